@@ -1,17 +1,17 @@
-//! What the author of a bot can do about it: read from what a program complained of, or wrote instead of an answer.
+//! Advice for a bot's author, read from what a program complained of, or wrote instead of an answer.
 //!
-//! Everything here is a guess by well-known texts of interpreters and systems, and is said in addition to what
+//! All of it is guesswork based on well-known messages of interpreters and systems; it is given in addition to what
 //! was seen.
 
 use crate::program::Ending;
 use crate::tools;
 
-/// More of a program's standard error is not searched, in bytes.
+/// Only this much of the end of a program's standard error is searched, in bytes.
 const SEARCHED: usize = 64 << 10;
-/// A name that is quoted from it is not longer, in characters.
+/// Longest name quoted from it, in characters.
 const LONGEST_NAME: usize = 80;
 
-/// Modules whose package has another name.
+/// Modules whose package has a different name.
 const PACKAGES: &[(&str, &str)] = &[
     ("cv2", "opencv-python"),
     ("PIL", "pillow"),
@@ -32,8 +32,8 @@ const KITS: &[(&str, &str)] = &[
     ("game_message", "the kit's own files (game_message.py and others) belong beside application.py"),
 ];
 
-/// What to do about a program that has ended, by what it wrote on standard error; none when that says nothing
-/// known.
+/// What to do about a program that has ended, judging by what it wrote on standard error; none when nothing there
+/// is recognised.
 pub fn of_end(stderr: &[u8], ending: Ending) -> Option<String> {
     let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(SEARCHED)..]);
     let found = RULES.iter().find_map(|rule| rule(&text));
@@ -47,7 +47,7 @@ pub fn of_end(stderr: &[u8], ending: Ending) -> Option<String> {
 
 type Rule = fn(&str) -> Option<String>;
 
-/// The first that knows what to do is right.
+/// The first rule that recognises the text wins.
 const RULES: &[Rule] = &[line_endings, python, node, java, system, others];
 
 fn line_endings(text: &str) -> Option<String> {
@@ -256,7 +256,7 @@ pub fn of_first_words(line: &[u8]) -> Option<&'static str> {
     talks.then_some("standard output is for answers only: print everything else to standard error")
 }
 
-/// What stands between the first `start` and the next `end`, shortened.
+/// The text between the first `start` and the next `end`, shortened.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
     let rest = &text[text.find(start)? + start.len()..];
     let inner = rest.split(end).next()?.lines().next()?.trim();
@@ -271,7 +271,7 @@ fn short(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// What real interpreters said, and what is advised.
+    /// Real interpreter messages, and the advice for each.
     const SAID: &[(&str, &str)] = &[
         (
             "Traceback (most recent call last):\n  File \"bot.py\", line 1\nModuleNotFoundError: No module named 'numpy'\n",

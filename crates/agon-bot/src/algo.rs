@@ -1,7 +1,7 @@
-//! `algo.json`: how a folder of Terminal says in which language it is, and what its compiler makes.
+//! `algo.json`: how a bot folder of Terminal says which language it is in and what its compiler produces.
 //!
-//! The contest's kits for Java and Rust hand in sources and have them compiled; here `agon build` does it. What is
-//! made lies in `algo-target`, as with the kits, or where the language's own tool puts it.
+//! The contest's kits for Java and Rust submit sources and have them compiled; here `agon build` does it. The
+//! output is in `algo-target`, as with the kits, or where the language's own tool puts it.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -14,15 +14,15 @@ use crate::java;
 /// The name of the file.
 pub const FILE: &str = "algo.json";
 
-/// The folder in which a kit puts what it compiled.
+/// The folder a kit puts its compiled output in.
 pub const TARGET: &str = "algo-target";
 
-/// More of a file is not read.
+/// Only this much of a file is read.
 const LARGEST: u64 = 1 << 20;
-/// So many Java files are looked at for the class that runs.
+/// At most this many Java files are searched for the main class.
 const MOST_FILES: usize = 2_000;
 
-/// The commands of a folder that has to be compiled.
+/// The commands of a folder that must be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Algo {
     /// The command that builds it, from its folder.
@@ -41,8 +41,8 @@ struct Keys {
 }
 
 impl Algo {
-    /// How the algo in `folder` is compiled and run; none where `algo.json` names no language that has to be, or
-    /// there are no sources of it.
+    /// How the algo in `folder` is compiled and run; none when `algo.json` names no compiled language, or the
+    /// sources are missing.
     pub fn of(folder: &Path) -> Option<Self> {
         let keys: Keys =
             serde_json::from_str(text(&folder.join(FILE))?.trim_start_matches('\u{feff}')).ok()?;
@@ -56,7 +56,7 @@ impl Algo {
 
     fn rust(folder: &Path, target: Option<String>) -> Option<Self> {
         let about = text(&folder.join("Cargo.toml"))?;
-        // Where the environment of others would have it built is not where it is looked for.
+        // A target directory set in the environment would put the program where nobody looks for it.
         let mut build = words(&["cargo", "build", "--release", "--target-dir", "target"]);
         if let Some(target) = &target {
             build.extend(words(&["--bin", target]));
@@ -70,7 +70,7 @@ impl Algo {
 
     fn java(folder: &Path, target: Option<String>) -> Option<Self> {
         let by_kit = format!("{TARGET}/run.sh");
-        // The kit's own way makes what it wants to run.
+        // A kit's own build produces what the kit runs.
         for (file, command) in [
             ("gradlew", ["sh", "gradlew", "build"]),
             ("build.sh", ["sh", "build.sh", ""]),
@@ -78,7 +78,7 @@ impl Algo {
         ] {
             if folder.join(file).is_file() {
                 let build = command.iter().filter(|word| !word.is_empty()).map(|word| (*word).to_owned());
-                // A build that makes no script to run by makes a jar, where its tool puts them.
+                // A build without a run script produces a jar, in the usual place of its tool.
                 let jar = if folder.join(&by_kit).is_file() { None } else { jar(folder) };
                 let run = jar.and_then(|jar| {
                     let (_, class) = class_that_runs(&folder.join(sources(folder)?), target.as_deref())?;
@@ -109,7 +109,7 @@ impl Algo {
         Some(Self { build: words(&build), run: words(&run) })
     }
 
-    /// What of it is not there before it is built, as seen from its folder.
+    /// The part of it that is missing until it is built, relative to its folder.
     pub fn missing(&self, folder: &Path) -> Option<&str> {
         let made = match &self.run[..] {
             [program, _, path, _] if program == "java" => path.split(':').next().unwrap_or(path),
@@ -120,12 +120,12 @@ impl Algo {
     }
 }
 
-/// Where Java sources lie.
+/// The folder of the Java sources.
 fn sources(folder: &Path) -> Option<&'static str> {
     ["src/main/java", "src", "."].into_iter().find(|place| folder.join(place).is_dir())
 }
 
-/// The jar that a build has made, as seen from its folder.
+/// The jar a build has made, relative to its folder.
 fn jar(folder: &Path) -> Option<String> {
     [TARGET, "build/libs", "target"].into_iter().find_map(|place| {
         let entries = std::fs::read_dir(folder.join(place)).into_iter().flatten().flatten().take(MOST_FILES);
@@ -142,7 +142,7 @@ fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The text of a file that is one and not too large.
+/// The text of a regular file that is not too large.
 fn text(path: &Path) -> Option<String> {
     if !path.is_file() {
         return None;
@@ -152,7 +152,7 @@ fn text(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// The file and the full name of the class that runs: the target where it is one, else the first with a `main`.
+/// The file and full name of the class to run: the target where it is a class, else the first with a `main`.
 fn class_that_runs(sources: &Path, target: Option<&str>) -> Option<(PathBuf, String)> {
     let wanted = target.map(|target| target.trim_end_matches(".java").replace('/', "."));
     let (mut open, mut found, mut seen) = (vec![sources.to_owned()], Vec::new(), 0);
@@ -182,7 +182,7 @@ fn class_that_runs(sources: &Path, target: Option<&str>) -> Option<(PathBuf, Str
     (place < found.len()).then(|| found.swap_remove(place))
 }
 
-/// What a kit's `algo-target` belongs to: the folder around it, whose name is the bot's.
+/// The bot that a kit's `algo-target` belongs to: the folder around it, which gives the bot its name.
 pub fn owner(path: &Path) -> &Path {
     match path.parent() {
         Some(parent)

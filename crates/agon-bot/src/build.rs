@@ -1,7 +1,7 @@
 //! Building bots: the command of an `agon.toml`, that of an `algo.json`, or the usual compiler for a single source file.
 //!
-//! A bot's folder may be read-only; what a source file is compiled to lies in the user's cache, in a
-//! folder named after its content, so that it is built once and never stale.
+//! A bot's folder may be read-only, so a source file is compiled into the user's cache, in a folder named after its
+//! content: it is built once and never stale.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -19,19 +19,19 @@ use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
 use crate::tools;
 
-/// The compiler of single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the
-/// files, `OUT` for the folder of what it makes, `FOLDER` for that of the source, `MAIN` for Java's class.
+/// The compiler for single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the files, `OUT`
+/// for the output folder, `FOLDER` for the source's folder, `MAIN` for Java's class.
 struct Compiler {
     language: &'static str,
-    /// The endings of its files.
+    /// Its file endings.
     endings: &'static [&'static str],
     /// The command.
     command: &'static [&'static str],
-    /// The command that runs what it made.
+    /// The command that runs the result.
     run: &'static [&'static str],
-    /// What it makes, by which success is known where it complains of what does no harm.
+    /// The result. Its presence means success even where the compiler complained of something harmless.
     makes: &'static str,
-    /// The endings of files beside the source that count as its content.
+    /// The endings of neighbouring files that count as part of the source.
     beside: &'static [&'static str],
 }
 
@@ -100,7 +100,7 @@ const COMPILERS: &[Compiler] = &[
         makes: "PROGRAM.exe",
         beside: &[],
     },
-    // The compiler that CodinGame has; it needs a project around the file.
+    // CodinGame's compiler; it needs a project around the file.
     Compiler {
         language: "C#",
         endings: &["cs"],
@@ -122,7 +122,7 @@ const COMPILERS: &[Compiler] = &[
     },
 ];
 
-/// The project of a single C# file. Its name is the program's.
+/// The project for a single C# file. The program takes its name from it.
 const CSPROJ: &str = "<Project Sdk=\"Microsoft.NET.Sdk\">
   <PropertyGroup>
     <OutputType>Exe</OutputType>
@@ -145,9 +145,9 @@ fn compiler(ending: &str) -> Option<&'static Compiler> {
     fitting.find(|compiler| tools::is_installed(compiler.command[0])).or(last)
 }
 
-/// A build in a sandbox is ended after this.
+/// Time limit of a build in a sandbox.
 const LONGEST: Duration = Duration::from_secs(300);
-/// More content than this is not hashed: such a file is no source.
+/// A larger file is not hashed: it is no source.
 const LARGEST: u64 = 16 << 20;
 
 /// How a bot is built.
@@ -159,9 +159,9 @@ pub struct Build {
     pub folder: PathBuf,
     /// Environment variables beside the inherited ones.
     pub environment: Vec<(String, String)>,
-    /// Who wants the command: `agon.toml`, `algo.json`, or the language of a source file.
+    /// What asks for the command: `agon.toml`, `algo.json`, or the language of a source file.
     pub asked_by: &'static str,
-    /// What it makes in our cache, where we choose its place; else the bot's folder holds it.
+    /// The result in our cache, where we choose the place; none when it is in the bot's folder.
     pub made: Option<Made>,
 }
 
@@ -170,15 +170,15 @@ pub struct Build {
 pub struct Made {
     /// Its language.
     pub language: &'static str,
-    /// The folder of it.
+    /// Its folder.
     pub place: PathBuf,
     /// The command that runs it, word by word.
     pub run: Vec<String>,
-    /// Where it is made, before it gets its place: nobody sees half a program.
+    /// Where it is made before it is moved into place, so that nobody sees half a program.
     draft: PathBuf,
-    /// The file by which success is known.
+    /// The file whose presence means success.
     result: PathBuf,
-    /// A file that has to lie there first, and its content.
+    /// A file that must be there first, and its content.
     before: Option<(PathBuf, Vec<u8>)>,
 }
 
@@ -211,7 +211,7 @@ impl Build {
         Ok(Some(Self { command, folder: full, environment, asked_by: manifest::FILE, made: None }))
     }
 
-    /// How a source file is compiled; none when it is not in a language that has to be.
+    /// How a source file is compiled; none when its language is not compiled.
     ///
     /// # Errors
     /// A sentence, when it cannot be read.
@@ -240,7 +240,7 @@ impl Build {
             let text = std::fs::read(source).map_err(failed)?;
             let class = java::classes(&String::from_utf8_lossy(&text));
             main = class.main.unwrap_or_else(|| stem.to_string_lossy().into_owned());
-            // A public class has to lie in a file of its name, which nobody asks for on a contest's page.
+            // A public class must be in a file of its name, which contest sites do not ask for.
             if let Some(public) = class.public.filter(|public| stem != public.as_str()) {
                 from = draft.join(format!("{public}.java"));
                 before = Some((from.clone(), text));
@@ -275,12 +275,12 @@ impl Build {
         Ok(Some(Self { command, folder, environment: Vec::new(), asked_by, made: Some(made) }))
     }
 
-    /// Whether what it makes in the cache is there already.
+    /// Whether its result is in the cache already.
     pub fn is_there(&self) -> bool {
         self.made.as_ref().is_some_and(|made| made.place.is_dir())
     }
 
-    /// Runs it. What it prints goes to our standard error.
+    /// Runs it. Its output goes to our standard error.
     ///
     /// # Errors
     /// A sentence, when the command cannot be started or its result cannot be kept.
@@ -288,11 +288,11 @@ impl Build {
         self.run_by(|command| command.stdout(io::stderr()).status())
     }
 
-    /// Runs it in a sandbox, without a network: it writes to copies, and what it made is brought out. `hear` gets what it
-    /// prints; when it answers with an error all of it is ended.
+    /// Runs it in a sandbox without a network: it writes to copies, and the result is copied out. `hear` gets what it
+    /// prints; an error from `hear` ends the build.
     ///
     /// # Errors
-    /// A sentence, as [`run`](Self::run), and when it takes too long or too much.
+    /// A sentence, as [`run`](Self::run), or when it takes too long or too much of something.
     pub fn run_inside(
         &self,
         confined: Confined,
@@ -305,7 +305,7 @@ impl Build {
         })
     }
 
-    /// Runs it, with somebody else starting the command and waiting for it.
+    /// Runs it, with the caller starting the command and waiting for it.
     ///
     /// # Errors
     /// A sentence, when the command cannot be started or its result cannot be kept.
@@ -338,7 +338,7 @@ impl Build {
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         let status = run(&mut command).map_err(|error| self.not_started(&error))?;
         let Some(made) = &self.made else { return Ok(status) };
-        // Some compilers end with an error for what keeps no program from running, as missing types.
+        // Some compilers fail on what does not stop the program from running, such as missing types.
         let complained = made.language == "TypeScript" && made.result.is_file();
         if !status.success() && !complained {
             return Ok(status);
@@ -375,7 +375,7 @@ impl Build {
     }
 }
 
-/// What the system says, and what to do when the disk is full.
+/// The system's error, and what to do when the disk is full.
 fn full(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::StorageFull => {
@@ -385,7 +385,7 @@ fn full(error: &io::Error) -> String {
     }
 }
 
-/// The files of a folder with these endings, in order.
+/// The files of a folder with these endings, sorted.
 fn beside(folder: &Path, endings: &[&str]) -> io::Result<Vec<PathBuf>> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)?
         .flatten()
@@ -407,7 +407,7 @@ fn add(hash: &mut Xxh3, file: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder of this program in the user's cache.
+/// This program's folder in the user's cache.
 pub fn cache() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let user = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));

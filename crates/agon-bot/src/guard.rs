@@ -1,11 +1,11 @@
-//! The guard: a tiny process that outlives ours and ends bots that were left behind.
+//! The guard: a tiny process that outlives ours and ends bots left behind.
 //!
-//! A bot's own process dies with the thread that started it. What the bot started in turn does
-//! not, when our program is killed outright and cannot clean up. All of them carry the mark of
-//! this run in their environment; the guard sleeps on a pipe that closes when our program ends,
-//! however it ends, and then kills what is marked and removes the bots' temporary folders. It goes
-//! by another name, so that `pkill agon` does not end it too. (What clears its environment on
-//! purpose escapes a program that is killed outright; only a sandbox can hold that.)
+//! A bot's own process dies with the thread that started it. Its descendants do not, when our program
+//! is killed outright and cannot clean up. All of them carry the mark of this run in their environment;
+//! the guard sleeps on a pipe that closes when our program ends, however it ends, and then kills every
+//! marked process and removes the bots' temporary folders. It runs under another name, so that
+//! `pkill agon` does not end it too. (A process that clears its environment on purpose escapes when our
+//! program is killed outright; only a sandbox can hold that.)
 
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
@@ -29,18 +29,19 @@ static RUN: OnceLock<Run> = OnceLock::new();
 
 struct Run {
     mark: String,
-    /// Keeps the pipe open as long as we live.
+    /// Keeps the pipe open for as long as we live.
     _guard: Option<Child>,
     matches: AtomicU64,
 }
 
-/// Says which program understands [`SUBCOMMAND`] and [`script::SUBCOMMAND`](crate::script::SUBCOMMAND).
-/// Without it there is no guard, and no embedded engine for scripts.
+/// Sets the program that understands [`SUBCOMMAND`] and
+/// [`script::SUBCOMMAND`](crate::script::SUBCOMMAND). Without it there is no guard, and no embedded
+/// engine for scripts.
 pub fn use_program(program: PathBuf) {
     let _ = PROGRAM.set(program);
 }
 
-/// The program of [`use_program`].
+/// The program set by [`use_program`].
 pub fn program() -> Option<&'static Path> {
     PROGRAM.get().map(PathBuf::as_path)
 }
@@ -50,7 +51,7 @@ pub fn mark() -> &'static str {
     &run().mark
 }
 
-/// A number that no other match of this run has.
+/// A number unique among the matches of this run.
 pub fn next_match() -> u64 {
     run().matches.fetch_add(1, Ordering::Relaxed)
 }
@@ -76,7 +77,7 @@ fn run() -> &'static Run {
     })
 }
 
-/// What is done when this program ends in an ordinary way.
+/// Clean-up when this program ends normally.
 extern "C" fn leave() {
     if let Some(run) = RUN.get() {
         scratch::clean_up(&run.mark);
@@ -89,7 +90,7 @@ pub fn watch(mark: &str) {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     let entry = format!("{MARK}={mark}");
     let own = rustix::process::getpid();
-    // Again, because what is being killed may just have started something.
+    // Repeated, because a process being killed may just have started another.
     for _ in 0..200 {
         let left: Vec<_> = sys::marked(&entry).into_iter().filter(|pid| *pid != own).collect();
         if left.is_empty() {

@@ -1,7 +1,7 @@
-//! Bots in a sandbox: what a bot may have, and its life behind the walls.
+//! Bots in a sandbox: what a bot may have, and its life inside.
 //!
 //! `agon-sandbox` knows no bots; here a bot's command becomes the description of a confinement. A bot sees its files
-//! where they are outside, so that what it was built and installed with finds itself.
+//! at the same paths as outside, so that whatever it was built and installed with still finds its parts.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -32,23 +32,23 @@ pub use cage::{Cage, left_behind};
 pub use needs::{Needs, User};
 use spares::Spares;
 
-/// Whether a bot runs in a sandbox, and as whose.
+/// Whether a bot runs in a sandbox, and on whose behalf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Confined {
-    /// It runs with the rights of who started us.
+    /// It runs with our user's rights.
     #[default]
     No,
-    /// A bot of one's own: it may change a copy of its folder, sees its user's packages, and its `agon.toml` is
-    /// believed.
+    /// Our user's own bot: it may change a copy of its folder, sees the user's packages, and its `agon.toml` is
+    /// trusted.
     Own,
-    /// A stranger's: it sees its folder, and the system.
+    /// A stranger's bot: it sees its folder and the system.
     Foreign,
 }
 
-/// Bots built ahead at a time.
+/// How many sandboxes are built ahead at a time.
 const MOST_SPARES: usize = 64;
 
-/// What makes sandboxes, once a run.
+/// What makes sandboxes; one per run.
 struct Keeper {
     launcher: Launcher,
     found: Found,
@@ -58,13 +58,13 @@ struct Keeper {
 static KEEPER: OnceLock<Result<Keeper, String>> = OnceLock::new();
 /// Whether the next sandbox of each bot is built while this one plays.
 static AHEAD: AtomicBool = AtomicBool::new(false);
-/// Where sandboxes are built; on all CPUs when there are none.
+/// The CPUs sandboxes are built on; all of them when empty.
 static BUILT_ON: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-/// Where files go that bots wrote.
+/// Where files written by bots are kept.
 static KEPT: OnceLock<PathBuf> = OnceLock::new();
-/// What an organiser gives all bots.
+/// The packages an organiser gives all bots.
 static PACKAGES: OnceLock<Packages> = OnceLock::new();
-/// The walls that a test takes away, by the variable of its name.
+/// The variable by which a test takes walls away, naming them.
 const WITHOUT: &str = "AGON_SANDBOX_WITHOUT";
 
 fn keeper() -> Result<&'static Keeper, String> {
@@ -81,20 +81,20 @@ fn keeper() -> Result<&'static Keeper, String> {
     KEEPER.get_or_init(make).as_ref().map_err(Clone::clone)
 }
 
-/// How well this machine holds a bot; found out once, by making a sandbox.
+/// How well this machine can hold a bot; found out once, by making a sandbox.
 ///
 /// # Errors
-/// A sentence, when nothing can be found out.
+/// A sentence, when it cannot be found out.
 pub fn found() -> Result<&'static Found, String> {
     keeper().map(|keeper| &keeper.found)
 }
 
-/// From now on the next sandbox of each bot is built while this one plays: for those who play many matches.
+/// From now on each bot's next sandbox is built while the current one plays. For runs of many matches.
 pub fn build_ahead() {
     AHEAD.store(true, Ordering::Relaxed);
 }
 
-/// From now on sandboxes are built on other CPUs than these, on which matches are played; where there are others.
+/// From now on sandboxes are built on CPUs other than `matches`, on which matches are played, if there are any.
 pub fn build_beside(matches: &[usize]) {
     let others = crate::sys::cpus_beside(matches);
     BUILT_ON.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&others);
@@ -103,17 +103,17 @@ pub fn build_beside(matches: &[usize]) {
     }
 }
 
-/// Files that bots of one's own write in their folders are put into `folder`.
+/// Files that the user's own bots write in their folders are kept in `folder`.
 pub fn keep_files(folder: PathBuf) {
     let _ = KEPT.set(folder);
 }
 
-/// Packages that all bots and builds of this run find: made once by who runs it, and never written by them.
+/// Packages for all bots and builds of this run: made once by whoever runs it, and never written by bots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packages {
-    /// Folders that are shown, read-only.
+    /// Folders to show, read-only.
     pub places: Vec<PathBuf>,
-    /// Variables by which they are found.
+    /// Variables that point to them.
     pub variables: BTreeMap<String, String>,
 }
 
@@ -122,7 +122,7 @@ pub fn can_show(path: &Path) -> bool {
     Confinement { readable: vec![Place::same(path)], ..limits() }.check().is_ok()
 }
 
-/// From now on bots and builds in a sandbox find these.
+/// From now on sandboxed bots and builds find these packages.
 pub fn use_packages(packages: Packages) {
     let _ = PACKAGES.set(packages);
 }
@@ -133,7 +133,7 @@ fn packages(confinement: &mut Confinement, variables: &mut BTreeMap<String, Stri
     variables.extend(packages.variables.clone());
 }
 
-/// Ends what was built ahead. What is not ended here ends with this program.
+/// Ends the sandboxes built ahead. Any not ended here end with this program.
 pub fn close() {
     if let Some(Ok(keeper)) = KEEPER.get() {
         AHEAD.store(false, Ordering::Relaxed);
@@ -144,24 +144,24 @@ pub fn close() {
 /// Why a bot does not start in a sandbox.
 #[derive(Debug)]
 pub enum Trouble {
-    /// As outside: it is no program, or not there.
+    /// The same as outside: it is no program, or does not exist.
     Start(io::Error),
-    /// Something of it is not shown inside.
+    /// Something it needs is not shown inside.
     Hidden(String),
     /// The sandbox cannot be made.
     Machine(String),
 }
 
-/// A bot's description.
+/// A bot's confinement and command.
 struct Described {
     confinement: Confinement,
     order: Order,
-    /// What lay in the bot's folder, where that is copied.
+    /// The content of the bot's folder before, if it is copied.
     before: Option<Vec<Entry>>,
     remarks: Vec<String>,
 }
 
-/// What a bot may have, beside the files that it needs.
+/// A bot's limits, without the files that it needs.
 pub fn limits() -> Confinement {
     Confinement { memory: 256 << 20, processes: 64, disk: 64 << 20, ..Confinement::default() }
 }
@@ -186,7 +186,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     let mut confinement = limits();
     let mut remarks = Vec::new();
     confinement.readable = needs.places.iter().map(Place::same).collect();
-    // What we run ourselves for a bot: the engine of its script, the doorkeeper of its seat.
+    // Our own program, run on behalf of a bot: as its script engine, or as the doorkeeper of its seat.
     let known = guard::program().filter(|own| *own == program && !needs::is_systems(own));
     if let Some(own) = known {
         confinement.readable.retain(|place| !own.starts_with(&place.outside));
@@ -228,9 +228,9 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     }
     let mut variables: BTreeMap<String, String> = needs.variables;
     packages(&mut confinement, &mut variables);
-    // Modules of ours lie where only this user reads: they are copied, behind the bot's own folder.
+    // Only this user can read our modules: they are copied, after the bot's own folder.
     confinement.copied.extend(launch.shown.iter().map(Place::same));
-    // Outer places first: an inner one is shown within.
+    // Outer places first, so that inner ones are mounted within them.
     confinement.readable.sort_by_key(|place| place.outside.components().count());
     confinement.readable.dedup();
     confinement.folder = if is_shared && confinement.readable.is_empty() { "/tmp".into() } else { folder };
@@ -248,7 +248,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     Ok(Described { confinement, order, before: copied.then_some(before), remarks })
 }
 
-/// Starts a bot in a sandbox of its own; gives our ends of its pipes, its first process, and the sandbox.
+/// Starts a bot in a sandbox of its own; returns our ends of its pipes, its first process, and the sandbox.
 ///
 /// # Errors
 /// Why it does not start.
@@ -279,7 +279,7 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
         libc::ENOEXEC => Trouble::Start(io::Error::from_raw_os_error(libc::ENOEXEC)),
         _ => machine(refusal),
     })?;
-    // Of one that has ended already, the first process of its sandbox stands for it.
+    // If it has ended already, the first process of its sandbox stands in for it.
     let pid = sandbox.program().or_else(|| sandbox.pid());
     let pid = pid.ok_or_else(|| Trouble::Machine("the sandbox has no first process".to_owned()))?;
     let own = launch.confined == Confined::Own;
@@ -299,8 +299,8 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
     Ok((Started { pid, input: input.1, output: output.0, error: error.0 }, cage))
 }
 
-/// Whether there is something in a folder that only its owner reads, whom a bot with a user of its own is not. It is
-/// shown as a copy then, where it is small enough.
+/// Whether a folder holds something only its owner can read: a bot that runs as a user of its own cannot. Such a
+/// folder is shown as a copy, if it is small enough.
 fn is_closed(folder: &Path, keeper: &Keeper) -> bool {
     static KNOWN: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
     if !keeper.found.own_users || !keeper.found.walls.contains(&Wall::Namespaces) {
@@ -325,7 +325,7 @@ fn is_closed(folder: &Path, keeper: &Keeper) -> bool {
     closed
 }
 
-/// Why this machine holds something not well enough, and what to do.
+/// Why this machine cannot hold something well enough, and what to do.
 fn unfit(found: &Found, what: &str) -> String {
     let fix = found
         .missing
@@ -338,7 +338,7 @@ fn unfit(found: &Found, what: &str) -> String {
     )
 }
 
-/// What all of a sandbox ran out of, as the counters say.
+/// What a sandbox as a whole ran out of, by its counters.
 fn excess_of(sandbox: &Sandbox, confinement: &Confinement) -> Option<Excess> {
     let charge = sandbox.charge().unwrap_or_default();
     if charge.killed > 0 {
@@ -351,7 +351,7 @@ fn excess_of(sandbox: &Sandbox, confinement: &Confinement) -> Option<Excess> {
 }
 
 impl Keeper {
-    /// A sandbox that was built ahead for this; one that could not be built is forgotten.
+    /// A sandbox built ahead for this confinement; one that failed to build is dropped.
     fn take(&self, confinement: &Confinement) -> Option<Sandbox> {
         self.spares.take(confinement).filter(|sandbox| sandbox.ready().is_ok())
     }
@@ -365,7 +365,7 @@ impl Keeper {
     }
 }
 
-/// What keeps a program from starting that is there outside.
+/// Why a program that exists outside does not start inside.
 fn not_shown(program: &Path, confinement: &Confinement, why: &str) -> String {
     let mut file = program.to_owned();
     for _ in 0..16 {

@@ -1,16 +1,16 @@
 //! Which class of a Java source file runs.
 
-/// What matters of the classes in a source file.
+/// What matters about the classes in a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
-    /// The class to run, with its package: the one called `Player` if it has a `main`, as on CodinGame, else the
-    /// public one, else the first that has one.
+    /// The class to run, with its package: `Player` if it has a `main`, as on CodinGame, else the public class,
+    /// else the first with a `main`.
     pub main: Option<String>,
-    /// The public class, after which the compiler wants the file to be called.
+    /// The public class; the compiler wants the file to have its name.
     pub public: Option<String>,
 }
 
-/// Finds the classes at the top of a source file.
+/// Finds the top-level classes of a source file.
 pub fn classes(text: &str) -> Classes {
     let (mut depth, mut package, mut public) = (0_usize, String::new(), false);
     // Name, whether it is public, whether it has a `main`.
@@ -47,7 +47,7 @@ pub fn classes(text: &str) -> Classes {
     Classes { main, public }
 }
 
-/// The words and signs of a source file, without comments and texts.
+/// The words and signs of a source file, without comments and string literals.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -76,7 +76,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The length of the quoted text at the beginning.
+/// The length of the quoted text at the start.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (index, c) in text.char_indices().skip(1) {

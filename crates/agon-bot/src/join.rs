@@ -1,14 +1,14 @@
-//! Bots that join from elsewhere: what `agon join` and the agon that waits for it say to each other.
+//! Bots that join from elsewhere: the protocol between `agon join` and the agon that waits for it.
 //!
-//! Longer than 500 lines: both ends of one protocol, which must say the same.
+//! Longer than 500 lines: both ends of one protocol, which must agree.
 //!
-//! The one that waits starts itself once more as a doorkeeper ([`SUBCOMMAND`]): to the referee that is a bot like any
-//! other. It listens where it was told to, lets in who knows the token, and passes bytes on: between the joined bot
-//! and its own pipes, or, where bots of the game dial in, the game's port on this machine, which stays on the loopback.
-//! Nothing here knows a game or a protocol of one. Nothing is encrypted either: across a network that others can read,
-//! `ssh -L` belongs around it.
+//! The waiting agon starts itself again as a doorkeeper ([`SUBCOMMAND`]), which the referee treats as a bot like any
+//! other. The doorkeeper listens where it was told to, admits whoever knows the token, and relays bytes: between the
+//! joined bot and its own pipes, or, where bots of the game dial in, to the game's port on this machine, which stays on
+//! the loopback. Nothing here knows a game or a protocol of one. Nothing is encrypted either: across a network that
+//! others can read, use `ssh -L`.
 //!
-//! A frame is its kind, one byte; the length of its content, four bytes, the highest first; and the content.
+//! A frame is its kind (one byte), the length of its content (four bytes, big-endian) and the content.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -24,50 +24,50 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
-/// The hidden subcommand by which our program becomes the doorkeeper.
+/// The hidden subcommand that makes our program the doorkeeper.
 pub const SUBCOMMAND: &str = "__join";
 
-/// Where `join:` alone waits, on this machine.
+/// The port of a plain `join:`, on this machine.
 pub const PORT: u16 = 7878;
 
-/// What a connection begins with; the last byte is the version of all of this.
+/// The start of a connection; the last byte is the protocol's version.
 const GREETING: &[u8; 8] = b"AGONJN\n\x01";
-/// How long a client may take until it has shown its token.
+/// How long a client may take to show its token.
 const TO_SHOW_TOKEN: Duration = Duration::from_secs(5);
-/// How long a bot that has joined may take to be started, and to dial in where it does.
+/// How long a bot that has joined may take to start, and to dial in if it does that.
 pub const TO_START: Duration = Duration::from_secs(60);
-/// An end that was silent for so long is gone.
+/// An end that is silent for this long counts as gone.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How often an end shows that it is there.
+/// How often an end shows that it is alive.
 const PING: Duration = Duration::from_secs(5);
-/// No frame holds more.
+/// Longest content of a frame.
 const LARGEST: usize = 64 << 10;
-/// So many clients may be on their way.
+/// Upper limit on clients still on their way.
 const MOST_CLIENTS: usize = 32;
 /// The shortest and the longest token, in bytes.
 const TOKEN: std::ops::RangeInclusive<usize> = 16..=1024;
 
-/// What a frame is.
+/// The kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
     /// From the bot's side: the token.
     Token = 1,
-    /// To it: a [`Welcome`].
+    /// To the bot's side: a [`Welcome`].
     Welcome = 2,
-    /// To it: why it may not join, a sentence.
+    /// To the bot's side: why it may not join, a sentence.
     Refused = 3,
-    /// From it: the bot runs and talks in lines; its name.
+    /// From the bot's side: the bot runs and talks in lines; its name.
     Lines = 4,
-    /// From it: the bot runs and has dialled in; its name.
+    /// From the bot's side: the bot runs and has dialled in; its name.
     Dialled = 5,
     /// What the bot says or hears.
     Bytes = 6,
-    /// What it writes on standard error.
+    /// The bot's standard error.
     Errors = 7,
-    /// From its side: the bot is gone, a sentence. To it: the match is over.
+    /// From the bot's side: the bot is gone, a sentence. To it: the match is over.
     Over = 8,
-    /// Still there.
+    /// Still alive.
     Ping = 9,
 }
 
@@ -85,26 +85,26 @@ impl Kind {
     ];
 }
 
-/// What a bot has to know of the match it joins.
+/// What a bot must know about the match it joins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
     /// The game.
     pub game: String,
-    /// The name of its rules, which chooses the client of a contest.
+    /// The name of its rules, which selects the contest's client.
     pub rules: String,
-    /// How many play.
+    /// Number of seats.
     pub seats: u8,
     /// The bot's seat, from 1.
     pub seat: u8,
-    /// The seed of the match, which scripts draw from.
+    /// The seed of the match, used by scripts.
     pub seed: i64,
-    /// By what the bot is known where it dials in.
+    /// The token that identifies the bot where it dials in.
     pub token: Option<String>,
 }
 
 static TOKEN_FILE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Says where the token of those who join lies.
+/// Sets the file with the token of those who join.
 pub fn use_token_file(file: PathBuf) {
     let _ = TOKEN_FILE.set(file);
 }
@@ -112,7 +112,7 @@ pub fn use_token_file(file: PathBuf) {
 /// The file of [`use_token_file`].
 ///
 /// # Errors
-/// A sentence, when there is none, or it is not good.
+/// A sentence, when there is none or it is unusable.
 pub fn token_file() -> Result<PathBuf, String> {
     let file = TOKEN_FILE.get().ok_or_else(|| {
         "who may join shows a token: make a file with one, (umask 077; head -c 24 /dev/urandom | base64 > token), give it \
@@ -126,7 +126,7 @@ pub fn token_file() -> Result<PathBuf, String> {
 /// Reads a token.
 ///
 /// # Errors
-/// A sentence, when the file cannot be read, others may read it, or what it holds is no good token.
+/// A sentence, when the file cannot be read, is readable by others, or holds no valid token.
 pub fn read_token(path: &Path) -> Result<Vec<u8>, String> {
     let shown = path.display();
     let failed = |error: io::Error| format!("token file {shown}: {error}");
@@ -148,12 +148,12 @@ pub fn read_token(path: &Path) -> Result<Vec<u8>, String> {
     Ok(token)
 }
 
-/// Whether two tokens are the same, in a time that does not tell where they differ.
+/// Compares two tokens in a time that does not reveal where they differ.
 fn same(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }
 
-/// One end of a connection; both halves of it may be used at the same time.
+/// One end of a connection; both directions may be used at the same time.
 #[derive(Clone)]
 pub struct Line {
     reads: Arc<TcpStream>,
@@ -168,7 +168,7 @@ impl Line {
         Ok(Self { writes: Arc::new(Mutex::new(stream.try_clone()?)), reads: Arc::new(stream) })
     }
 
-    /// Sends a frame, or several where the content is long.
+    /// Sends a frame, or several if the content is long.
     ///
     /// # Errors
     /// Those of the system.
@@ -192,7 +192,7 @@ impl Line {
     /// The next frame; none when the other end has closed the connection.
     ///
     /// # Errors
-    /// A sentence, when the other end is silent, or does not keep to the form.
+    /// A sentence, when the other end is silent or breaks the protocol.
     pub fn receive(&self) -> Result<Option<(Kind, Vec<u8>)>, String> {
         use ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
         match read_frame(&mut &*self.reads) {
@@ -202,12 +202,12 @@ impl Line {
         }
     }
 
-    /// The same, where the other end has no reason to close the connection.
+    /// The same where the other end has no reason to close the connection.
     fn expect(&self) -> Result<(Kind, Vec<u8>), String> {
         self.receive()?.ok_or_else(|| "the connection was lost".to_owned())
     }
 
-    /// Shows again and again that this end is there; tells `done` when nobody can be shown it any more.
+    /// Keeps showing that this end is alive; tells `done` once that fails.
     pub fn keep_alive<T: Send + 'static>(&self, done: Sender<T>, word: T) {
         let line = self.clone();
         std::thread::spawn(move || {
@@ -218,7 +218,7 @@ impl Line {
         });
     }
 
-    /// Passes on all that `source` gives, and tells `done` when it ends.
+    /// Passes on everything from `source`, and tells `done` when it ends.
     pub fn pass_on<T: Send + 'static>(
         &self,
         kind: Kind,
@@ -266,7 +266,7 @@ fn read_frame(from: &mut impl Read) -> io::Result<(Kind, Vec<u8>)> {
     Ok((kind, content))
 }
 
-/// Reads until a moment, however slowly the bytes come.
+/// Reads until a deadline, however slowly the bytes come.
 struct Until<'a>(&'a TcpStream, Instant);
 
 impl Read for Until<'_> {
@@ -310,7 +310,7 @@ pub fn join(address: &str, token: &[u8]) -> Result<(Line, Welcome), String> {
     }
 }
 
-/// Looks at one who came: whether it knows the token.
+/// Checks whether a client knows the token.
 fn admit(stream: TcpStream, token: &[u8]) -> Result<Line, String> {
     let mut reads = Until(&stream, Instant::now() + TO_SHOW_TOKEN);
     let mut greeting = [0; GREETING.len()];
@@ -334,7 +334,7 @@ fn admit(stream: TcpStream, token: &[u8]) -> Result<Line, String> {
     }
 }
 
-/// The doorkeeper's work.
+/// The doorkeeper's job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Door {
     /// Where it listens.
@@ -343,19 +343,20 @@ pub struct Door {
     pub token_file: PathBuf,
     /// What it tells the bot.
     pub welcome: Welcome,
-    /// Where bots of the game dial in on this machine; none where they talk in lines.
+    /// Where bots of the game dial in on this machine; none if they talk in lines.
     pub dial: Option<SocketAddr>,
 }
 
 /// What the doorkeeper writes on its standard output before the first line of a bot that talks in lines.
 pub const JOINED: &[u8] = b"joined";
-/// And before that, or before the bot is passed on to where it dials in: the name of the bot follows in the same line.
+/// The name of the bot follows on the same line. Written before [`JOINED`], or before the bot is connected to where it
+/// dials in.
 pub const NAMED: &[u8] = b"named ";
-/// No name is longer, in characters.
+/// Longest name, in characters.
 const LONGEST_NAME: usize = 40;
 
-/// The name by which the other side announces its bot, as far as it is one: a short line without signs that a screen
-/// obeys, or that look like others.
+/// The name that the other side announced for its bot, cleaned up: a short line without control characters or
+/// look-alikes; none if nothing is left.
 pub fn name(announced: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(announced);
     let is_plain = |c: &char| c.is_alphanumeric() || " ._-+#@/()[]".contains(*c);
@@ -376,7 +377,7 @@ pub fn keep_door(arguments: &[std::ffi::OsString]) -> ExitCode {
     }
 }
 
-/// Waits for one who may join.
+/// Waits for a client that may join.
 fn wait(door: &Door) -> Result<Line, String> {
     let token = Arc::new(read_token(&door.token_file)?);
     let listener = TcpListener::bind(door.listen)
@@ -422,7 +423,7 @@ fn relay(door: &Door) -> Result<(), String> {
     let line = wait(door)?;
     let text = serde_json::to_vec(&door.welcome).map_err(|error| error.to_string())?;
     line.send(Kind::Welcome, &text).map_err(|error| lost(&error))?;
-    // Who is lost shows when nothing is heard any more.
+    // A lost client shows by its silence.
     line.keep_alive(channel().0, ());
     let (from_referee, mut to_referee): (Box<dyn Read + Send>, Box<dyn Write>) = loop {
         match line.expect()? {

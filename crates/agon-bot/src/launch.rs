@@ -13,11 +13,11 @@ use crate::inside::Confined;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
 
-/// More of a script's `#!` line is not read; the system reads no more either.
+/// Only this much of a script's `#!` line is read; the system reads no more either.
 const LONGEST_FIRST_LINE: u64 = 256;
-/// More of a script is not looked through for the functions it calls.
+/// Only this much of a script is searched for the functions it calls.
 const LARGEST_SCRIPT: u64 = 1 << 20;
-/// So many files of a folder are looked at to find what may be meant.
+/// At most this many files of a folder are considered for suggestions.
 const MOST_NAMES: usize = 400;
 
 /// A command that runs a bot.
@@ -27,36 +27,36 @@ pub struct Launch {
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Environment variables beside the inherited ones.
+    /// Environment variables besides the inherited ones.
     pub environment: Vec<(String, String)>,
     /// The folder it runs in: the bot's own.
     pub folder: Option<PathBuf>,
-    /// Whether it dials in over a socket. Its standard output is then no protocol and joins its log.
+    /// Whether it dials in over a socket. Its standard output is then no protocol and goes to its log.
     pub dials_in: bool,
-    /// What was assumed and may surprise: `run.sh has no exec bit; it is started with /bin/bash`.
+    /// Assumptions that may surprise: `run.sh has no exec bit; it is started with /bin/bash`.
     pub notes: Vec<String>,
     /// Whether it runs in a sandbox.
     pub confined: Confined,
-    /// What its `agon.toml` wants shown in a sandbox; strangers are not believed.
+    /// What its `agon.toml` wants shown in a sandbox; empty for strangers, who are not trusted.
     pub reads: Vec<PathBuf>,
-    /// What we show it in a sandbox, as modules of ours.
+    /// What we show it in a sandbox, such as our modules.
     pub shown: Vec<PathBuf>,
-    /// The port of its own network where it dials in, in a sandbox.
+    /// The port of its own network that it dials, in a sandbox.
     pub dials_at: Option<u16>,
 }
 
-/// Why a bot's name gives no command.
+/// Why a bot's name yields no command.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LaunchError {
-    /// Nothing is there.
+    /// No such file or folder.
     #[error("bot `{bot}`: no such file or folder{hint}")]
     NotThere {
         /// The bot.
         bot: String,
-        /// What may be meant.
+        /// What may have been meant.
         hint: String,
     },
-    /// A folder of unknown shape.
+    /// A folder of no known layout.
     #[error(
         "bot `{bot}`: the folder holds neither agon.toml nor one of run.sh, application.py, grid_player.py, package.json, \
          bot.py, bot.js; {hint}"
@@ -64,7 +64,7 @@ pub enum LaunchError {
     UnknownFolder {
         /// The bot.
         bot: String,
-        /// What may be meant, or what to do.
+        /// What may have been meant, or what to do.
         hint: String,
     },
     /// A source file that must be compiled first.
@@ -75,7 +75,7 @@ pub enum LaunchError {
         /// Its language.
         language: &'static str,
     },
-    /// What its `agon.toml` builds is not there.
+    /// The result of its `agon.toml`'s build is missing.
     #[error("bot `{bot}`: `{missing}` is not there yet; build the bot first: agon build {bot}")]
     NotBuilt {
         /// The bot.
@@ -115,12 +115,13 @@ impl Launch {
         }
     }
 
-    /// Whether a single file of this name is run or built by its ending. One with another ending has to be a program by itself.
+    /// Whether a single file with this name's ending is run or built by that. A file with another ending must itself be a
+    /// program.
     pub fn knows(name: &str) -> bool {
         name.rsplit_once('.').is_some_and(|(_, ending)| ending == "class" || RUNS.contains(&ending))
     }
 
-    /// These words, run in `folder`.
+    /// A command of these words, run in `folder`.
     pub fn command(words: &[String], folder: Option<PathBuf>, environment: Vec<(String, String)>) -> Self {
         Self {
             program: words[0].clone().into(),
@@ -131,8 +132,8 @@ impl Launch {
         }
     }
 
-    /// Whether it runs in a runtime that collects and compiles in threads of its own, as far as the command, or the
-    /// script that it runs, says so.
+    /// Whether the bot runs in a runtime that collects garbage and compiles in threads of its own, as far as the command or its
+    /// script shows.
     pub fn runs_in_runtime(&self) -> bool {
         let is_runtime = |word: &str| {
             let name = word.rsplit('/').next().unwrap_or(word);
@@ -160,7 +161,7 @@ impl Launch {
     fn folder(bot: &str, folder: &Path, confined: Confined) -> Result<Self, LaunchError> {
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
         let reads = match &own {
-            // What strangers want shown is not even looked for.
+            // A stranger's wishes are not even looked at.
             Some(own) if confined != Confined::Foreign => own.reads(folder).map_err(LaunchError::Manifest)?,
             _ => Vec::new(),
         };
@@ -195,7 +196,7 @@ impl Launch {
         Err(LaunchError::UnknownFolder { bot: bot.to_owned(), hint: inside(bot, folder) })
     }
 
-    /// A single file runs by its ending.
+    /// A single file is run according to its ending.
     fn file(bot: &str, file: &Path) -> Result<Self, LaunchError> {
         let folder = file.parent().map(Path::to_owned);
         let own = file.as_os_str().to_owned();
@@ -206,7 +207,7 @@ impl Launch {
             ..Self::default()
         };
         if let Some(Build { made: Some(made), .. }) = Build::of_source(file).map_err(LaunchError::Manifest)? {
-            // What it is built to under its present content, if it was.
+            // Where the build of its present content is, if there is one.
             if !made.place.is_dir() {
                 return Err(LaunchError::NeedsCompiler { bot: bot.to_owned(), language: made.language });
             }
@@ -249,7 +250,7 @@ impl Launch {
 /// Runtimes with threads of their own.
 const RUNTIMES: &[&str] = &["java", "dotnet", "mono"];
 
-/// The file that runs, in a folder of a known shape.
+/// The file that runs in a folder of a known layout.
 pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
     ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"]
         .map(|known| folder.join(known))
@@ -257,7 +258,7 @@ pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// What gives a script of CodinGame the functions that it has there and nowhere else.
+/// Gives a CodinGame script the functions that only exist there.
 const CODINGAME_NODE: &str = "data:text/javascript,import fs from 'node:fs';let rest=Buffer.alloc(0);\
 globalThis.readline=()=>{for(;;){const end=rest.indexOf(10);if(end>=0){const line=rest.subarray(0,end).toString();\
 rest=rest.subarray(end+1);return line;}const part=Buffer.alloc(65536);const got=fs.readSync(0,part);\
@@ -265,7 +266,7 @@ if(got===0){const line=rest.toString();rest=Buffer.alloc(0);return line;}\
 rest=Buffer.concat([rest,part.subarray(0,got)]);}};\
 globalThis.print=console.log;globalThis.printErr=console.error;";
 
-/// Whether a script reads its input by the function that CodinGame has, and has none of its own.
+/// Whether a script reads its input with CodinGame's function and defines none of its own.
 fn reads_as_on_codingame(script: &Path) -> bool {
     let mut text = Vec::new();
     let read = File::open(script).and_then(|file| file.take(LARGEST_SCRIPT).read_to_end(&mut text));
@@ -274,7 +275,7 @@ fn reads_as_on_codingame(script: &Path) -> bool {
     read.is_ok() && text.contains("readline()") && !own.iter().any(|own| text.contains(own))
 }
 
-/// Endings of files that run by themselves or are compiled, the likeliest first.
+/// Endings of files that run as they are or are compiled, the most likely first.
 const RUNS: &[&str] = &[
     "py", "java", "cpp", "js", "rs", "ts", "cs", "kt", "go", "c", "mjs", "cjs", "rb", "php", "lua", "pl",
     "jar", "sh", "cc", "cxx",
@@ -286,7 +287,7 @@ fn names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// What may be meant by a path that leads nowhere.
+/// Suggestions for a path that leads nowhere.
 fn near(path: &Path) -> String {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let own = path.file_name().unwrap_or_default().to_string_lossy();
@@ -309,7 +310,7 @@ fn near(path: &Path) -> String {
     }
 }
 
-/// What may be meant by a folder that is no bot: one inside it, or a file.
+/// Suggestions for a folder that is no bot: a bot inside it, or a file.
 fn inside(bot: &str, folder: &Path) -> String {
     let mut names = names(folder);
     names.sort();
@@ -333,7 +334,7 @@ fn inside(bot: &str, folder: &Path) -> String {
     }
 }
 
-/// What stands behind `#!` in the first line of a script; none without them.
+/// The text after `#!` in the first line of a script; none if there is no `#!`.
 pub(crate) fn first_line(script: &Path) -> Option<String> {
     let mut start = Vec::new();
     File::open(script).ok()?.take(LONGEST_FIRST_LINE).read_to_end(&mut start).ok()?;
@@ -341,12 +342,12 @@ pub(crate) fn first_line(script: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(line).into_owned())
 }
 
-/// The words of a script's `#!` line: the script may need that shell and no other. None where there is no such
-/// line, or where the program it names is not there.
+/// The words of a script's `#!` line, because the script may need that very shell. None if there is no such line, or the
+/// program it names does not exist.
 fn interpreter(script: &Path) -> Option<Vec<String>> {
     let line = first_line(script)?;
     let line = line.trim();
-    // As the system does it: all that follows the program is one argument.
+    // Like the system: everything after the program is one argument.
     let (program, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     let argument = argument.trim_start();
     let is_there = |file: &Path| file.is_file() && crate::sys::may_execute(file);
@@ -359,7 +360,7 @@ fn interpreter(script: &Path) -> Option<Vec<String>> {
     there.then(|| words.collect())
 }
 
-/// What a command needs in the bot's folder and does not find: its program, or what Java runs.
+/// What a command needs in the bot's folder and does not find: its program, or Java's class path or jar.
 fn unbuilt<'a>(words: &'a [String], folder: &Path) -> Option<&'a str> {
     let of_java = |word: &str| ["-cp", "-classpath", "--class-path", "-jar"].contains(&word);
     let needed = words.iter().enumerate().filter(|&(index, word)| match index.checked_sub(1) {

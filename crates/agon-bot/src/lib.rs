@@ -1,7 +1,7 @@
 //! Bots as programs: naming them, starting them, talking to them, timing them, ending them.
 //!
-//! Everything that belongs to one operating system lies in [`sys`] and [`spawn`]. Nothing here knows a game:
-//! messages are bytes, and what a silence means is the referee's matter.
+//! Everything specific to an operating system is in [`sys`] and [`spawn`]. Nothing here knows a game:
+//! messages are bytes, and what a silence means is up to the referee.
 
 // In reading order.
 pub mod name;

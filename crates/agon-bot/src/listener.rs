@@ -2,10 +2,10 @@
 //!
 //! Longer than 500 lines: accepting, shaking hands and seating are one loop.
 //!
-//! One thread owns the port for as long as this program runs. It shakes hands, reads the first
-//! message of a client, and hands the connection to the seat that waits for it: by the token in
-//! the message, else by the process that connects, else to the first seat that takes anybody. A
-//! connected seat has its connection to itself; nothing that happens at the port reaches it.
+//! One thread owns the port for as long as this program runs. It shakes hands, reads a client's first message, and
+//! hands the connection to the seat waiting for it: by the token in the message, else by the connecting process,
+//! else to the first seat open to anybody. A connected seat has its connection to itself; nothing that happens at
+//! the port affects it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read as _, Write as _};
@@ -30,22 +30,23 @@ mod runs;
 
 use runs::Company;
 
-/// How long a client may take to shake hands, and then to its first message.
+/// How long a client may take for the handshake, and then for its first message.
 const TO_REGISTER: Duration = Duration::from_secs(5);
-/// So many clients may be on their way. One more, and those have to make room who are most: see [`who_goes`].
+/// Upper limit on clients still on their way. One more, and the most numerous group has to make room: see
+/// [`who_goes`].
 const MOST_CLIENTS: usize = 256;
-/// So long a client that nobody waits for stays, where another run may be about to say that it does.
+/// How long a client that nobody waits for is kept, because another run may be about to claim it.
 const NEWS: Duration = Duration::from_secs(1);
-/// A longer first message is refused.
+/// Longest first message; longer ones are refused.
 const LONGEST_GREETING: usize = 16 << 10;
-/// What is answered to a browser.
+/// The reply to a browser.
 const NO_PAGE: &str = "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nConnection: close\r\n\
                        Content-Type: text/plain\r\nContent-Length: 54\r\n\r\nBots connect here, over WebSocket. There is no page.\r\n\r\n";
 
-/// Whether seats that take anybody take bots of other users, too; set by `--any-user`.
+/// Whether seats open to anybody also take bots of other users; set by `--any-user`.
 static ANY_USER: AtomicBool = AtomicBool::new(false);
 
-/// Lets bots of other users and of other machines take the seats that take anybody.
+/// Opens the seats for anybody to bots of other users and other machines.
 pub fn let_any_user_in() {
     ANY_USER.store(true, Ordering::Relaxed);
 }
@@ -58,12 +59,12 @@ pub fn any_user() -> bool {
 /// Where bots dial in instead of the usual port of this machine; set by `--port`.
 static ADDRESS: OnceLock<(Option<IpAddr>, u16)> = OnceLock::new();
 
-/// Says where bots dial in: a port, at an address other than this machine's own when one is given.
+/// Sets where bots dial in: a port, and an address if it is not this machine's own.
 pub fn use_address(ip: Option<IpAddr>, port: u16) {
     let _ = ADDRESS.set((ip, port));
 }
 
-/// Where bots dial in: at the port they were named with, at the one of [`use_address`], or at the usual one.
+/// Where bots dial in: the port in their name, that of [`use_address`], or the usual one.
 pub fn address(named: Option<u16>, usual: Option<u16>) -> Option<SocketAddr> {
     let (ip, port) = ADDRESS.get().map_or((None, None), |(ip, port)| (*ip, Some(*port)));
     let port = named.or(port).or(usual)?;
@@ -79,7 +80,7 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// A seat for a program that will be started, with a token of its own.
+    /// A seat for a program about to be started, with a token of its own.
     ///
     /// # Errors
     /// A sentence for the user: why nobody can listen there.
@@ -95,8 +96,7 @@ impl Seat {
         Self::open(kit, port, longest, String::new())
     }
 
-    /// A seat for the program in a sandbox, which dials at the usual port of a network of its own; it was told the
-    /// `token`, or none.
+    /// A seat for a program in a sandbox, which dials the usual port of its own network. It needs no token.
     ///
     /// # Errors
     /// A sentence for the user.
@@ -127,17 +127,17 @@ impl Seat {
         Ok(Self { listener, number, token, event })
     }
 
-    /// The token that stands for this seat; empty when anybody may have it.
+    /// The token of this seat; empty when anybody may have it.
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// What bots dial.
+    /// The address bots dial.
     pub fn address(&self) -> String {
         format!("ws://{}", self.listener.address)
     }
 
-    /// The program of this seat was started.
+    /// Tells the seat that its program was started.
     pub fn belongs_to(&self, owner: Owner) {
         self.listener.change(self.number, |place| place.owner = Some(owner));
     }
@@ -147,7 +147,7 @@ impl Seat {
         self.event.as_fd()
     }
 
-    /// The connection of the bot and its first message, when it is here.
+    /// The bot's connection and its first message, once they are here.
     pub fn take(&self) -> Option<(Connection, Vec<u8>)> {
         let _ = rustix::io::read(&self.event, &mut [0; 8]);
         let mut inner = self.listener.lock();
@@ -166,7 +166,7 @@ impl Drop for Seat {
     }
 }
 
-/// A token that nobody guesses.
+/// An unguessable token.
 fn new_token() -> String {
     let mut bytes = [0; 16];
     let read = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
@@ -174,16 +174,16 @@ fn new_token() -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What the listener knows of a seat.
+/// What the listener knows about a seat.
 struct Place {
     /// Empty when anybody may have it.
     token: String,
-    /// Whether "anybody" means other users, too.
+    /// Whether "anybody" includes other users.
     any_user: bool,
     owner: Option<Owner>,
     longest: usize,
     event: Arc<OwnedFd>,
-    /// Whether its client has come; it stays so when the seat has taken it.
+    /// Whether its client has come; stays set after the seat has taken it.
     is_served: bool,
     arrival: Option<(Connection, Vec<u8>)>,
     trouble: Option<String>,
@@ -195,11 +195,11 @@ impl Place {
     }
 }
 
-/// A port, and who waits behind it.
+/// A port, and the seats behind it.
 struct Listener {
     address: SocketAddr,
     register: fn(&[u8]) -> Result<Option<String>, String>,
-    /// Whether it is the listener of one sandbox: whoever comes is the bot in it.
+    /// Whether it is the listener of one sandbox: any client is the bot in it.
     alone: bool,
     inner: Mutex<Inner>,
     /// Wakes the thread.
@@ -209,42 +209,42 @@ struct Listener {
 #[derive(Default)]
 struct Inner {
     places: BTreeMap<u64, Place>,
-    /// The number of the next one; none is given twice, since a client may be on its way to one that is gone.
+    /// The number of the next place. Never reused, because a client may be on its way to a place that is gone.
     next: u64,
-    /// Changes of the places that other programs have to be told, in order.
+    /// Changes of places to tell other programs, in order.
     news: Vec<News>,
 }
 
 impl Inner {
-    /// The seats to which nobody has come.
+    /// The seats still without a client.
     fn free(&self) -> impl Iterator<Item = (u64, &Place)> {
         self.places.iter().filter(|(_, place)| !place.is_served).map(|(number, place)| (*number, place))
     }
 
-    /// Those of them whose programs have been started, with these.
+    /// The free seats whose programs have been started, with their owners.
     fn owners(&self) -> Vec<(u64, Owner)> {
         self.free().filter_map(|(number, place)| Some((number, place.owner.clone()?))).collect()
     }
 
-    /// The first of them that takes anybody, and this caller.
+    /// The first free seat open to anybody that takes this caller.
     fn for_anybody(&self, caller: &Caller) -> Option<u64> {
         let takes = |place: &Place| place.token.is_empty() && caller.may_take(None, place.any_user).is_ok();
         self.free().find(|(_, place)| takes(place)).map(|(number, _)| number)
     }
 }
 
-/// What became of a seat of ours.
+/// What happened to a seat of ours.
 enum News {
     Waits { number: u64, token: String, any_user: bool },
     Belongs { number: u64, owner: Owner },
     Left { number: u64 },
 }
 
-/// The listeners of this program; they stay as long as it runs.
+/// The listeners of this program, for as long as it runs.
 static LISTENERS: Mutex<Option<HashMap<SocketAddr, Arc<Listener>>>> = Mutex::new(None);
 
 impl Listener {
-    /// The listener at an address; opens it.
+    /// The listener at an address; opened if necessary.
     fn at(
         address: SocketAddr,
         register: fn(&[u8]) -> Result<Option<String>, String>,
@@ -259,7 +259,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// A listener of its own, for one seat; it ends with that.
+    /// A separate listener for one seat; ends with it.
     fn inside(
         socket: TcpListener,
         register: fn(&[u8]) -> Result<Option<String>, String>,
@@ -335,13 +335,13 @@ struct Client {
     theirs: SocketAddr,
     here: SocketAddr,
     socket: Arc<TcpStream>,
-    /// Since when it has been shaking hands, or has been expected to say who it is.
+    /// When its handshake began, or when its first message was first expected.
     since: Instant,
 }
 
 enum Stage {
     Shaking(Option<Box<Shaking>>),
-    /// It has shaken hands and must say who it is.
+    /// The handshake is done; it must say who it is.
     Greeting(Box<Connection>),
     /// It said who it is, but a program that has just been started is not known yet.
     Known(Box<Connection>, Vec<u8>),
@@ -353,13 +353,13 @@ enum Step {
     Gone,
 }
 
-/// For whom a client is.
+/// Which seat a client is for.
 enum Whose {
     /// A seat of ours.
     Ours(u64),
     /// A seat of another program.
     Others(runs::Guest),
-    /// It may turn out in a moment.
+    /// Unclear for a moment longer.
     Unclear,
     Nobody(String),
 }
@@ -421,7 +421,7 @@ impl Keeper {
         let others = self.company.watched();
         descriptors.extend(others.into_iter().map(|other| PollFd::from_borrowed_fd(other, PollFlags::IN)));
         let ends = self.clients.iter().map(|client| match client.stage {
-            // What it waits for is told within a moment.
+            // The news it waits for comes within a moment.
             Stage::Known(..) => Instant::now() + Duration::from_millis(5),
             _ => client.since + TO_REGISTER,
         });
@@ -446,7 +446,7 @@ impl Keeper {
                 Ok(found) => found,
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
                 Err(_) => {
-                    // Too many open files, say: those who have connected wait in the system's queue.
+                    // Too many open files, for example: connected clients wait in the system's queue.
                     std::thread::sleep(Duration::from_millis(10));
                     return;
                 }
@@ -454,7 +454,7 @@ impl Keeper {
             if self.clients.len() >= MOST_CLIENTS {
                 self.make_room();
             }
-            // Not the address where we listen: that may stand for all of this machine's.
+            // Not the address we listen at: that may stand for all of this machine's addresses.
             let Ok(here) = socket.local_addr() else { continue };
             let Ok(stream) = Stream::new(socket, LONGEST_GREETING) else { continue };
             let socket = stream.socket();
@@ -465,14 +465,14 @@ impl Keeper {
         }
     }
 
-    /// Sends some clients away, so that others can come in.
+    /// Drops some clients so that others can come in.
     fn make_room(&mut self) {
         let ends: Vec<_> = self.clients.iter().map(|client| (client.theirs, client.here)).collect();
         let mut goes = who_goes(&peer::marks(&ends)).into_iter();
         self.clients.retain(|_| !goes.next().unwrap_or(false));
     }
 
-    /// Does what can be done for a client without waiting.
+    /// Does for a client whatever needs no waiting.
     fn advance(&mut self, mut client: Client, mut late: bool) -> Step {
         loop {
             match client.stage {
@@ -482,7 +482,7 @@ impl Keeper {
                         Ok(mut socket) => {
                             socket.get_mut().remember();
                             client.stage = Stage::Greeting(Box::new(Connection::new(socket)));
-                            // If that was late, we were: it gets its time to register all the same.
+                            // If that was late, the delay was ours: the client still gets its time to register.
                             (client.since, late) = (Instant::now(), false);
                         }
                         Err(HandshakeError::Interrupted(shaking)) if !late => {
@@ -560,7 +560,7 @@ impl Keeper {
         }
     }
 
-    /// For whom a client is that has registered.
+    /// Which seat a registered client is for.
     fn whose(&self, token: Option<&str>, theirs: SocketAddr, here: SocketAddr) -> Whose {
         let inner = self.listener.lock();
         if self.listener.alone {
@@ -570,14 +570,14 @@ impl Keeper {
         let owners = inner.owners();
         let unclear = self.company.is_unclear()
             || inner.free().any(|(_, place)| !place.token.is_empty() && place.owner.is_none());
-        // The lock is not held while its process is looked for.
+        // The lock is released while its process is looked up.
         drop(inner);
         let all = owners.iter().map(|(_, owner)| owner).chain(self.company.owners());
         let caller = Caller::find(theirs, here, all);
         let inner = self.listener.lock();
         if let Some(token) = token {
-            // Who knows a token is of our user, since nobody else can read it. A bot has the token of its own
-            // seat; that of another it has stolen.
+            // Nobody but our user can read a token, so whoever knows one is of our user. A bot knows the token of
+            // its own seat; another seat's token it has stolen.
             let may = |owner: Option<&Owner>| match (&caller, owner) {
                 (Caller::Bot(_), Some(_)) => caller.may_take(owner, false),
                 (Caller::Stranger(_), _) => caller.may_take(None, any_user()),
@@ -613,7 +613,7 @@ impl Keeper {
         inner.for_anybody(&caller).map(Whose::Ours).or_else(others).unwrap_or_else(nobody)
     }
 
-    /// Gives a connection to a seat. When the seat is gone meanwhile, the connection is closed.
+    /// Gives a connection to a seat. Closes it if the seat is gone by now.
     fn deliver(&self, number: u64, mut connection: Connection, greeting: Vec<u8>) {
         let mut inner = self.listener.lock();
         if let Some(place) = inner.places.get_mut(&number).filter(|place| !place.is_served) {
@@ -624,14 +624,14 @@ impl Keeper {
         }
     }
 
-    /// Sends a client away. The seat of its bot learns why; of a client that is no bot of ours, the first seat
-    /// that takes anybody.
+    /// Turns a client away. The seat of its bot is told why; for a client that is no bot of ours, the first seat
+    /// open to anybody is told.
     fn refuse(&mut self, client: &Client, why: &str) -> Step {
-        // The lock is not held while its process is looked for.
+        // The lock is released while its process is looked up.
         let owners = self.listener.lock().owners();
         let own = owned_by(client, &owners);
         let mut inner = self.listener.lock();
-        // Also of a stranger: who waits wonders why nobody is let in.
+        // Also for a stranger: the user waiting wonders why nobody is let in.
         let number = own.or_else(|| inner.for_anybody(&Caller::OurUser));
         if let Some(place) = number.and_then(|number| inner.places.get_mut(&number)) {
             place.trouble = Some(why.to_owned());
@@ -643,7 +643,7 @@ impl Keeper {
 
 /// The seat whose bot a client is.
 fn owned_by(client: &Client, owners: &[(u64, Owner)]) -> Option<u64> {
-    // Looking for its process costs milliseconds where many files are open: not for nothing.
+    // Looking up its process costs milliseconds where many files are open: only if it can match.
     if owners.is_empty() {
         return None;
     }
@@ -654,13 +654,14 @@ fn owned_by(client: &Client, owners: &[(u64, Owner)]) -> Option<u64> {
     owners.iter().find(|(_, owner)| owner.mark == mark).map(|(number, _)| *number)
 }
 
-/// What a [`Caller`] says, as a sentence.
+/// A [`Caller`]'s reason as a sentence.
 fn it(why: &str) -> String {
     format!("it {why}")
 }
 
-/// Which of many clients have to go, by the marks of their bots, the oldest first: the older half of those that
-/// are most, be they of one bot or of none. So a bot that comes again and again keeps nobody out but itself.
+/// Which of many clients have to go, given the marks of their bots, oldest first: the older half of the most
+/// numerous group, where clients of no bot form one group. So a bot that keeps reconnecting crowds out only
+/// itself.
 fn who_goes(marks: &[Option<String>]) -> Vec<bool> {
     let mut counts: BTreeMap<&Option<String>, usize> = BTreeMap::new();
     marks.iter().for_each(|mark| *counts.entry(mark).or_default() += 1);
@@ -704,7 +705,7 @@ mod tests {
         socket
     }
 
-    /// Waits until somebody has come to a seat; what it said.
+    /// Waits until a client has come to a seat; returns its connection and what it said.
     fn arrival(seat: &Seat) -> (Connection, Vec<u8>) {
         let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
         let ready = poll(&mut [PollFd::from_borrowed_fd(seat.reads(), PollFlags::IN)], Some(&limit));
@@ -721,11 +722,11 @@ mod tests {
         let _one = dial(port, "one");
         let (_connection, said) = arrival(&first);
         assert_eq!(said, b"one");
-        // The first seat is still there; its match has only not dropped it yet.
+        // The first seat is still there; its match has just not dropped it yet.
         let _two = dial(port, "two");
         assert_eq!(arrival(&second).1, b"two");
         assert!(first.take().is_none());
-        // A number is not given again: who is on its way to a seat that is gone reaches no other.
+        // Numbers are not reused: a client on its way to a seat that is gone reaches no other.
         let last = second.number;
         drop((first, second));
         assert!(seat().number > last);

@@ -1,4 +1,4 @@
-//! `agon.toml`: how a bot's folder says what it is and how it runs.
+//! `agon.toml`: how a bot's folder describes the bot and how to run it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,29 +13,29 @@ use crate::words;
 /// The name of the file.
 pub const FILE: &str = "agon.toml";
 
-/// A larger file is refused.
+/// Larger files are refused.
 const LARGEST: u64 = 64 << 10;
 
-/// What `agon.toml` holds. Unknown keys are errors.
+/// The contents of `agon.toml`. Unknown keys are errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     /// The bot's name in tables.
     pub name: Option<String>,
-    /// The protocol it speaks where a game has several: `lines`, `websocket`, `tcp`, `script`.
+    /// The protocol it speaks, for games with several: `lines`, `websocket`, `tcp`, `script`.
     pub dialect: Option<String>,
-    /// The command that builds it, run by `agon build` and `--build` only.
+    /// The command that builds it; only `agon build` and `--build` run it.
     pub build: Option<Command>,
     /// The command that runs it, from its own folder.
     pub run: Option<Command>,
     /// Environment variables for both.
     pub env: BTreeMap<String, String>,
-    /// Files and folders that it reads beside its own, for a sandbox.
+    /// Files and folders outside its own that it reads, for a sandbox.
     pub reads: Vec<String>,
-    /// What `agon play`, `check` and `sprt` assume inside this folder.
+    /// The defaults of `agon play`, `check` and `sprt` inside this folder.
     pub defaults: Defaults,
 }
 
-/// A command: one text, split like a shell would, or a list of words.
+/// A command: one string, split as a shell would, or a list of words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `run = "python3 bot.py"`
@@ -44,7 +44,7 @@ pub enum Command {
     Words(Vec<String>),
 }
 
-/// What the commands assume inside the bot's folder.
+/// The defaults of the commands inside the bot's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Defaults {
     /// The game.
@@ -77,7 +77,7 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Option<Self>, String> {
         let path = folder.join(FILE);
         let size = match std::fs::metadata(&path) {
-            // A pipe of that name would be waited for.
+            // Opening a pipe of that name would block.
             Ok(found) if !found.is_file() => return Err(format!("{}: not a file", path.display())),
             Ok(found) => found.len(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -135,14 +135,14 @@ impl Manifest {
     }
 }
 
-/// So many places of `[sandbox] read` are shown.
+/// Upper limit on the places of `[sandbox] read`.
 const MOST_READS: usize = 32;
 
 impl Manifest {
-    /// What it reads beside its own folder, as absolute paths.
+    /// What it reads outside its own folder, as absolute paths.
     ///
     /// # Errors
-    /// A sentence that names what is not there.
+    /// A sentence naming what does not exist.
     pub fn reads(&self, folder: &Path) -> Result<Vec<PathBuf>, String> {
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let wrong = |why: String| format!("{}: [sandbox] read: {why}", folder.join(FILE).display());
@@ -201,7 +201,7 @@ fn unknown(key: &Spanned<impl AsRef<str>>, table: &str, allowed: &[&str]) -> Wro
     (key.span(), if why.contains('?') { why } else { why.replacen(" Allowed", "; allowed", 1) })
 }
 
-/// What a value is, in plain words.
+/// The type of a value, in plain words.
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
@@ -314,7 +314,7 @@ fn no_toml(text: &str, start: usize, why: &str) -> String {
     }
 }
 
-/// `:line:column: why`, with the line itself, for what is wrong at `span` of a file's text.
+/// `:line:column: why`, with the line itself, for the error at `span` of a file's text.
 pub fn at(text: &str, span: Range<usize>, why: &str) -> String {
     let before = text.get(..span.start.min(text.len())).unwrap_or("");
     let line = before.matches('\n').count() + 1;
@@ -322,7 +322,7 @@ pub fn at(text: &str, span: Range<usize>, why: &str) -> String {
     format!(":{line}:{column}: {why}\n  {line} | {}", text.lines().nth(line - 1).unwrap_or(""))
 }
 
-/// `:line:column: what is wrong`, with the line itself. `hint` sees the line and may have more to say.
+/// `:line:column: what is wrong`, with the line itself. `hint` sees the line and may add to it.
 pub fn toml_error(text: &str, error: &toml::de::Error, hint: impl FnOnce(&str) -> String) -> String {
     let span = error.span().unwrap_or_default();
     let line = text.get(..span.start).unwrap_or("").matches('\n').count();

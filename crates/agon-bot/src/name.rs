@@ -1,4 +1,4 @@
-//! What users write to name a bot.
+//! How users name a bot.
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -10,7 +10,7 @@ use crate::join;
 use crate::script::{Js, Script};
 use crate::words;
 
-/// Before the name of a script that Node is to run.
+/// Prefix for a script to be run by Node.
 const NODE: &str = "node:";
 
 /// A bot as the user named it.
@@ -27,10 +27,10 @@ pub struct BotName {
 /// What a bot's name means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file or folder; `node:` in front has a script run under Node.
+    /// A file or folder; with `node:` in front, a script runs under Node.
     Path(PathBuf),
-    /// `cmd:` a command line, split like a shell would but run without one; `lines:` likewise, for a
-    /// bot that talks in lines where those of its game usually dial in.
+    /// `cmd:` a command line, split as a shell would but run without one; `lines:` likewise, for a bot that talks in
+    /// lines in a game whose bots usually dial in.
     Command(Vec<String>),
     /// `builtin:` a bot inside the program, with its options in order.
     Builtin {
@@ -39,16 +39,16 @@ pub enum Kind {
         /// `key=value` options.
         options: Vec<(String, String)>,
     },
-    /// `ws:` wait for a program started elsewhere to connect over WebSocket.
+    /// `ws:` waits for a program started elsewhere to connect over WebSocket.
     WebSocket,
-    /// `tcp:` wait for a program started elsewhere to connect over TCP.
+    /// `tcp:` waits for a program started elsewhere to connect over TCP.
     Tcp,
-    /// `join:` wait for an `agon join`, which starts the bot on its own machine.
+    /// `join:` waits for an `agon join`, which starts the bot on its own machine.
     Join,
 }
 
 impl BotName {
-    /// Reads what the user wrote. A bare word that is no path is not guessed to be a built-in.
+    /// Parses what the user wrote. A bare word that is no path is not taken for a built-in.
     ///
     /// # Errors
     /// A sentence for the user.
@@ -99,8 +99,7 @@ impl BotName {
         }
     }
 
-    /// Where `join:`, `join:9000` or `join:0.0.0.0:9000` waits for who joins: on this machine alone, unless an address
-    /// is given.
+    /// Where `join:`, `join:9000` or `join:0.0.0.0:9000` listens: only on this machine, unless an address is given.
     ///
     /// # Errors
     /// A sentence for the user.

@@ -1,7 +1,7 @@
 //! Which process is at the other end of a connection on this machine.
 //!
-//! Linux lists all connections with the number of their socket, and every process with the sockets
-//! it holds. Looking a process up costs a fraction of a millisecond, once a connection.
+//! Linux lists all connections with their socket numbers, and for each process the sockets it holds. Looking up
+//! a process costs a fraction of a millisecond, once per connection.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -19,24 +19,24 @@ use crate::{sys, tree};
 pub struct Owner {
     /// Its first process.
     pub root: Pid,
-    /// What the environment of all its processes holds under [`tree::MARK`].
+    /// The value of [`tree::MARK`] in the environment of all its processes.
     pub mark: String,
 }
 
-/// Whom a connection comes from.
+/// Who is at the other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// A process of the bot with this mark, which this program or another run of it has started.
+    /// A process of the bot with this mark, started by this program or another run of it.
     Bot(String),
     /// Another process of our own user.
     OurUser,
-    /// Nobody we know: why, to go after "it".
+    /// Unknown: why, to follow "it".
     Stranger(String),
 }
 
 impl Caller {
-    /// Whom the connection between `theirs` and our end `ours` comes from. `owners` are programs whose processes
-    /// are known as theirs without a mark, too.
+    /// Who is at the other end of the connection between `theirs` and our end `ours`. Processes of `owners` are
+    /// recognised even without a mark.
     pub fn find<'a>(
         theirs: SocketAddr,
         ours: SocketAddr,
@@ -45,11 +45,11 @@ impl Caller {
         let Some(peer) = Connections::default().peer(theirs, ours) else {
             return Self::Stranger("comes from another machine, or has gone away again".to_owned());
         };
-        // Looking through one tree is cheap, and nearly always enough.
+        // Searching one tree is cheap, and nearly always enough.
         if let Some(owner) = owners.clone().find(|owner| is_below(peer.socket, owner.root)) {
             return Self::Bot(owner.mark.clone());
         }
-        // A mark of another user's process may be forged.
+        // Another user's process may carry a forged mark.
         if peer.user != rustix::process::geteuid().as_raw() {
             return Self::Stranger(format!("belongs to another user of this machine (id {})", peer.user));
         }
@@ -66,11 +66,11 @@ impl Caller {
         holders.find_map(mark_of).map_or(Self::OurUser, Self::Bot)
     }
 
-    /// Whether a seat may be taken: that of the program `owner`, or without one that of anybody of our user, or
-    /// of `any_user`.
+    /// Whether the caller may take a seat: that of the program `owner`, or, with no owner, one open to our user,
+    /// or to everyone with `any_user`.
     ///
     /// # Errors
-    /// Why not, to go after "it".
+    /// Why not, to follow "it".
     pub fn may_take(&self, owner: Option<&Owner>, any_user: bool) -> Result<(), String> {
         match (self, owner) {
             (Self::Bot(mark), Some(owner)) if *mark == owner.mark => Ok(()),
@@ -90,11 +90,11 @@ impl Caller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Peer {
     socket: u64,
-    /// Whose it is.
+    /// The user it belongs to.
     user: u32,
 }
 
-/// The system's tables of connections, read once when they are needed.
+/// The system's connection tables, each read once when needed.
 #[derive(Default)]
 struct Connections {
     fourth: OnceCell<String>,
@@ -104,7 +104,7 @@ struct Connections {
 impl Connections {
     /// The other end; none when it is not on this machine, or nobody holds it any more.
     fn peer(&self, theirs: SocketAddr, ours: SocketAddr) -> Option<Peer> {
-        // A socket of the sixth version may also talk to the fourth; then it stands in the other table.
+        // An IPv6 socket may also carry IPv4, and is then listed in the other table.
         let find = |table: &OnceCell<String>, file: &str, mapped: bool| {
             let text = table.get_or_init(|| std::fs::read_to_string(file).unwrap_or_default());
             let (theirs, ours) = (entry(theirs, mapped), entry(ours, mapped));
@@ -123,7 +123,7 @@ impl Connections {
     }
 }
 
-/// An address as the system's tables write it: words of four bytes, each in this machine's order.
+/// An address as in the system's tables: words of four bytes, each in this machine's byte order.
 fn entry(address: SocketAddr, sixth: bool) -> String {
     let ip = match (address.ip().to_canonical(), sixth) {
         (IpAddr::V4(ip), false) => ip.octets().to_vec(),
@@ -145,19 +145,19 @@ fn holds(pid: Pid, socket: u64) -> bool {
     files(pid).any(|file| file.as_os_str() == &*name)
 }
 
-/// What a process holds open, as the system names it.
+/// What a process has open, by the system's names.
 fn files(pid: Pid) -> impl Iterator<Item = PathBuf> {
     let links =
         std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).into_iter().flatten().flatten();
     links.filter_map(|link| std::fs::read_link(link.path()).ok())
 }
 
-/// Whether a socket is held by a process or one below it.
+/// Whether a process or one below it holds a socket.
 fn is_below(socket: u64, root: Pid) -> bool {
     sys::tree(root).into_iter().any(|pid| holds(pid, socket))
 }
 
-/// The marks of the bots that hold the other ends of many connections (theirs, ours); one look at all processes.
+/// The marks of the bots at the other ends of many connections (theirs, ours); scans all processes once.
 pub fn marks(ends: &[(SocketAddr, SocketAddr)]) -> Vec<Option<String>> {
     let marked = processes().filter_map(|pid| Some((pid, sys::variable(pid, tree::MARK)?)));
     let holders: HashMap<PathBuf, String> =
@@ -177,14 +177,14 @@ fn processes() -> impl Iterator<Item = Pid> {
     all.filter_map(|process| Pid::from_raw(process.file_name().to_str()?.parse().ok()?))
 }
 
-/// Whether who listens at a port is another run of this program.
+/// Whether another run of this program listens at a port.
 pub fn is_own_program(port: u16) -> bool {
     let own = std::env::current_exe().ok();
     let other = holder(port).and_then(|(pid, _)| std::fs::read_link(format!("/proc/{pid}/exe")).ok());
     own.is_some() && own == other
 }
 
-/// Why nobody can listen at an address, with the process that does already, where that can be known.
+/// Why nobody can listen at an address, naming the process that already does, if it can be found.
 pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
     let holder = match error.kind() {
         io::ErrorKind::AddrInUse => match holder(address.port()) {
@@ -204,7 +204,7 @@ pub fn holder(port: u16) -> Option<(i32, String)> {
         let text = std::fs::read_to_string(file).ok()?;
         text.lines().find_map(|line| {
             let words: Vec<&str> = line.split_ascii_whitespace().collect();
-            // State 0A is a socket that listens.
+            // State 0A is a listening socket.
             let listens = words.get(1)?.ends_with(&suffix) && *words.get(3)? == "0A";
             listens.then(|| words.get(9)?.parse().ok()).flatten()
         })

@@ -19,17 +19,17 @@ use crate::tree::{self, ProcessTree, Used};
 use crate::wire::{HungUp, Lines, Wire};
 use crate::{guard, scratch, sys, tools};
 
-/// What is kept of a bot's standard error in one turn, in bytes.
+/// How much of a bot's standard error is kept per turn, in bytes.
 pub const STDERR_PER_TURN: usize = 64 << 10;
-/// What is kept of a bot's standard error in one match, in bytes.
+/// How much of a bot's standard error is kept per match, in bytes.
 pub const STDERR_PER_MATCH: usize = 4 << 20;
 
-/// A bot as a running program. It dies, with all it started, when this value is dropped.
+/// A bot as a running program. Dropping this value kills it, with everything it started.
 pub struct Program {
     tree: ProcessTree,
     wire: Box<dyn Wire>,
     stderr: Option<File>,
-    /// What came on standard error since it was last taken.
+    /// Standard error received since it was last taken.
     said: Vec<u8>,
     said_in_all: usize,
     lost: usize,
@@ -41,7 +41,7 @@ pub struct Program {
 /// Why a program was not started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
-    /// The system does not take it for a program: the bot's fault.
+    /// The system does not accept it as a program: the bot's fault.
     #[error("{0}")]
     NoProgram(String),
     /// This machine has no room for it: nobody's fault.
@@ -54,9 +54,9 @@ pub enum StartError {
 pub enum Ending {
     /// It still runs.
     Runs,
-    /// It ended by itself with this code.
+    /// It exited with this code.
     Code(i32),
-    /// A signal ended it.
+    /// A signal killed it.
     Signal(i32),
 }
 
@@ -90,8 +90,9 @@ impl fmt::Display for Ending {
 impl Program {
     /// Starts a bot that talks in lines over its standard input and output.
     ///
-    /// `seat` is told to it as `AGON_SEAT`; `cpus` are where it stays (none: where this thread does), unless it runs in
-    /// a runtime with threads of its own ([`Launch::runs_in_runtime`]), which gets all CPUs; `longest` bounds its lines.
+    /// `seat` is passed to it as `AGON_SEAT`. `cpus` are the CPUs it stays on (none: those of this thread), unless it
+    /// runs in a runtime with threads of its own ([`Launch::runs_in_runtime`]), which gets all CPUs. `longest` bounds
+    /// its lines.
     ///
     /// # Errors
     /// A sentence that says why the system would not start it and what to do.
@@ -159,7 +160,7 @@ impl Program {
         self.wire = wire;
     }
 
-    /// Replaces the pipes by a connection: what was expected to talk in lines dialled in.
+    /// Replaces the pipes by a connection: a bot expected to talk in lines has dialled in.
     pub fn dialled(&mut self, wire: Box<dyn Wire>) {
         self.wire = wire;
         self.dials_in = true;
@@ -184,12 +185,12 @@ impl Program {
         self.tree.root()
     }
 
-    /// How its processes are known.
+    /// What identifies its processes.
     pub fn owner(&self) -> Owner {
         Owner { root: self.tree.root(), mark: self.tree.mark().to_owned() }
     }
 
-    /// The sandbox that it runs in; none outside of one.
+    /// Its sandbox; none if it runs without one.
     pub fn cage(&self) -> Option<&Cage> {
         self.tree.cage()
     }
@@ -199,7 +200,7 @@ impl Program {
         &mut self.tree
     }
 
-    /// Reads what is on its standard error: at most a bounded amount, so that a flood cannot hold us.
+    /// Reads what is on its standard error: a bounded amount, so that a flood cannot hold us up.
     pub fn listen_to_stderr(&mut self) {
         let mut buffer = [0; 16 << 10];
         for _ in 0..16 {
@@ -246,13 +247,13 @@ impl Program {
         }
     }
 
-    /// Begins to end it where that takes a while: [`end`](Self::end) waits for it.
+    /// Starts killing it where that takes a while; [`end`](Self::end) waits for it.
     pub fn kill(&mut self) {
         self.wire.close();
         self.tree.kill();
     }
 
-    /// Ends the bot and everything it started, and says what all of them used together.
+    /// Ends the bot and everything it started; returns what all of them used together.
     pub fn end(&mut self) -> Used {
         self.wire.close();
         let used = self.tree.end();
@@ -267,7 +268,7 @@ impl Drop for Program {
     }
 }
 
-/// Starts a bot's processes, and gives our ends of its pipes.
+/// Starts a bot's processes; returns our ends of its pipes.
 ///
 /// # Errors
 /// A sentence that says why the system would not start it and what to do.
@@ -281,12 +282,12 @@ pub fn start(
         let shown = Path::new(&launch.program).display();
         return Err(StartError::NoProgram(format!("cannot start `{shown}`: {why}")));
     }
-    // The collector and the compilers of a runtime would take the time of the thread that answers.
+    // A runtime's collector and compilers would otherwise take time from the thread that answers.
     let cpus = match cpus {
         Some(_) if launch.runs_in_runtime() => sys::cpus_at_start(),
         _ => cpus.unwrap_or_default(),
     };
-    // Without any it runs where this thread does.
+    // With no CPUs given, it runs on those of this thread.
     let count = if cpus.is_empty() { sys::cpus().len() } else { cpus.len() };
     if launch.confined != Confined::No {
         return start_inside(launch, seat, cpus).map(|(tree, process)| (tree.on(count), process));
@@ -322,8 +323,8 @@ fn start_inside(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(ProcessTre
     }
 }
 
-/// Starts a program, also one that was written a moment ago: a process that is just being started
-/// elsewhere may still hold it open for writing.
+/// Starts a program, even one written a moment ago, which a process that is just being started elsewhere may still hold
+/// open for writing.
 fn start_patiently(command: &Command, cpus: &[usize], joined: bool, mark: &str) -> io::Result<Started> {
     for _ in 0..100 {
         match tree::start_bot(command, cpus, joined, mark) {
@@ -336,13 +337,13 @@ fn start_patiently(command: &Command, cpus: &[usize], joined: bool, mark: &str) 
     tree::start_bot(command, cpus, joined, mark)
 }
 
-/// The file of a program; a name without a folder is looked up by the system and not here.
+/// The file of a program. (A name without a folder is searched for by the system, not here.)
 fn file_of(launch: &Launch) -> PathBuf {
     launch.folder.as_deref().unwrap_or(Path::new("")).join(&launch.program)
 }
 
-/// Why a file is certainly no program for this machine. Asked because the system hands what it does not
-/// know to the shell, and the shell's complaints help nobody.
+/// Why a file certainly is no program for this machine. Checked because the system hands unknown files to the shell,
+/// whose complaints help nobody.
 fn foreign(file: &Path) -> Option<&'static str> {
     if !file.metadata().is_ok_and(|found| found.is_file()) {
         return None;
@@ -421,7 +422,7 @@ mod tests {
     use super::*;
     use crate::wire::Received;
 
-    /// What a program with this name says of the CPUs it may use when it was put on one.
+    /// The CPUs that a program of this name says it may use when it was put on one.
     fn cpus_of(name: &str) -> String {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join(name);

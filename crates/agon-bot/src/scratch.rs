@@ -1,7 +1,7 @@
 //! Private temporary folders for bots.
 //!
-//! Making and removing two folders costs more than twenty turns of a quick match, so that an
-//! unused folder is handed to the next bot. One that was used is removed.
+//! Making and removing two folders costs more than twenty turns of a quick match, so an unused
+//! folder is handed to the next bot. A used one is removed.
 
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::guard;
 
-/// Folders that are empty and free.
+/// Empty folders ready for use.
 static FREE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The folder of this run; the bots' folders lie in it.
+/// The folder of this run; it contains the bots' folders.
 fn root() -> PathBuf {
     std::env::temp_dir().join(format!("agon-{}", guard::mark()))
 }
 
-/// An empty folder; none where the system refuses one.
+/// An empty folder; none if the system refuses one.
 pub fn take() -> Option<PathBuf> {
     let free = FREE.lock().unwrap_or_else(|poison| poison.into_inner()).pop();
     free.or_else(|| {
@@ -43,7 +43,7 @@ pub fn give_back(folder: PathBuf) {
     }
 }
 
-/// A folder with these files, made once a run and shared by all bots of it.
+/// A folder with these files, made once per run and shared by all its bots.
 ///
 /// # Errors
 /// Those of the system.
@@ -52,7 +52,7 @@ pub fn shared(name: &str, files: &[(&str, &str)]) -> std::io::Result<PathBuf> {
     let _one_at_a_time = MADE.lock().unwrap_or_else(|poison| poison.into_inner());
     let folder = root().join(name);
     if !folder.is_dir() {
-        // It gets its name when it is whole.
+        // It gets its name when it is complete.
         let draft = root().join(format!("{name}.new"));
         let mut private = std::fs::DirBuilder::new();
         private.recursive(true).mode(0o700).create(&draft)?;
@@ -77,7 +77,7 @@ pub fn clean_up(mark: &str) {
     remove(&std::env::temp_dir().join(format!("agon-{mark}")));
 }
 
-/// Removes a folder, also one whose parts a bot has locked.
+/// Removes a folder, even if a bot has locked parts of it.
 fn remove(folder: &Path) {
     if std::fs::remove_dir(folder).is_ok() {
         return;
@@ -93,7 +93,7 @@ fn remove(folder: &Path) {
 fn unlock(folder: &Path, depth: u32) {
     let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        // Links are not followed: what they point to is not ours.
+        // Links are not followed: they point to what is not ours.
         if depth < 64 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             unlock(&entry.path(), depth + 1);
         }

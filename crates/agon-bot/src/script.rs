@@ -1,8 +1,8 @@
-//! JavaScript files as bots of a game that calls the functions of a script.
+//! JavaScript files as bots, for games that call a script's functions.
 //!
-//! Such a bot is a program like any other to everybody else: a process of its own that reads questions
-//! and writes answers, a line each. What that process is is decided here. Both kinds give the script
-//! the same world (`script/host.js`) and the same limits.
+//! To everything else such a bot is a program like any other: a process that reads questions and
+//! writes answers, one per line. This module decides which process. Both kinds give the script the
+//! same world (`script/host.js`) and the same limits.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,10 +13,10 @@ use crate::launch::{Launch, known_file};
 use crate::manifest::Manifest;
 use crate::name::{BotName, Kind};
 
-/// The hidden subcommand by which our program becomes the process of a script: `agon __script ...`.
+/// The hidden subcommand that makes our program the process of a script: `agon __script ...`.
 pub const SUBCOMMAND: &str = "__script";
 
-/// What stands between a script and its host, in whichever engine: a JavaScript function.
+/// What sits between a script and its host, in either engine: a JavaScript function.
 pub const HOST: &str = include_str!("script/host.js");
 
 /// The host for Node.
@@ -25,34 +25,34 @@ const NODE_HOST: &str = include_str!("script/node.cjs");
 /// Which engine runs scripts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Js {
-    /// The one inside our program.
+    /// The one built into our program.
     #[default]
     Embedded,
-    /// Node, which compiles to machine code, but keeps the script from nothing.
+    /// Node, which compiles to machine code but does not restrict the script.
     Node,
 }
 
-/// A script to be run as a bot.
+/// A script to run as a bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     /// The file.
     pub file: PathBuf,
-    /// The seed of the match, and the bot's seat: both decide what `Math.random` gives.
+    /// The seed of the match. It decides, with the bot's seat, what `Math.random` returns.
     pub seed: i64,
     /// Its seat, from 1.
     pub seat: u8,
-    /// How long the referee waits for an answer; none for ever.
+    /// How long the referee waits for an answer; none for no limit.
     pub limit: Option<Duration>,
-    /// How often the script was started before in this match.
+    /// How often the script has been restarted in this match.
     pub restarts: u32,
-    /// Whether it did not answer the last question: a line for it goes before the next answer.
+    /// Whether it has not answered the last question: a line for it goes out before the next answer.
     pub owes: bool,
 }
 
 impl Script {
-    /// The JavaScript file that the bot called `name` is; none when it is a program.
+    /// The JavaScript file of the bot called `name`; none when the bot is a program.
     ///
-    /// A folder is one when a JavaScript file is what would run there. One with a command in its
+    /// A folder counts when a JavaScript file is what would run there. A folder with a command in its
     /// `agon.toml` is a program, unless it says `dialect = "script"`: then the command is the file.
     pub fn file(name: &BotName) -> Option<PathBuf> {
         let Kind::Path(path) = &name.kind else { return None };
@@ -72,12 +72,12 @@ impl Script {
         (matches!(ending, Some("js" | "mjs" | "cjs")) && file.is_file()).then_some(file)
     }
 
-    /// When an answer that has not come is given up: before the referee gives up the bot.
+    /// When to give up on an answer: before the referee gives up on the bot.
     pub fn budget(&self) -> Option<Duration> {
         self.limit.map(|limit| limit - (limit / 10).min(Duration::from_millis(50)))
     }
 
-    /// The arguments behind [`SUBCOMMAND`].
+    /// The arguments after [`SUBCOMMAND`].
     pub fn arguments(&self) -> Vec<OsString> {
         let limit = self.limit.map_or("none".to_owned(), |limit| limit.as_millis().to_string());
         let owes = if self.owes { "owes" } else { "new" }.to_owned();
@@ -85,7 +85,7 @@ impl Script {
         numbers.into_iter().map(OsString::from).chain([self.file.clone().into()]).collect()
     }
 
-    /// Reads what [`arguments`](Self::arguments) wrote; none for anything else.
+    /// Parses what [`arguments`](Self::arguments) wrote; none for anything else.
     pub fn read(arguments: &[OsString]) -> Option<Self> {
         let [seed, seat, limit, restarts, owes, file] = arguments else { return None };
         let limit = match limit.to_str()? {
@@ -130,7 +130,7 @@ impl Script {
                 ("node".into(), arguments)
             }
         };
-        // Dates are shown in the same place everywhere.
+        // Dates then look the same everywhere.
         let environment = vec![("TZ".to_owned(), "UTC".to_owned())];
         let folder = self.file.parent().map(PathBuf::from);
         Launch { program, arguments, environment, folder, ..Launch::default() }

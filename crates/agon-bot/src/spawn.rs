@@ -1,11 +1,10 @@
 //! Starting a bot without copying ourselves: Linux.
 //!
-//! `fork`, which [`Command::spawn`] uses for anything out of the ordinary, copies the page tables of
-//! this program and makes all its memory read-only, so that after each start every thread pays for the
-//! next write to each page, and with several threads each such payment interrupts the other CPUs. Two
-//! workers were only 1.6 times as fast as one. Here the child borrows our memory for the few
-//! microseconds until it becomes the bot, while the thread that starts it sleeps: what `posix_spawn`
-//! does, which however has no way to say what a bot must not do.
+//! `fork`, which [`Command::spawn`] uses for anything unusual, copies this program's page tables and makes all its
+//! memory read-only. After each start every thread then pays for its next write to each page, and with several
+//! threads each such payment interrupts the other CPUs: two workers were only 1.6 times as fast as one. Here the
+//! child borrows our memory for the few microseconds until it becomes the bot, while the thread that starts it
+//! sleeps. That is what `posix_spawn` does, which however cannot express what a bot must not do.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString, c_char, c_int, c_void};
@@ -23,7 +22,7 @@ use rustix::thread::CpuSet;
 
 use crate::sys;
 
-/// A process that was started, with our ends of its pipes.
+/// A started process, with our ends of its pipes.
 #[derive(Debug)]
 pub struct Started {
     /// Its id.
@@ -36,30 +35,29 @@ pub struct Started {
     pub error: OwnedFd,
 }
 
-/// The child's stack until it becomes the bot; it calls nothing deep.
+/// The child's stack until it becomes the bot; it makes no deep calls.
 const STACK: usize = 32 << 10;
 
-/// All that the child needs, made before, because it must not allocate.
+/// Everything the child needs, prepared beforehand because it must not allocate.
 struct Plan {
     program: CString,
     arguments: Vec<*const c_char>,
     environment: Vec<*const c_char>,
-    /// How the shell runs what the system does not take for a program.
+    /// The shell's arguments, for running what the system does not accept as a program.
     shell: Vec<*const c_char>,
     folder: Option<CString>,
     pipes: [c_int; 3],
     cpus: Option<CpuSet>,
     parent: c_int,
-    /// Why it could not become the bot.
+    /// The error for which it could not become the bot.
     failed: AtomicI32,
 }
 
-/// Starts a process with three pipes, contained as [`sys::contain`] says and on `cpus`; on those of this thread where
-/// there are none. Of `command` it
-/// takes program, arguments, environment and folder.
+/// Starts a process with three pipes, contained as [`sys::contain`] says, on `cpus` (those of this thread if there
+/// are none). It takes program, arguments, environment and folder from `command`.
 ///
-/// The calling thread must live as long as the process. What a `joined` process writes on standard
-/// output goes where its errors go.
+/// The calling thread must live as long as the process. The standard output of a `joined` process goes to its
+/// standard error.
 ///
 /// # Errors
 /// Those of the system, as [`Command::spawn`] gives them.
@@ -115,7 +113,7 @@ pub fn spawn(command: &Command, cpus: &[usize], joined: bool) -> io::Result<Star
     Ok(Started { pid, input: input.1, output: output.0, error: error.0 })
 }
 
-/// The file that `program` means: as written when it names a folder, else the first on the path.
+/// The file that `program` names: as written if it names a folder, else the first match on the path.
 pub fn find(program: &OsStr, folder: Option<&Path>, path: &OsStr) -> PathBuf {
     let plain = PathBuf::from(program);
     if program.as_bytes().contains(&b'/') {
@@ -123,7 +121,7 @@ pub fn find(program: &OsStr, folder: Option<&Path>, path: &OsStr) -> PathBuf {
     }
     let seen_from = folder.unwrap_or(Path::new(""));
     let mut found = std::env::split_paths(path).map(|place| place.join(program));
-    // Where it is not found, a name that is surely not there lets the system say so.
+    // If it is not found, a name that certainly does not exist makes the system report it.
     found
         .find(|file| {
             let seen = seen_from.join(file);
@@ -160,7 +158,7 @@ fn start(plan: &Plan) -> io::Result<Pid> {
     }
 }
 
-/// The child, until it is the bot.
+/// The child, until it becomes the bot.
 extern "C" fn become_bot(plan: *mut c_void) -> c_int {
     // SAFETY: `start` gives a plan and sleeps until we are done with it; nothing here allocates, locks
     // or panics.
@@ -172,7 +170,7 @@ extern "C" fn become_bot(plan: *mut c_void) -> c_int {
     }
 }
 
-/// Returns only when a call has failed, whose error it leaves.
+/// Returns only when a call has failed, and leaves its error.
 ///
 /// # Safety
 /// To be called in the child only.
@@ -189,11 +187,11 @@ unsafe fn try_become(plan: &Plan) {
         {
             return;
         }
-        // From here on it is in a session of its own, where a Ctrl-C in our terminal does not reach it.
+        // From here on it is in its own session, where a Ctrl-C in our terminal does not reach it.
         sys::contain(plan.parent, plan.cpus.as_ref());
-        // What we ignore or handle is no business of the bot. A signal that came before, while it was still in
-        // our process group, waits to be delivered; ignoring it once forgets it. It was meant for us, and
-        // would have ended the bot in our place, which looks like a crash.
+        // Which signals we ignore or handle must not affect the bot. A signal sent while it was still in our process
+        // group is pending; ignoring it once discards it. It was meant for us, and would kill the bot instead, which
+        // looks like a crash.
         let mut action: libc::sigaction = std::mem::zeroed();
         for signal in 1..32 {
             for handler in [libc::SIG_IGN, libc::SIG_DFL] {
@@ -271,7 +269,7 @@ mod tests {
         assert_eq!(said(&command).0, "got hello and more\n");
     }
 
-    /// Runs in a process group of its own, into which it sends interrupts without end while it starts programs.
+    /// Runs in a process group of its own, which it floods with interrupts while it starts programs.
     #[test]
     #[ignore = "run by the next test"]
     fn starts_programs_under_fire() {
@@ -280,7 +278,7 @@ mod tests {
         }
         // SAFETY: this process ignores the signal; that concerns no other.
         unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
-        // It ends with this process, also when the assertion fails.
+        // Ends with this process, even if the assertion fails.
         std::thread::spawn(|| {
             loop {
                 // SAFETY: a plain system call; the group is ours alone.

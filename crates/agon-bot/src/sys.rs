@@ -1,5 +1,4 @@
-//! What the operating system is asked for: Linux. Everything `unsafe` of the bot's side is here and in
-//! [`spawn`](crate::spawn).
+//! Calls to the operating system: Linux. All `unsafe` code for bots is here and in [`spawn`](crate::spawn).
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -27,15 +26,14 @@ pub fn never_block(descriptor: impl AsFd) -> io::Result<()> {
 /// Whether this user may execute the file.
 pub fn may_execute(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    // `access` says yes to root for any exec bit, as `exec` does.
+    // Like `exec`, `access` says yes to root for any exec bit.
     std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
         && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Makes the calling process, which is about to become a bot, what a bot's process must be: a session of
-/// its own, killed when the thread that started it dies, the parent of all orphans below it, no new privileges,
-/// no core dumps, none of our open files, on the given CPUs, and the first to go when the machine runs out of
-/// memory.
+/// Turns the calling process, which is about to become a bot, into what a bot's process must be: leader of its own
+/// session, killed when the thread that started it dies, the parent of all orphans below it, without new privileges,
+/// core dumps or our open files, on the given CPUs, and the first to be killed when the machine runs out of memory.
 ///
 /// # Safety
 /// To be called between the start of a process and `exec` only. It makes plain system calls with
@@ -45,7 +43,7 @@ pub unsafe fn contain(parent: libc::pid_t, cpus: Option<&CpuSet>) {
     unsafe {
         libc::setsid();
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        // So that what it starts in the background stays in its tree, where it is seen.
+        // What it starts in the background stays in its tree, where it is seen.
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -62,12 +60,12 @@ pub unsafe fn contain(parent: libc::pid_t, cpus: Option<&CpuSet>) {
         }
     }
     if let Some(cpus) = cpus {
-        // A CPU that went away is no reason not to play.
+        // A CPU that went away must not prevent the match.
         let _ = rustix::thread::sched_setaffinity(None, cpus);
     }
 }
 
-/// Another name for this process in lists of processes, so that `pkill` by our own name spares it.
+/// Renames this process in process lists, so that `pkill` by our own name spares it.
 pub fn rename(name: &std::ffi::CStr) {
     let _ = rustix::thread::set_name(name);
 }
@@ -78,8 +76,8 @@ pub fn at_exit(done: extern "C" fn()) {
     unsafe { libc::atexit(done) };
 }
 
-/// Lets `install` set handlers for signals, but not for those of `signals` that whoever started this process had it
-/// ignore: `nohup` does so, and a shell that starts a program in the background.
+/// Lets `install` set signal handlers, except for those of `signals` that whoever started this process had it ignore,
+/// as `nohup` does, and a shell that starts a program in the background.
 pub fn but_for_ignored(signals: &[Signal], install: impl FnOnce()) {
     let is_ignored = |signal: &&Signal| {
         // SAFETY: all zeros are a valid action; it is only written to.
@@ -96,18 +94,18 @@ pub fn but_for_ignored(signals: &[Signal], install: impl FnOnce()) {
     }
 }
 
-/// Makes this process the one to which orphans below it are given, so that they can be ended.
+/// Makes this process adopt the orphans below it, so that they can be ended.
 pub fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// The CPUs that this process might use when it was first asked, before any of its threads was kept on some of them.
+/// The CPUs this process could use when first asked, before any of its threads was pinned.
 pub fn cpus_at_start() -> &'static [usize] {
     static FIRST: OnceLock<Vec<usize>> = OnceLock::new();
     FIRST.get_or_init(cpus)
 }
 
-/// Those of them that are not among these, on which matches are played.
+/// The CPUs from the start other than `matches`, on which matches are played.
 pub fn cpus_beside(matches: &[usize]) -> Vec<usize> {
     cpus_at_start().iter().copied().filter(|cpu| !matches.contains(cpu)).collect()
 }
@@ -119,20 +117,21 @@ pub fn cpus() -> Vec<usize> {
     if found.is_empty() { vec![0] } else { found }
 }
 
-/// Keeps the calling thread on these CPUs.
+/// Pins the calling thread to these CPUs.
 pub fn stay_on(cpus: &[usize]) {
     keep_on(None, cpus);
 }
 
-/// Keeps all threads of this process on these CPUs, and those that they start later, unless these go elsewhere by themselves.
+/// Pins all threads of this process to these CPUs, and with them the threads they start later, unless those move
+/// themselves.
 pub fn all_stay_on(cpus: &[usize]) {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let thread = |task: std::fs::DirEntry| Pid::from_raw(task.file_name().to_str()?.parse().ok()?);
     tasks.filter_map(thread).for_each(|thread| keep_on(Some(thread), cpus));
 }
 
-/// From now on this thread lets others of the system go first where both want a CPU, by so many of the 20 steps of `nice`: of a CPU that one
-/// other wants as well it gets a quarter with 5, and a tenth with 10.
+/// Lowers this thread's priority from now on by `steps` of the 20 steps of `nice`. Where one other thread wants the
+/// same CPU, it gets a quarter of it with 5, and a tenth with 10.
 pub fn stand_back(steps: i32) {
     let _ = rustix::process::setpriority_process(None, steps);
 }
@@ -144,7 +143,7 @@ fn keep_on(thread: Option<Pid>, cpus: &[usize]) {
     let _ = rustix::thread::sched_setaffinity(thread, &set);
 }
 
-/// CPU time the process has used, all its threads together. None when it is gone.
+/// CPU time used by all threads of the process. None when it is gone.
 pub fn cpu_time(pid: Pid) -> Option<Duration> {
     // The kernel's encoding of "the CPU clock of that process" (`clock_getcpuclockid`).
     let clock = (!pid.as_raw_nonzero().get() << 3) | 2;
@@ -154,7 +153,7 @@ pub fn cpu_time(pid: Pid) -> Option<Duration> {
     (!failed).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 
-/// CPU time of all children of this process that have ended and were waited for.
+/// CPU time of all children of this process that have ended and been waited for.
 pub fn ended_children_cpu_time() -> Duration {
     // SAFETY: `rusage` is plain numbers, for which all zeros is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -164,12 +163,12 @@ pub fn ended_children_cpu_time() -> Duration {
     time(usage.ru_utime) + time(usage.ru_stime)
 }
 
-/// What the system counts of one thread.
+/// The system's counters for one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTime {
     /// CPU time.
     pub cpu: Duration,
-    /// Time it could have run and waited for a CPU.
+    /// Time in which it could have run but waited for a CPU.
     pub waited: Duration,
 }
 
@@ -177,18 +176,18 @@ pub struct ThreadTime {
 pub struct Counters(File);
 
 impl Counters {
-    /// Those of a thread; none where the system does not count.
+    /// The counters of a thread; none if the system does not keep them.
     pub fn of(process: Pid, thread: Pid) -> Option<Self> {
         let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
         File::open(format!("/proc/{process}/task/{thread}/schedstat")).ok().map(Self)
     }
 
-    /// Those of the calling thread.
+    /// The counters of the calling thread.
     pub fn own() -> Option<Self> {
         File::open("/proc/thread-self/schedstat").ok().map(Self)
     }
 
-    /// Their values.
+    /// Reads their values.
     pub fn read(&self) -> Option<ThreadTime> {
         let mut bytes = [0; 96];
         let length = self.0.read_at(&mut bytes, 0).ok()?;
@@ -198,14 +197,14 @@ impl Counters {
     }
 }
 
-/// More threads of a process than this are not looked at.
+/// At most this many threads of a process are looked at.
 const MOST_THREADS: usize = 256;
-/// More processes of a bot than this are not looked at.
+/// At most this many processes of a bot are looked at.
 const MOST_PROCESSES: usize = 2_000;
 
-/// What a file of `/proc` says; nothing when what it speaks of is gone.
+/// The content of a file in `/proc`; empty when its subject is gone.
 ///
-/// Such files have no size, for which [`std::fs::read`] begins with 32 bytes and asks again and again.
+/// These files have no size, so [`std::fs::read`] starts with 32 bytes and asks again and again.
 fn proc_file(path: &str) -> Vec<u8> {
     let mut text = Vec::with_capacity(4096);
     let Ok(mut file) = File::open(path) else { return text };
@@ -216,7 +215,7 @@ fn proc_file(path: &str) -> Vec<u8> {
     text
 }
 
-/// The words of a file of `/proc`.
+/// The words of a `/proc` file.
 fn words(text: &[u8]) -> std::str::SplitAsciiWhitespace<'_> {
     std::str::from_utf8(text).unwrap_or_default().split_ascii_whitespace()
 }
@@ -240,19 +239,18 @@ fn children_of(process: Pid, thread: Pid) -> Vec<Pid> {
     words(&list).filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
-/// Orphans that were given to this process (they go to its main thread), and what that thread
-/// started itself.
+/// Orphans adopted by this process (they go to its main thread), and children that the main thread started itself.
 pub fn own_children() -> Vec<Pid> {
     let own = rustix::process::getpid();
     children_of(own, own)
 }
 
-/// All processes below `pid`, itself first.
+/// `pid` and all processes below it, itself first.
 pub fn tree(pid: Pid) -> Vec<Pid> {
     tree_without(pid, |_| false).into_iter().map(|(process, _)| process).collect()
 }
 
-/// The same with their threads, without looking into those that are known to be `barren`.
+/// The same with their threads, without looking below those known to be `barren`.
 pub fn tree_without(pid: Pid, barren: impl Fn(Pid) -> bool) -> Vec<(Pid, Vec<Pid>)> {
     let mut found = vec![(pid, Vec::new())];
     let (mut next, mut looked_at) = (0, 0);
@@ -270,38 +268,38 @@ pub fn tree_without(pid: Pid, barren: impl Fn(Pid) -> bool) -> Vec<(Pid, Vec<Pid
     found
 }
 
-/// What `/proc/PID/stat` says of a process.
+/// What `/proc/PID/stat` says about a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Stat {
-    /// `R`, `S`, `T` (stopped), `Z` (ended and not yet waited for), ...
+    /// `R`, `S`, `T` (stopped), `Z` (ended, not yet waited for), ...
     pub state: u8,
     /// The session it belongs to.
     pub session: i32,
-    /// CPU time of its children that ended, as far as it waited for them; in steps of 10 ms.
+    /// CPU time of its ended children, as far as it waited for them; in steps of 10 ms.
     pub ended_children: Duration,
 }
 
-/// Whether a thread runs, or waits for a CPU to run on.
+/// Whether a thread is running, or waiting for a CPU.
 pub fn is_runnable(process: Pid, thread: Pid) -> bool {
     let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
     let text = proc_file(&format!("/proc/{process}/task/{thread}/stat"));
     behind_name(&text).is_some_and(|mut words| words.next() == Some("R"))
 }
 
-/// The name of a process: that of its file, or one it has chosen, of at most 15 bytes.
+/// The name of a process: that of its file, or one it has chosen; at most 15 bytes.
 pub fn name(process: Pid) -> Option<String> {
     let name = std::fs::read_to_string(format!("/proc/{}/comm", process.as_raw_nonzero())).ok()?;
     Some(name.trim_end().to_owned())
 }
 
-/// The system call that a thread is in, also one that is stopped; none when that cannot be known.
+/// The system call a thread is in, even if the thread is stopped; none when that cannot be known.
 pub fn system_call(process: Pid, thread: Pid) -> Option<libc::c_long> {
     let (process, thread) = (process.as_raw_nonzero(), thread.as_raw_nonzero());
     let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/syscall")).ok()?;
     text.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Whether a system call sends a signal. What is outside of any (-1) may have sent it just before.
+/// Whether a system call sends a signal. A thread outside any call (-1) may have sent one just before.
 pub fn sends_signals(call: libc::c_long) -> bool {
     let calls = [
         -1,
@@ -315,7 +313,7 @@ pub fn sends_signals(call: libc::c_long) -> bool {
     calls.contains(&call)
 }
 
-/// What a line of `/proc` says behind the name of the program. That may hold anything; the last bracket ends it.
+/// What a `/proc` line says after the program's name. The name may contain anything; the last bracket ends it.
 fn behind_name(text: &[u8]) -> Option<std::str::SplitAsciiWhitespace<'_>> {
     let rest = &text[text.iter().rposition(|&byte| byte == b')')? + 1..];
     Some(std::str::from_utf8(rest).ok()?.split_ascii_whitespace())
@@ -335,7 +333,7 @@ pub fn stat(pid: Pid) -> Option<Stat> {
     Some(Stat { state, session, ended_children: Duration::from_millis(10 * ticks) })
 }
 
-/// The memory a process occupies and shares with no file, in bytes; 0 when it is gone.
+/// The memory of a process not shared with any file, in bytes; 0 when it is gone.
 pub fn memory(pid: Pid) -> u64 {
     let text = proc_file(&format!("/proc/{}/statm", pid.as_raw_nonzero()));
     let mut numbers = words(&text).map(|word| word.parse::<u64>().unwrap_or(0)).skip(1);
@@ -349,7 +347,7 @@ pub fn machine_memory() -> u64 {
     (info.totalram as u64).saturating_mul(u64::from(info.mem_unit))
 }
 
-/// How a child ended, without forgetting it; none while it lives.
+/// How a child ended, without reaping it; none while it lives.
 pub fn peek(child: Pid) -> Option<ExitStatus> {
     use rustix::process::{WaitId, WaitIdOptions};
     use std::os::unix::process::ExitStatusExt as _;
@@ -362,7 +360,7 @@ pub fn peek(child: Pid) -> Option<ExitStatus> {
     Some(ExitStatus::from_raw(raw))
 }
 
-/// Waits until a process has ended, or for `patience`. Whether it has ended.
+/// Waits at most `patience` for a process to end. Returns whether it has ended.
 pub fn wait(pid: Pid, patience: Duration) -> bool {
     let Ok(descriptor) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else {
         return true;
@@ -372,15 +370,15 @@ pub fn wait(pid: Pid, patience: Duration) -> bool {
     rustix::event::poll(&mut waits, patience.as_ref()).is_ok_and(|ready| ready > 0)
 }
 
-/// The most memory a process has occupied so far, in bytes; none when it is gone.
+/// Peak memory of a process so far, in bytes; none when it is gone.
 pub fn peak_memory(pid: Pid) -> Option<u64> {
-    // Not `ru_maxrss`, which begins with what we occupied when we started it.
+    // Not `ru_maxrss`, which starts at our own size when we started it.
     let text = proc_file(&format!("/proc/{}/status", pid.as_raw_nonzero()));
     let line = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"VmHWM:"))?;
     words(line).next()?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-/// Forgets a child that has ended, and gives the CPU time of it and all it waited for; none while it lives.
+/// Reaps a child that has ended; returns the CPU time of it and all it waited for. None while it lives.
 pub fn reap(child: Pid) -> Option<Duration> {
     let mut status = 0;
     // SAFETY: `rusage` is plain numbers, for which all zeros is a value.
@@ -391,7 +389,7 @@ pub fn reap(child: Pid) -> Option<Duration> {
     (found > 0).then(|| time(usage.ru_utime) + time(usage.ru_stime))
 }
 
-/// All processes whose environment holds the entry `NAME=value`.
+/// All processes with the entry `NAME=value` in their environment.
 pub fn marked(entry: &str) -> Vec<Pid> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     let (name, value) = entry.split_once('=').unwrap_or((entry, ""));
@@ -402,7 +400,7 @@ pub fn marked(entry: &str) -> Vec<Pid> {
         .collect()
 }
 
-/// A variable of the environment a process was started with; none also when it is gone.
+/// A variable in the environment a process was started with; none also when the process is gone.
 pub fn variable(pid: Pid, name: &str) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).ok()?;
     let entry = environment
@@ -424,9 +422,9 @@ pub fn signal_group(pid: Pid, signal: Signal) {
     }
 }
 
-/// A CPU that no other run of this program uses; held until dropped.
+/// A CPU that no other run of this program uses, held until dropped.
 ///
-/// The claim is an abstract socket name: it ends with the process, however that ends.
+/// The claim is an abstract socket name, which ends with the process, however that ends.
 #[derive(Debug)]
 pub struct Claim {
     /// The CPU.
@@ -434,8 +432,7 @@ pub struct Claim {
     _name: Option<OwnedFd>,
 }
 
-/// Claims up to `count` CPUs, all different as long as there are enough. CPUs that others have claimed
-/// are shared when no other is left.
+/// Claims up to `count` CPUs, all different while there are enough. CPUs claimed by others are shared only when no other is left.
 pub fn claim_cpus(count: usize) -> Vec<Claim> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, socket_with};
     let claim = |cpu: usize| {
@@ -444,7 +441,7 @@ pub fn claim_cpus(count: usize) -> Vec<Claim> {
         bind(&socket, &address).is_ok().then_some(Claim { cpu, _name: Some(socket) })
     };
     let all = cpus();
-    // From the last one down: much of the system's own work is done by the first.
+    // From the last one down, because the first does much of the system's own work.
     let mut claims: Vec<Claim> = all.iter().rev().filter_map(|&cpu| claim(cpu)).take(count).collect();
     let start = rustix::process::getpid().as_raw_nonzero().get() as usize;
     for number in 0.. {

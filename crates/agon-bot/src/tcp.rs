@@ -1,4 +1,4 @@
-//! Messages over TCP, each behind its length in ten characters.
+//! Messages over TCP, each preceded by its length in ten characters.
 
 use std::io;
 use std::io::Write as _;
@@ -10,18 +10,18 @@ use rustix::io::Errno;
 
 use crate::wire::{Filled, Inbox, Received, Wire};
 
-/// How many characters the length has.
+/// Characters in the length.
 const HEADER: usize = 10;
 
-/// Messages behind their length over a connection.
+/// Length-prefixed messages over a connection.
 pub struct Framed {
     stream: TcpStream,
-    /// What is to be written; the first `written` bytes of it are.
+    /// Bytes to write, of which the first `written` are done.
     outbox: Vec<u8>,
     written: usize,
     inbox: Inbox,
     longest: usize,
-    /// Whether the last thing read was a message, so that another may be here already.
+    /// Whether the last thing read was a message, so that another may already be here.
     more: bool,
     closed: bool,
 }
@@ -33,21 +33,21 @@ impl Framed {
     /// When the connection cannot be made non-blocking.
     pub fn new(stream: TcpStream, longest: usize) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        // A message is one small write; it must not wait for the receipt of the one before.
+        // A message is one small write, which must not wait until the previous one is acknowledged.
         stream.set_nodelay(true)?;
         let (outbox, inbox) = (Vec::new(), Inbox::default());
         Ok(Self { stream, outbox, written: 0, inbox, longest, more: false, closed: false })
     }
 
-    /// Acknowledges at once what has come, and what comes next. The clients of the contest write the length and the body of
-    /// a reply one after the other, and their system holds the body back until the length is acknowledged, which ours
-    /// would otherwise put off for 40 ms. The system forgets this wish with every message that is sent.
+    /// Acknowledges at once what has come, and what comes next. The contest's clients write a reply's length and body
+    /// separately, and their system holds the body back until the length is acknowledged, which our system would otherwise
+    /// delay by 40 ms. The setting is lost with every message sent.
     fn acknowledge(&self) {
         let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, true);
     }
 
-    /// Drops what has come, and what is coming just now: after a wrong length nobody can say where the
-    /// next message begins, but a bot that is asked again begins a new one.
+    /// Drops what has come and is just coming: after a wrong length nobody can tell where the next message begins, but a
+    /// bot that is asked again begins a new one.
     fn skip_junk(&mut self) {
         let mut skipped = 0;
         loop {
@@ -61,7 +61,7 @@ impl Framed {
     }
 }
 
-/// The length that a header gives; spaces may stand around it.
+/// Parses the length in a header; spaces may surround it.
 fn length(header: &[u8]) -> Option<usize> {
     let text = std::str::from_utf8(header).ok()?.trim_matches(|c: char| c.is_ascii_whitespace());
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
@@ -163,18 +163,18 @@ impl Wire for Framed {
     }
 }
 
-/// Where bots connect. Seats that wait at one address share it, the first to connect being the first seat's.
+/// Where bots connect. Seats waiting at one address share the listener, and the first to connect gets the first seat.
 #[derive(Clone, Debug)]
 pub struct Listener {
     socket: Arc<TcpListener>,
     address: SocketAddr,
 }
 
-/// Listeners at fixed addresses that are in use.
+/// Listeners in use at fixed addresses.
 static OPEN: Mutex<Vec<(SocketAddr, Weak<TcpListener>)>> = Mutex::new(Vec::new());
 
 impl Listener {
-    /// Listens on a free port of this machine, which only this machine reaches.
+    /// Listens on a free port that only this machine can reach.
     ///
     /// # Errors
     /// A sentence for the user.
@@ -182,7 +182,7 @@ impl Listener {
         Self::new(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0))
     }
 
-    /// Listens at a fixed address, together with all seats that do so.
+    /// Listens at a fixed address, shared with all other seats there.
     ///
     /// # Errors
     /// A sentence for the user.
@@ -206,7 +206,7 @@ impl Listener {
         Ok(Self { socket: Arc::new(socket), address })
     }
 
-    /// A listener in a sandbox's own network, where nobody connects but the bot in it.
+    /// A listener in a sandbox's own network, where only the bot inside connects.
     ///
     /// # Errors
     /// A sentence for the user.
@@ -221,7 +221,7 @@ impl Listener {
         self.address
     }
 
-    /// The next connection, when there is one.
+    /// The next connection, if there is one.
     pub fn accept(&self) -> Option<(TcpStream, SocketAddr)> {
         self.socket.accept().ok()
     }
@@ -300,7 +300,7 @@ mod tests {
         let (mut ours, mut theirs) = pair(100);
         let at_once = |ours: &Framed| rustix::net::sockopt::tcp_quickack(&ours.stream);
         let mut message = Vec::new();
-        // In such a conversation the system puts its acknowledgements off unless it is told not to, each time.
+        // In such a conversation the system delays its acknowledgements unless told not to, each time.
         for _ in 0..50 {
             ours.send(b"?");
             assert_eq!(at_once(&ours), Ok(true), "for the length");

@@ -1,4 +1,4 @@
-//! Interpreters and compilers: what they are called, and which package holds them.
+//! Interpreters and compilers: their names, and the packages that contain them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,9 +9,9 @@ pub struct Tool {
     pub language: &'static str,
     /// The program.
     pub program: &'static str,
-    /// The argument for which it tells its version.
+    /// The argument that prints its version.
     pub version: &'static str,
-    /// The package of Debian and Ubuntu that holds it.
+    /// Its package in Debian and Ubuntu.
     pub package: &'static str,
 }
 
@@ -24,7 +24,7 @@ const fn tool(
     Tool { language, program, version, package }
 }
 
-/// All that bots are known to need, the most common first.
+/// All the tools that bots are known to need, most common first.
 pub const TOOLS: &[Tool] = &[
     tool("Python", "python3", "--version", "python3"),
     tool("JavaScript", "node", "--version", "nodejs"),
@@ -48,19 +48,19 @@ pub const TOOLS: &[Tool] = &[
     tool("git", "git", "--version", "git"),
 ];
 
-/// Other names of programs, as other systems call them, and what they are called here.
+/// Names of programs on other systems, and their names here.
 const ELSEWHERE: &[(&str, &str)] =
     &[("python", "python3"), ("py", "python3"), ("py -3", "python3"), ("nodejs", "node"), ("mono", "mcs")];
 
-/// Whether this process plays for others, who install nothing here.
+/// Whether this process plays for others, who cannot install anything here.
 static FOR_OTHERS: AtomicBool = AtomicBool::new(false);
 
-/// From now on, what is advised is meant for authors who can only hand bots in: this is a machine of a contest.
+/// From now on, advice is meant for authors who can only submit bots, because this is a contest's machine.
 pub fn advise_others() {
     FOR_OTHERS.store(true, Ordering::Relaxed);
 }
 
-/// What to do about something that is missing: `how` it is installed, where one may.
+/// What to do about something missing: `how` to install it, if the reader can.
 pub(crate) fn install(how: &str) -> String {
     match FOR_OTHERS.load(Ordering::Relaxed) {
         true => "the contest's machines do not have it: hand it in with the bot's own files, or ask the organiser for it"
@@ -69,7 +69,7 @@ pub(crate) fn install(how: &str) -> String {
     }
 }
 
-/// What to do about a program that is not installed; none for one that nobody knows.
+/// What to do about a program that is not installed; none for an unknown one.
 pub fn advice(program: &str) -> Option<String> {
     let own = ELSEWHERE.iter().find(|(name, _)| *name == program).map(|(_, own)| *own);
     if let Some(own) = own.filter(|own| is_installed(own) && program != "mono") {

@@ -1,11 +1,10 @@
-//! The processes of a bot: what they use, stopping them, ending them.
+//! The processes of a bot: measuring, stopping and ending them.
 //!
 //! Longer than 500 lines: finding, measuring and ending walk the same tree.
 //!
-//! A bot may start further processes. Its first process adopts those whose own parent has ended, so that
-//! they all hang together while it lives, and count as the bot's. What it leaves behind when it ends becomes ours,
-//! and is known by the mark in its environment or by its session. What bears neither is nobody's, and is ended
-//! when it is seen.
+//! A bot may start further processes. Its first process adopts those whose own parent has ended, so all of them form
+//! one tree while it lives, and count as the bot's. Whatever is left when it ends becomes ours, and is recognised by
+//! the mark in its environment or by its session. A process with neither belongs to nobody, and is ended on sight.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -23,19 +22,19 @@ use crate::usage::Usage;
 /// The variable that marks the processes of one bot.
 pub const MARK: &str = "AGON_BOT";
 
-/// What we started and have not yet waited for, with the mark of bots.
+/// Processes we started and have not yet waited for, with their bots' marks.
 static STARTED: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
-/// Held while a process is being started, so that nobody takes it for an orphan before it is entered.
+/// Held while a process is being started, so that it is not taken for an orphan before it is registered.
 static STARTING: RwLock<()> = RwLock::new(());
 
-/// Programs that compile and collect garbage in threads of their own, by the names of their processes.
+/// Process names of runtimes that compile and collect garbage in threads of their own.
 const RUNTIMES: [&str; 5] = ["java", "dotnet", "mono", "node", "julia"];
-/// So long that takes at the start.
+/// How long a runtime keeps doing that after its start.
 const WARM_UP: Duration = Duration::from_secs(2);
-/// So long we wait for a killed process to be gone.
+/// How long we wait for a killed process to disappear.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Starts a process that is no orphan.
+/// Starts a process and registers it, so that it is not taken for an orphan.
 ///
 /// # Errors
 /// Those of the system.
@@ -57,7 +56,7 @@ pub fn start_bot(command: &Command, cpus: &[usize], joined: bool, mark: &str) ->
     Ok(process)
 }
 
-/// A process started with [`start`] was waited for.
+/// Removes a process started with [`start`] that was waited for.
 pub fn forget(child: u32) {
     started().remove(&(child as i32));
 }
@@ -77,7 +76,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        // Half of the memory of a small machine.
+        // Half of a small machine's memory.
         Self { memory: (4 << 30).min(sys::machine_memory() / 2), processes: 512 }
     }
 }
@@ -85,42 +84,42 @@ impl Default for Limits {
 /// What a bot took too much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// So many bytes of memory.
+    /// This many bytes of memory.
     Memory(u64),
-    /// So many processes.
+    /// This many processes.
     Processes(usize),
-    /// All of so many bytes of memory, in a sandbox, where something was killed for it.
+    /// All of this many bytes of memory, in a sandbox, where something was killed for it.
     OutOfMemory(u64),
-    /// All of so many processes, in a sandbox, where a further one was refused.
+    /// All of this many processes, in a sandbox, where another one was refused.
     NoMoreProcesses(u32),
-    /// All of so many bytes, or names, of files, in a sandbox.
+    /// All of this many bytes of files, or the limit on file names, in a sandbox.
     DiskFull(u64),
 }
 
 /// The processes of a bot.
 pub struct ProcessTree {
-    /// What they may take together.
+    /// The limits on all of them together.
     pub limits: Limits,
     root: Pid,
     mark: String,
-    /// Those below the root that live, as last seen.
+    /// Live processes below the root, as last seen.
     others: Vec<Other>,
-    /// Those that have ended and were not waited for, as last seen. They take nothing, and a bot may leave many.
+    /// Ended processes not yet waited for, as last seen. They consume nothing, and a bot may leave many.
     zombies: HashSet<Pid>,
-    /// CPU time of those that were seen and are gone.
+    /// CPU time of processes that were seen and are gone.
     gone: Duration,
-    /// The thread that computes most, as last seen.
+    /// The thread that uses most CPU, as last seen.
     busiest: Option<(Pid, Counters)>,
     /// All threads, with their processes, as last seen.
     threads: Vec<(Pid, Pid)>,
-    /// On how many CPUs they may run.
+    /// Number of CPUs they may run on.
     cpus: usize,
     started: Instant,
     stopped: bool,
     ended: Option<Used>,
     /// The sandbox that holds all of them.
     cage: Option<Box<Cage>>,
-    /// Whether the first process of a sandboxed bot was seen to be gone: its number may be another's by now.
+    /// Whether a sandboxed bot's first process was seen to be gone: its pid may be reused by now.
     root_gone: bool,
     remarks: Vec<String>,
 }
@@ -130,21 +129,21 @@ pub struct ProcessTree {
 pub struct Used {
     /// CPU time.
     pub cpu: Duration,
-    /// The most memory one of them occupied, in bytes; none where they had ended before they were asked.
+    /// Peak memory of any one of them, in bytes; none if they had ended before they were asked.
     pub memory: Option<u64>,
 }
 
-/// A process that the root, or one below it, has started.
+/// A process started by the root or one below it.
 struct Other {
     pid: Pid,
-    /// Its CPU time when it was first seen: nobody knows in whose turn it was used.
+    /// Its CPU time when first seen: nobody knows in whose turn it was used.
     before: Duration,
     /// Its CPU time when last asked.
     cpu: Duration,
 }
 
 impl ProcessTree {
-    /// The processes of the process `root`, which leads a session of its own and was started with `mark`.
+    /// The process tree of `root`, which leads its own session and was started with `mark`.
     pub fn new(root: Pid, mark: String) -> Self {
         let busiest = Counters::of(root, root).map(|counters| (root, counters));
         Self {
@@ -166,24 +165,24 @@ impl ProcessTree {
         }
     }
 
-    /// The processes of a bot in a sandbox, of which `root` is the first.
+    /// The processes of a sandboxed bot, the first of which is `root`.
     pub fn caged(root: Pid, cage: Cage) -> Self {
         let (memory, processes) = (cage.confinement().memory, cage.confinement().processes as usize);
         let limits = Limits { memory, processes };
         Self { limits, cage: Some(Box::new(cage)), ..Self::new(root, String::new()) }
     }
 
-    /// The sandbox, if it is in one.
+    /// The sandbox, if there is one.
     pub fn cage(&self) -> Option<&Cage> {
         self.cage.as_deref()
     }
 
-    /// What was worth a word at its end.
+    /// Remarks about its end.
     pub fn take_remarks(&mut self) -> Vec<String> {
         std::mem::take(&mut self.remarks)
     }
 
-    /// The processes of a bot that runs elsewhere: nothing is known of it, and nothing can be done to it.
+    /// Stands for a bot that runs elsewhere: nothing is known about it, and nothing can be done to it.
     pub fn unknown() -> Self {
         Self {
             limits: Limits::default(),
@@ -204,12 +203,12 @@ impl ProcessTree {
         }
     }
 
-    /// Whether nothing of it is left, or nothing is known of it.
+    /// Whether nothing is left of it, or nothing is known of it.
     pub fn is_over(&self) -> bool {
         self.ended.is_some()
     }
 
-    /// What the environment of all of them holds under [`MARK`].
+    /// The value of [`MARK`] in the environment of all of them.
     pub fn mark(&self) -> &str {
         &self.mark
     }
@@ -222,7 +221,7 @@ impl ProcessTree {
     fn all(&self) -> impl Iterator<Item = Pid> {
         let root = (!self.root_gone).then_some(self.root);
         let all = root.into_iter().chain(self.others.iter().map(|other| other.pid));
-        // The numbers of ended processes may be those of others by now.
+        // The pids of ended processes may be reused by now.
         all.filter(|_| !self.is_over())
     }
 
@@ -236,7 +235,7 @@ impl ProcessTree {
         // They have no children, and one look at each is enough.
         let tree = |root| sys::tree_without(root, |pid| zombies.contains(&pid));
         let mut found = match self.cage.as_ref().and_then(|cage| cage.init()) {
-            // All that is below the trusted process is the bot's.
+            // Everything below the trusted process is the bot's.
             Some(init) => tree(init).split_off(1),
             None => tree(self.root),
         };
@@ -255,7 +254,7 @@ impl ProcessTree {
         self.others.retain_mut(|other| {
             let stays = live.remove(&other.pid);
             if !stays {
-                // A zombie still says what it has used.
+                // A zombie still reports what it has used.
                 other.cpu = sys::cpu_time(other.pid).unwrap_or(other.cpu).max(other.cpu);
                 self.gone += other.cpu.saturating_sub(other.before);
             }
@@ -296,21 +295,21 @@ impl ProcessTree {
         let exit = |cage: &Cage| cage.exit(Duration::ZERO).map(|exit| exit.cpu);
         let mut sum = own.or_else(|| self.cage.as_deref().and_then(exit))? + self.gone;
         for other in &mut self.others {
-            // What one that ended has used stays used.
+            // CPU time of an ended process still counts.
             other.cpu = sys::cpu_time(other.pid).unwrap_or(other.cpu);
             sum += other.cpu.saturating_sub(other.before);
         }
         Some(sum)
     }
 
-    /// What is cheap to know: CPU time, and the counters of the busiest thread.
+    /// What is cheap to read: CPU time, and the counters of the busiest thread.
     pub fn glance(&mut self) -> Usage {
         let cpu = self.cpu_time();
         let busiest = self.busiest.as_ref().and_then(|(thread, counters)| Some((*thread, counters.read()?)));
         Usage { cpu, ended: None, threads: busiest.into_iter().collect(), whole: false }
     }
 
-    /// The same of all threads that were there when they were last looked for.
+    /// The same with the counters of all threads known from the last survey.
     pub fn look_again(&mut self) -> Usage {
         match self.threads.len() {
             0 | 1 => self.glance(),
@@ -318,7 +317,7 @@ impl ProcessTree {
         }
     }
 
-    /// All that can be known, after a survey.
+    /// Everything that can be known, after a survey.
     pub fn look(&mut self) -> Usage {
         self.survey();
         let threads = self.counters();
@@ -332,39 +331,40 @@ impl ProcessTree {
             .collect()
     }
 
-    /// How many threads there were when they were last looked for.
+    /// Number of threads at the last survey.
     pub fn threads(&self) -> usize {
         self.threads.len()
     }
 
-    /// On how many CPUs they may run.
+    /// Number of CPUs they may run on.
     pub fn cpus(&self) -> usize {
         self.cpus
     }
 
-    /// They may run on so many CPUs.
+    /// Sets the number of CPUs they may run on.
     #[must_use]
     pub fn on(self, cpus: usize) -> Self {
         Self { cpus, ..self }
     }
 
-    /// CPU time of processes that the known ones started and waited for, seen or not; in steps of 10 ms.
+    /// CPU time of processes that the known ones started and waited for, whether we saw them or not; in steps of 10
+    /// ms.
     pub fn ended_children(&self) -> Duration {
         self.all().filter_map(sys::stat).map(|stat| stat.ended_children).sum()
     }
 
-    /// Whether a thread of the known processes runs, or would if it got a CPU.
+    /// Whether a thread of the known processes runs, or would run if it got a CPU.
     pub fn could_run(&self) -> bool {
         let threads = |process| sys::threads(process).into_iter().map(move |thread| (process, thread));
         self.all().flat_map(threads).any(|(process, thread)| sys::is_runnable(process, thread))
     }
 
-    /// What the known processes take too much of.
+    /// Which limit the known processes exceed.
     pub fn excess(&self) -> Option<Excess> {
         if let Some(excess) = self.cage.as_ref().and_then(|cage| cage.excess()) {
             return Some(excess);
         }
-        // First, because too many processes take too much memory, too, and say more.
+        // Checked first: too many processes also take too much memory, and their number says more.
         let processes = 1 + self.others.len();
         if processes > self.limits.processes {
             return Some(Excess::Processes(processes));
@@ -373,18 +373,17 @@ impl ProcessTree {
         (memory > self.limits.memory).then_some(Excess::Memory(memory))
     }
 
-    /// Whether it has just been started and runs in a runtime that goes on compiling and collecting in threads of
-    /// its own for a while.
+    /// Whether it has just been started in a runtime that keeps compiling and collecting garbage in its own threads
+    /// for a while.
     pub fn is_warming_up(&self) -> bool {
         let is_runtime = |pid| sys::name(pid).is_some_and(|name| RUNTIMES.contains(&name.as_str()));
         self.started.elapsed() < WARM_UP && self.all().any(is_runtime)
     }
 
-    /// Whether the first process was stopped, and certainly by none of its own: it runs alone, and was doing
-    /// something else than sending a signal.
+    /// Whether the first process was certainly stopped from outside: it runs alone, and was not sending a signal.
     pub fn was_stopped_by_others(&mut self) -> bool {
         if self.cage.is_some() {
-            // Nobody else reaches it.
+            // Nobody else can reach it.
             return false;
         }
         self.survey();
@@ -392,7 +391,7 @@ impl ProcessTree {
         self.others.is_empty() && !self.is_over() && !sys::threads(self.root).into_iter().any(signals)
     }
 
-    /// Lets the known processes go on that somebody else has stopped.
+    /// Resumes the known processes after somebody else stopped them.
     pub fn wake(&self) {
         self.signal(Signal::CONT);
     }
@@ -408,7 +407,7 @@ impl ProcessTree {
         self.signal(Signal::STOP);
     }
 
-    /// Lets them go on.
+    /// Resumes them.
     pub fn go_on(&mut self) {
         if std::mem::take(&mut self.stopped) {
             self.signal(Signal::CONT);
@@ -420,7 +419,7 @@ impl ProcessTree {
             return;
         }
         if let Some(cage) = &self.cage {
-            // Without a freezer one by one, as they are at this moment.
+            // Without a freezer, one by one, as the tree is at this moment.
             if !cage.freeze(signal == Signal::STOP)
                 && let Some(init) = cage.init()
             {
@@ -454,18 +453,19 @@ impl ProcessTree {
         }
     }
 
-    /// Begins to end a bot in a sandbox, which [`end`](Self::end) waits for: who ends several does so at once.
+    /// Starts killing a sandboxed bot; [`end`](Self::end) waits for it. So several bots can be ended at the same
+    /// time.
     pub fn kill(&mut self) {
         if self.ended.is_none()
             && let Some(cage) = &mut self.cage
         {
-            // How it ended by itself is heard of now.
+            // Its own exit status, if any, must be read first.
             let _ = cage.exit(Duration::ZERO);
             cage.kill();
         }
     }
 
-    /// Ends all of them, and says what they used together.
+    /// Ends all of them; returns what they used together.
     pub fn end(&mut self) -> Used {
         if let Some(used) = self.ended {
             return used;
@@ -484,7 +484,7 @@ impl ProcessTree {
         let mut used = Used::default();
         let mut below = Vec::new();
         loop {
-            // Again and again, because what is being killed may just have started something.
+            // Repeated, because a process being killed may just have started another.
             let tree = sys::tree(self.root);
             used.memory = used.memory.max(tree.iter().filter_map(|process| sys::peak_memory(*process)).max());
             below.extend(&tree[1..]);
@@ -498,7 +498,7 @@ impl ProcessTree {
                 break;
             }
             if Instant::now() > until {
-                // Stuck in the kernel; whoever ends a bot after this reaps it.
+                // Stuck in the kernel; the next end of a bot reaps it.
                 break;
             }
         }
@@ -518,17 +518,17 @@ impl ProcessTree {
         used
     }
 
-    /// Ends what the bot left behind, and gives its CPU time; none when there was nothing.
+    /// Ends what the bot left behind and returns its CPU time; none if there was nothing.
     fn end_orphans(&self) -> Option<Duration> {
         if orphans().is_empty() {
             return None;
         }
-        // Nothing is just being started, so that every unknown child is an orphan.
+        // Nothing can be starting now, so every unknown child is an orphan.
         let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
         let mut used = None;
         for (orphan, stat) in orphans() {
             if stat.state == b'Z' {
-                // Whose it was is not known any more; its CPU time is nobody's.
+                // Its owner is no longer known; its CPU time is charged to nobody.
                 sys::reap(orphan);
             } else if self.has(orphan, &stat) || is_nobodys(orphan, &stat) {
                 sys::kill_group(orphan);
@@ -542,8 +542,8 @@ impl ProcessTree {
     }
 }
 
-/// Children of ours that some bot must have left behind: we did not start them, and they are not in
-/// our session, which no bot can come into.
+/// Children of ours that some bot must have left behind: we did not start them, and they are not in our session,
+/// which no bot can enter.
 fn orphans() -> Vec<(Pid, sys::Stat)> {
     let children = sys::own_children();
     let strangers: Vec<Pid> = {
@@ -553,19 +553,20 @@ fn orphans() -> Vec<(Pid, sys::Stat)> {
     if strangers.is_empty() {
         return Vec::new();
     }
-    // Read like the others': a session that began outside our container is 0, which getsid() of rustix panics on.
+    // Read from /proc like the others: a session that began outside our container is 0, on which getsid() of rustix
+    // panics.
     let own = sys::stat(rustix::process::getpid()).map_or(0, |stat| stat.session);
     let stats = strangers.into_iter().filter_map(|pid| Some((pid, sys::stat(pid)?)));
     stats.filter(|(_, stat)| stat.session != own).collect()
 }
 
-/// Orphans that a bot which still plays has left behind. Those that hide from the bot they belong to are ended, since
-/// nobody can be charged for what they use.
+/// Orphans left behind by bots that still play. Those that hide from their bot are killed, because nobody can be
+/// charged for what they use.
 fn orphans_of_bots() -> Vec<(Pid, sys::Stat)> {
     let is_hidden = |(orphan, stat): &(Pid, sys::Stat)| stat.state != b'Z' && is_nobodys(*orphan, stat);
     let mut found = orphans();
     if found.iter().any(is_hidden) {
-        // Nothing is just being started, which would look the same.
+        // Excludes processes that are just being started, which would look the same.
         let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
         let (hidden, others) = orphans().into_iter().partition(is_hidden);
         found = others;

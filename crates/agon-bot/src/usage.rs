@@ -1,18 +1,18 @@
-//! What the processes of a bot used, and for how long the machine kept them from running while they worked on an answer.
+//! What a bot's processes used, and for how long the machine kept them from running while they worked on an answer.
 //!
-//! For every thread the system counts its CPU time, and the time in which it could have run and did not. A bot of one
-//! thread was kept waiting for just that time. With several threads it is not so plain: they wait one after the other,
-//! as when a collector lets the others stand still; or at the same time, as compilers do beside the thread that
-//! thinks; or for each other. So a bot is looked at every few milliseconds, and
+//! For every thread the system counts its CPU time, and the time in which it could have run but did not. A bot with one
+//! thread was kept waiting for exactly that time. With several threads it is less clear: they wait one after the other,
+//! as when a garbage collector stops the others; or at the same time, as compilers do beside the thread that thinks; or
+//! for each other. So we look at a bot every few milliseconds, and
 //!
-//! - between two looks, all waits of its threads count, less what of each the bot's own threads may have caused:
+//! - between two looks, all waits of its threads count, minus what the bot's own threads may have caused of each:
 //!   on `n` CPUs a thread waits for its own kind only while `n` others of them run;
-//! - all of it together is never more than the time in which the bot did not get on. It got on by what its busiest
-//!   thread ran since the question, or by all its CPU time spread over its CPUs, whichever is more.
+//! - the total is never more than the time in which the bot made no progress. Its progress is the time its busiest
+//!   thread ran since the question, or all its CPU time spread over its CPUs, whichever is more.
 //!
-//! So a bot is charged for at least what its busiest thread ran, and for all that it used where it has one CPU. Threads
-//! that wait beside the one that thinks change nothing about that; what is counted twice where several wait at once is
-//! time in which it stood still.
+//! So a bot is charged for at least the time its busiest thread ran, and, with one CPU, for everything it used. Threads
+//! that wait beside the thinking one do not change that; what is counted twice when several wait at once is time in
+//! which the bot stood still.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use rustix::process::Pid;
 
 use crate::sys::ThreadTime;
 
-/// So many looks are remembered, to know what ran during a wait.
+/// How many looks are remembered, to know what ran during a wait.
 const LOOKS: usize = 64;
-/// Two counters in steps of 10 ms may hide nearly as much again.
+/// Two counters with steps of 10 ms may hide nearly this much more.
 const COARSE: Duration = Duration::from_millis(20);
 
 /// What a bot's processes have used up to a moment.
@@ -32,11 +32,11 @@ const COARSE: Duration = Duration::from_millis(20);
 pub struct Usage {
     /// CPU time of all known processes since they were first seen; none when it cannot be known.
     pub cpu: Option<Duration>,
-    /// CPU time of processes that ended, as far as they were waited for; in steps of 10 ms. None where not asked.
+    /// CPU time of ended processes, as far as they were waited for; in steps of 10 ms. None if not asked.
     pub(crate) ended: Option<Duration>,
     /// The counters of threads.
     pub(crate) threads: Vec<(Pid, ThreadTime)>,
-    /// Whether `threads` holds all there were.
+    /// Whether `threads` is complete.
     pub(crate) whole: bool,
 }
 
@@ -57,32 +57,32 @@ struct Look {
 /// A thread that was seen.
 struct Seen {
     time: ThreadTime,
-    /// What it ran since the bot was asked.
+    /// How long it ran since the bot was asked.
     ran: Duration,
-    /// The look that found these counters first.
+    /// The look that first found these counters.
     since: Arc<Look>,
 }
 
-/// For how long the machine has kept a bot waiting since it was asked.
+/// How long the machine has kept a bot waiting since it was asked.
 pub struct KeptWaiting {
-    /// On how many CPUs the bot may run.
+    /// Number of CPUs the bot may run on.
     cpus: u32,
     asked: Instant,
-    /// The last looks; never empty.
+    /// The most recent looks; never empty.
     looks: VecDeque<Arc<Look>>,
     seen: HashMap<Pid, Seen>,
-    /// The last look that saw all threads: what is new since then began with counters at zero.
+    /// The last look that saw all threads: threads that appear later began with counters at zero.
     whole: Option<Arc<Look>>,
-    /// CPU time of ended processes at the first look that asked, and since then.
+    /// CPU time of ended processes: at the first look that asked, and since then.
     ended: Option<(Duration, Duration)>,
-    /// The waits of all threads, together.
+    /// The waits of all threads, added up.
     waits: Duration,
-    /// What the busiest thread ran.
+    /// How long the busiest thread ran.
     busiest: Duration,
 }
 
 impl KeptWaiting {
-    /// From the moment a bot that may run on so many CPUs is asked.
+    /// Starts when a bot that may run on this many CPUs is asked.
     pub fn new(asked: Instant, usage: Usage, cpus: usize) -> Self {
         let whole = usage.whole;
         let first = Arc::new(Look { at: asked, usage, all: Duration::ZERO });
@@ -101,7 +101,7 @@ impl KeptWaiting {
         }
     }
 
-    /// Another look. What cannot be known is not held against the machine.
+    /// Adds a look. What cannot be known is not held against the machine.
     pub fn note(&mut self, at: Instant, usage: Usage) {
         let last = self.looks.back().expect("never empty").clone();
         let (Some(before), Some(now)) = (last.usage.cpu, usage.cpu) else { return };
@@ -144,8 +144,8 @@ impl KeptWaiting {
         self.looks.push_back(look);
     }
 
-    /// The last look of which it is certain that a wait had not begun: it was over after `last`, and it began after
-    /// the thread's counters were seen to change.
+    /// The last look at which a wait certainly had not begun: it ended after `last`, and began after the thread's
+    /// counters were last seen to change.
     fn began(&self, wait: Duration, last: &Look, changed: Arc<Look>) -> Arc<Look> {
         let surely = |look: &&Arc<Look>| look.at + wait <= last.at;
         match self.looks.iter().rev().find(surely) {
@@ -154,8 +154,8 @@ impl KeptWaiting {
         }
     }
 
-    /// How much of a thread's wait the bot's other threads may have caused: each moment of it, as many of them ran as
-    /// there are CPUs. So at most `j` of them can be the `j` busiest ones, for each `j`.
+    /// How much of a thread's wait the bot's other threads may have caused. At each such moment as many of them ran as
+    /// there are CPUs, and at most `j` of those can be the `j` busiest, for each `j`.
     fn own_doing(&self, thread: Pid, own: Duration, since: &Look, now: &Look) -> Duration {
         let mut rest = now.all.saturating_sub(since.all).saturating_sub(own);
         let others = now.usage.threads.iter().filter(|(other, _)| *other != thread);
@@ -171,7 +171,7 @@ impl KeptWaiting {
         least
     }
 
-    /// For how long it was kept waiting up to the last look.
+    /// How long it was kept waiting up to the last look.
     pub fn total(&self) -> Duration {
         let Some(last) = self.looks.back() else { return Duration::ZERO };
         let got_on = self.busiest.max(last.all / self.cpus);
@@ -185,7 +185,8 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    /// A bot that is looked at every 4 ms; of each thread, what it ran and waited between two looks in milliseconds.
+    /// Milliseconds a bot was kept waiting that is looked at every 4 ms; of each thread, the milliseconds it ran and
+    /// waited between two looks.
     fn kept(cpus: usize, looks: &[&[(u64, u64)]]) -> u128 {
         let began = Instant::now();
         let mut times: Vec<ThreadTime> = Vec::new();
@@ -212,7 +213,7 @@ mod tests {
     fn a_thread_alone_is_not_charged_for_its_waits() {
         assert_eq!(kept(1, &[&[(4, 0)], &[(1, 3)], &[(4, 0)]]), 3);
         assert_eq!(kept(2, &[&[(4, 0)], &[(1, 3)], &[(4, 0)]]), 3);
-        // The system counts a wait when it is over.
+        // The system counts a wait when it ends.
         assert_eq!(kept(1, &[&[(0, 0)], &[(0, 0)], &[(2, 10)]]), 10);
     }
 
@@ -222,21 +223,21 @@ mod tests {
         assert_eq!(kept(1, turns), 0);
         // Eight threads that each want all of two CPUs, and get them.
         assert_eq!(kept(2, &[&[(1, 3); 8], &[(1, 3); 8]]), 0);
-        // The same where another program has one of them: half of the time is lost.
+        // The same with another program on one of them: half of the time is lost.
         let half: &[(u64, u64)] = &[(1, 3), (1, 3), (1, 3), (1, 3), (0, 4), (0, 4), (0, 4), (0, 4)];
         assert!((2..=4).contains(&kept(2, &[half])), "{}", kept(2, &[half]));
     }
 
     #[test]
     fn waits_one_after_the_other_are_added_up() {
-        // The thread that thinks waits, then the collector for which it stands still, then it again.
+        // The thread that thinks waits, then the collector that stops it, then the thread again.
         let turns: &[&[(u64, u64)]] = &[&[(1, 3), (0, 0)], &[(0, 0), (1, 3)], &[(1, 3), (0, 0)]];
         assert_eq!(kept(2, turns), 9);
     }
 
     #[test]
     fn a_compiler_of_its_own_on_the_other_cpu_is_no_reason_to_wait() {
-        // Only two of its own on both CPUs could keep the first thread from running.
+        // Only two of its own threads on both CPUs could keep the first from running.
         let looks: &[&[(u64, u64)]] =
             &[&[(4, 0), (4, 0)], &[(1, 3), (4, 0)], &[(1, 3), (0, 0)], &[(4, 0), (0, 0)]];
         assert_eq!(kept(2, looks), 6);
@@ -246,11 +247,11 @@ mod tests {
 
     #[test]
     fn who_gets_on_was_not_kept_waiting() {
-        // A second thread waits for ever while the first thinks.
+        // A second thread waits all the time while the first thinks.
         assert_eq!(kept(2, &[&[(4, 0), (0, 4)][..]; 10]), 0);
-        // Nor does a long wait count that comes to light later.
+        // Nor does a long wait count that is reported later.
         assert_eq!(kept(2, &[&[(4, 0), (0, 0)], &[(4, 0), (0, 0)], &[(4, 0), (0, 12)]]), 0);
-        // Where they take turns to think, nothing is gained beyond the CPUs they have.
+        // When they take turns thinking, nothing is gained beyond the CPUs they have.
         let turns: &[&[(u64, u64)]] = &[&[(2, 0), (2, 0), (0, 4)][..]; 10];
         assert!(kept(2, turns) <= 20, "{}", kept(2, turns));
         assert_eq!(kept(1, turns), 0);
@@ -262,7 +263,7 @@ mod tests {
         let mut none = KeptWaiting::new(began, Usage::default(), 2);
         none.note(began + MS(50), Usage::default());
         assert_eq!(none.total(), Duration::ZERO);
-        // A thread that was not seen before, where not all were seen.
+        // A new thread, when not all threads were seen before.
         let thread = |waited| {
             let time = ThreadTime { cpu: Duration::ZERO, waited: MS(waited) };
             let threads = vec![(Pid::from_raw(1).expect("not 0"), time)];

@@ -12,14 +12,15 @@ use tungstenite::{Error, Message, WebSocket};
 
 use crate::wire::{Received, Wire};
 
-/// More than a message of the longest kind may not come without one being whole: pings, pieces, headers.
+/// How many bytes beyond the longest message may come without a whole message among them: pings, pieces,
+/// headers.
 const SLACK: usize = 64 << 10;
-/// More may never wait for a client to read it, in bytes.
+/// Upper limit on bytes that wait for a client to read them.
 const MOST_UNREAD: usize = 16 << 20;
-/// So many messages, and bytes of them, are kept while nobody asks for one.
+/// How many messages, and bytes of messages, are kept while nobody asks for one.
 const MOST_KEPT: (usize, usize) = (64, 256 << 10);
 
-/// How connections are read.
+/// How to read connections.
 pub(crate) fn config(longest: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(16 << 10)
@@ -27,12 +28,12 @@ pub(crate) fn config(longest: usize) -> WebSocketConfig {
         .max_frame_size(Some(longest))
 }
 
-/// A connection with a client that has shaken hands.
+/// A connection with a client, after the handshake.
 pub struct Connection {
     socket: WebSocket<Stream>,
-    /// Messages that came while nobody asked for one.
+    /// Messages that came while nobody was asking.
     kept: VecDeque<Vec<u8>>,
-    /// Whether the last thing read was a message, so that another may be here already.
+    /// Whether the last thing read was a message, so that another may already be here.
     more: bool,
     /// How it ended.
     ended: Option<Received>,
@@ -43,14 +44,14 @@ impl Connection {
         Self { socket, kept: VecDeque::new(), more: false, ended: None }
     }
 
-    /// A connection of which these bytes were read since the client shook hands.
+    /// A connection from which these bytes were read since the handshake.
     pub(crate) fn resume(socket: TcpStream, read: Vec<u8>, longest: usize) -> io::Result<Self> {
         let stream = Stream::new(socket, longest)?;
         let config = Some(config(longest));
         Ok(Self::new(WebSocket::from_partially_read(stream, read, Role::Server, config)))
     }
 
-    /// Drops our copy of a connection that somebody else has now.
+    /// Drops our copy of a connection that belongs to somebody else now.
     pub(crate) fn let_go(mut self) {
         self.ended = Some(Received::Closed(0));
         self.stream().is_open = false;
@@ -60,13 +61,13 @@ impl Connection {
         self.socket.get_mut()
     }
 
-    /// Bounds messages from now on.
+    /// Sets the longest message from now on.
     pub(crate) fn set_longest(&mut self, longest: usize) {
         self.socket.set_config(|own| *own = config(longest));
         self.stream().most = longest + SLACK;
     }
 
-    /// Reads until a message is whole, and no longer than bytes are there.
+    /// Reads until a message is complete, or no more bytes are here.
     fn read(&mut self, message: &mut Vec<u8>) -> Received {
         if let Some(ended) = &self.ended {
             return ended.clone();
@@ -75,7 +76,7 @@ impl Connection {
             match self.socket.read() {
                 Ok(Message::Text(text)) => message.extend_from_slice(text.as_bytes()),
                 Ok(Message::Binary(bytes)) => message.extend_from_slice(&bytes),
-                // Pings are answered by now; a close is answered with the next look.
+                // Pings are answered by now; a close is answered at the next read.
                 Ok(_) => continue,
                 Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Received::Nothing;
@@ -114,12 +115,12 @@ impl Connection {
 
 impl Wire for Connection {
     fn send(&mut self, message: &[u8]) {
-        // Looking for what is not UTF-8 piece by piece costs more than everything else here.
+        // Searching for invalid UTF-8 piece by piece costs more than everything else here.
         let text = match std::str::from_utf8(message) {
             Ok(text) => text.to_owned(),
             Err(_) => String::from_utf8_lossy(message).into_owned(),
         };
-        // Whether it is gone shows when it must answer.
+        // If it is gone, that shows when it must answer.
         let _ = self.socket.send(Message::text(text));
     }
 
@@ -143,12 +144,12 @@ impl Wire for Connection {
         found
     }
 
-    /// Not the bytes themselves: only whether there may be some.
+    /// Not the bytes themselves; only shows whether there may be some.
     fn held(&self) -> &[u8] {
         if self.more || !self.kept.is_empty() { b"\0" } else { &[] }
     }
 
-    /// Those that [`tend`](Wire::tend) has read.
+    /// The messages that [`tend`](Wire::tend) has read.
     fn whole(&self) -> usize {
         self.kept.len()
     }
@@ -161,13 +162,13 @@ impl Wire for Connection {
         self.socket.get_ref().socket.as_fd()
     }
 
-    /// Answers pings. Messages are kept, a few of them.
+    /// Answers pings, and keeps a few messages.
     fn tend(&mut self) {
         let mut kept: usize = self.kept.iter().map(Vec::len).sum();
         while self.kept.len() < MOST_KEPT.0 && kept < MOST_KEPT.1 {
             let mut message = Vec::new();
             if self.read(&mut message) != Received::Message {
-                // All that is here was read.
+                // Everything here has been read.
                 self.more = false;
                 return;
             }
@@ -176,7 +177,7 @@ impl Wire for Connection {
         }
     }
 
-    /// A close frame without a code, as the original's.
+    /// A close frame without a code, like the original's.
     fn close(&mut self) {
         if self.ended.replace(Received::Closed(0)).is_none() {
             let _ = self.socket.close(None);
@@ -193,18 +194,18 @@ impl Drop for Connection {
     }
 }
 
-/// The bytes of a connection. Writing never fails and never waits: what the socket does not take stays
-/// here. Reading never waits and has a bound.
+/// The bytes of a connection. Writing never fails or waits: what the socket does not accept stays here.
+/// Reading never waits and is bounded.
 pub(crate) struct Stream {
     socket: Arc<TcpStream>,
     outbox: Vec<u8>,
     written: usize,
-    /// Bytes that were read since the last whole message.
+    /// Bytes read since the last whole message.
     read: usize,
     most: usize,
-    /// What was read since the client shook hands, as long as that is wanted.
+    /// What was read since the handshake, while wanted.
     history: Option<Vec<u8>>,
-    /// Whether the sending side is ours to end.
+    /// Whether it is up to us to end the sending side.
     is_open: bool,
 }
 
@@ -221,13 +222,13 @@ impl Stream {
         Arc::clone(&self.socket)
     }
 
-    /// Remembers what is read from now on.
+    /// Records what is read from now on.
     pub(crate) fn remember(&mut self) {
         self.read = 0;
         self.history = Some(Vec::new());
     }
 
-    /// Forgets what was read, and gives it.
+    /// Returns what was recorded, and forgets it.
     pub(crate) fn recall(&mut self) -> Vec<u8> {
         self.history.take().unwrap_or_default()
     }
@@ -236,8 +237,8 @@ impl Stream {
         self.outbox.len() - self.written
     }
 
-    /// Ends the sending side, and reads what is there: the system would otherwise take back what
-    /// the client has not read yet.
+    /// Ends the sending side, and reads what is there: otherwise the system would discard what the
+    /// client has not read yet.
     fn shut(&mut self) {
         if !std::mem::take(&mut self.is_open) {
             return;
@@ -273,7 +274,7 @@ impl Write for Stream {
             true => match (&*self.socket).write(bytes) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-                // Whether it is gone shows when it must answer.
+                // If it is gone, that shows when it must answer.
                 Err(_) => bytes.len(),
             },
             false => 0,

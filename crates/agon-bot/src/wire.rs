@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-/// A connection that carries whole messages. No call of it ever waits.
+/// A connection that carries whole messages. None of its calls waits.
 pub trait Wire: Send {
-    /// Queues a message and writes what fits at once. A peer that is gone is noticed when reading.
+    /// Queues a message and writes what fits at once. Reading notices a peer that is gone.
     fn send(&mut self, message: &[u8]);
 
     /// Writes more of what is queued.
@@ -24,11 +24,11 @@ pub trait Wire: Send {
     /// The next message, put into `message` (which is cleared first).
     fn receive(&mut self, message: &mut Vec<u8>) -> Received;
 
-    /// Bytes that were read and are not yet part of a message that was given out. When there are
-    /// some, waiting for [`reads`](Wire::reads) may wait for what is already here.
+    /// Bytes read that are not yet part of a returned message. If there are any, waiting for [`reads`](Wire::reads)
+    /// may wait for what is already here.
     fn held(&self) -> &[u8];
 
-    /// How many whole messages are among the bytes that are [`held`](Wire::held).
+    /// How many whole messages are in the [`held`](Wire::held) bytes.
     fn whole(&self) -> usize;
 
     /// Becomes readable when [`receive`](Wire::receive) may have more.
@@ -40,31 +40,31 @@ pub trait Wire: Send {
     /// Looks at what came while nobody waited for a message, and answers what the connection itself asks for.
     fn tend(&mut self) {}
 
-    /// Says goodbye, where the protocol has a way to. Nothing is sent or received after it.
+    /// Says goodbye, if the protocol has a way to. Nothing is sent or received afterwards.
     fn close(&mut self) {}
 }
 
-/// What [`Wire::receive`] found.
+/// The result of [`Wire::receive`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received {
     /// A message.
     Message,
-    /// Not a whole message yet.
+    /// No whole message yet.
     Nothing,
-    /// What came is no message, as the sentence says; a later one may be.
+    /// Not a message, for the reason given; a later one may be.
     Garbled(String),
-    /// The other end is closed; so many bytes of an unfinished message came before.
+    /// The other end is closed; this many bytes of an unfinished message came before.
     Closed(usize),
-    /// More than is allowed; the sentence says what. Nothing more will come.
+    /// More than is allowed, as the sentence says. Nothing more will come.
     Broken(String),
-    /// The stream breaks its protocol; the sentence says how. Nothing more will come.
+    /// A breach of the protocol, as the sentence says. Nothing more will come.
     Illegal(String),
 }
 
 /// Lines over a pair of pipes.
 ///
-/// A message is sent with one line feed behind it. A received line ends at a line feed, a
-/// carriage return, or both as one. Of what nobody asked for, no more is taken out of the pipe than one read gives.
+/// A line feed is sent after each message. A received line ends at a line feed, a carriage return, or both as one.
+/// While nobody asks for a message, at most one read's worth is taken out of the pipe.
 pub struct Lines {
     input: OwnedFd,
     output: Option<OwnedFd>,
@@ -72,13 +72,13 @@ pub struct Lines {
     inbox: Inbox,
     longest: usize,
     skip_line_feed: bool,
-    /// Whether the pipe to the bot was made as large as the system allows.
+    /// Whether the pipe to the bot has been widened.
     widened: bool,
 }
 
-/// How much is read at once.
+/// Bytes per read.
 const READ: usize = 16 << 10;
-/// What a widened pipe holds: as much as any user may ask for.
+/// Size of a widened pipe: the most that any user may ask for.
 const WIDE: usize = 1 << 20;
 
 impl Lines {
@@ -175,7 +175,7 @@ impl Wire for Lines {
     }
 
     fn held(&self) -> &[u8] {
-        // The line feed of the line before is no part of the next one.
+        // The line feed of the previous line is not part of the next one.
         let bytes = self.inbox.bytes();
         if self.skip_line_feed { bytes.strip_prefix(b"\n").unwrap_or(bytes) } else { bytes }
     }
@@ -189,7 +189,7 @@ impl Wire for Lines {
         ends.count()
     }
 
-    /// Looks once whether something is here that nobody has asked for.
+    /// Checks once for messages that nobody has asked for.
     fn tend(&mut self) {
         if self.inbox.bytes().is_empty() {
             let _ = self.inbox.fill(&self.input);
@@ -205,11 +205,11 @@ impl Wire for Lines {
     }
 }
 
-/// No connection, any more or yet.
+/// No connection: not any more, or not yet.
 pub struct HungUp(File);
 
 impl HungUp {
-    /// In place of a connection that is dropped, or that is not there yet.
+    /// Stands in for a connection that is dropped or not there yet.
     ///
     /// # Errors
     /// Those of the system.
@@ -253,11 +253,11 @@ impl Wire for HungUp {
 pub struct Inbox {
     buffer: Vec<u8>,
     start: usize,
-    /// How many of the unused bytes were already searched for an end.
+    /// How many of the unused bytes have been searched for an end.
     scanned: usize,
 }
 
-/// What a read gave.
+/// The result of a read.
 pub enum Filled {
     /// Bytes.
     Some,
@@ -273,7 +273,7 @@ impl Inbox {
         &self.buffer[self.start..]
     }
 
-    /// Uses up the first `count` bytes.
+    /// Consumes the first `count` bytes.
     pub fn drop_front(&mut self, count: usize) {
         self.start += count;
         self.scanned = 0;
@@ -312,14 +312,14 @@ mod tests {
 
     /// Our end, and the bot's two ends.
     fn lines_of(longest: usize) -> (Lines, OwnedFd, OwnedFd) {
-        // Bots that other tests start must not hold these ends open.
+        // Bots started by other tests must not hold these ends open.
         let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");
         let ((their_input, our_output), (our_input, their_output)) = (pipe(), pipe());
         (Lines::new(our_input, our_output, longest).expect("pipes"), their_input, their_output)
     }
 
-    /// Tries until it holds, for some seconds: a bot that another test is just starting holds the
-    /// ends of our pipes until it runs its own program.
+    /// Retries for a few seconds: a bot that another test is just starting holds the ends of our pipes until it
+    /// runs its own program.
     fn until(mut holds: impl FnMut() -> bool) {
         for _ in 0..500 {
             if holds() {

@@ -1,6 +1,6 @@
-//! Command lines of bots: split as a shell would, and run without one.
+//! Command lines of bots: split as a shell would, but run without one.
 
-/// Words that mean something to a shell only.
+/// Words that only a shell understands.
 const SIGNS: &[&str] = &["&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>", "|&"];
 
 /// The words of a command line.
@@ -11,7 +11,7 @@ const SIGNS: &[&str] = &["&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1"
 pub fn split(line: &str) -> Result<Vec<String>, String> {
     let words = shlex::split(line).ok_or("a quote is not closed")?;
     let Some(first) = words.first() else { return Err("the command is empty".to_owned()) };
-    // Unless somebody calls a shell with it.
+    // Unless the command calls a shell with them.
     for word in &words {
         let sign = SIGNS.iter().find(|sign| **sign == word).copied();
         if let Some(sign) = sign.or_else(|| word.ends_with(';').then_some(";")) {

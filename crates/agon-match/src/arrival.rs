@@ -1,9 +1,9 @@
-//! Bots that dial in: where each is expected, and waiting until all are here.
+//! Bots that dial in: where each is expected, and waiting until all have arrived.
 //!
 //! Longer than 500 lines: how a bot dials in, fails to, or is late is one loop.
 //!
-//! A program that dials in by itself is started with the environment it expects; a bot that runs
-//! elsewhere is only waited for. The match begins, and its clock with it, when nobody is missing.
+//! A program that dials in is started with the environment it expects; a bot that runs elsewhere is only
+//! waited for. The match, and its clock, start when nobody is missing.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -31,30 +31,31 @@ use crate::pulse::Pulse;
 use crate::record::Void;
 use crate::{Clock, Observer, Player};
 
-/// How long a bot that runs elsewhere is waited for, in milliseconds: as long as the original waited for
-/// its players.
+/// How long to wait for a bot that runs elsewhere, in milliseconds: as long as the original waited for its
+/// players.
 pub const ELSEWHERE_MS: u32 = 500_000;
-/// How often those who watch are told that we wait, and connections are tended.
+/// How often observers are told that we wait, and connections are tended.
 const BEAT: Duration = Duration::from_millis(200);
-/// Where the machine kept a bot waiting for more than this part of its time, it is not to blame.
+/// When the machine kept a bot waiting for more than one part in this many of its time, the bot is not to
+/// blame.
 const TOO_LATE: u32 = 10;
-/// Last words of a program that ended too soon, in characters.
+/// Longest last words quoted from a program that ended too soon, in characters.
 const LAST_WORDS: usize = 300;
 
-/// A bot that is not here yet.
+/// A bot that has not arrived yet.
 pub struct Expected {
     program: Option<Program>,
     /// Becomes readable when the program ends.
     end: Option<OwnedFd>,
     listener: Listener,
-    /// Whether its program keeps the door for a bot that joins from elsewhere.
+    /// Set when its program is the doorkeeper for a bot that joins from elsewhere.
     joins: Option<SocketAddr>,
     /// The rulebook's limit; none for a bot that runs elsewhere.
     limit_ms: Option<u32>,
     longest: usize,
-    /// For how long the machine kept it waiting since it was started.
+    /// How long the machine has kept it waiting since it was started.
     kept: KeptWaiting,
-    /// What went wrong on the way.
+    /// What went wrong when it tried to arrive.
     trouble: Option<String>,
 }
 
@@ -66,25 +67,25 @@ enum Listener {
     Pipes,
 }
 
-/// A bot that is waited for, as observers see it.
+/// An awaited bot, as observers see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Awaited {
     /// Its seat.
     pub seat: Seat,
-    /// Where it has to connect.
+    /// The address it has to connect to.
     pub address: String,
     /// Whether somebody else has to start it.
     pub elsewhere: bool,
-    /// How long it is waited for; none for ever.
+    /// How long to wait for it; none for ever.
     pub limit: Option<Duration>,
-    /// Why who came last was sent away.
+    /// Why the most recent caller was turned away.
     pub trouble: Option<String>,
 }
 
-/// The player for a bot that dials in; none for one that talks in lines.
+/// The player for a bot that dials in; none for a bot that talks in lines.
 ///
 /// # Errors
-/// When the name is wrong, nobody can listen where the bot will connect, or this machine has no room.
+/// When the name is wrong, the address cannot be listened at, or this machine has no room.
 pub fn expect(
     session: &dyn Session,
     name: &BotName,
@@ -233,28 +234,28 @@ pub fn expect(
     }
 }
 
-/// Where a bot in a sandbox dials in over TCP: in a network of its own every port is free.
+/// Where a sandboxed bot dials in over TCP: in its own network every port is free.
 const INSIDE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 5000);
 
-/// The listener in the network of a bot in a sandbox.
+/// The listener in the network of a sandboxed bot.
 fn way_in(program: &Program) -> Result<OwnedFd, String> {
     let listener = program.cage().and_then(agon_bot::inside::Cage::listener);
     listener
         .ok_or_else(|| "a bot that dials in needs a network of its own, which takes namespaces".to_owned())
 }
 
-/// The command that keeps the door for who joins.
+/// The doorkeeper's command.
 fn keeper(door: &join::Door) -> Launch {
     let program = guard::program().map_or("agon".into(), |program| program.to_string_lossy().into_owned());
     let door = serde_json::to_string(door).expect("plain values");
     Launch::command(&[program, join::SUBCOMMAND.to_owned(), door], None, Vec::new())
 }
 
-/// How a bot that joins a match elsewhere is started here: the command, and whether it will dial in at `relay`.
-/// `token` is what it is known by there.
+/// How a bot that joins a match elsewhere is started here: the command, and whether it will dial in at
+/// `relay`, where `token` identifies it.
 ///
 /// # Errors
-/// When the name leads to nothing that can run, or to nothing that joins.
+/// When the name leads to nothing that can run, or that can join.
 pub fn beside(
     session: &dyn Session,
     name: &BotName,
@@ -299,16 +300,16 @@ fn launch(name: &BotName) -> Result<Launch, SeatError> {
     Ok(launch.expect("a bot that is no program is expected elsewhere"))
 }
 
-/// So many folders below the one that was named, and entries of all of them, are looked through for a bot.
+/// How many levels of folders below the named one, and how many entries in all, are searched for a bot.
 const DEEPEST: u32 = 2;
 const MOST_SEEN: usize = 5_000;
 
 /// How a bot talks.
 enum Way {
     Lines,
-    /// It is a program and dials in.
+    /// A program that dials in.
     Dials,
-    /// It is a module, in this folder, for the client of its contest.
+    /// A module, in this folder, for its contest's client.
     Client(PathBuf),
     /// Somebody else starts it.
     Elsewhere,
@@ -316,7 +317,7 @@ enum Way {
     Joins,
 }
 
-/// How a bot talks: as its `agon.toml` says, else as bots of the game do.
+/// How a bot talks: as its `agon.toml` says, else like the game's bots.
 fn way(session: &dyn Session, name: &BotName) -> Result<Way, String> {
     let path = match &name.kind {
         Kind::WebSocket if !matches!(session.kit(), Kit::WebSocket(_)) => {
@@ -368,11 +369,11 @@ fn way(session: &dyn Session, name: &BotName) -> Result<Way, String> {
     }
 }
 
-/// The folder of the one bot in a repository of a contest, whose own `run.sh` starts server, bots and viewer; none where
-/// the folder itself is a bot, or has none below.
+/// The folder of the only bot in a contest's repository, whose own `run.sh` starts server, bots and
+/// viewer. None if the folder itself is a bot, or there is none below it.
 ///
 /// # Errors
-/// A sentence that names them when there are several.
+/// A sentence naming them, when there are several.
 pub fn bot_below(session: &dyn Session, name: &BotName) -> Result<Option<PathBuf>, String> {
     let (Kit::Tcp(kit), Kind::Path(root)) = (session.kit(), &name.kind) else { return Ok(None) };
     let starts_all = |script: &Path| {
@@ -410,7 +411,7 @@ pub fn bot_below(session: &dyn Session, name: &BotName) -> Result<Option<PathBuf
     }
 }
 
-/// The command that runs a module of the contest: from its own folder, whose modules come before ours.
+/// The command that runs a contest's module from its own folder, whose modules take precedence over ours.
 fn client(kit: &TcpKit, folder: &Path, address: SocketAddr) -> Result<Launch, String> {
     let ours = scratch::shared(kit.client, kit.files)
         .map_err(|error| format!("cannot write the client modules: {error}"))?;
@@ -425,7 +426,8 @@ fn client(kit: &TcpKit, folder: &Path, address: SocketAddr) -> Result<Launch, St
     Ok(launch)
 }
 
-/// Tells a program where to connect: in `AGON_ADDRESS`, and for `{host}` and `{port}` in its command.
+/// Tells a program where to connect: in `AGON_ADDRESS`, and in its command in place of `{host}` and
+/// `{port}`.
 fn tell_address(launch: &mut Launch, address: SocketAddr) {
     let (host, port) = (address.ip().to_string(), address.port().to_string());
     for word in &mut launch.arguments {
@@ -437,11 +439,11 @@ fn tell_address(launch: &mut Launch, address: SocketAddr) {
     launch.dials_in = true;
 }
 
-/// Waits until every expected bot is here, or will not come; then none of `players` is expected any more.
-/// What bots said when they came is put into `greetings`.
+/// Waits until every expected bot has arrived or will not come; after that none of `players` is expected
+/// any more. Collects what bots said on arrival in `greetings`.
 ///
 /// # Errors
-/// When the user stops the match, or the machine was late when somebody did not come.
+/// When the user stops the match, or a bot did not come because the machine was late.
 pub(crate) fn gather(
     session: &mut dyn Session,
     players: &mut [Player],
@@ -450,7 +452,7 @@ pub(crate) fn gather(
     stop: &AtomicBool,
     greetings: &mut Vec<(Seat, Vec<u8>)>,
 ) -> Result<(), Void> {
-    // First, so that nothing that bots are charged for goes unseen.
+    // First, so that all time charged to bots is covered.
     let mut pulse = Pulse::new();
     let began = Instant::now();
     let mut beat = began;
@@ -464,7 +466,7 @@ pub(crate) fn gather(
                 continue;
             }
             let waited = began.elapsed();
-            // What the machine took, it has more.
+            // The time the machine took is added to its limit.
             let late = match limit.filter(|limit| waited >= *limit) {
                 Some(_) => expected.machine_was_late(&mut pulse),
                 None => Duration::ZERO,
@@ -508,7 +510,7 @@ pub(crate) fn gather(
     }
 }
 
-/// Sleeps until something happens at a port or with a program that is expected.
+/// Sleeps until something happens at a port or with an expected program.
 fn wait(players: &mut [Player], until: Instant, pulse: &mut Pulse) -> Result<(), Void> {
     let mut descriptors = Vec::new();
     for player in &*players {
@@ -542,12 +544,12 @@ fn wait(players: &mut [Player], until: Instant, pulse: &mut Pulse) -> Result<(),
 }
 
 impl Expected {
-    /// How long it is waited for.
+    /// How long to wait for it.
     fn limit(&self, clock: Clock) -> Option<Duration> {
         clock.limit_to_connect(self.limit_ms.unwrap_or(ELSEWHERE_MS))
     }
 
-    /// For how long this machine kept it from starting.
+    /// How long this machine kept it from starting.
     fn machine_was_late(&mut self, pulse: &mut Pulse) -> Duration {
         if let Some(program) = &mut self.program {
             self.kept.note(Instant::now(), program.tree().look());
@@ -571,14 +573,14 @@ impl Expected {
         }
     }
 
-    /// Its connection, when it is here.
+    /// Its connection, once it has arrived.
     fn arrived(
         &mut self,
         session: &mut dyn Session,
         seat: Seat,
         greetings: &mut Vec<(Seat, Vec<u8>)>,
     ) -> Option<Option<Box<dyn Wire>>> {
-        // Who joins with a bot that talks in lines keeps the pipes of the doorkeeper.
+        // A joined bot that talks in lines keeps the doorkeeper's pipes.
         if let (Some(_), Some(program)) = (self.joins, &mut self.program) {
             let mut word = Vec::new();
             while program.wire().receive(&mut word) == Received::Message {
@@ -602,7 +604,7 @@ impl Expected {
                     return Some(Some(Box::new(Framed::new(stream, self.longest).ok()?)));
                 }
                 let owner = self.program.as_ref().map(Program::owner);
-                // Not the address where we listen: that may stand for all of this machine's.
+                // Not the address we listen at: that may stand for all of this machine's addresses.
                 let ours = stream.local_addr().ok()?;
                 let caller = Caller::find(theirs, ours, owner.iter());
                 if let Err(why) = caller.may_take(owner.as_ref(), listener::any_user()) {
@@ -613,7 +615,7 @@ impl Expected {
             }
             Listener::WebSocket(waiting) => {
                 let (wire, greeting) = waiting.take()?;
-                // It gives the team its name.
+                // It contains the team's name.
                 session.hear(seat, &greeting);
                 greetings.push((seat, greeting));
                 Some(Some(Box::new(wire)))
@@ -621,7 +623,7 @@ impl Expected {
         }
     }
 
-    /// It plays over this connection; without one over its pipes.
+    /// The program, playing over this connection, or over its pipes without one.
     fn seated(&mut self, wire: Option<Box<dyn Wire>>) -> Program {
         match (self.program.take(), wire) {
             (Some(mut program), Some(wire)) => {
@@ -633,7 +635,7 @@ impl Expected {
         }
     }
 
-    /// Why it will not come, when that is known or the limit has passed.
+    /// Why it will not come, if that is known or the limit has passed.
     fn given_up(&mut self, late: Option<Duration>) -> Option<String> {
         let address = self.address();
         if let Listener::WebSocket(waiting) = &mut self.listener {
@@ -675,7 +677,7 @@ impl Expected {
 }
 
 impl Listener {
-    /// Becomes readable when somebody may be there.
+    /// Becomes readable when somebody may have arrived.
     fn reads(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Tcp(listener) => Some(listener.reads()),
@@ -685,7 +687,7 @@ impl Listener {
     }
 }
 
-/// The last line somebody wrote, shortened.
+/// The last line written, shortened.
 fn last_words(said: &[u8]) -> Option<String> {
     let end = String::from_utf8_lossy(&said[said.len().saturating_sub(4 << 10)..]);
     let line = end.lines().rev().map(str::trim).find(|line| !line.is_empty())?;

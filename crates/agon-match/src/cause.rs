@@ -1,4 +1,4 @@
-//! Why a seat has a fault, as sentences for the bot's author. `docs/faults.md` holds them all.
+//! Causes of faults, as sentences for the bot's author. `docs/faults.md` lists them all.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,35 +7,35 @@ use agon_bot::{Ending, Excess, Limits, advice};
 
 use crate::FaultKind;
 
-/// Why a seat has a fault that the referee finds. (Malformed answers and stray output are described by
-/// the dialect of the game, rejected orders by its rules.)
+/// The cause of a fault found by the referee. (Malformed answers and stray output are described by
+/// the game's dialect, rejected orders by its rules.)
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
     /// No whole answer came in time.
     Late {
         /// The limit.
         limit: Duration,
-        /// What kept it.
+        /// What delayed it.
         why: Lateness,
     },
-    /// No whole answer came in what was left of its time for the match; its program is ended.
+    /// No whole answer came within what was left of its time for the match; its program is ended.
     OutOfTime {
-        /// What it was charged in this match.
+        /// The time charged to it in this match.
         used: Duration,
-        /// What it had.
+        /// Its total time.
         total: Duration,
-        /// What kept it.
+        /// What delayed it.
         why: Lateness,
     },
     /// It ended, or closed its output.
     Gone {
-        /// How it ended, or that it runs.
+        /// How it ended, or that it still runs.
         ending: Ending,
-        /// Whether the last line was not finished.
+        /// Whether its last line was unfinished.
         unfinished: bool,
         /// The last line it wrote on standard error; empty for none.
         last_words: String,
-        /// What its author can do, where what it wrote is known.
+        /// What its author can do, if its last words are recognised.
         advice: Option<String>,
     },
     /// It could not be started.
@@ -44,41 +44,41 @@ pub enum Cause {
     LongMessage(String),
     /// Too many messages that are no answer.
     ManyMessages(u32),
-    /// An answer of too many parts.
+    /// An answer with too many parts.
     ManyParts,
-    /// The protocol of the game says that the connection is closed for what it sent.
+    /// The game's protocol requires closing the connection because of what it sent.
     Closed(String),
     /// It does not read.
     Deaf,
     /// It took more of this machine than a bot may.
     Greedy(Excess, Limits),
-    /// So often an answer was there before its question.
+    /// How often an answer was there before its question.
     Unasked(u32),
     /// It computed while its opponent was to move.
     Pondered {
-        /// CPU time that it used then.
+        /// CPU time used meanwhile.
         used: Duration,
         /// CPU time of its own turns until then.
         own: Duration,
     },
-    /// It kept others from playing: what was seen.
+    /// It kept others from playing; the observation.
     Disturbed(String),
 }
 
-/// What kept a late answer.
+/// What delayed an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lateness {
     /// It had not read the whole question.
     NotRead,
-    /// This came without a line end.
+    /// This came, without a line end.
     NoLineEnd(String),
-    /// It had ended, though something still holds its output open.
+    /// It has ended, though something still holds its output open.
     Ended(Ending),
-    /// It is stopped by a signal that was not ours.
+    /// It was stopped by a signal that was not ours.
     StoppedItself,
-    /// So many parts of an answer came, and not the last one.
+    /// This many parts of an answer came, but not the last one.
     Unfinished(u32),
-    /// So many messages came, none of them an answer.
+    /// This many messages came, none of them an answer.
     NoAnswer(u32),
     /// Nothing ever came.
     Silent,
@@ -103,7 +103,7 @@ impl Cause {
         }
     }
 
-    /// What its author can do, where what the bot wrote says it.
+    /// What its author can do, if the bot's output says it.
     pub fn advice(&self) -> Option<&str> {
         match self {
             Self::Gone { advice, .. } => advice.as_deref(),

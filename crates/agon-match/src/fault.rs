@@ -28,14 +28,14 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// What happened, without what to do.
+    /// What happened, without the advice.
     pub fn happened(&self) -> &str {
         let advice = self.advice.as_deref().unwrap_or("");
         let told = self.message.strip_suffix(advice).and_then(|told| told.strip_suffix("; "));
         told.filter(|_| !advice.is_empty()).unwrap_or(&self.message)
     }
 
-    /// What to do: as what it wrote suggests, else what helps with faults of its kind.
+    /// What to do: the advice from its output, else what helps with faults of its kind.
     pub fn fix(&self) -> Option<&str> {
         self.advice.as_deref().or_else(|| self.kind.change())
     }
@@ -112,13 +112,13 @@ impl FaultKind {
         Self::Disturbing,
     ];
 
-    /// Whether no answer, or none that can be played, came by it. (An exception may come with an answer, but it
-    /// is none that its author meant.)
+    /// Whether the fault means that no answer came, or none that can be played. (An exception may come with an
+    /// answer, but not one that its author meant.)
     pub fn breaks(self) -> bool {
         !matches!(self, Self::Stray | Self::Pondering)
     }
 
-    /// What to change, where the sentence of the fault does not say it already.
+    /// What to change, unless the fault's message already says so.
     pub fn change(self) -> Option<&'static str> {
         match self {
             Self::Timeout => {
@@ -141,7 +141,7 @@ impl FaultKind {
         }
     }
 
-    /// The word for tables.
+    /// The word used in tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",

@@ -1,7 +1,7 @@
-//! The referee: it asks the bots, keeps the time, plays their answers and writes down what happened.
+//! The referee: it asks the bots, keeps the time, plays their answers and records what happened.
 //!
-//! It knows no game: a match is a [`Session`](agon_game::Session). It runs on the thread that calls
-//! it and waits for all bots at once in one `poll`, so that nothing a bot does can hold it.
+//! It knows no game: a match is a [`Session`](agon_game::Session). It runs on the calling thread and
+//! waits for all bots at once in a single `poll`, so that nothing a bot does can block it.
 
 // In reading order.
 pub mod referee;

@@ -13,20 +13,20 @@ pub enum Player {
     Builtin,
     /// A program.
     Program(Box<Program>),
-    /// A bot that dials in and is not here yet.
+    /// A bot that dials in and has not arrived yet.
     Expected(Box<Expected>),
     /// Nobody: the bot could not be started, for this reason.
     Absent(String),
 }
 
-/// Seats the bot called `name`: starts its program on `cpus` (none: those of this thread), or
-/// seats the built-in.
+/// Seats the bot called `name`: starts its program on `cpus` (none: those of this thread), or seats
+/// the built-in.
 ///
-/// Where a game takes scripts, a file of JavaScript is one, and has a host that must know how long an
-/// answer may take: that is all the `clock` is for.
+/// In a game that takes scripts, a JavaScript file is a script, and its host must know how long an
+/// answer may take: that is the only use of `clock`.
 ///
-/// A program that the system will not start is an absent player, and the match is played as the
-/// rulebook says.
+/// A program that the system will not start is an absent player; the match is played according to the
+/// rulebook.
 ///
 /// # Errors
 /// When the name itself is wrong, or this machine has no room for another program.
@@ -38,7 +38,7 @@ pub fn seat_player(
     clock: Clock,
 ) -> Result<Player, SeatError> {
     if let Kind::Builtin { name: builtin, options } = &name.kind {
-        // The bot's own seed differs from match to match and from seat to seat.
+        // The bot's own seed differs for each match and seat.
         let seed = (session.recipe().seed as u64).wrapping_mul(31).wrapping_add(u64::from(seat.number()));
         session.seat_builtin(seat, builtin, options, seed).map_err(SeatError::Name)?;
         return Ok(Player::Builtin);
@@ -60,7 +60,7 @@ pub fn seat_player(
     }
 }
 
-/// The bot as a script, where the game takes scripts and it is one.
+/// The bot as a script, if the game takes scripts and the bot is one.
 pub(crate) fn script(session: &dyn Session, name: &BotName, seat: Seat, clock: Clock) -> Option<Script> {
     let file = (session.info().transport == Transport::Script).then(|| Script::file(name))??;
     let (seed, limit) = (session.recipe().seed, clock.limit(session.limit_ms(seat)));

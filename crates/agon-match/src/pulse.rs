@@ -1,13 +1,13 @@
-//! Whether this machine lets us run: our own heartbeat.
+//! Our own heartbeat: whether this machine lets us run.
 
 use std::time::{Duration, Instant};
 
 use agon_bot::sys::Counters;
 
-/// How often we wake while bots think: to notice that this machine stood still, what the bots use,
-/// and that the user wants to stop. Answers that come sooner are never disturbed.
+/// How often we wake while bots think, to notice that this machine stood still, what the bots use, and that
+/// the user wants to stop. Answers that come sooner are never disturbed.
 pub const BEAT: Duration = Duration::from_millis(4);
-/// Waking up later than this is no accident of scheduling.
+/// Waking up later than this is more than scheduling jitter.
 const JITTER: Duration = Duration::from_millis(1);
 
 /// Our own heartbeat.
@@ -17,7 +17,7 @@ pub struct Pulse {
 }
 
 impl Pulse {
-    /// A pulse of the calling thread.
+    /// The pulse of the calling thread.
     pub fn new() -> Self {
         let counters = Counters::own();
         let heart = Heart::new(Instant::now(), waited(counters.as_ref()));
@@ -29,35 +29,35 @@ impl Pulse {
         self.counters.is_some()
     }
 
-    /// Bots begin to think: the next beat is a whole one away. For how long this machine has stood still until
-    /// then, for everybody.
+    /// Starts a full beat, as bots begin to think. Returns how long this machine has stood still until then,
+    /// for everybody.
     pub fn restart(&mut self, now: Instant) -> Duration {
         let counters = self.counters.as_ref();
         self.heart.restart(now, || waited(counters));
         self.heart.stood_still
     }
 
-    /// How long to sleep at most from now on.
+    /// The longest sleep from now on.
     pub fn patience(&self, now: Instant) -> Duration {
         self.heart.next.saturating_duration_since(now)
     }
 
-    /// Notes that we are awake, after we had meant to sleep for `meant` since the last call. Whether it
-    /// is time for a beat.
+    /// Records that we are awake, after an intended sleep of `meant` since the last call. Returns whether a
+    /// beat is due.
     pub fn awake(&mut self, meant: Duration) -> bool {
         let counters = self.counters.as_ref();
         self.heart.awake(Instant::now(), meant, || waited(counters))
     }
 
-    /// For how long this machine has stood still until now, for everybody: also since we woke last.
+    /// How long this machine has stood still until now, for everybody, including since we last woke.
     pub fn stood_still(&mut self) -> Duration {
         let counters = self.counters.as_ref();
         self.heart.look(Instant::now(), || waited(counters));
         self.heart.stood_still
     }
 
-    /// How long we have waited for a CPU lately (since the last beat but one): so much later than an
-    /// answer came we may have seen it.
+    /// How long we have recently waited for a CPU (since the last beat but one): we may have seen an answer
+    /// this much late.
     pub fn queued(&self) -> Duration {
         self.heart.queued + self.heart.since(waited(self.counters.as_ref()))
     }
@@ -67,16 +67,16 @@ fn waited(counters: Option<&Counters>) -> Duration {
     counters.and_then(Counters::read).unwrap_or_default().waited
 }
 
-/// What is known of the pulse. It is told the time, and how long we have ever waited for a CPU; that is
-/// asked for as seldom as possible, because it takes as long as a quick bot's answer.
+/// The state of the pulse. It is given the time, and how long we have ever waited for a CPU; that is read as
+/// rarely as possible, because reading it takes as long as a quick bot's answer.
 struct Heart {
     /// When we last looked at the clock.
     seen: Instant,
     next: Instant,
-    /// What we had waited for a CPU when that was last asked, and when it was.
+    /// How long we had waited for a CPU at the last reading, and the time of that reading.
     waited: Duration,
     asked: Instant,
-    /// What we waited for it between the two beats before.
+    /// How long we waited for a CPU between the previous two beats.
     queued: Duration,
     stood_still: Duration,
 }
@@ -94,11 +94,11 @@ impl Heart {
     }
 
     fn restart(&mut self, now: Instant, waited: impl Fn() -> Duration) {
-        // Another bot may be thinking already.
+        // Another bot may already be thinking.
         self.look(now, &waited);
         (self.next, self.queued) = (now + BEAT, Duration::ZERO);
-        // Quick answers let no beat come. What we waited for in all of them must not pass for what we wait
-        // for in this one: it would hide that the machine stood still.
+        // With quick answers no beat comes. Our waits during all of them must not count as waits during this
+        // one: that would hide that the machine stood still.
         if now.saturating_duration_since(self.asked) > BEAT {
             (self.waited, self.asked) = (waited(), now);
         }
@@ -116,17 +116,17 @@ impl Heart {
         beats
     }
 
-    /// We are awake and were all the time, as far as we know.
+    /// Records that we are awake, and have been all along as far as we know.
     fn look(&mut self, now: Instant, waited: impl Fn() -> Duration) {
         self.notice(now, Duration::ZERO, waited);
         self.seen = now;
     }
 
-    /// Whether it is later than it should be.
+    /// Notices that it is later than it should be.
     fn notice(&mut self, now: Instant, meant: Duration, waited: impl Fn() -> Duration) {
         let late = now.saturating_duration_since(self.seen).saturating_sub(meant);
         if late > JITTER {
-            // What we waited for a CPU is a matter of who used it. The rest nobody used.
+            // Our wait for a CPU is due to whoever used it. The rest was used by nobody.
             self.stood_still += late.saturating_sub(self.since(waited()));
         }
     }
@@ -147,14 +147,14 @@ mod tests {
         let began = Instant::now();
         let mut heart = Heart::new(began, Duration::ZERO);
         let (mut now, mut queue) = (began, Duration::ZERO);
-        // A thousand quick answers; before each of them we wait a little for our CPU.
+        // A thousand quick answers, each after a short wait for our CPU.
         for _ in 0..1_000 {
             (now, queue) = (now + MS(1), queue + Duration::from_micros(500));
             heart.restart(now, || queue);
             heart.awake(now, Duration::ZERO, || queue);
         }
         assert_eq!(heart.stood_still, Duration::ZERO);
-        // Then everything stands still for 46 ms in a sleep of 4.
+        // Then everything stands still for 46 ms during a sleep of 4.
         assert!(heart.awake(now + MS(50), BEAT, || queue), "a beat is due");
         assert!(heart.stood_still > MS(40), "{:?}", heart.stood_still);
     }
@@ -175,7 +175,7 @@ mod tests {
         assert!(!heart.awake(began + MS(3), BEAT, || Duration::ZERO));
         heart.look(began + MS(3_003), || MS(20));
         assert_eq!(heart.stood_still, MS(2_980));
-        // Once.
+        // Counted once.
         heart.look(began + MS(3_003), || MS(20));
         assert!(heart.awake(began + MS(3_004), MS(1), || MS(20)));
         assert_eq!(heart.stood_still, MS(2_980));

@@ -15,42 +15,42 @@ use crate::{Fault, FaultKind, Player, RejectedOrder};
 pub struct MatchRecord {
     /// How it ended; none when it is void or was stopped.
     pub outcome: Option<Outcome>,
-    /// Why it does not count: the machine was late, or we failed.
+    /// Why it does not count: the machine was late, a bot disturbed another, we failed, or the user stopped it.
     pub void: Option<Void>,
-    /// What the bots did wrong as programs, in order. Of each seat and kind only the first are listed.
+    /// The bots' faults as programs, in order. Only the first of each seat and kind are listed.
     pub faults: Vec<Fault>,
-    /// Orders that the rules did not allow, in order. Of each seat only the first are listed.
+    /// Orders the rules did not allow, in order. Only the first of each seat are listed.
     pub rejected: Vec<RejectedOrder>,
-    /// How often each seat did what, listed or not.
+    /// Counts for each seat, including what is not listed.
     pub counts: Vec<SeatCounts>,
     /// The time each seat used.
     pub times: Vec<SeatTime>,
     /// How many steps were played.
     pub steps: u32,
-    /// Whether all bots were here, so that there was a match.
+    /// Whether all bots arrived, so that there was a match.
     pub began: bool,
     /// Wall time of the match in microseconds.
     pub wall_us: u64,
     /// What could not be measured.
     pub notes: Vec<String>,
-    /// How the program of each seat was held.
+    /// How each seat's program was held.
     pub held: Vec<Held>,
 }
 
-/// How the program of a seat was held.
+/// How a seat's program was held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Held {
-    /// There was none: a built-in, a bot that runs elsewhere, or nobody.
+    /// There was no program: a built-in, a bot that runs elsewhere, or nobody.
     #[default]
     NoProgram,
-    /// It ran with the rights of who started us.
+    /// It ran with our user's rights.
     Free,
     /// It ran in a sandbox of this level.
     Inside(Level),
 }
 
 impl Held {
-    /// The word for tables and files: `off`, or the level; none without a program.
+    /// The word used in tables and files: `off`, or the level; none without a program.
     pub fn word(self) -> Option<String> {
         match self {
             Self::NoProgram => None,
@@ -59,7 +59,7 @@ impl Held {
         }
     }
 
-    /// How it is with a player.
+    /// How a player's program is held.
     pub fn of(player: &Player) -> Self {
         match player {
             Player::Program(program) if !program.is_elsewhere() => match program.cage() {
@@ -73,7 +73,7 @@ impl Held {
 
 /// How the programs of a match were held, as a sentence.
 ///
-/// `who` says whose the one of this place is.
+/// `who` names the owner of the program at an index.
 pub fn containment(held: &[Held], who: impl Fn(usize) -> String) -> String {
     let of = |held: Held| match held {
         Held::NoProgram => None,
@@ -103,12 +103,12 @@ pub fn containment(held: &[Held], who: impl Fn(usize) -> String) -> String {
 pub enum Void {
     /// This machine was too slow to be fair: play again.
     HostLate(String),
-    /// The bot of a seat took the machine from another one: play again. The third match that it makes void like
-    /// this goes on without it instead, where the caller counts (see [`Terms::disturbed`](crate::Terms::disturbed)).
+    /// The bot of a seat took the machine from another one: play again. The third match that it would make void
+    /// goes on without it instead, if the caller counts (see [`Terms::disturbed`](crate::Terms::disturbed)).
     Disturbed {
-        /// Who did.
+        /// The seat that did it.
         by: Seat,
-        /// What was seen, as a sentence.
+        /// The observation, as a sentence.
         why: String,
     },
     /// The program itself failed: report it.
@@ -118,7 +118,7 @@ pub enum Void {
 }
 
 impl Void {
-    /// Why the machine, or a bot that disturbed another one, made it void: it may go well when it is played again.
+    /// Why the machine, or a bot that disturbed another, made it void: played again, it may go well.
     pub fn unfair(&self) -> Option<&str> {
         match self {
             Self::HostLate(why) | Self::Disturbed { why, .. } => Some(why),
@@ -126,7 +126,7 @@ impl Void {
         }
     }
 
-    /// The seat that caused it, where that is known.
+    /// The seat that caused it, if known.
     pub fn culprit(&self) -> Option<Seat> {
         if let Self::Disturbed { by, .. } = self { Some(*by) } else { None }
     }
@@ -274,7 +274,7 @@ impl MatchRecord {
         containment(&self.held, |seat| format!("seat {}", seat + 1))
     }
 
-    /// The longest answer of each seat in milliseconds of wall time, to the microsecond.
+    /// The longest answer of each seat, in milliseconds of wall time, rounded to the microsecond.
     pub fn max_ms(&self) -> Vec<f64> {
         self.times.iter().map(|time| (time.max_ms * 1e3).round() / 1e3).collect()
     }

@@ -1,4 +1,4 @@
-//! Writes the replay of a match as it goes.
+//! Writes the replay of a match while it is played.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -10,17 +10,17 @@ use agon_replay::{End, Header, Timing, Writer};
 use crate::record::MatchRecord;
 use crate::referee::{Observer, StepReport};
 
-/// A replay that is being written is readable up to this long ago.
+/// A replay in progress is readable up to this long ago.
 const FLUSH: Duration = Duration::from_secs(2);
 
-/// Writes the replay of a match as it goes.
+/// Writes the replay of a match while it is played.
 pub struct Recorder<W: Write> {
     writer: Writer<W>,
     flushed: Instant,
 }
 
 impl<W: Write> Recorder<W> {
-    /// Begins a replay; its header is written out at once, so that no file of ours is ever empty.
+    /// Begins a replay; the header is written at once, so that none of our files is ever empty.
     ///
     /// # Errors
     /// Those of `to`.
@@ -30,7 +30,7 @@ impl<W: Write> Recorder<W> {
         Ok(Self { writer, flushed: Instant::now() })
     }
 
-    /// Ends the replay, also that of a match that does not count.
+    /// Ends the replay, even of a match that does not count.
     ///
     /// # Errors
     /// Those of the file.
@@ -50,7 +50,7 @@ impl<W: Write> Recorder<W> {
     }
 }
 
-/// The names by which the bots registered, by seat; none where nobody said one.
+/// The names the bots registered with, by seat; none if no bot gave one.
 pub fn registered(session: &dyn Session) -> Option<Vec<Option<String>>> {
     let names: Vec<_> = Seat::first(session.recipe().seats).map(|seat| session.registered(seat)).collect();
     names.iter().any(Option::is_some).then_some(names)

@@ -26,36 +26,36 @@ mod watching;
 use budget::Budget;
 use watching::excess_of;
 
-/// So long bots may take, all together, to read how it ended and to end by themselves.
+/// How long bots may take, all together, to read the outcome and to end by themselves.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// So many faults of each seat and kind are listed, so that none of them hides another.
+/// How many faults are listed per seat and kind, so that no kind hides another.
 const LISTED_FAULTS: u64 = 300;
-/// So many of them say what the bot wrote on standard error.
+/// How many of them quote the bot's standard error.
 const QUOTED_FAULTS: usize = 3;
-/// So many rejected orders of each seat are listed.
+/// How many rejected orders are listed per seat.
 const LISTED_REJECTED: u64 = 500;
-/// No sentence of a fault is longer, in characters.
+/// Longest message of a fault, in characters.
 const LONGEST_SENTENCE: usize = 500;
-/// Less CPU time than this, in milliseconds, may belong to no turn: the system counts it in steps of 10.
+/// CPU time below this, in milliseconds, may belong to no turn: the system counts in steps of 10.
 const UNSEEN_MS: f64 = 50.0;
-/// How long we wait for the last words of a bot that closed its output.
+/// How long to wait for the last words of a bot that closed its output.
 const LAST_WORDS: Duration = Duration::from_millis(100);
-/// How long we wait for the end of a bot that closed its connection and may be about to say why.
+/// How long to wait for the end of a bot that closed its connection and may be about to say why.
 const HANGS_UP: Duration = Duration::from_secs(3);
 
-/// Sees a match as it goes: the replay's recorder, the screen.
+/// Watches a match as it goes: the replay's recorder, the screen.
 pub trait Observer {
-    /// A step was played.
+    /// Called after each step.
     ///
     /// # Errors
-    /// Those of its output; they end the match.
+    /// Those of its output; an error ends the match.
     fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()>;
 
-    /// Bots are waited for that have not dialled in yet; called now and then.
+    /// Called now and then while bots have not dialled in yet.
     fn awaiting(&mut self, _seats: &[Awaited], _waited: Duration) {}
 }
 
-/// Several observers, one after the other.
+/// Several observers, called one after another.
 pub struct Together<'a>(pub Vec<&'a mut dyn Observer>);
 
 impl Observer for Together<'_> {
@@ -68,7 +68,7 @@ impl Observer for Together<'_> {
     }
 }
 
-/// Nobody looks.
+/// Observes nothing.
 impl Observer for () {
     fn stepped(&mut self, _: &mut dyn Session, _: &StepReport<'_>) -> io::Result<()> {
         Ok(())
@@ -81,7 +81,7 @@ pub struct StepReport<'a> {
     pub step: u32,
     /// What was played.
     pub answers: &'a [(Seat, PackedAnswer)],
-    /// What the seats answered, where something else was played: a step of [`play_on`] that was given.
+    /// What the seats answered, if something else was played: a given step of [`play_on`].
     pub instead_of: Option<&'a [(Seat, PackedAnswer)]>,
     /// How each of these answers came.
     pub takes: &'a [Take],
@@ -89,16 +89,16 @@ pub struct StepReport<'a> {
     pub faults: &'a [Fault],
 }
 
-/// What a bot said that is no answer, and that its dialect heard all the same: its name.
+/// A message that is no answer, but that the dialect heard all the same: the bot's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Before or after what it was said.
+    /// When it was said.
     pub when: When,
     /// The message.
     pub text: Vec<u8>,
 }
 
-/// When something was said: it may be told to others in the very next question.
+/// When something was said: others may be told in the very next question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Before the first question of the match.
@@ -110,7 +110,7 @@ pub enum When {
 }
 
 impl When {
-    /// The kind of note it is kept as.
+    /// The kind of note it is recorded as.
     pub fn note(self) -> &'static str {
         match self {
             Self::First => note::FIRST,
@@ -125,26 +125,27 @@ impl When {
 pub struct Take {
     /// Wall time, from the end of the question to the end of the answer.
     pub wall: Duration,
-    /// The part of it that counts: without the time that the machine kept the bot waiting.
+    /// The part that counts: without the time that the machine kept the bot waiting.
     pub charged: Duration,
     /// CPU time of the bot's processes; none where unknown.
     pub cpu: Option<Duration>,
-    /// The answer as it came, where it differs from the canonical one.
+    /// The answer as received, if it differs from the canonical one.
     pub raw: Option<Vec<u8>>,
     /// What else it said since its last answer.
     pub said: Vec<Said>,
     /// What it wrote on standard error since its last answer.
     pub stderr: Vec<u8>,
-    /// How long it might take: the rulebook's limit, or what its seat had left for the match; none where no clock was kept.
+    /// How long it could take: the rulebook's limit, or its seat's remaining time for the match; none without a
+    /// clock.
     pub limit: Option<Duration>,
-    /// Whether a program answered; else a built-in, which is not timed.
+    /// Whether a program answered; a built-in is not timed.
     pub timed: bool,
 }
 
-/// So many matches a bot may make void by disturbing others; in the last of them it is put out instead.
+/// How many matches a bot may disturb: the earlier ones are void, in the last one it is put out instead.
 pub const MOST_DISTURBANCES: u32 = 3;
 
-/// How a match is played, beside its rules.
+/// How a match is played, apart from its rules.
 pub struct Terms<'a> {
     /// How limits are applied.
     pub clock: Clock,
@@ -152,40 +153,40 @@ pub struct Terms<'a> {
     pub ponder: Ponder,
     /// Ends the match early, from another thread or a signal handler.
     pub stop: &'a AtomicBool,
-    /// Answers for the first steps: the bots are asked and heard as always, and then these are played instead of
-    /// theirs. So bots come into a position that others have made.
+    /// Answers for the first steps: the bots are asked and heard as always, but these are played instead. That
+    /// puts bots into a position reached by others.
     pub given: &'a [Vec<(Seat, PackedAnswer)>],
-    /// How many matches the bot of each seat has made void before ([`Void::culprit`]); empty for none. Counted by
-    /// the caller, who also plays these matches again.
+    /// How many matches the bot of each seat has made void before ([`Void::culprit`]); empty for none. The caller
+    /// counts them, and plays those matches again.
     pub disturbed: &'a [u32],
-    /// Seats whose thinking time is not played: people sit there.
+    /// Seats whose thinking time does not count in the game: people sit there.
     pub untimed: Seats,
-    /// Another future of the match; none for the one of its seed.
+    /// Another future of the match; none for that of its seed.
     pub future: Option<Future>,
 }
 
-/// Another future of a match: from a step on the rules draw anew, and some seats now and then play at random. Else bots without
-/// chance would always meet the same one.
+/// Another future of a match: from some step on, the rules draw anew, and some seats now and then play at random.
+/// Without this, deterministic bots would always meet the same future.
 #[derive(Clone, Copy, Debug)]
 pub struct Future {
-    /// The step, from 0, from which on it is another.
+    /// The first step, from 0, of this future.
     pub from: u32,
-    /// Names it.
+    /// Identifies it.
     pub seed: i64,
-    /// The seats that stray. Their bots are asked and heard as always.
+    /// The seats that play at random now and then. Their bots are asked and heard as always.
     pub straying: Seats,
-    /// In one of so many of their answers, given ones apart.
+    /// They do so in one of this many answers, not counting given ones.
     pub one_in: u32,
 }
 
 impl<'a> Terms<'a> {
-    /// Without given answers or earlier disturbances.
+    /// Terms without given answers or earlier disturbances.
     pub fn new(clock: Clock, ponder: Ponder, stop: &'a AtomicBool) -> Self {
         Self { clock, ponder, stop, given: &[], disturbed: &[], untimed: Seats::NONE, future: None }
     }
 }
 
-/// Plays a match to its end. Afterwards no program of it is alive.
+/// Plays a match to its end. Afterwards none of its programs is alive.
 ///
 /// `stop` ends it early, from another thread or a signal handler.
 pub fn play(
@@ -200,7 +201,7 @@ pub fn play(
     play_on(session, players, names, observer, &Terms::new(clock, ponder, stop))
 }
 
-/// As [`play`], on other [`Terms`].
+/// Like [`play`], on other [`Terms`].
 pub fn play_on(
     session: &mut dyn Session,
     players: &mut [Player],
@@ -278,13 +279,13 @@ fn pause(ms: u32, stop: &AtomicBool) -> Result<(), Void> {
         if stop.load(Ordering::Relaxed) {
             return Err(Void::Stopped);
         }
-        // The user may not want to wait for it.
+        // The user may want to stop earlier.
         std::thread::sleep(left.min(Duration::from_millis(50)));
     }
     Ok(())
 }
 
-/// Closes the connections of bots that dialled in, and lets those that end by themselves do so.
+/// Closes the connections of bots that dialled in, and lets those end that do so by themselves.
 fn part(players: &mut [Player]) {
     let mut dialled = Vec::new();
     for player in players {
@@ -303,7 +304,7 @@ fn part(players: &mut [Player]) {
     }
 }
 
-/// Says so when much CPU time of a bot belongs to no turn. What it took to launch it is no turn's.
+/// Reports when much of a bot's CPU time belongs to no turn. Its launch is not counted.
 fn unassigned(seat: Seat, time: &SeatTime, launching: Duration) -> Option<String> {
     let total = time.total_cpu_ms?;
     let known = time.cpu_ms? + time.between_ms? + launching.as_secs_f64() * 1e3;
@@ -316,7 +317,7 @@ fn unassigned(seat: Seat, time: &SeatTime, launching: Duration) -> Option<String
     })
 }
 
-/// Tells the bots how it ended, where the protocol does.
+/// Tells the bots how it ended, if the protocol does.
 fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
     let (mut message, mut told) = (Vec::new(), Vec::new());
     for (seat, player) in Seat::first(players.len() as u8).zip(players) {
@@ -333,7 +334,7 @@ fn tell_end(session: &mut dyn Session, players: &mut [Player], facts: &Facts) {
     let [_, after] = session.pauses_ms();
     let until = Instant::now() + FAREWELL.max(Duration::from_millis(after.into()));
     let left = || until.saturating_duration_since(Instant::now());
-    // What does not fit into a pipe at once is written as the bots read, all of them side by side.
+    // What does not fit into a pipe at once is written as the bots read, to all of them side by side.
     loop {
         told.iter_mut().for_each(|program| program.wire().flush());
         let full = told.iter().filter(|program| program.wire_ref().unsent() > 0);
@@ -359,39 +360,40 @@ struct Referee<'a> {
     seats: Vec<SeatState>,
     faults: Vec<Fault>,
     rejected: Vec<RejectedOrder>,
-    /// Who has just gone, and why, as far as that is known before its last words.
+    /// Seats that have just gone, and why, as far as known before their last words.
     leaving: Vec<(Seat, Leaving)>,
     pulse: Pulse,
     message: Vec<u8>,
     canonical: Vec<u8>,
 }
 
-/// What the referee remembers of a seat.
+/// The referee's state for a seat.
 #[derive(Default)]
 struct SeatState {
     /// Why nothing more is expected of it.
     out: Option<Absence>,
     /// What it has left for the whole match.
     budget: Budget,
-    /// How often it used the tolerance of the clock.
+    /// How often it used the clock's tolerance.
     tolerated: u32,
     counts: SeatCounts,
-    /// What it said besides answers since its last one.
+    /// What it said besides answers since its last answer.
     said: Vec<Said>,
     time: SeatTime,
-    /// How often its answer was here before the question.
+    /// How often its answer was there before the question.
     unasked: u32,
     /// Beats of our pulse in its turns.
     beats: u32,
-    /// How long its last answer took.
+    /// Duration of its last answer.
     lasted: Duration,
-    /// CPU time when it was last booked.
+    /// CPU time when last booked.
     cpu_then: Option<Duration>,
-    /// CPU time outside of answers.
+    /// CPU time outside answers.
     between: Duration,
-    /// CPU time of processes that had come and gone by its first answer: a launcher's, as of Python versions.
+    /// CPU time of processes that had come and gone by its first answer: a launcher's, such as those of Python
+    /// version managers.
     launching: Duration,
-    /// CPU time in its opponents' turns, less a little for each; and the most that was.
+    /// CPU time in its opponents' turns, less a small allowance for each; and the maximum of that.
     pondered: Duration,
     most_pondered: Duration,
     /// Whether it thinks in its opponents' turns.
@@ -400,17 +402,17 @@ struct SeatState {
     stands: bool,
 }
 
-/// Why a seat goes.
+/// Why a seat leaves.
 enum Leaving {
-    /// It closed its output; so many bytes of an unfinished message came before.
+    /// It closed its output; this many bytes of an unfinished message came before.
     Closed(usize),
-    /// We end it.
+    /// We put it out.
     Sent(Cause),
 }
 
 impl<'a> Referee<'a> {
     fn new(session: &'a mut dyn Session, players: &'a mut [Player], terms: &'a Terms<'a>) -> Self {
-        // The time of people is not played.
+        // People's time does not count in the game.
         let total = |seat| terms.clock.in_all().filter(|_| !terms.untimed.contains(seat));
         let state = |seat| SeatState { budget: Budget::new(total(seat)), ..SeatState::default() };
         let seats = Seat::first(players.len() as u8).map(state).collect();
@@ -478,7 +480,7 @@ impl<'a> Referee<'a> {
             let mut answers: Vec<(Seat, PackedAnswer)> = Vec::new();
             let mut takes = Vec::new();
             let mut waiting = Vec::new();
-            // Built-ins think first: their time must not pass on anybody's clock.
+            // Built-ins think first, so that their time is charged to nobody.
             for (index, seat) in self.session.deciding().iter().enumerate() {
                 let answer = match (&self.players[seat.index()], self.seats[seat.index()].out) {
                     (_, Some(absence)) => Answer::Missing(absence),
@@ -531,7 +533,7 @@ impl<'a> Referee<'a> {
         if crashed && self.terms.stop.load(Ordering::Relaxed) {
             return Err(Void::Stopped);
         }
-        // A quick bot may have run into a wall between two looks.
+        // A quick bot may have hit a limit between two checks.
         for seat in Seat::first(self.players.len() as u8) {
             let Player::Program(program) = &mut self.players[seat.index()] else { continue };
             let excess = if program.cage().is_some() { excess_of(program.tree()) } else { None };
@@ -555,14 +557,14 @@ impl<'a> Referee<'a> {
         })
     }
 
-    /// Says why seats have gone, and ends their programs.
+    /// States why seats have gone, and ends their programs.
     fn see_off(&mut self, takes: &mut [Take], answers: &[(Seat, PackedAnswer)]) {
         for (seat, leaving) in std::mem::take(&mut self.leaving) {
             let program = self.program(seat);
             let cause = match leaving {
                 Leaving::Sent(cause) => cause,
                 Leaving::Closed(unfinished) => {
-                    // Libraries for WebSockets wait until we close too, and only then show what went wrong.
+                    // WebSocket libraries wait until we close too, and only then show what went wrong.
                     let patience = if program.dials_in() { HANGS_UP } else { LAST_WORDS };
                     if program.dials_in() {
                         program.wire().close();
@@ -574,15 +576,15 @@ impl<'a> Referee<'a> {
             };
             program.listen_to_stderr();
             let (said, _) = program.take_said();
-            // What the counters say is the reason of which the end is the result.
+            // If a counter shows an excess, that is the cause of the end.
             let cause = match (cause, program.cage().is_some().then(|| excess_of(program.tree())).flatten()) {
                 (Cause::Gone { .. }, Some(greedy)) => greedy,
                 (cause, _) => cause,
             };
             program.end();
-            // Who runs elsewhere may still send: its connection is dropped, so that it is told.
+            // A bot that runs elsewhere may still send: dropping its connection tells it.
             let _ = program.hang_up(Duration::ZERO);
-            // Nobody asked who was put out for disturbing others.
+            // A seat put out for disturbing others may not have been asked.
             let place = answers.iter().position(|(other, _)| *other == seat);
             let mut unasked = Take::default();
             let take = place.map_or(&mut unasked, |place| &mut takes[place]);
@@ -596,13 +598,13 @@ impl<'a> Referee<'a> {
                 }
                 cause => cause,
             };
-            // However many faults it had before, this one is told.
+            // Always listed, however many faults it had before.
             self.count_fault(seat, cause.kind());
             self.list_fault(seat, cause.kind(), &cause.to_string(), cause.advice());
         }
     }
 
-    /// Plays the answers. A panic of the game ends this match and nothing else.
+    /// Plays the answers. A panic of the game ends only this match.
     fn play(&mut self, step: u32, answers: &[(Seat, PackedAnswer)]) -> Result<String, Void> {
         let moment = self.session.moment();
         match catch_unwind(AssertUnwindSafe(|| self.session.play(answers))) {
@@ -638,7 +640,7 @@ impl<'a> Referee<'a> {
         self.note_fault(seat, cause.kind(), &cause.to_string(), cause.advice());
     }
 
-    /// A fault in what the bot said. What to do is added where it has said nothing else yet.
+    /// Notes a fault in what the bot said. Advice is added if the bot has said nothing else yet.
     fn misspoke(&mut self, seat: Seat, kind: FaultKind, message: &str, said: &[u8]) {
         let state = &self.seats[seat.index()];
         let is_first = state.time.answers == 0 && state.counts.faults.is_empty();
@@ -654,15 +656,15 @@ impl<'a> Referee<'a> {
         }
     }
 
-    /// Counts a fault, and says how many of its kind the seat has made.
+    /// Counts a fault; returns how many of its kind the seat has made.
     fn count_fault(&mut self, seat: Seat, kind: FaultKind) -> u64 {
         let count = self.seats[seat.index()].counts.faults.entry(kind).or_default();
         *count += 1;
         *count
     }
 
-    /// Puts beside the faults from `first` on what their bots wrote in this step, where it may tell the author more.
-    /// Of each seat and kind only the first ones have it.
+    /// Adds to the faults from `first` on what their bots wrote on standard error in this step, where it may tell
+    /// the author more. Only the first of each seat and kind get it.
     fn quote_stderr(&mut self, first: usize, answers: &[(Seat, PackedAnswer)], takes: &[Take]) {
         for place in first..self.faults.len() {
             let (before, rest) = self.faults.split_at_mut(place);

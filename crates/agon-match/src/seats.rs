@@ -6,8 +6,8 @@ use agon_game::{Cpus, GameInfo, Seat, Session};
 use crate::player::{Player, SeatError, seat_player};
 use crate::{Clock, Ponder};
 
-/// How many CPUs a match takes, with `programs` among its bots or without: bots that think at the same time each get
-/// their own; bots that take turns share one, which is quickest; built-in bots need the referee's only.
+/// How many CPUs a match takes, with or without `programs` among its bots: bots that think at the same time get one
+/// each; bots that take turns share one, which is fastest; built-in bots need only the referee's.
 pub fn cpus_a_match(info: &GameInfo, ponder: Ponder, seats: usize, programs: bool) -> usize {
     match programs && (!info.alternating || ponder == Ponder::Allow) {
         true => seats,
@@ -17,14 +17,14 @@ pub fn cpus_a_match(info: &GameInfo, ponder: Ponder, seats: usize, programs: boo
 
 /// The CPUs of threads that each play whole matches.
 ///
-/// They are claimed until this is dropped: another run of this program takes other CPUs where there are.
+/// They are claimed until this is dropped: other runs of this program take other CPUs if there are any.
 pub struct CpuShares {
     _claims: Vec<sys::Claim>,
     shares: Vec<Vec<usize>>,
 }
 
 impl CpuShares {
-    /// `each` CPUs for every one of `threads`, as far as there are so many.
+    /// Claims `each` CPUs for every one of `threads`, as far as there are enough.
     pub fn claim(threads: usize, each: usize) -> Self {
         let claims = sys::claim_cpus(threads.saturating_mul(each).min(sys::cpus().len()));
         let cpus: Vec<usize> = claims.iter().map(|claim| claim.cpu).collect();
@@ -37,7 +37,7 @@ impl CpuShares {
         self.shares.iter().map(Vec::as_slice)
     }
 
-    /// The CPUs of this process that are in no share; with as many matches as CPUs there are none.
+    /// The CPUs of this process that are in no share; none when there are as many matches as CPUs.
     pub fn others(&self) -> Vec<usize> {
         sys::cpus_beside(&self.shares.concat())
     }
@@ -48,11 +48,11 @@ fn share(cpus: &[usize], threads: usize, each: usize) -> Vec<Vec<usize>> {
     (0..threads).map(|_| next.by_ref().take(each.min(cpus.len())).collect()).collect()
 }
 
-/// On which CPUs each seat runs where `cpus` are those of the match; the referee belongs on the first of them.
+/// The CPUs each seat runs on, where `cpus` are those of the match; the referee belongs on the first of them.
 ///
-/// Where the rules say so ([`Cpus::All`]), these are all of this machine. Else bots of an alternating game share a CPU
-/// with the referee: passing the turn to a process on the same CPU is an order of magnitude cheaper than to another;
-/// bots that think at the same time get one each, as far as there are enough.
+/// If the rules say so ([`Cpus::All`]), these are all of this machine's. Otherwise bots of an alternating game share a
+/// CPU with the referee, because passing the turn to a process on the same CPU is an order of magnitude cheaper than
+/// to another; bots that think at the same time get one each, as far as there are enough.
 pub fn place(session: &dyn Session, ponder: Ponder, cpus: &[usize]) -> Vec<Vec<usize>> {
     let (info, recipe) = (session.info(), session.recipe());
     let together = info.alternating && ponder == Ponder::Stop;

@@ -1,19 +1,19 @@
-//! Which lines of a bot's standard error say what went wrong. Languages put them in different places: Java and
-//! Node first, Python last, Rust in the middle.
+//! Which lines of a bot's standard error say what went wrong. Languages put them in different places: Java and Node
+//! first, Python last, Rust in the middle.
 
 use agon_bot::program::Ending;
 
-/// So much of the end of what was written is looked at, in bytes.
+/// How much of the end of the output is looked at, in bytes.
 const LOOKED_AT: usize = 16 << 10;
-/// So many lines are useful at most.
+/// Upper limit on the useful lines.
 const MOST: usize = 6;
-/// So many places of a trace are.
+/// How many of those are places of a trace.
 const PLACES: usize = 2;
-/// No line is longer, in characters.
+/// Longest line, in characters.
 const LONGEST: usize = 200;
 
-/// The lines that say what went wrong: of the last trace its message and first places, or the last lines where
-/// there is none. At most six, each at most 200 characters.
+/// The lines that say what went wrong: the message and first places of the last trace, or the last lines if there is no
+/// trace. At most six, each at most 200 characters.
 pub fn useful(said: &[u8]) -> Vec<String> {
     let text = end_of(said);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
@@ -22,13 +22,13 @@ pub fn useful(said: &[u8]) -> Vec<String> {
     found.into_iter().take(MOST).map(shortened).collect()
 }
 
-/// The one line that says most. Where the program that should have started the bot complains, the first one.
+/// The most telling line. When the program that should have started the bot complains, the first one.
 pub fn telling(said: &[u8], ending: Ending) -> String {
     let text = end_of(said);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let line = match ending {
         Ending::Code(126 | 127) => lines.first(),
-        // The head of a trace, which for Node stands behind the place in the source.
+        // The head of a trace; for Node it comes after the place in the source.
         _ => match last_trace(&lines) {
             Some((head, _)) => lines.get(head),
             None => lines.last(),
@@ -37,8 +37,8 @@ pub fn telling(said: &[u8], ending: Ending) -> String {
     shortened(line.map_or("", |line| line.trim()))
 }
 
-/// The file and line that was named last, or in a trace of Java or JavaScript first: `bot.py, line 9`. A bot that catches its
-/// own exceptions, or says where it is, names the place from which a wrong order came.
+/// The file and line named last, or first in a Java or JavaScript trace: `bot.py, line 9`. A bot that catches its own
+/// exceptions, or says where it is, names the place where a wrong order came from.
 pub fn place(said: &[u8]) -> Option<String> {
     let text = end_of(said);
     let lines: Vec<&str> = text.lines().collect();
@@ -49,7 +49,7 @@ pub fn place(said: &[u8]) -> Option<String> {
     }
 }
 
-/// The file and line that a line names: `File "bot.py", line 9`, `(Bot.java:17)`, `src/main.rs:2:5`.
+/// The file and line named in a line: `File "bot.py", line 9`, `(Bot.java:17)`, `src/main.rs:2:5`.
 fn named(line: &str) -> Option<String> {
     let short = |file: &str| -> Option<String> {
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
@@ -83,12 +83,12 @@ fn shortened(line: &str) -> String {
     line.chars().take(LONGEST).collect()
 }
 
-/// A place in a trace of Java or JavaScript: `    at Bot.main(Bot.java:5)`.
+/// Whether a line is a place in a Java or JavaScript trace: `    at Bot.main(Bot.java:5)`.
 fn is_place(line: &str) -> bool {
     line.starts_with([' ', '\t']) && line.trim_start().starts_with("at ")
 }
 
-/// The head of the last trace of that kind, and the end of its places. Causes belong to the trace before them.
+/// The head of the last such trace, and the end of its places. Causes belong to the trace before them.
 fn last_trace(lines: &[&str]) -> Option<(usize, usize)> {
     let last = lines.iter().rposition(|line| is_place(line))?;
     let first_of = |end: usize| {
@@ -102,16 +102,16 @@ fn last_trace(lines: &[&str]) -> Option<(usize, usize)> {
     Some((head, last + 1))
 }
 
-/// What Java leaves out: `... 3 more`.
+/// Whether a line marks what Java leaves out: `... 3 more`.
 fn is_more(line: &str) -> bool {
     line.trim_start().starts_with("... ") && line.ends_with(" more")
 }
 
-/// Java and JavaScript: what happened, where, and what it came from.
+/// Java and JavaScript: what happened, where, and the causes.
 fn chain<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
     let (head, end) = last_trace(lines)?;
     let mut useful = Vec::new();
-    // Node says before it where in the source: `/home/me/bot.js:3`, the line itself, and a mark below.
+    // Node first names the place in the source: `/home/me/bot.js:3`, the line itself, and a mark below.
     if head >= 3 && lines[head - 1].trim_start().chars().all(|sign| sign == '^' || sign == '~') {
         useful.extend_from_slice(&lines[head - 3..head - 1]);
     }
@@ -129,7 +129,7 @@ fn chain<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
     Some(useful)
 }
 
-/// Python: the last place, and what happened behind it.
+/// Python: the last place, and what happened after it.
 fn python<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
     let start = lines.iter().rposition(|line| line.starts_with("Traceback (most recent call last)"))?;
     let trace = &lines[start..];

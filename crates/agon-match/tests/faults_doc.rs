@@ -1,4 +1,4 @@
-//! `docs/faults.md` lists every fault with its sentence, and none that there is not.
+//! `docs/faults.md` lists every fault with its sentence, and no fault that does not exist.
 
 use agon_match::{Cause, FaultKind, Lateness};
 
@@ -36,8 +36,8 @@ fn no_sentence_of_the_page_is_made_up() {
     }
 }
 
-/// Whoever adds a cause, a reason for lateness or a kind is sent here by the compiler, and to the page by the
-/// test below.
+/// The compiler sends anybody who adds a cause, a reason for lateness or a kind here, and the test below
+/// sends them to the page.
 #[test]
 fn there_is_an_example_of_every_cause() {
     let number = |cause: &Cause| match cause {
@@ -82,7 +82,7 @@ fn there_is_an_example_of_every_cause() {
         FaultKind::Disturbing => 10,
     };
     assert_eq!(FaultKind::ALL.map(place), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    // What an exception says is the bot's own sentence.
+    // An exception's message is the bot's own sentence.
     for kind in FaultKind::ALL.into_iter().filter(|kind| *kind != FaultKind::Exception) {
         assert!(examples.iter().any(|cause| cause.kind() == kind), "no example of {kind:?}");
     }

@@ -1,4 +1,4 @@
-//! Other futures of a match: the same up to a step, and from there on each its own.
+//! Other futures of a match: the same up to some step, and different from there on.
 
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ impl Observer for Played {
 
 const SEATS: [Seat; 2] = [Seat::new(0), Seat::new(1)];
 
-/// A match of two built-ins, in some future of it.
+/// A match of two built-ins, in one of its futures.
 fn played(given: &[Vec<(Seat, PackedAnswer)>], future: Option<Future>) -> Vec<Vec<(Seat, PackedAnswer)>> {
     let game = Face::<CultistWars>::new();
     let setup = Setup { seats: 2, seed: 5, ..Setup::default() };
@@ -61,7 +61,7 @@ fn rules_draw_anew_and_nothing_else_changes() {
 #[test]
 fn given_answers_and_other_seats_never_stray() {
     let recorded = played(&[], None);
-    // Every answer of the second seat from step 20 on, but for those that are given up to step 30.
+    // Every answer of the second seat from step 20 on strays, except those given up to step 30.
     let future = Future { from: 20, seed: 1, straying: Seats::one(SEATS[1]), one_in: 1 };
     let other = played(&recorded[..30], Some(future));
     assert_eq!(recorded[..30], other[..30]);

@@ -1,5 +1,5 @@
-//! Match after match, the referee keeps nothing: neither memory nor open files. In a process of its own, so
-//! that nothing else moves the figures. (Over 10,000 matches it is measured in `docs/benchmarks.md`.)
+//! The referee keeps nothing from match to match, neither memory nor open files. Runs in its own process,
+//! so that nothing else affects the figures. (`docs/benchmarks.md` measures it over 10,000 matches.)
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,10 +11,10 @@ use agon_match::{Clock, Ponder, Recorder, play, seat_player};
 use agon_replay::{Header, SeatInfo};
 use cultist_wars::CultistWars;
 
-/// Answers a few turns, and says something about each.
+/// Answers a few turns, and writes something about each.
 const BOT: &str = "while read -r line; do echo WAIT; echo thinking >&2; done";
 
-/// Plays a short match with replay; whether it counted.
+/// Plays a short match with a replay; returns whether it counted.
 fn one(bot: &BotName, seed: i64) -> bool {
     let sets = vec![("number_of_turns".to_owned(), "4".to_owned())];
     let rules = RulesChoice { sets, ..RulesChoice::default() };
@@ -57,7 +57,7 @@ fn hundreds_of_matches_leave_nothing_behind() {
     let bot = BotName::parse(file.to_str().expect("a name")).expect("a bot");
     let own = rustix::process::getpid();
     let play = |seeds: std::ops::Range<i64>| seeds.filter(|seed| one(&bot, *seed)).count();
-    // What is made once is made.
+    // One-time allocations are done.
     assert_eq!(play(0..40), 40);
     let (memory, files) = (sys::memory(own), open_files());
     assert_eq!(play(40..400), 360);

@@ -1,8 +1,8 @@
-//! The time for a whole match: all answers of a seat together never take longer, and what follows is what the rules say of
-//! a bot that is late.
+//! The time for a whole match: all answers of a seat together never take longer, and after that the rules for late bots
+//! apply.
 //!
-//! The bots sleep a fixed time for an answer, so that a busy machine makes them slower and never quicker; the limits of the
-//! rules are lengthened, so that only the total can end their time.
+//! The bots sleep a fixed time per answer, so a busy machine makes them slower, never quicker. The limits of the rules
+//! are lengthened, so that only the total can run out.
 
 use std::io;
 use std::path::Path;
@@ -16,14 +16,14 @@ use agon_match::{Clock, FaultKind, MatchRecord, Observer, Ponder, StepReport, Te
 use cultist_wars::CultistWars;
 use jungle_blitz::JungleBlitz;
 
-/// Answers each question of Cultist Wars after so many seconds.
+/// Answers each question of Cultist Wars after this many seconds.
 const WAITS: &str = "i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
     while read -r n; do
         while [ $n -gt 0 ]; do read -r line; n=$((n-1)); done
         sleep SECONDS
         echo WAIT
     done";
-/// The same of Jungle Blitz.
+/// The same for Jungle Blitz.
 const TICKS: &str = r#"echo '{"type":"REGISTER","teamName":"T"}'
 while read -r line; do
     tick=${line#*'"tick":'}
@@ -31,7 +31,7 @@ while read -r line; do
     echo '{"type":"COMMAND","tick":'"${tick%%,*}"',"actions":[]}'
 done"#;
 
-/// How the first seat answered, step by step: whether it was late, and what it was charged where it was asked.
+/// How the first seat answered, step by step: whether it was late, and what it was charged if it was asked.
 #[derive(Default)]
 struct Seen(Vec<(bool, Option<Duration>)>);
 
@@ -45,7 +45,7 @@ impl Observer for Seen {
     }
 }
 
-/// A bot that thinks so many seconds for each answer, against the game's own.
+/// A bot that thinks this many seconds per answer, against the game's own.
 fn match_of(
     game: &dyn AnyGame,
     script: &str,
@@ -60,7 +60,7 @@ fn match_of(
     (0..20).find_map(|_| once(game, &path, clock, untimed)).expect("this machine is too busy for a match")
 }
 
-/// None where the machine was too late to tell.
+/// None if the machine was too late to tell.
 fn once(game: &dyn AnyGame, path: &Path, clock: Clock, untimed: Seats) -> Option<(MatchRecord, Seen)> {
     let bots = [format!("lines:sh {}", path.display()), format!("builtin:{}", game.info().builtins[0].name)];
     let mut session = game.open(&Setup { seats: 2, seed: 7, ..Setup::default() }).expect("a game");
@@ -87,7 +87,7 @@ fn a_bot_without_time_left_is_late_in_each_turn_where_late_bots_play_on() {
     let [fault] = &faults[..] else { panic!("one fault is enough to tell it: {faults:?}") };
     assert_eq!(fault.kind, FaultKind::Timeout);
     assert!(fault.message.starts_with("used 0.5 s of 0.5 s in all, "), "{}", fault.message);
-    // It was asked until its time was over, and never again; each turn from there on was lost.
+    // It was asked until its time was up, and never again; each turn from then on was lost.
     let over = fault.step as usize;
     assert!((1..=5).contains(&over), "each answer takes a tenth of a second: {over}");
     assert!(seen.0.len() > over + 10, "the match went on: {}", seen.0.len());

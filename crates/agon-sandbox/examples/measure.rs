@@ -1,7 +1,7 @@
 //! What a sandbox costs: `cargo run --release -p agon-sandbox --example measure`.
 //!
-//! Starts of `/bin/true` and round trips through `cat`, bare and inside, one after the other so that both see the same
-//! machine; medians and the 90th of a hundred.
+//! Measures starts of `/bin/true` and round trips through `cat`, without and with a sandbox in turn, so that both see
+//! the same machine; prints medians and the 90th of a hundred.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -77,7 +77,8 @@ mod on_linux {
         ] {
             println!("{what:30} {}", shown(times, 1e3));
         }
-        // The round trips on one CPU, as bots of an alternating game are: to another costs ten times as much.
+        // The round trips stay on one CPU, like bots of an alternating game: to another CPU they cost ten times as
+        // much.
         let cpu = rustix::thread::sched_getcpu();
         let mut one = rustix::thread::CpuSet::new();
         one.set(cpu);

@@ -1,4 +1,4 @@
-//! What a program may have: the description that the spawner makes true.
+//! What a program may have: the description the spawner enforces.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -9,17 +9,18 @@ use thiserror::Error;
 /// The most places a description may name.
 pub const MOST_PLACES: usize = 64;
 
-/// A file or folder and where the program sees it.
+/// A file or folder, and where the program sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// Where it is: an absolute path.
     pub outside: PathBuf,
-    /// Where the program sees it: an absolute path. Without a root of its own (level C) it sees it where it is.
+    /// Where the program sees it: an absolute path. Without its own root (level C), it sees the file at
+    /// `outside`.
     pub inside: PathBuf,
 }
 
 impl Place {
-    /// A place that the program sees where it is.
+    /// A place the program sees at its original path.
     pub fn same(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self { outside: path.clone(), inside: path }
@@ -29,30 +30,30 @@ impl Place {
 /// Whom a program may reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Network {
-    /// Nobody: its network has no device that is up, and no socket but those between its own processes.
+    /// Nobody: its network has no active device, and no sockets except between its own processes.
     #[default]
     None,
     /// Itself, on a loopback of its own.
     Loopback,
-    /// Who made the sandbox, at this port of a loopback of its own: the listener is handed out.
+    /// The sandbox's maker, at this port of its own loopback: the listener is handed out.
     Port(u16),
 }
 
 /// What a program may have. All sizes in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Confinement {
-    /// What it may read and run, beside the system's programs and libraries.
+    /// What it may read and run, besides the system's programs and libraries.
     pub readable: Vec<Place>,
     /// What it may also change.
     pub writable: Vec<Place>,
-    /// Folders that it sees as a copy of its own, in memory, which it may change. What it changed is seen through
-    /// `Sandbox::copy` while the sandbox lives. Without a root of its own (level C) they are readable only.
+    /// Folders it sees as a private copy in memory, which it may change. `Sandbox::copy` shows the changes
+    /// while the sandbox lives. Without its own root (level C) they are readable only.
     pub copied: Vec<Place>,
-    /// Memory of all its processes together, files in `/tmp` included.
+    /// Memory of all its processes together, including files in `/tmp`.
     pub memory: u64,
     /// Processes and threads at a time.
     pub processes: u32,
-    /// CPU time of one process, in seconds, after which it is killed: a back-stop and no clock of a match.
+    /// CPU time of one process, in seconds, after which it is killed: a back-stop, not a match clock.
     pub cpu: u64,
     /// What it may write to `/tmp`, and the largest file anywhere.
     pub disk: u64,
@@ -62,9 +63,9 @@ pub struct Confinement {
     pub descriptors: u64,
     /// Whom it may reach.
     pub network: Network,
-    /// Variables beside the five of [`Confinement::environment`].
+    /// Variables besides the five of [`Confinement::environment`].
     pub variables: BTreeMap<String, String>,
-    /// The folder it starts in, as it sees it.
+    /// Its working folder at the start, as it sees it.
     pub folder: PathBuf,
 }
 
@@ -88,10 +89,10 @@ impl Default for Confinement {
     }
 }
 
-/// Why a description cannot be made true.
+/// Why a description cannot be enforced.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Wrong {
-    /// A path that is not absolute, goes upwards, or covers what the sandbox makes itself.
+    /// A path that is not absolute, goes upwards, or covers what the sandbox creates itself.
     #[error(
         "the sandbox cannot show `{0}`: it takes absolute paths without `..`, outside of /proc, /sys, /dev and /tmp"
     )]
@@ -99,30 +100,30 @@ pub enum Wrong {
     /// Too many places.
     #[error("the sandbox shows at most {MOST_PLACES} places, and {0} are named")]
     Places(usize),
-    /// A limit that leaves nothing to run in.
+    /// A limit too low to run anything.
     #[error("{what} of {given} is too little to run anything; the least is {least}")]
     Little {
-        /// Of what.
+        /// Which limit.
         what: &'static str,
         /// What was asked for.
         given: u64,
-        /// What is needed.
+        /// The lowest possible value.
         least: u64,
     },
-    /// A limit that no machine reaches.
+    /// A limit beyond any machine.
     #[error("{what} of {given} is more than any machine has; the most is {most}")]
     Much {
-        /// Of what.
+        /// Which limit.
         what: &'static str,
         /// What was asked for.
         given: u64,
-        /// The most that may be.
+        /// The highest possible value.
         most: u64,
     },
 }
 
 impl Network {
-    /// Whether the program may have sockets of the internet's families.
+    /// Whether the program may have sockets of the internet families.
     pub fn has_sockets(self) -> bool {
         self != Self::None
     }
@@ -133,7 +134,7 @@ impl Confinement {
         self.readable.iter().chain(&self.writable).chain(&self.copied)
     }
 
-    /// Whether this can be made true on any machine.
+    /// Checks whether this can be enforced on any machine.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -161,7 +162,7 @@ impl Confinement {
             ("memory", self.memory, 4 << 20, 1 << 44),
             ("processes", u64::from(self.processes), 1, 1 << 20),
             ("CPU time", self.cpu, 1, 1 << 30),
-            // Nothing would mean no limit at all to a file system in memory.
+            // Zero would mean no limit at all to a file system in memory.
             ("disk", self.disk, 4 << 10, 1 << 44),
             ("open files", self.descriptors, 8, 1 << 20),
             ("files", u64::from(self.files), 8, 1 << 28),
@@ -177,7 +178,7 @@ impl Confinement {
         Ok(())
     }
 
-    /// Where the program sees a path of outside; none where it does not. `own_root` as in [`Place::inside`].
+    /// Where the program sees an outside path; none if it does not. `own_root` as in [`Place::inside`].
     pub fn seen(&self, outside: &Path, own_root: bool) -> Option<PathBuf> {
         self.places().find_map(|place| {
             let rest = outside.strip_prefix(&place.outside).ok()?;
@@ -186,7 +187,7 @@ impl Confinement {
         })
     }
 
-    /// The whole environment of the program.
+    /// The program's complete environment.
     pub fn environment(&self, home: &Path) -> BTreeMap<String, String> {
         let home = home.to_string_lossy().into_owned();
         let own = [
@@ -194,7 +195,7 @@ impl Confinement {
             ("HOME", home.clone()),
             ("TMPDIR", home),
             ("LANG", "C.UTF-8".to_owned()),
-            // Node ends when it may not read the real one.
+            // Node ends if it may not read the real one.
             ("OPENSSL_CONF", "/dev/null".to_owned()),
         ];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
@@ -212,22 +213,22 @@ fn is_plain(path: &Path) -> bool {
         && !text.contains(&0)
 }
 
-/// A means by which a program is held. Tests and controls withdraw them one by one.
+/// One of the means that hold a program. Tests and controls withdraw them one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Wall {
-    /// Namespaces: own users, processes, files, network, names and shared memory.
+    /// Namespaces: separate users, processes, files, network, names and shared memory.
     Namespaces,
-    /// A cgroup: memory, processes and CPU of all together.
+    /// A cgroup: memory, processes and CPU of all processes together.
     Group,
     /// The filter of system calls.
     Filter,
-    /// Landlock: files that may be read and written.
+    /// Landlock: which files may be read and written.
     Landlock,
-    /// Limits of each process.
+    /// Limits on each process.
     Limits,
-    /// No capabilities, and none to be had.
+    /// No capabilities, and no way to gain any.
     Capabilities,
-    /// Nothing open but input, output and errors.
+    /// No open descriptors but input, output and errors.
     Descriptors,
     /// An environment of its own.
     Environment,
@@ -236,7 +237,7 @@ pub enum Wall {
 }
 
 impl Wall {
-    /// All of them.
+    /// All walls.
     pub const ALL: [Self; 9] = [
         Self::Namespaces,
         Self::Group,

@@ -1,7 +1,7 @@
-//! Folders that are shown as a copy in memory: read by who may read them, written where the program may.
+//! Folders shown as a copy in memory: read with the reader's rights, writable by the program.
 //!
-//! The same walk brings files out of a sandbox. Links are never followed, nothing that is not a file, a folder or a
-//! link is looked at, and count, depth and bytes are bounded: what is walked may be a stranger's, and may change
+//! The same walk copies files out of a sandbox. Links are never followed, anything other than a file, folder or
+//! link is ignored, and count, depth and bytes are bounded: the files may be a stranger's, and may change
 //! meanwhile.
 
 use std::collections::BTreeMap;
@@ -19,36 +19,36 @@ use crate::confinement::{Confinement, Place};
 use crate::message::{Refusal, Step as _};
 use crate::root::{INSIDE, below};
 
-/// Folders are not followed deeper.
+/// Deepest folder that is walked.
 const DEEPEST: usize = 32;
 
-/// An entry of a folder.
+/// The kind of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// A folder.
     Folder,
     /// A file and its bytes.
     File(Vec<u8>),
-    /// A link and where it leads.
+    /// A link and its target.
     Link(PathBuf),
 }
 
-/// Something in a folder that was walked.
+/// An entry found by a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path in the folder.
+    /// Its path within the folder.
     pub path: PathBuf,
     /// What it is.
     pub what: What,
-    /// Whether it may be run.
+    /// Whether it is executable.
     pub runs: bool,
-    /// When it was changed: seconds and nanoseconds.
+    /// Modification time: seconds and nanoseconds.
     pub changed: (i64, u32),
-    /// Bytes of a file.
+    /// Size of a file in bytes.
     pub size: u64,
 }
 
-/// What is too much.
+/// Upper limits of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Bytes of all files together.
@@ -57,10 +57,11 @@ pub struct Bounds {
     pub entries: usize,
 }
 
-/// Reads a folder. With `contents` files bring their bytes, else they are empty. What cannot be read is left out.
+/// Reads a folder. With `contents`, files include their bytes, otherwise they are empty. What cannot be read is
+/// left out.
 ///
 /// # Errors
-/// The folder itself cannot be read, or there is more in it than the bounds allow (`FileTooLarge`).
+/// The folder itself cannot be read, or it exceeds the bounds (`FileTooLarge`).
 pub fn walk(folder: impl AsFd, bounds: Bounds, contents: bool) -> io::Result<Vec<Entry>> {
     let mut walk = Walk { bounds, contents, found: Vec::new() };
     let top = open(folder, c".", OFlags::RDONLY | OFlags::DIRECTORY)?;
@@ -68,14 +69,14 @@ pub fn walk(folder: impl AsFd, bounds: Bounds, contents: bool) -> io::Result<Vec
     Ok(walk.found)
 }
 
-/// Opens what lies in a folder, and nothing that a link leads to.
+/// Opens an entry of a folder, following no link.
 fn open(folder: impl AsFd, name: &std::ffi::CStr, flags: OFlags) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     Ok(rustix::fs::openat2(folder, name, flags, Mode::empty(), within)?)
 }
 
-/// What was opened; none of what may not be read, or is no longer there, or is a link now.
+/// The opened file; none if it may not be read, is gone, or has become a link.
 fn unless_hidden(opened: io::Result<OwnedFd>) -> io::Result<Option<OwnedFd>> {
     const HIDDEN: [i32; 6] =
         [libc::EACCES, libc::EPERM, libc::ENOENT, libc::ELOOP, libc::ENOTDIR, libc::ENXIO];
@@ -132,7 +133,7 @@ impl Walk {
                 }
                 FileType::RegularFile => {
                     let Some(file) = unless_hidden(open(folder, &name, OFlags::RDONLY))? else { continue };
-                    // What was opened, which need not be what was there a moment ago.
+                    // The opened file itself, which may differ from what was there a moment ago.
                     let found = rustix::fs::fstat(&file)?;
                     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
                         continue;
@@ -155,11 +156,11 @@ impl Walk {
     }
 }
 
-/// Brings out of a folder what is new in it, or differs from `before`: files and folders. Gives the links that were left
-/// behind. Nobody else writes to `into` meanwhile; links in it are not followed either.
+/// Copies the files and folders that are new, or differ from `before`, out of a folder. Returns the links that were
+/// left behind. Nobody else writes to `into` meanwhile; links in it are not followed either.
 ///
 /// # Errors
-/// There is more in it than the bounds allow (`FileTooLarge`), or a file cannot be written; the message names it.
+/// The folder exceeds the bounds (`FileTooLarge`), or a file cannot be written; the message names it.
 pub fn bring_out(from: impl AsFd, into: &Path, before: &[Entry], bounds: Bounds) -> io::Result<Vec<PathBuf>> {
     let from = open(from, c".", OFlags::RDONLY | OFlags::DIRECTORY)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -168,7 +169,7 @@ pub fn bring_out(from: impl AsFd, into: &Path, before: &[Entry], bounds: Bounds)
     let (mut left, mut room) = (Vec::new(), bounds.bytes);
     for entry in walk(&from, bounds, false)? {
         let before = known.get(&*entry.path);
-        // The date of a folder says nothing about what lies in it.
+        // A folder's date says nothing about its content.
         let is_same =
             before.is_some_and(|old| **old == entry || entry.what == What::Folder && old.what == entry.what);
         let done = match &entry.what {
@@ -185,7 +186,7 @@ pub fn bring_out(from: impl AsFd, into: &Path, before: &[Entry], bounds: Bounds)
     Ok(left)
 }
 
-/// The folder that something lies in, and its name there.
+/// The folder containing an entry, and the entry's name in it.
 fn parent(into: &OwnedFd, path: &Path) -> io::Result<(OwnedFd, CString)> {
     let name = |path: &OsStr| CString::new(path.as_bytes()).map_err(io::Error::from);
     let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -198,15 +199,15 @@ fn make_folder(into: &OwnedFd, path: &Path) -> io::Result<()> {
     let mode = Mode::from_raw_mode(0o755);
     match rustix::fs::mkdirat(&folder, &name, mode) {
         Err(rustix::io::Errno::EXIST) => {
-            // A folder, and no link to one.
+            // It must be a folder, not a link to one.
             open(&folder, &name, OFlags::RDONLY | OFlags::DIRECTORY).map(drop)
         }
-        // Whatever the mask of new files is, bots of other users are to read it.
+        // Regardless of the umask: bots running as other users must be able to read them.
         done => Ok(done.and_then(|()| rustix::fs::chmodat(&folder, &name, mode, AtFlags::empty()))?),
     }
 }
 
-/// Copies a file, so that nobody sees half of it.
+/// Copies a file such that nobody sees half of it.
 fn copy_file(from: &OwnedFd, into: &OwnedFd, entry: &Entry, room: &mut u64) -> io::Result<()> {
     let path = CString::new(entry.path.as_os_str().as_bytes())?;
     let source = open(from, &path, OFlags::RDONLY)?;
@@ -231,7 +232,7 @@ fn copy_file(from: &OwnedFd, into: &OwnedFd, entry: &Entry, room: &mut u64) -> i
     done
 }
 
-/// A folder that was read, to be written in a sandbox.
+/// A folder that was read, to be written into a sandbox.
 pub struct Copied {
     inside: PathBuf,
     entries: Vec<Entry>,
@@ -240,7 +241,7 @@ pub struct Copied {
 }
 
 impl Copied {
-    /// Reads a folder with the rights of who calls.
+    /// Reads a folder with the caller's rights.
     ///
     /// # Errors
     /// It cannot be read, or is larger than what the program may write.
@@ -252,13 +253,13 @@ impl Copied {
         let folder =
             rustix::fs::open(&place.outside, flags, Mode::empty()).map_err(|error| say(error.into()))?;
         let entries = walk(&folder, bounds, true).map_err(say)?;
-        // Room for what it was, and for as much again as the program may write.
+        // Room for the original, plus what the program may write.
         let used: u64 = entries.iter().map(|entry| entry.size.div_ceil(4096) * 4096 + 4096).sum();
         let files = entries.len() as u64 + u64::from(confinement.files);
         Ok(Self { inside: place.inside.clone(), entries, size: used + confinement.disk, files })
     }
 
-    /// Writes it below `root`, as the program's own.
+    /// Writes it below `root`, owned by the program.
     pub fn write(self, root: &Path) -> Result<(), Refusal> {
         let name = format!("a copy of {}", self.inside.display());
         let point = below(root, &self.inside);
@@ -272,7 +273,7 @@ impl Copied {
         for entry in &self.entries {
             entry.write(&point, owner).step(&format!("{name}: {}", entry.path.display()))?;
         }
-        // Last, as what is put into a folder changes it.
+        // Last, because putting entries into a folder changes its date.
         for entry in self.entries.iter().filter(|entry| entry.what == What::Folder) {
             entry.date(&point);
         }
@@ -281,7 +282,7 @@ impl Copied {
 }
 
 impl Entry {
-    /// Writes it into a folder that nobody else writes to, with the date it had.
+    /// Writes it, with its original date, into a folder nobody else writes to.
     ///
     /// # Errors
     /// The system's.
@@ -374,7 +375,7 @@ mod tests {
         let mode = std::fs::metadata(&program).expect("there").permissions().mode();
         assert_eq!(mode & 0o7777, 0o755, "no bits but those of any program");
         assert_eq!(std::fs::read_dir(into.path()).expect("a folder").count(), 2, "no draft is left");
-        // A link in the place of a folder or a file is not followed.
+        // A link in place of a folder or file is not followed.
         std::fs::remove_dir_all(into.path().join("sub")).expect("removed");
         symlink(outside.path(), into.path().join("sub")).expect("a link");
         let refused = bring_out(open(), into.path(), &before, bounds).expect_err("a link");

@@ -1,4 +1,4 @@
-//! An attack that runs: what it says, and who won.
+//! A running attack: what it reports, and who won.
 
 use std::io::{PipeReader, Read as _};
 use std::time::{Duration, Instant};
@@ -8,18 +8,18 @@ use rustix::event::{PollFd, PollFlags, poll};
 use crate::suite::{AFTERLIFE, CONTROL_PATIENCE, PATIENCE};
 use crate::{Exit, Sandbox};
 
-/// Reading stops here: no attack has so much to say.
+/// Reading stops here: no attack has that much to report.
 const MOST_WORDS: usize = 64 << 10;
 
-/// What a run of an attack came to.
+/// The result of running an attack.
 pub struct Came {
-    /// Whether it won; none where this machine lacks what it needs.
+    /// Whether it won; none if this machine lacks what it needs.
     pub won: Option<bool>,
     /// What happened, in words.
     pub got: String,
 }
 
-/// An attack that runs.
+/// A running attack.
 pub struct Course {
     /// Its sandbox.
     pub sandbox: Sandbox,
@@ -27,14 +27,14 @@ pub struct Course {
     pub output: PipeReader,
     /// Its standard error.
     pub errors: PipeReader,
-    /// What was read of its output.
+    /// Its output read so far.
     pub words: Vec<u8>,
     /// How it ended, once it has.
     pub exit: Option<Exit>,
 }
 
 impl Course {
-    /// Reads until so many lines have come, the program has ended, or time is up.
+    /// Reads until `lines` lines have come, the program has ended, or time is up.
     pub fn listen(&mut self, lines: usize, patience: Duration) {
         let until = Instant::now() + patience;
         let mut open = true;
@@ -59,7 +59,7 @@ impl Course {
         }
     }
 
-    /// Who won by what it says.
+    /// The winner according to its report.
     pub fn by_word(&mut self) -> Came {
         let text = String::from_utf8_lossy(&self.words).into_owned();
         let line = text.lines().last().unwrap_or_default();
@@ -71,7 +71,7 @@ impl Course {
         }
     }
 
-    /// What became of an attack that says nothing.
+    /// What became of an attack that reports nothing.
     fn silence(&mut self) -> String {
         let charge = self.sandbox.charge().unwrap_or_default();
         let exit = self.exit.or_else(|| self.sandbox.wait(Duration::from_millis(200)));
@@ -83,7 +83,8 @@ impl Course {
         }
     }
 
-    /// Who won by what was charged beside what the program itself used, which is seen in any case.
+    /// The winner according to the CPU time charged in addition to the program's own, which is seen
+    /// in any case.
     pub fn by_charge(&mut self) -> Came {
         let text = String::from_utf8_lossy(&self.words).into_owned();
         let spent = text.trim().strip_prefix("won ").and_then(|words| {
@@ -124,13 +125,13 @@ impl Course {
     }
 }
 
-/// Whether something can be read within so many milliseconds.
+/// Whether something can be read within this many milliseconds.
 fn ready(from: &PipeReader, patience: i64) -> bool {
     let patience = rustix::time::Timespec { tv_sec: patience / 1000, tv_nsec: patience % 1000 * 1_000_000 };
     poll(&mut [PollFd::new(from, PollFlags::IN)], Some(&patience)).is_ok_and(|ready| ready > 0)
 }
 
-/// Reads until nobody holds the other end. Whether that came in time.
+/// Reads until nobody holds the other end. Returns whether that came in time.
 pub fn drain(from: &mut PipeReader, patience: Duration) -> bool {
     let until = Instant::now() + patience;
     let mut bytes = [0; 4096];
@@ -142,7 +143,7 @@ pub fn drain(from: &mut PipeReader, patience: Duration) -> bool {
     false
 }
 
-/// Without the system's number of the error, which says nothing to people.
+/// Drops the system's error number, which tells people nothing.
 fn short(text: &str) -> String {
     text.split(" (os error").next().unwrap_or(text).to_owned()
 }

@@ -1,27 +1,27 @@
-//! The filter of system calls: a program for the kernel's own small machine.
+//! The filter of system calls: a program for the kernel's small virtual machine.
 //!
-//! What is refused answers "there is no such call" (`ENOSYS`), as a kernel without it would: libraries know how to go
-//! on, and an attack can tell that the kernel's code was not reached. Calls newer than this list are refused too.
-//! Arguments are `int`s for the kernel, so that only their low 32 bits are compared: more would leave the filter open
-//! to a call with some high bit set. Programs of another kind (32 bits, x32), whose numbers mean other calls, are killed.
+//! A refused call answers "there is no such call" (`ENOSYS`), like a kernel without it: libraries know how to go on,
+//! and an attack can tell that the kernel's code was not reached. Calls newer than this list are refused too. The
+//! kernel takes arguments as `int`s, so only their low 32 bits are compared: comparing more would let through a call
+//! with some high bit set. Programs of another kind (32 bits, x32), whose numbers mean other calls, are killed.
 
 use libc::{c_long, sock_filter};
 
-/// What a refused call answers.
+/// The answer to a refused call.
 const ABSENT: u32 = libc::ENOSYS as u32;
 const FORBIDDEN: u32 = libc::EPERM as u32;
-/// Done, says the answer, and nothing was: some programs complain on standard output about an error.
+/// Success is reported though nothing was done: some programs print errors on standard output.
 const QUIET: u32 = 0;
 
 /// When a call is refused.
 enum When {
     /// Always.
     Always,
-    /// When the argument of this number is one of these.
+    /// When the argument with this number is one of these values.
     Is(u32, &'static [u32]),
-    /// When the argument is none of these.
+    /// When the argument is none of these values.
     IsNot(u32, &'static [u32]),
-    /// When the argument has one of these bits.
+    /// When the argument has any of these bits.
     AnyBit(u32, u32),
     /// When the argument has all of these bits.
     AllBits(u32, u32),
@@ -30,23 +30,23 @@ enum When {
 /// A call, when it is refused, and the answer.
 struct Rule(c_long, When, u32);
 
-/// What may differ from one sandbox to another.
+/// What differs between sandboxes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Sockets of the internet's families, for a loopback of its own.
+    /// Sockets of the internet families, for a loopback of its own.
     pub sockets: bool,
-    /// No cgroup counts memory, so that what the limits of a process do not count is refused.
+    /// No cgroup counts memory, so calls that use memory not covered by a process's limits are refused.
     pub strict: bool,
 }
 
-/// All flags of `clone` that make a namespace.
+/// All `clone` flags that create a namespace.
 const NAMESPACES: u32 = 0x7e02_0000;
-/// The newest call that was looked at (`listmount`, Linux 6.8, and what came up to 6.12).
+/// The newest call considered (`listmount`, Linux 6.8, and those added up to 6.12).
 const NEWEST: u32 = 462;
 
-/// Calls that nobody needs to play, or that reach what is not theirs.
+/// Calls that no game needs, or that reach what belongs to others.
 const REFUSED: &[c_long] = &[
-    // Other namespaces and mounts. Landlock and `seccomp` itself may be used.
+    // Other namespaces and mounts. Landlock and `seccomp` itself are allowed.
     libc::SYS_unshare,
     libc::SYS_setns,
     libc::SYS_mount,
@@ -67,7 +67,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_fanotify_init,
     libc::SYS_fanotify_mark,
     libc::SYS_inotify_init1,
-    // `clone3` keeps its flags where a filter cannot look; the library falls back on `clone`.
+    // `clone3` has its flags where a filter cannot look; the library falls back on `clone`.
     libc::SYS_clone3,
     // Other processes.
     libc::SYS_ptrace,
@@ -79,7 +79,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_kcmp,
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
-    // Parts of the kernel with a history.
+    // Parts of the kernel with a history of flaws.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -91,7 +91,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_keyctl,
     libc::SYS_memfd_secret,
     libc::SYS_vmsplice,
-    // Memory of System V and queues, which outlive a process.
+    // System V memory and queues, which outlive a process.
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -125,7 +125,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_vhangup,
     libc::SYS_mbind,
     libc::SYS_set_mempolicy,
-    // Who runs when and where is the referee's matter.
+    // Scheduling and placement are the referee's business.
     libc::SYS_sched_setaffinity,
     libc::SYS_sched_setattr,
     libc::SYS_sched_setparam,
@@ -163,17 +163,17 @@ fn rules(shape: Shape) -> Vec<Rule> {
     let mut rules = vec![
         Rule(libc::SYS_socket, When::IsNot(0, families), unknown_family),
         Rule(libc::SYS_socketpair, When::IsNot(0, UNIX), unknown_family),
-        // Bytes typed for the terminal of somebody else: TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD.
+        // Typing into somebody else's terminal: TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD.
         Rule(libc::SYS_ioctl, When::Is(1, &[0x5412, 0x541c, 0x541d, 0x5423]), FORBIDDEN),
         Rule(libc::SYS_clone, When::AnyBit(0, NAMESPACES), FORBIDDEN),
         // Signals and leases on what others hold; the size of the referee's pipes.
         Rule(libc::SYS_fcntl, When::Is(1, FCNTL), FORBIDDEN),
-        // A lock on a file that two bots may read would be a way to talk; Java complains when refused.
+        // Two bots could talk by locking a file that both may read; Java complains when this is refused.
         Rule(libc::SYS_flock, When::Always, QUIET),
         Rule(libc::SYS_personality, When::IsNot(0, &[0, u32::MAX]), FORBIDDEN),
         Rule(libc::SYS_prlimit64, When::IsNot(0, &[0]), FORBIDDEN),
         Rule(libc::SYS_setpriority, When::Always, FORBIDDEN),
-        // Mono asks for what each thread has already, and complains on standard output when refused.
+        // Mono asks for what each thread already has, and complains on standard output when refused.
         Rule(libc::SYS_sched_setscheduler, When::IsNot(1, &[libc::SCHED_OTHER as u32]), ABSENT),
     ];
     if shape.strict {
@@ -201,26 +201,26 @@ const fn instruction(code: u16, k: u32, yes: u8, no: u8) -> sock_filter {
     sock_filter { code, jt: yes, jf: no, k }
 }
 
-/// Where the low half of an argument lies in what the kernel shows (`struct seccomp_data`, little-endian).
+/// Offset of an argument's low half in what the kernel shows (`struct seccomp_data`, little-endian).
 const fn argument(index: u32) -> u32 {
     16 + 8 * index
 }
 
-/// The program for a sandbox of this shape.
+/// The filter program for a sandbox of this shape.
 pub fn program(shape: Shape) -> Vec<sock_filter> {
     let mut out = vec![
         instruction(LOAD, 4, 0, 0),
         instruction(EQUAL, ARCHITECTURE, 1, 0),
         KILL,
         instruction(LOAD, 0, 0, 0),
-        // Numbers of x32 pass for those of 64 bits.
+        // x32 calls carry these numbers and otherwise look like 64-bit calls.
         instruction(AT_LEAST, 0x4000_0000, 0, 1),
         KILL,
     ];
     let mut rules = rules(shape);
     rules.sort_by_key(|Rule(call, ..)| *call);
     let Map { runs, ends } = map(&rules);
-    // Decisions, of which there is one less than runs, and behind them what they lead to.
+    // Decisions come first, one fewer than runs; their targets follow.
     let mut place = out.len() + runs.len() - 1;
     let mut places = Vec::new();
     for end in &ends {
@@ -239,15 +239,15 @@ const fn answer(errno: u32) -> sock_filter {
     instruction(RETURN, libc::SECCOMP_RET_ERRNO | errno, 0, 0)
 }
 
-/// What becomes of every number.
+/// The outcome for every call number.
 struct Map {
-    /// The first number of each run of calls that end alike, from 0 on, and the place of their end.
+    /// The first number of each run of calls with the same outcome, from 0 on, and the index of that outcome.
     runs: Vec<(u32, usize)>,
-    /// Instructions that end in an answer.
+    /// Instructions ending in an answer.
     ends: Vec<Vec<sock_filter>>,
 }
 
-/// Rules in the order of their numbers, and what lies between and behind them.
+/// The rules in order of call number, and what applies between and after them.
 fn map(rules: &[Rule]) -> Map {
     const ALLOWED: usize = 0;
     const UNKNOWN: usize = 1;
@@ -264,7 +264,8 @@ fn map(rules: &[Rule]) -> Map {
         runs.extend([(*call as u32, end), (*call as u32 + 1, ALLOWED)]);
     }
     runs.push((NEWEST + 1, UNKNOWN));
-    // Of two that begin at the same number the second is meant; of neighbours that end alike the first is enough.
+    // Of two runs starting at the same number, the second counts; of neighbours with the same outcome, the first is
+    // enough.
     let mut whole: Vec<(u32, usize)> = Vec::new();
     for run in runs {
         if whole.last().is_some_and(|last| last.0 == run.0) {
@@ -277,8 +278,8 @@ fn map(rules: &[Rule]) -> Map {
     Map { runs: whole, ends }
 }
 
-/// Halves of halves. When a filter is installed the kernel compiles it, and runs it for every call there is: so few steps
-/// cost a fraction of what one rule after the other does.
+/// A binary search. The kernel compiles a filter when it is installed, running it for every call there is: so few steps
+/// cost a fraction of one rule after another.
 fn decide(runs: &[(u32, usize)], places: &[usize], out: &mut Vec<sock_filter>) {
     let (low, high) = runs.split_at(runs.len() / 2);
     let here = out.len();
@@ -328,7 +329,7 @@ fn one(when: &When, errno: u32) -> Vec<sock_filter> {
 mod tests {
     use super::*;
 
-    /// What the kernel's machine would answer, in its own words.
+    /// The kernel machine's answer, in its own words.
     fn run(program: &[sock_filter], architecture: u32, call: u32, arguments: [u64; 6]) -> u32 {
         let mut data = Vec::from(call.to_le_bytes());
         data.extend(architecture.to_le_bytes());
@@ -369,7 +370,7 @@ mod tests {
                 let rule = rules.iter().find(|Rule(of, ..)| *of == c_long::from(call));
                 let expected = match rule {
                     Some(Rule(_, When::Always, errno)) => error(*errno as i32),
-                    // With arguments that are all 0.
+                    // With all arguments 0.
                     Some(Rule(_, When::IsNot(_, values), errno)) if !values.contains(&0) => {
                         error(*errno as i32)
                     }

@@ -1,7 +1,8 @@
-//! Cgroups: what all processes of a sandbox may have together, and what they had.
+//! Cgroups: what all processes of a sandbox may use together, and what they have used.
 //!
-//! Groups lie below the one that this program is in, so that whoever limited this program limits its bots too. Their
-//! names begin with the process that made them and when it began: what an earlier life left can be told and swept.
+//! Groups are created below the one this program is in, so that limits on this program also limit its bots. Their names
+//! begin with the process that made them and its start time, so that what an earlier life left behind can be recognised
+//! and swept.
 
 use std::fs;
 use std::io;
@@ -16,27 +17,27 @@ use serde::{Deserialize, Serialize};
 use crate::confinement::Confinement;
 use crate::meter::Meter;
 
-/// Where, in version 2, the processes live that were in the group of this program: see [`Hierarchies::make_room`]. It stays, for
-/// whoever is started from there.
+/// In version 2, the group that the processes of this program's own group are moved to: see [`Hierarchies::make_room`].
+/// It stays, for programs started from there.
 const HOME: &str = "agon-home";
-/// So long a group may take to stop or to become empty.
+/// How long a group may take to stop or become empty.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What limits need, in version 2.
+/// Controllers that limits need, in version 2.
 const LIMITS: [&str; 2] = ["memory", "pids"];
 
-/// Where groups can be made.
+/// Where groups can be created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hierarchies {
-    /// Version 1: a tree for each kind of limit.
+    /// Version 1: a tree for each controller.
     One {
         /// Memory.
         memory: PathBuf,
         /// Processes.
         pids: PathBuf,
-        /// CPU time, where it is counted.
+        /// CPU time, if it is counted.
         cpu: Option<PathBuf>,
-        /// Stopping all at once, where it can be done.
+        /// Stopping all processes at once, if available.
         freezer: Option<PathBuf>,
     },
     /// Version 2: one tree.
@@ -54,19 +55,19 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The number behind a word that begins a line.
+/// The number after a word at the start of a line.
 pub fn counter(text: &str, word: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
     line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
 }
 
-/// When a process began, in the kernel's steps; with its id it names it for ever.
+/// When a process began, in kernel ticks; with its pid this identifies it for good.
 pub fn began(pid: i32) -> Option<u64> {
     let text = read(format!("/proc/{pid}/stat"));
     text[text.rfind(')')? + 1..].split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-/// The beginning of the names of groups of this process, different at every call.
+/// A prefix for the names of this process's groups, different at every call.
 pub fn new_prefix() -> String {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let own = std::process::id() as i32;
@@ -74,10 +75,10 @@ pub fn new_prefix() -> String {
 }
 
 impl Hierarchies {
-    /// Where this process may make groups; why it may not.
+    /// Finds where this process may create groups.
     ///
     /// # Errors
-    /// What stood in the way, in words.
+    /// What prevents it, in words.
     pub fn find() -> Result<Self, String> {
         let mounts = read("/proc/self/mountinfo");
         let own = read("/proc/self/cgroup");
@@ -103,8 +104,9 @@ impl Hierarchies {
         Self::Two(base).make_room(is_given)?.try_out()
     }
 
-    /// In version 2 a group with processes has no limited groups below it: this process moves to one of its own, and so do those
-    /// beside it, such as the shell of a terminal, where the group was given to us with all that is in it.
+    /// In version 2 a group with processes cannot have limited groups below it: this process moves to a group of its
+    /// own. If the group was given to us with everything in it, the other processes there move too, such as a
+    /// terminal's shell.
     fn make_room(self, is_given: bool) -> Result<Self, String> {
         let Self::Two(base) = &self else { return Ok(self) };
         let say = |error: io::Error| format!("the cgroup {}: {error}", base.display());
@@ -122,13 +124,13 @@ impl Hierarchies {
         let mut tries = 0;
         loop {
             for pid in members(base).into_iter().filter(|pid| is_given || Some(*pid) == own) {
-                // One that has ended meanwhile is no trouble; of any other the switch will tell.
+                // A process that has ended meanwhile does no harm; any other makes the switch below fail.
                 let _ = fs::write(home.join("cgroup.procs"), pid.as_raw_nonzero().to_string());
             }
             tries += 1;
             match fs::write(&switch, "+memory +pids") {
                 Ok(()) => break,
-                // Somebody may just have forked.
+                // A process may just have forked.
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) && is_given && tries < 10 => {}
                 Err(error) => {
                     for pid in members(&home) {
@@ -145,12 +147,12 @@ impl Hierarchies {
                 }
             }
         }
-        // Nice to have.
+        // Optional.
         let _ = fs::write(&switch, "+cpu");
         Ok(self)
     }
 
-    /// Makes a group with limits and removes it.
+    /// Creates a group with limits and removes it again.
     fn try_out(self) -> Result<Self, String> {
         let say = |error: io::Error| format!("{}: {error}", self.folders()[0].display());
         let group = Group::make(&self, &format!("{}probe", new_prefix())).map_err(say)?;
@@ -182,8 +184,8 @@ impl Hierarchies {
         }
     }
 
-    /// Ends and removes groups whose name begins as given, or, without a beginning, those of processes that are gone.
-    /// How many.
+    /// Ends and removes the groups with this prefix or, without one, those of processes that are gone. Returns how
+    /// many.
     pub fn sweep(&self, prefix: Option<&str>) -> usize {
         let mut names = std::collections::BTreeSet::new();
         for folder in self.folders() {
@@ -207,14 +209,14 @@ impl Hierarchies {
     }
 }
 
-/// The group in which groups are made, of the one that this process is in.
+/// The parent of new groups, given the group this process is in.
 fn above_home(own: PathBuf) -> PathBuf {
     let is_home = own.file_name().is_some_and(|name| name == HOME);
     own.parent().filter(|_| is_home).map(Path::to_owned).unwrap_or(own)
 }
 
-/// Whether a group of version 2 was given to whoever runs us: systemd says so with `Delegate=yes`, and lets it belong to the user;
-/// and so it is for the first one that a container sees.
+/// Whether a version 2 group was given to us: systemd marks it so with `Delegate=yes` and makes the user its owner. The
+/// topmost group that a container sees counts as well.
 fn is_given(base: &Path, is_first: bool) -> bool {
     let mut word = [0; 8];
     let marked = rustix::fs::getxattr(base, "user.delegate", &mut word[..])
@@ -223,7 +225,7 @@ fn is_given(base: &Path, is_first: bool) -> bool {
     let own = rustix::process::geteuid();
     let belongs = |path: &Path| owner(path) == Some(own.as_raw());
     let is_top = !own.is_root() && belongs(base) && !base.parent().is_some_and(belongs);
-    // The first one of the machine itself has no type.
+    // The machine's own topmost group has no type.
     marked || is_top || is_first && base.join("cgroup.type").exists()
 }
 
@@ -251,7 +253,7 @@ fn is_left(name: &str) -> bool {
     }
 }
 
-/// Where a hierarchy shows the group `path`.
+/// Where a hierarchy is mounted that shows the group `path`.
 fn place(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (before, behind) = line.split_once(" - ")?;
@@ -269,7 +271,7 @@ fn place(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Opti
 }
 
 impl Group {
-    /// Makes a group; the name begins with [`new_prefix`].
+    /// Creates a group; the name begins with [`new_prefix`].
     ///
     /// # Errors
     /// The system's.
@@ -284,7 +286,7 @@ impl Group {
         Ok(Self { place })
     }
 
-    /// Sets all limits, also those that may have been set before.
+    /// Sets all limits, replacing earlier ones.
     ///
     /// # Errors
     /// The system's.
@@ -294,7 +296,7 @@ impl Group {
         let processes = confinement.processes + 1;
         match &self.place {
             Hierarchies::One { memory, pids, .. } => {
-                // The sum with swap may never be below the memory: it goes up first and comes down last.
+                // The sum with swap may never be below the memory limit: it goes up first and comes down last.
                 let sum = memory.join("memory.memsw.limit_in_bytes");
                 let _ = fs::write(&sum, "-1");
                 fs::write(memory.join("memory.limit_in_bytes"), &bytes)?;
@@ -311,7 +313,7 @@ impl Group {
         }
     }
 
-    /// Puts a process into it. With version 2 it is born there.
+    /// Moves a process into it. With version 2 the process is born there.
     ///
     /// # Errors
     /// The system's.
@@ -324,12 +326,12 @@ impl Group {
         Ok(())
     }
 
-    /// Whether a process moves into it at leisure only: see the spawner's keepers.
+    /// Whether moving a process into it takes long: see the spawner's keepers.
     pub fn needs_keeper(&self) -> bool {
         matches!(self.place, Hierarchies::One { .. })
     }
 
-    /// The folder into which processes are born, with version 2.
+    /// The folder processes are born into, with version 2.
     pub fn birthplace(&self) -> Option<&Path> {
         match &self.place {
             Hierarchies::Two(path) => Some(path),
@@ -345,10 +347,10 @@ impl Group {
         Meter::open(&self.place)
     }
 
-    /// Stops all, and waits until they stand; or lets them go on.
+    /// Stops all processes and waits until they stand still; or lets them go on.
     ///
     /// # Errors
-    /// Where there is no freezer; or they do not stand within seconds.
+    /// There is no freezer, or they do not stand still within seconds.
     pub fn freeze(&self, stop: bool) -> io::Result<()> {
         let (switch, word, state, stands) = match &self.place {
             Hierarchies::One { freezer: Some(path), .. } => {
@@ -377,7 +379,7 @@ impl Group {
         self.place.folders().into_iter().flat_map(members).collect()
     }
 
-    /// Kills all, and waits until it is empty. Whether it is.
+    /// Kills all processes and waits until it is empty. Returns whether it is.
     pub fn kill(&self) -> bool {
         if let Hierarchies::Two(path) = &self.place {
             let _ = fs::write(path.join("cgroup.kill"), "1");
@@ -391,7 +393,7 @@ impl Group {
             for pid in left {
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
             }
-            // What is frozen does not die in version 1.
+            // In version 1, frozen processes do not die.
             let _ = self.freeze(false);
             if begun.elapsed() > PATIENCE {
                 return false;
@@ -400,7 +402,7 @@ impl Group {
         }
     }
 
-    /// Removes it, which must be empty, and makes it again: it has counted nothing then, and has no limits.
+    /// Removes it (it must be empty) and creates it again, with zero counters and no limits.
     ///
     /// # Errors
     /// The system's: something still runs in it.
@@ -419,7 +421,7 @@ impl Group {
         for folder in self.place.folders() {
             done = loop {
                 match fs::remove_dir(folder) {
-                    // The last process may be gone and not yet forgotten.
+                    // The last process may be gone but not yet forgotten.
                     Err(error) if error.raw_os_error() == Some(libc::EBUSY) && begun.elapsed() < PATIENCE => {
                         std::thread::sleep(Duration::from_micros(200));
                     }
@@ -448,7 +450,7 @@ mod tests {
         assert_eq!(at("cgroup2", None, "/user.slice/x"), Some("/sys/fs/cgroup/user.slice/x".into()));
     }
 
-    /// A folder that looks like a group of version 2 with these processes.
+    /// A folder that looks like a version 2 group with these processes.
     fn looks_like_a_group(processes: &str) -> tempfile::TempDir {
         let group = tempfile::tempdir().expect("a folder");
         for (file, text) in [("cgroup.procs", processes), ("cgroup.subtree_control", "")] {
@@ -463,10 +465,10 @@ mod tests {
         for (is_given, last) in [(true, 4_000_000), (false, own)] {
             let group = looks_like_a_group(&format!("{own}\n4000000\n"));
             Hierarchies::Two(group.path().to_owned()).make_room(is_given).expect("room");
-            // Each is written there by itself; of a plain file the last one stays.
+            // Each is written separately; a plain file keeps the last one.
             assert_eq!(read(group.path().join(HOME).join("cgroup.procs")), last.to_string());
         }
-        // What was made once is found again, by who is started from there.
+        // An existing group is found again by programs started from there.
         let group = looks_like_a_group("");
         assert_eq!(above_home(group.path().join(HOME)), group.path());
         assert_eq!(above_home(group.path().to_owned()), group.path());

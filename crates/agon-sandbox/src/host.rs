@@ -1,4 +1,4 @@
-//! The host's side: starting the spawner, and from it one sandbox for each program and match.
+//! The host's side: starts the spawner, and through it one sandbox for each program and match.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,20 +18,20 @@ use crate::message::{self, Order, Plan, Refusal, Report, Request, Step as _};
 use crate::meter::{Charge, Meter};
 use crate::slot::{FIRST_USER, Keeper, MOST_SLOTS, PATIENCE, Slot, ask, hear, lock, pair, readable, tell};
 
-/// The hidden subcommand by which the program becomes a part of a sandbox: `agon __sandbox spawner`.
+/// The hidden subcommand by which the program becomes part of a sandbox: `agon __sandbox spawner`.
 pub const SUBCOMMAND: &str = "__sandbox";
 
-/// What this process may do for its sandboxes.
+/// What this process can do for its sandboxes.
 #[derive(Clone, Debug)]
 pub struct Means {
-    /// Where cgroups can be made, or why nowhere.
+    /// Where cgroups can be created, or why they cannot.
     pub groups: Result<Hierarchies, String>,
-    /// Whether every slot has users of its own: only root can do that.
+    /// Whether every slot has its own users: only root can provide them.
     pub users: bool,
 }
 
 impl Means {
-    /// Finds out, by doing.
+    /// Finds out, by trying.
     pub fn find() -> Self {
         let groups = Hierarchies::find();
         if let Ok(groups) = &groups {
@@ -57,7 +57,7 @@ fn has_users() -> bool {
 struct Inner {
     connection: Mutex<OwnedFd>,
     means: Means,
-    /// The beginning of the names of its cgroups.
+    /// The prefix of its cgroups' names.
     prefix: String,
     free: Mutex<Vec<Slot>>,
     spawner: Mutex<Child>,
@@ -65,7 +65,7 @@ struct Inner {
     cpus: Mutex<Vec<usize>>,
 }
 
-/// Makes sandboxes. It ends, with all of them, when it is dropped and when this process ends.
+/// Makes sandboxes. Ends, with all of them, when dropped or when this process ends.
 #[derive(Clone, Debug)]
 pub struct Launcher(Arc<Inner>);
 
@@ -78,7 +78,7 @@ impl Launcher {
         Self::start_with(program, means, |_| {})
     }
 
-    /// The same, with a change of how the spawner is started.
+    /// The same, with a change to how the spawner is started.
     pub(crate) fn start_with(
         program: &Path,
         means: Means,
@@ -101,18 +101,18 @@ impl Launcher {
         })))
     }
 
-    /// From now on sandboxes are built on these CPUs, so that those that are being used by programs are not disturbed; on all
-    /// when there are none.
+    /// From now on sandboxes are built on these CPUs, so as not to disturb programs on others; on all CPUs when the
+    /// list is empty.
     pub fn build_on(&self, cpus: Vec<usize>) {
         *lock(&self.0.cpus) = cpus;
     }
 
-    /// What it can do.
+    /// What it can use.
     pub fn means(&self) -> &Means {
         &self.0.means
     }
 
-    /// Begins to build a sandbox. It is built while the caller goes on, and may wait as long as the caller likes.
+    /// Begins to build a sandbox. It is built while the caller goes on, and may then wait indefinitely.
     ///
     /// # Errors
     /// The step that failed.
@@ -163,7 +163,7 @@ impl Launcher {
         Ok(Keeper { connection: Mutex::new(here), pid })
     }
 
-    /// The same in a place that is free. What is returned does not hold the place yet.
+    /// The same in a free slot. The returned sandbox does not hold the slot yet.
     fn prepare_in(
         &self,
         slot: &mut Slot,
@@ -198,7 +198,7 @@ impl Launcher {
         let init = OnceLock::new();
         let keeper = slot.keeper.as_ref().filter(|_| grouped);
         match keeper {
-            // It has no other sandbox, and answers when it has forked this one.
+            // It has no other sandbox, and answers once it has forked this one.
             Some(keeper) => tell(&lock(&keeper.connection), &request, &there)?,
             None => drop(init.set(Ok(ask(&self.0.connection, &request, &there)?))),
         }
@@ -218,7 +218,7 @@ impl Launcher {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Closing the connection ends the spawner; only then is its end waited for.
+        // Closing the connection ends the spawner; only then can we wait for it.
         if let Ok((other, _)) = pair() {
             *lock(&self.connection) = other;
         }
@@ -227,27 +227,27 @@ impl Drop for Inner {
     }
 }
 
-/// A sandbox: built, then running one program, then ended. Dropped, it is ended.
+/// A sandbox: built, then running one program, then ended. Dropping it ends it.
 #[derive(Debug)]
 pub struct Sandbox {
     launcher: Launcher,
     slot: Option<Slot>,
     plan: Plan,
-    /// What its cgroup had had when it was built.
+    /// The charge of its cgroup when it was built.
     before: OnceLock<Charge>,
     control: Option<OwnedFd>,
-    /// The first process, and its handle, once they are known.
+    /// The first process and its handle, once known.
     init: OnceLock<Result<(Pid, OwnedFd), Refusal>>,
-    /// Whether it was ever frozen.
+    /// Whether it has ever been frozen.
     frozen: AtomicBool,
     home: Option<tempfile::TempDir>,
     given: OnceLock<Given>,
 }
 
-/// What comes out of a sandbox that is built.
+/// What a finished sandbox hands out.
 #[derive(Debug, Default)]
 struct Given {
-    /// Its `/tmp`, then each folder that was copied, in the order of the confinement.
+    /// Its `/tmp`, then each copied folder, in the order of the confinement.
     folders: Vec<OwnedFd>,
     listener: Option<OwnedFd>,
 }
@@ -255,11 +255,11 @@ struct Given {
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exit {
-    /// Its exit code, or 128 and the signal that ended it.
+    /// Its exit code, or 128 plus the signal that killed it.
     pub code: i32,
-    /// The signal that ended it.
+    /// The signal that killed it.
     pub signal: Option<i32>,
-    /// CPU time of it and of those it waited for. [`Sandbox::charge`] knows the rest.
+    /// CPU time of it and of the children it waited for. [`Sandbox::charge`] covers the rest.
     pub cpu: Duration,
 }
 
@@ -272,11 +272,11 @@ pub struct Leftover {
 }
 
 impl Sandbox {
-    /// Its first process; waits for who forks it.
+    /// Its first process; waits until it has been forked.
     fn init(&self) -> Result<&(Pid, OwnedFd), Refusal> {
         let keeper = self.slot.as_ref().and_then(|slot| slot.keeper.as_ref());
         let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
-        // Asked once, whatever is answered.
+        // Asked once, whatever the answer.
         let told = self.init.get_or_init(|| match keeper {
             Some(keeper) => hear(&mut lock(&keeper.connection)),
             None => Err(gone()),
@@ -284,7 +284,7 @@ impl Sandbox {
         told.as_ref().map_err(Clone::clone)
     }
 
-    /// The same as far as it is known already.
+    /// The same, if already known.
     fn known(&self) -> Option<&(Pid, OwnedFd)> {
         self.init.get()?.as_ref().ok()
     }
@@ -319,11 +319,11 @@ impl Sandbox {
         }
     }
 
-    /// Starts a program in a sandbox that is [`ready`](Self::ready), with its input, output and errors: pipes, and
+    /// Starts a program in a sandbox that is [`ready`](Self::ready), with its input, output and errors: always pipes,
     /// never a file, socket or terminal of ours.
     ///
     /// # Errors
-    /// The step that failed, the program's own start included.
+    /// The step that failed, including the program's own start.
     pub fn run(&self, order: &Order, stdio: [BorrowedFd<'_>; 3]) -> Result<(), Refusal> {
         let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
         let control = self.control.as_ref().ok_or_else(gone)?;
@@ -335,7 +335,7 @@ impl Sandbox {
         }
     }
 
-    /// Waits for the program's end; none when it still runs, or when everything was killed at once.
+    /// Waits for the program to end; none if it still runs, or if everything was killed at once.
     pub fn wait(&self, patience: Duration) -> Option<Exit> {
         match self.hear(patience) {
             Ok(Some((Report::Ended { code, signal, cpu }, _))) => Some(Exit { code, signal, cpu }),
@@ -343,42 +343,42 @@ impl Sandbox {
         }
     }
 
-    /// Whether all of it is gone by itself.
+    /// Whether everything in it has ended.
     pub fn is_over(&self) -> bool {
         let init = self.init();
         init.is_err() || init.is_ok_and(|(_, handle)| readable(handle, Duration::ZERO))
     }
 
-    /// Where the program sees a path of outside.
+    /// Where the program sees an outside path.
     pub fn seen(&self, outside: &Path) -> Option<PathBuf> {
         self.plan.confinement.seen(outside, self.plan.has(Wall::Namespaces))
     }
 
-    /// The program's user outside, where every slot has its own.
+    /// The program's user outside, if every slot has its own.
     pub fn user(&self) -> Option<u32> {
         self.plan.user.map(|user| user + 1)
     }
 
-    /// The folder that the program may write, where it is not one of its own in memory.
+    /// The folder the program may write to, if that is not an in-memory one of its own.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_ref().map(tempfile::TempDir::path)
     }
 
-    /// The first process of the sandbox, as seen from here: the trusted one. None before it is
+    /// The sandbox's first process, the trusted one, by its pid out here. None before the sandbox is
     /// [`ready`](Self::ready).
     pub fn pid(&self) -> Option<Pid> {
         self.known().map(|(pid, _)| *pid)
     }
 
-    /// The program, as seen from here; none when it is gone. To be asked when it was just started: later the first
-    /// process may have taken in others.
+    /// The program, by its pid out here; none when it is gone. Ask right after the start: later the first process may
+    /// have adopted others.
     pub fn program(&self) -> Option<Pid> {
         let init = self.pid()?.as_raw_nonzero();
         let text = fs::read_to_string(format!("/proc/{init}/task/{init}/children")).ok()?;
         Pid::from_raw(text.split_ascii_whitespace().next()?.parse().ok()?)
     }
 
-    /// Whether its `/tmp`, or a copied folder, has no room left, for bytes or for files.
+    /// Whether its `/tmp` or a copied folder is full, in bytes or number of files.
     pub fn is_full(&self) -> bool {
         let full = |folder: &OwnedFd| {
             rustix::fs::fstatfs(folder).is_ok_and(|room| room.f_bfree == 0 || room.f_ffree == 0)
@@ -386,8 +386,8 @@ impl Sandbox {
         self.given.get().is_some_and(|given| given.folders.iter().any(full))
     }
 
-    /// The copy of a folder, by its place in [`Confinement::copied`]: what the program has made of it. It can be read
-    /// as long as it is held, also when the sandbox has ended. Nothing in it may be trusted, links least of all.
+    /// The copy of a folder, by its index in [`Confinement::copied`], as the program has changed it. It can be read
+    /// for as long as it is held, even after the sandbox has ended. Nothing in it can be trusted, least of all links.
     pub fn copy(&self, place: usize) -> Option<BorrowedFd<'_>> {
         self.given.get()?.folders.get(place + 1).map(|folder| folder.as_fd())
     }
@@ -403,21 +403,21 @@ impl Sandbox {
         self.given.get()?.listener.as_ref()?.try_clone().ok()
     }
 
-    /// What all of it has had since it was built; none without a cgroup.
+    /// What all of it has used since it was built; none without a cgroup.
     pub fn charge(&self) -> Option<Charge> {
         Some(self.meter()?.since(self.before.get().copied()))
     }
 
-    /// The counters of its cgroup, where one holds it.
+    /// The counters of its cgroup, if it has one.
     fn meter(&self) -> Option<&Meter> {
         self.slot.as_ref()?.meter.as_ref().filter(|_| self.plan.group.is_some())
     }
 
-    /// Begins to end everything in it: who ends several sandboxes need not wait for each in turn. What has been killed
-    /// already is no reason to stop here.
+    /// Starts killing everything in it, so that several sandboxes can be ended without waiting for each in turn. Does
+    /// so even if it was killed before.
     pub fn kill(&self) {
         if let (Some(group), true) = (&self.plan.group, self.frozen.load(Ordering::Relaxed)) {
-            // What is frozen does not die in version 1.
+            // In version 1, frozen processes do not die.
             let _ = group.freeze(false);
         }
         if let Some((_, handle)) = self.known().filter(|_| self.plan.has(Wall::Namespaces)) {
@@ -425,10 +425,10 @@ impl Sandbox {
         }
     }
 
-    /// Stops everything in it, and waits until it stands; or lets it go on.
+    /// Stops everything in it and waits until it stands still; or lets it go on.
     ///
     /// # Errors
-    /// Where there is nothing to do it with.
+    /// There is no means to do so.
     pub fn freeze(&self, stop: bool) -> io::Result<()> {
         match &self.plan.group {
             Some(group) => {
@@ -442,24 +442,24 @@ impl Sandbox {
     /// Ends everything in it and waits for that.
     ///
     /// # Errors
-    /// When something is left; the slot is not used again then.
+    /// Something is left; the slot is then not used again.
     pub fn end(mut self) -> Result<(), Leftover> {
         self.finish()
     }
 
     fn finish(&mut self) -> Result<(), Leftover> {
-        // One that could not be forked has nothing to end.
+        // A sandbox that could not be forked has nothing to end.
         let _ = self.init();
         self.kill();
         let Some(slot) = self.slot.take() else { return Ok(()) };
-        // The init kills what is below it, where that does not die by itself.
+        // The init kills whatever below it does not die by itself.
         self.control = None;
         let mut left = 0;
         if let Some((_, handle)) = self.known() {
             left = usize::from(!readable(handle, PATIENCE));
         }
         if let Some(group) = &self.plan.group {
-            // Those that were killed as children of nobody may need a moment to be gone.
+            // Killed processes without a parent may take a moment to be gone.
             let begun = Instant::now();
             let mut here = slot.others();
             while here > 0 && begun.elapsed() < Duration::from_secs(1) && left == 0 {

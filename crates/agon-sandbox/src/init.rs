@@ -1,5 +1,5 @@
-//! The first process of a sandbox: trusted, and the one with whose end everything in it ends. It builds the walls,
-//! waits for the order, starts the program behind the last of them, and buries what dies.
+//! The first process of a sandbox: trusted, and everything in the sandbox ends with it. It builds the walls, waits
+//! for the order, starts the program behind the last of them, and reaps the dead.
 
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::path::Path;
@@ -34,7 +34,7 @@ pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
             return;
         }
     };
-    // The host has it now, as it has the folders.
+    // The host now holds it, like the folders.
     drop(listener);
     let Ok(Some((order, stdio))) = message::receive::<Order>(&control) else { return };
     match start(plan, &order, stdio, rules.as_ref()) {
@@ -48,12 +48,12 @@ pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
         }
     }
     if !plan.has(Wall::Namespaces) && plan.has(Wall::End) {
-        // Nothing dies by itself with this process: its orphans came to it, and are ended one by one.
+        // Nothing dies along with this process: its orphans came to it, and are killed one by one.
         end_children(plan);
     }
 }
 
-/// Handles of the folders in memory that the host may look into: `/tmp`, then those that were copied.
+/// Handles of the in-memory folders that the host may look into: `/tmp`, then the copied ones.
 fn folders(plan: &Plan) -> Result<Vec<OwnedFd>, Refusal> {
     if !plan.has(Wall::Namespaces) {
         return Ok(Vec::new());
@@ -68,16 +68,16 @@ fn folders(plan: &Plan) -> Result<Vec<OwnedFd>, Refusal> {
 
 /// What is ready before the order comes.
 struct Built {
-    /// Where the program dials in, if it does.
+    /// The socket the program dials in to, if it does.
     listener: Option<OwnedFd>,
-    /// What Landlock will keep it to, where everything has its place already.
+    /// The Landlock rules, if everything is already in place.
     rules: Option<Rules>,
 }
 
-/// Builds everything that the program does not have to do itself.
+/// Builds everything that the program need not do itself.
 fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Built, Refusal> {
     let (mut listener, mut rules) = (None, None);
-    // The first to go when the machine itself runs out of memory.
+    // The first to be killed when the machine itself runs out of memory.
     let _ = std::fs::write("/proc/self/oom_score_adj", "800");
     sys::ordinary_signals(IGNORED.into_iter().filter(|signal| *signal != libc::SIGPIPE));
     rustix::process::setsid().step("a session of its own")?;
@@ -109,17 +109,17 @@ fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Built, 
         bound_capabilities();
     }
     if plan.has(Wall::End) || !plan.has(Wall::Namespaces) {
-        // Only now: a change of users would clear it.
+        // Only now: changing users would clear it.
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
             .step("ending with the spawner")?;
     }
-    // Nothing of the spawner's stays open but the connection with the host.
+    // Nothing of the spawner's stays open except the connection to the host.
     let kept = [Some(control.as_fd()), listener.as_ref().map(AsFd::as_fd), rules.as_ref().map(AsFd::as_fd)];
     close_all_but(&kept).step("closing what is not needed")?;
     Ok(Built { listener, rules })
 }
 
-/// No capability beyond those it has may come to this process or any that it starts.
+/// Prevents this process, and all it starts, from gaining further capabilities.
 fn bound_capabilities() {
     for number in 0..64 {
         let one = CapabilitySet::from_bits_retain(1 << number);
@@ -130,7 +130,7 @@ fn bound_capabilities() {
     let _ = rustix::thread::clear_ambient_capability_set();
 }
 
-/// Listens at a port of this network, where nobody dials in but what will run here.
+/// Listens at a port of this network, where only programs of this sandbox can dial in.
 fn listen(port: u16) -> rustix::io::Result<OwnedFd> {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -154,7 +154,7 @@ fn loopback_up() -> std::io::Result<()> {
     sys::call(libc::SYS_ioctl, arguments).map(|_| ())
 }
 
-/// Waits until the host is gone, and meanwhile for all that dies here.
+/// Waits until the host is gone, reaping everything that dies here.
 fn bury(program: Pid, signal: &OwnedFd, control: &OwnedFd) {
     loop {
         let mut waits = [PollFd::new(signal, PollFlags::IN), PollFd::new(control, PollFlags::IN)];
@@ -176,7 +176,7 @@ fn bury(program: Pid, signal: &OwnedFd, control: &OwnedFd) {
     }
 }
 
-/// Kills all that this process has taken in, where it is not the first of a namespace.
+/// Kills everything this process has adopted, if it is not the first of a namespace.
 fn end_children(plan: &Plan) {
     for _ in 0..10_000 {
         match sys::reap() {
@@ -200,7 +200,7 @@ fn end_children(plan: &Plan) {
 fn kill_user(user: u32) {
     if let Ok(Forked::Child) = sys::fork() {
         if become_user(user).is_ok() {
-            // To everybody whom this user may signal, at once: nobody can fork away.
+            // Signals every process of this user at once: none can fork away.
             let _ = sys::call(libc::SYS_kill, &mut [Arg::Int(-1), Arg::Int(libc::SIGKILL.into())]);
         }
         sys::leave(0)

@@ -1,4 +1,4 @@
-//! Landlock: which files a process and all it starts may touch, by the kernel and without privileges.
+//! Landlock: the kernel restricts, without privileges, which files a process and all it starts may touch.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -14,16 +14,16 @@ const RESTRICT: i64 = 446;
 
 /// Run, read a file, list a folder.
 const READ: u64 = 0b1101;
-/// What may be allowed on a single file: run, write, read, cut short, commands to devices.
+/// Rights that apply to a single file: run, write, read, truncate, device commands.
 const OF_FILES: u64 = 0b111 | 1 << 14 | 1 << 15;
 
-/// The version of the kernel's Landlock; none where there is none.
+/// The version of the kernel's Landlock; none if it has none.
 pub fn version() -> Option<i64> {
     let ask = &mut [Arg::Int(0), Arg::Int(0), Arg::Int(1)];
     sys::call(CREATE, ask).ok().filter(|version| *version > 0)
 }
 
-/// All rights over files that a version knows.
+/// All file rights known to a version.
 fn all(version: i64) -> u64 {
     let rights = match version {
         1 => 13,
@@ -34,12 +34,12 @@ fn all(version: i64) -> u64 {
     (1 << rights) - 1
 }
 
-/// What a process is to be kept to.
+/// The restrictions for a process.
 pub struct Rules(OwnedFd);
 
 impl Rules {
-    /// Nothing but these paths, no connections, and no processes outside. What is not there is left out. None where the
-    /// kernel has no Landlock.
+    /// Only these paths, no connections, and no processes outside. Missing paths are left out. None if the kernel has
+    /// no Landlock.
     ///
     /// # Errors
     /// The kernel's.
@@ -50,7 +50,7 @@ impl Rules {
     ) -> io::Result<Option<Self>> {
         let Some(version) = version() else { return Ok(None) };
         let all = all(version);
-        // Binding and connecting; abstract sockets and signals of those outside.
+        // Binding and connecting; abstract sockets and signals to processes outside.
         let words = [all, if network { 0 } else { 3 }, 3];
         let known = match version {
             1..=3 => 1,
@@ -64,13 +64,13 @@ impl Rules {
             allow(&ruleset, &path, all & READ)?;
         }
         for path in writable {
-            // Neither devices of any kind nor commands to them are anybody's.
+            // Nobody gets devices of any kind, or commands to them.
             allow(&ruleset, &path, all & !(1 << 6 | 1 << 11 | 1 << 15))?;
         }
         Ok(Some(Self(ruleset)))
     }
 
-    /// Keeps this process and all it will start to them.
+    /// Restricts this process and everything it will start.
     ///
     /// # Errors
     /// The kernel's.

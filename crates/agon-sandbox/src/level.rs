@@ -1,4 +1,4 @@
-//! How well this machine can hold a program: found out by doing.
+//! How well this machine can hold a program, found out by trying.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,21 +6,21 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// How well a program is held. Better ones come first.
+/// How well a program is held. Better levels come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Level {
     /// Namespaces, a cgroup and the filter.
     A,
-    /// Without a cgroup: memory and CPU of a group of processes are not counted.
+    /// Without a cgroup: memory and CPU are not counted for a group of processes.
     B,
     /// Without namespaces: it sees other processes and the network's names.
     C,
-    /// Without a filter of system calls: not at all.
+    /// Without a filter of system calls: not held at all.
     D,
 }
 
 impl Level {
-    /// What it means, in a line.
+    /// Its meaning, in a line.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::A => "namespaces, cgroup, filter of system calls: fit for strangers' programs",
@@ -44,33 +44,33 @@ impl fmt::Display for Level {
     }
 }
 
-/// Something that is missing, and what to do about it.
+/// Something that is missing, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
     /// What.
     pub what: &'static str,
     /// What was seen.
     pub why: String,
-    /// A command, or what else to do.
+    /// A command, or other advice.
     pub fix: String,
 }
 
-/// What was found.
+/// What was found on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// The level.
     pub level: Level,
-    /// The walls of that level here.
+    /// The walls available here at that level.
     pub walls: BTreeSet<crate::Wall>,
-    /// What the next level lacks, and what else would be good.
+    /// What the next level lacks, and what else would help.
     pub missing: Vec<Missing>,
-    /// Whether each slot has users of its own.
+    /// Whether each slot has its own users.
     pub own_users: bool,
 }
 
 impl Found {
-    /// As if this machine had less, for tests: the means named, separated by commas (`namespaces`, `cgroup`, `landlock`,
-    /// `filter`). Never more than was found.
+    /// Pretends, for tests, that this machine has less: withdraws the named means, separated by commas (`namespaces`,
+    /// `cgroup`, `landlock`, `filter`). Never adds any.
     pub fn withdraw(&mut self, names: &str) {
         for name in names.split(',').map(str::trim) {
             let why = || "withdrawn for a test".to_owned();
@@ -89,7 +89,7 @@ impl Found {
     }
 }
 
-/// Finds the level. `program` is ours and understands [`SUBCOMMAND`](crate::SUBCOMMAND).
+/// Determines the level. `program` is ours and understands [`SUBCOMMAND`](crate::SUBCOMMAND).
 #[cfg(not(target_os = "linux"))]
 pub fn probe(_program: &Path) -> Found {
     let why = "this system is not Linux".to_owned();
@@ -110,10 +110,10 @@ mod on_linux {
     use crate::message::Refusal;
     use crate::{Confinement, Launcher, Means, Order, Place, Wall, landlock};
 
-    /// So long the probe's program, which does nothing, may take.
+    /// How long the probe's program, which does nothing, may take.
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    /// Finds the level. `program` is ours and understands [`SUBCOMMAND`](crate::SUBCOMMAND).
+    /// Determines the level. `program` is ours and understands [`SUBCOMMAND`](crate::SUBCOMMAND).
     pub fn probe(program: &Path) -> Found {
         match Launcher::start(program, Means::find()) {
             Ok(launcher) => probe_with(&launcher, program),
@@ -125,7 +125,7 @@ mod on_linux {
         }
     }
 
-    /// The same with a launcher that is there.
+    /// The same with an existing launcher.
     pub fn probe_with(launcher: &Launcher, program: &Path) -> Found {
         let mut missing = Vec::new();
         let mut walls = BTreeSet::from(Wall::ALL);

@@ -1,9 +1,9 @@
-//! Runs programs of strangers behind walls, and attacks the walls to prove that they hold.
+//! Runs strangers' programs behind walls, and attacks the walls to prove that they hold.
 //!
-//! A [`Confinement`] says what a program may have. A [`Launcher`] makes it true: it starts a small process, the
-//! spawner, which forks; each sandbox has namespaces, a root of its own, a trusted first process, a cgroup, limits,
-//! Landlock and a filter of system calls. [`probe`] finds out how much of that this machine allows, and [`suite`] runs
-//! attacks against it. Nothing here knows games, bots or matches.
+//! A [`Confinement`] says what a program may have. A [`Launcher`] enforces it: it starts a small process, the spawner,
+//! which forks the sandboxes; each has namespaces, its own root, a trusted first process, a cgroup, limits, Landlock
+//! and a filter of system calls. [`probe`] determines how much of that this machine allows, and [`suite`] runs attacks
+//! against it. Nothing here knows games, bots or matches.
 
 mod confinement;
 mod level;
@@ -56,7 +56,7 @@ pub use message::{Order, Refusal};
 #[cfg(target_os = "linux")]
 pub use meter::Charge;
 
-/// The lives of this program inside of a sandbox; `arguments` are those behind [`SUBCOMMAND`].
+/// The roles of this program inside a sandbox; `arguments` are those after [`SUBCOMMAND`].
 #[cfg(target_os = "linux")]
 pub fn live(arguments: &[std::ffi::OsString]) -> std::process::ExitCode {
     let word = |index: usize| arguments.get(index).and_then(|word| word.to_str()).unwrap_or_default();
@@ -79,7 +79,7 @@ pub fn live(arguments: &[std::ffi::OsString]) -> std::process::ExitCode {
     std::process::ExitCode::SUCCESS
 }
 
-/// For a test: a host with a sandbox that would sleep for long. It says which process that is.
+/// For a test: a host with a sandbox that would sleep for a long time. Reports which process that is.
 #[cfg(target_os = "linux")]
 fn sleep() -> std::process::ExitCode {
     use std::os::fd::AsFd as _;
@@ -104,7 +104,7 @@ fn sleep() -> std::process::ExitCode {
 #[cfg(not(target_os = "linux"))]
 pub const SUBCOMMAND: &str = "__sandbox";
 
-/// No program has a life inside of a sandbox here.
+/// No program has a role inside a sandbox here.
 #[cfg(not(target_os = "linux"))]
 pub fn live(_arguments: &[std::ffi::OsString]) -> std::process::ExitCode {
     std::process::ExitCode::from(2)

@@ -1,4 +1,4 @@
-//! The sandbox by itself, for its own tests: the lives of `__sandbox`, and the attacks as the whole program runs them.
+//! The sandbox by itself, for its own tests: the roles of `__sandbox`, and the attacks as the whole program runs them.
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {

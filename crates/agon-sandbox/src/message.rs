@@ -1,4 +1,4 @@
-//! What the host, the spawner and the init of a sandbox say to each other: one message a packet, with descriptors.
+//! The messages between the host, the spawner and the init of a sandbox: one per packet, with descriptors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -18,60 +18,60 @@ use thiserror::Error;
 use crate::confinement::{Confinement, Wall};
 use crate::group::Group;
 
-/// The longest message, in bytes.
+/// Longest message, in bytes.
 const LONGEST: usize = 128 << 10;
-/// The most descriptors with a message.
+/// Maximum number of descriptors with a message.
 const MOST: usize = 8;
 
-/// A sandbox to be built. With it comes the init's end of its own connection.
+/// A sandbox to build. Sent with the init's end of its own connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// What it may have.
     pub confinement: Confinement,
     /// What holds it.
     pub walls: BTreeSet<Wall>,
-    /// Users outside: of the init, and the next one of the program. Only root can give them.
+    /// Its users outside: this one for the init, the next for the program. Only root can provide them.
     pub user: Option<u32>,
     /// Its cgroup.
     pub group: Option<Group>,
-    /// The folder that takes the place of `/tmp` where there is no root of its own.
+    /// The folder used as `/tmp` if there is no root of its own.
     pub home: PathBuf,
-    /// The CPUs that build it and look after it; all when empty. Where the program runs stands in its order.
+    /// The CPUs that build and look after it; all when empty. The program's own CPUs are in its order.
     pub cpus: Vec<usize>,
 }
 
 impl Plan {
-    /// Whether this holds it.
+    /// Whether this wall is among those that hold it.
     pub fn has(&self, wall: Wall) -> bool {
         self.walls.contains(&wall)
     }
 }
 
-/// What the host asks of a spawner. With it comes the other end of a connection.
+/// A host's request to a spawner. Sent with the other end of a connection.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// A sandbox, whose init has the connection.
+    /// A sandbox, whose init gets the connection.
     Build(Box<Plan>),
-    /// A keeper, a spawner that lives in this cgroup and has the connection.
+    /// A keeper: a spawner that lives in this cgroup and gets the connection.
     Keep(Group),
 }
 
-/// What the spawner answers. With [`Born::Yes`] comes a handle of the process.
+/// The spawner's answer. [`Born::Yes`] is sent with a handle of the process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Born {
     /// It is being built.
     Yes {
-        /// The init, or the keeper, as seen from outside.
+        /// The pid of the init or keeper, as seen outside.
         pid: i32,
     },
-    /// It could not be begun.
+    /// It could not be started.
     No(Refusal),
 }
 
-/// What is to run. With it come its input, output and errors.
+/// What to run. Sent with its input, output and errors.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Order {
-    /// The program: a path as seen inside, or a name to be found on its `PATH`.
+    /// The program: a path as seen inside, or a name to find on its `PATH`.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
@@ -81,64 +81,64 @@ pub struct Order {
     pub cpus: Vec<usize>,
 }
 
-/// What the init reports.
+/// A report from the init.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
-    /// Built, and waiting for an order. With it come handles of its `/tmp`, of each folder that was copied, and the
-    /// listener, where there are such.
+    /// Built, and waiting for an order. Sent with handles of its `/tmp`, of each copied folder, and the listener,
+    /// as far as they exist.
     Ready {
-        /// Whether the last of the descriptors is a listener.
+        /// Whether the last descriptor is a listener.
         listens: bool,
     },
-    /// A step failed; it ends.
+    /// A step failed; the init ends.
     Refused(Refusal),
     /// The program runs.
     Started,
-    /// The program has ended; what it left may still run.
+    /// The program has ended; processes it left may still run.
     Ended {
-        /// Its exit code, or 128 and the signal that ended it.
+        /// Its exit code, or 128 plus the signal that killed it.
         code: i32,
-        /// The signal that ended it.
+        /// The signal that killed it.
         signal: Option<i32>,
-        /// CPU time of it and of those it waited for.
+        /// CPU time of it and of the children it waited for.
         cpu: Duration,
     },
 }
 
-/// A step that failed. Nothing runs then: there is no half a sandbox.
+/// A step that failed. Nothing runs then: there is no half-built sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("the sandbox could not be built: {step}: {why}")]
 pub struct Refusal {
-    /// What was to be done.
+    /// The step.
     pub step: String,
-    /// Why it was not.
+    /// Why it failed.
     pub why: String,
-    /// The system's number of the error; 0 without one.
+    /// The system's error number; 0 if there is none.
     pub errno: i32,
 }
 
-/// How the step is called in which the program itself is run.
+/// The name of the step that runs the program itself.
 const RUNNING: &str = "running";
 
 impl Refusal {
-    /// The program could not be run, when everything else had been done.
+    /// The program could not be run, after all other steps had succeeded.
     pub fn running(program: &std::path::Path, error: io::Error) -> Self {
         Self::new(format!("{RUNNING} {}", program.display()), error)
     }
 
-    /// Whether everything had been done but running the program: it is not there, or not to be run.
+    /// Whether only running the program failed: it does not exist, or cannot be run.
     pub fn is_the_programs(&self) -> bool {
         self.step.strip_prefix(RUNNING).is_some_and(|rest| rest.starts_with(' '))
     }
 
-    /// A step that failed with an error of the system.
+    /// A step that failed with a system error.
     pub fn new(step: impl Into<String>, error: impl Into<io::Error>) -> Self {
         let error = error.into();
         Self { step: step.into(), why: error.to_string(), errno: error.raw_os_error().unwrap_or(0) }
     }
 }
 
-/// Names the step that an error stopped.
+/// Adds the name of the failed step to an error.
 pub trait Step<T> {
     /// The error with the name of the step.
     ///
@@ -156,8 +156,8 @@ impl<T, E: Into<io::Error>> Step<T> for Result<T, E> {
 /// Sends a message and descriptors.
 ///
 /// # Errors
-/// The system's: the other side is gone. A message that is too long, or cannot be written down as paths and names that
-/// are no UTF-8, is `InvalidInput`.
+/// The system's: the other side is gone. A message that is too long, or cannot be serialised because a path or name
+/// is not UTF-8, is `InvalidInput`.
 pub fn send(to: impl AsFd, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let wrong = |why: serde_json::Error| io::Error::new(io::ErrorKind::InvalidInput, why);
     let bytes = serde_json::to_vec(message).map_err(wrong)?;
@@ -176,7 +176,7 @@ pub fn send(to: impl AsFd, message: &impl Serialize, descriptors: &[BorrowedFd<'
 /// Receives a message and its descriptors; none when the other side is gone.
 ///
 /// # Errors
-/// The system's, and `InvalidData` for what is no message.
+/// The system's, or `InvalidData` if it is no message.
 pub fn receive<T: DeserializeOwned>(from: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
     let mut bytes = vec![0; LONGEST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];

@@ -1,4 +1,4 @@
-//! What a cgroup counts, read through files that are held open: a match asks several times, and opening one of them costs
+//! A cgroup's counters, read through files that are kept open: a match reads them several times, and opening one costs
 //! more than reading it.
 
 use std::fs::{File, OpenOptions};
@@ -11,23 +11,23 @@ use serde::Serialize;
 
 use crate::group::{Hierarchies, counter};
 
-/// What a group had.
+/// What a group has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Charge {
-    /// CPU time of all that ever ran in it.
+    /// CPU time of everything that ever ran in it.
     pub cpu: Duration,
-    /// The most memory at a time, in bytes; 0 where that is not known.
+    /// Peak memory, in bytes; 0 if unknown.
     pub peak: u64,
-    /// Processes that were killed because the memory was used up.
+    /// Processes killed because memory was used up.
     pub killed: u64,
-    /// Times that a further process was refused.
+    /// How often another process was refused.
     pub refused: u64,
 }
 
 /// The counters of one cgroup.
 #[derive(Debug)]
 pub struct Meter {
-    /// CPU time in nanoseconds (version 1), or the text that has it in microseconds (version 2).
+    /// CPU time in nanoseconds (version 1), or the text that contains it in microseconds (version 2).
     cpu: Option<File>,
     peak: Option<File>,
     killed: File,
@@ -40,9 +40,9 @@ impl Meter {
     /// Opens the counters of the group at `place`.
     ///
     /// # Errors
-    /// The system's; without CPU time and the highest memory, which not every system counts, it goes on.
+    /// The system's. CPU time and peak memory, which not every system counts, may be missing.
     pub fn open(place: &Hierarchies) -> io::Result<Self> {
-        // Writing the peak sets it back; an older version 2 can only be read.
+        // Writing to the peak resets it; older version 2 kernels only let it be read.
         let writable = |path: &Path| OpenOptions::new().read(true).write(true).open(path);
         let peak = |path: &Path| writable(path).or_else(|_| File::open(path)).ok();
         let (cpu, highest, killed, pids, two) = match place {
@@ -74,7 +74,7 @@ impl Meter {
         })
     }
 
-    /// What the group had since it was made; the memory since [`forget_peak`](Self::forget_peak).
+    /// What the group has used since it was created; memory since [`forget_peak`](Self::forget_peak).
     pub fn charge(&self) -> Charge {
         let text = |file: &File| read(file).unwrap_or_default();
         let cpu = self.cpu.as_ref().map_or(Duration::ZERO, |file| match self.two {
@@ -89,12 +89,12 @@ impl Meter {
         }
     }
 
-    /// Counts the highest memory from now on. Whether it does: it may have counted already, and not be able to begin again.
+    /// Starts a new memory peak. Returns whether that worked: an old peak may be there that cannot be reset.
     pub fn forget_peak(&self) -> bool {
         self.peak.as_ref().is_none_or(|peak| peak.write_at(b"0", 0).is_ok() || number(peak) == 0)
     }
 
-    /// What was had since the counters stood at `before`, the memory since it was forgotten.
+    /// What was used since the counters stood at `before`; memory since the peak was reset.
     pub fn since(&self, before: Option<Charge>) -> Charge {
         let now = self.charge();
         let before = before.unwrap_or(now);
@@ -106,7 +106,7 @@ impl Meter {
         }
     }
 
-    /// How many processes and threads there are; some of them may just be dying.
+    /// How many processes and threads there are; some may be dying.
     pub fn processes(&self) -> Option<usize> {
         read(&self.processes)?.trim().parse().ok()
     }
@@ -116,7 +116,7 @@ fn number(file: &File) -> u64 {
     read(file).and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
-/// What a counter says now.
+/// The current value of a counter.
 fn read(file: &File) -> Option<String> {
     let mut text = [0; 2048];
     let length = file.read_at(&mut text, 0).ok()?;
@@ -144,7 +144,7 @@ mod tests {
         let wanted = Charge { cpu: Duration::from_micros(2_500), peak: 4096, killed: 1, refused: 3 };
         assert_eq!((open().charge(), open().processes()), (wanted, Some(5)));
         assert!(open().forget_peak());
-        // A number that nobody may write, as before Linux 6.12.
+        // A counter nobody may write, as before Linux 6.12.
         let peak = folder.path().join("memory.peak");
         std::fs::remove_file(&peak).expect("it was there");
         std::os::unix::fs::symlink("/proc/sys/kernel/ngroups_max", &peak).expect("a link");

@@ -1,4 +1,4 @@
-//! From the init to the program: a process that puts up the last walls around itself and becomes the program.
+//! From the init to the program: a process that puts up the last walls around itself, then becomes the program.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
@@ -17,7 +17,7 @@ use crate::root;
 use crate::spawner::IGNORED;
 use crate::sys::{self, Arg};
 
-/// Starts the program; gives it and what tells of ended children.
+/// Starts the program; returns it, and a descriptor that signals ended children.
 pub fn start(
     plan: &Plan,
     order: &Order,
@@ -46,8 +46,8 @@ pub fn start(
     }
 }
 
-/// Puts up the last walls around this process, whose descriptors are its own and whose memory is not, and becomes the
-/// program. Comes back only with a reason.
+/// Puts up the last walls around this process, which has its own descriptors but shares memory, and becomes the
+/// program. Returns only on failure.
 fn become_program(
     plan: &Plan,
     order: &Order,
@@ -63,7 +63,7 @@ fn become_program(
         Err(refusal) => refusal,
         Ok(Texts { programs, arguments, variables }) => {
             let error = execute(&programs, arguments, &variables);
-            // The system says of a missing loader or interpreter that the program is not there.
+            // For a missing loader or interpreter, the system claims that the program does not exist.
             let mut refusal = Refusal::running(&order.program, error);
             if refusal.errno == libc::ENOENT && std::fs::symlink_metadata(&order.program).is_ok() {
                 refusal.why = "what runs it, its loader or interpreter, is not there".to_owned();
@@ -73,9 +73,9 @@ fn become_program(
     }
 }
 
-/// What a program is begun with, as the kernel takes it.
+/// What a program is started with, in the kernel's form.
 struct Texts {
-    /// Where it may lie: one path, or one for each folder of its `PATH`.
+    /// Candidate paths: one, or one for each folder of its `PATH`.
     programs: Vec<CString>,
     /// The first is its name.
     arguments: Vec<CString>,
@@ -113,7 +113,7 @@ fn texts(plan: &Plan, order: &Order) -> Result<Texts, Refusal> {
     })
 }
 
-/// Becomes the first of these programs that is one. Comes back only with a reason.
+/// Becomes the first of these that is a program. Returns only on failure.
 fn execute(programs: &[CString], mut arguments: Vec<CString>, variables: &[CString]) -> std::io::Error {
     let mut reason = std::io::Error::from_raw_os_error(libc::ENOENT);
     for program in programs {
@@ -121,7 +121,7 @@ fn execute(programs: &[CString], mut arguments: Vec<CString>, variables: &[CStri
         match error.raw_os_error() {
             Some(libc::ENOENT | libc::ENOTDIR) => {}
             Some(libc::EACCES) => reason = error,
-            // A file with commands that does not say who reads them is the shell's.
+            // A file of commands that names no interpreter is run by the shell.
             Some(libc::ENOEXEC) => {
                 arguments.splice(..1, [c"/bin/sh".to_owned(), program.clone()]);
                 return sys::execute(c"/bin/sh", &arguments, variables);
@@ -161,14 +161,14 @@ fn prepare(
     }
     rustix::thread::set_no_new_privs(true).step("no new privileges")?;
     if plan.has(Wall::Landlock) {
-        // Without a root of its own `/proc/self` is this process.
+        // Without its own root, `/proc/self` is this process.
         let own = if apart { None } else { allowed(plan)? };
         if let Some(rules) = rules.or(own.as_ref()) {
             rules.enforce().step("Landlock")?;
         }
     }
     if plan.has(Wall::Descriptors) {
-        // The way to tell of a failure closes by itself when the program begins.
+        // The pipe that reports a failure closes by itself when the program starts.
         close_all_but(&[Some(fail.as_fd())]).step("closing what is not its own")?;
     } else {
         open_up();
@@ -181,14 +181,14 @@ fn prepare(
     Ok(())
 }
 
-/// For a control: a descriptor that the program inherits by mistake.
+/// For a control: a descriptor inherited by the program by mistake.
 fn open_up() {
     if let Ok(second) = rustix::io::dup(rustix::stdio::stdin()) {
         std::mem::forget(second);
     }
 }
 
-/// What Landlock lets the program do.
+/// What Landlock allows the program.
 pub fn allowed(plan: &Plan) -> Result<Option<Rules>, Refusal> {
     let (confinement, apart) = (&plan.confinement, plan.has(Wall::Namespaces));
     let home = if apart { Path::new("/tmp") } else { &plan.home };
@@ -198,7 +198,7 @@ pub fn allowed(plan: &Plan) -> Result<Option<Rules>, Refusal> {
 
 /// What Landlock lets the program read.
 fn readable(confinement: &Confinement, apart: bool) -> Vec<PathBuf> {
-    // Where the system has merged its folders, the rest are links into the first.
+    // If the system has merged its folders, the others are links into the first.
     let is_link =
         |path: &&str| std::fs::read_link(path).is_ok_and(|to| Path::new("/").join(to).starts_with("/usr"));
     let system = root::SYSTEM.iter().filter(|path| !is_link(path)).map(PathBuf::from);
@@ -232,11 +232,11 @@ fn limits(plan: &Plan) -> Result<(), Refusal> {
         (Resource::Msgqueue, 0),
         (Resource::Rtprio, 0),
         (Resource::Nice, 0),
-        // Of every thread, too.
+        // Applies to every thread, too.
         (Resource::Stack, 8 << 20),
     ];
     if plan.user.is_some() || plan.has(Wall::Namespaces) {
-        // Of a user in its namespace. Elsewhere all of the user's other programs would count.
+        // Counted per user in its namespace. Elsewhere all of the user's other programs would count.
         limits.push((Resource::Nproc, u64::from(confinement.processes) + 1));
     }
     if !counted {
@@ -256,7 +256,7 @@ fn capabilities(plan: &Plan) -> Result<(), Refusal> {
     let kept = !plan.has(Wall::Capabilities);
     let apart = plan.has(Wall::Namespaces);
     if kept && apart {
-        // For a control: all rights in its own namespaces, also where there is no user 0 in them.
+        // For a control: all rights in its own namespaces, even if they have no user 0.
         return keep_capabilities().step("keeping capabilities");
     }
     match plan.user {
@@ -269,7 +269,7 @@ fn capabilities(plan: &Plan) -> Result<(), Refusal> {
     rustix::thread::set_capabilities(None, none).step("no capabilities")
 }
 
-/// Lets the program inherit what this process may do in its namespaces.
+/// Lets the program inherit this process's rights in its namespaces.
 fn keep_capabilities() -> rustix::io::Result<()> {
     let own = rustix::thread::capabilities(None)?;
     rustix::thread::set_capabilities(None, CapabilitySets { inheritable: own.permitted, ..own })?;
@@ -284,16 +284,16 @@ fn keep_capabilities() -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Keeps this process on some CPUs; on all when there are none.
+/// Pins this process to some CPUs; to all if the list is empty.
 pub fn stay_on(cpus: &[usize]) {
     let mut set = rustix::thread::CpuSet::new();
     let all = 0..rustix::thread::CpuSet::MAX_CPU;
     all.filter(|cpu| cpus.is_empty() || cpus.contains(cpu)).for_each(|cpu| set.set(cpu));
-    // A CPU that went away is no reason not to run.
+    // A CPU that went away must not prevent the run.
     let _ = rustix::thread::sched_setaffinity(None, &set);
 }
 
-/// Takes on a user, and its group of the same number.
+/// Becomes a user, with the group of the same number.
 pub fn become_user(id: u32) -> rustix::io::Result<()> {
     let (user, group) = (rustix::fs::Uid::from_raw(id), rustix::fs::Gid::from_raw(id));
     rustix::thread::set_thread_groups(&[])?;
@@ -301,7 +301,7 @@ pub fn become_user(id: u32) -> rustix::io::Result<()> {
     rustix::thread::set_thread_res_uid(user, user, user)
 }
 
-/// Closes everything from `3` on but these descriptors.
+/// Closes all descriptors from `3` on, except these.
 pub fn close_all_but(kept: &[Option<BorrowedFd<'_>>]) -> std::io::Result<()> {
     let range = |from: u32, to: u32| {
         if from > to {

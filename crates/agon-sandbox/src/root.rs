@@ -1,4 +1,4 @@
-//! The files a program sees: a root of its own in memory, with the system's programs and libraries read-only.
+//! The files a program sees: its own root in memory, with the system's programs and libraries read-only.
 
 use std::fs;
 use std::io;
@@ -21,9 +21,9 @@ use crate::sys::{self, Arg};
 /// User and group of the program, as it sees them.
 pub const INSIDE: u32 = 1000;
 
-/// What every program sees of the system: folders, or links where the system has merged them into `/usr`.
+/// What every program sees of the system: folders, or links if the system has merged them into `/usr`.
 pub const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// Parts of `/etc` that libraries look into. Not all of Maven's: its settings may hold passwords.
+/// Parts of `/etc` that libraries read. Not all of Maven's: its settings may contain passwords.
 pub const SETTINGS: [&str; 12] = [
     "/etc/ld.so.cache",
     "/etc/alternatives",
@@ -38,17 +38,17 @@ pub const SETTINGS: [&str; 12] = [
     "/etc/maven/m2.conf",
     "/etc/maven/logging",
 ];
-/// The devices that are given.
+/// The devices every program gets.
 pub const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-// Attributes of mounts, for `mount_setattr`.
+// Mount attributes, for `mount_setattr`.
 const READ_ONLY: u64 = 1;
 const NO_SET_UID: u64 = 2;
 const NO_DEVICES: u64 = 4;
 
 const PLAIN: u64 = READ_ONLY | NO_SET_UID | NO_DEVICES;
 
-/// A copy of a mount that hangs nowhere yet.
+/// A copy of a mount that is not attached anywhere yet.
 struct Tree {
     copy: OwnedFd,
     inside: PathBuf,
@@ -56,7 +56,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Takes hold of a place.
+    /// Makes a detached copy of a place.
     fn hold(place: &Place, attributes: u64) -> io::Result<Self> {
         let say =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.outside.display()));
@@ -66,7 +66,8 @@ impl Tree {
         Ok(Self { copy, inside: place.inside.clone(), is_folder })
     }
 
-    /// Hangs it below `root`. Whether it could be: a file that was replaced meanwhile cannot be hung anywhere.
+    /// Attaches it below `root`. Returns whether it could: a file that was replaced meanwhile cannot be
+    /// attached anywhere.
     fn show(&self, root: &Path) -> Result<bool, Refusal> {
         let name = format!("showing {}", self.inside.display());
         let point = below(root, &self.inside);
@@ -83,14 +84,14 @@ impl Tree {
     }
 }
 
-/// A copy of everything that is mounted at a path and below.
+/// A copy of everything mounted at a path and below it.
 fn copy_of(path: &Path) -> io::Result<OwnedFd> {
     let flags =
         OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
     Ok(open_tree(CWD, path, flags)?)
 }
 
-/// The parts of the system that are folders of their own, and no links.
+/// Those system paths that are folders, not links.
 fn folders_of_system() -> impl Iterator<Item = &'static str> {
     SYSTEM.into_iter().filter(|path| fs::symlink_metadata(path).is_ok_and(|data| data.is_dir()))
 }
@@ -103,7 +104,7 @@ fn furnish(root: &Path) -> Result<(), Refusal> {
     let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
     write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
     write("group", "root:x:0:\nbot:x:1000:\n")?;
-    // One address only: who tries the other one first finds nobody there.
+    // One address only: whoever tries the other first would find nobody there.
     write("hosts", "127.0.0.1 localhost\n")?;
     write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
     let links = [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")];
@@ -115,7 +116,7 @@ fn furnish(root: &Path) -> Result<(), Refusal> {
         Tree::hold(&Place::same(path), attributes).step("the files to be shown")?.show(root)?;
     }
     for path in SETTINGS.iter().filter(|path| Path::new(path).exists()) {
-        // Whoever installs a package replaces them at any moment. Libraries do without.
+        // Installing a package may replace them at any moment. Libraries do without.
         let shown = Tree::hold(&Place::same(*path), PLAIN).is_ok_and(|tree| tree.show(root) == Ok(true));
         if !shown {
             let _ = fs::remove_file(below(root, Path::new(path)));
@@ -124,18 +125,19 @@ fn furnish(root: &Path) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The system's part of every root, furnished once: a sandbox gets copies of three mounts, and of what hangs below
-/// them, instead of making some thirty. It hangs in a mount namespace of its own, where nobody lives.
+/// The system's part of every root, prepared once: a sandbox gets copies of three mounts, and of what is
+/// mounted below them, instead of making some thirty. It is mounted in a mount namespace of its own, in which
+/// no process lives.
 pub struct System {
     space: OwnedFd,
-    /// What hangs there for a sandbox.
+    /// What is mounted there for a sandbox.
     parts: Vec<&'static str>,
-    /// What was shown of the settings: those that are replaced are shown anew.
+    /// The settings files that were shown; if they are replaced, all is made anew.
     settings: Vec<Option<(u64, u64)>>,
 }
 
 impl System {
-    /// The one that is held, or a new one where there is none, or the system's settings were replaced.
+    /// The existing one, or a new one if there is none or the system's settings were replaced.
     ///
     /// # Errors
     /// The step that failed.
@@ -181,7 +183,7 @@ fn enter_space(space: &OwnedFd) -> rustix::io::Result<()> {
     rustix::thread::move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Mount))
 }
 
-/// Does something in another mount namespace, and comes back.
+/// Does something in another mount namespace, and returns.
 fn elsewhere<G, T>(
     go: impl FnOnce() -> Result<G, Refusal>,
     act: impl FnOnce() -> Result<T, Refusal>,
@@ -190,19 +192,19 @@ fn elsewhere<G, T>(
     go()?;
     let done = act();
     if enter_space(&back).is_err() {
-        // Whoever stays there would show things to everybody after.
+        // A process left there would show its mounts to every later sandbox.
         sys::leave(1);
     }
     done
 }
 
-/// Which files and folders the settings are now.
+/// The identities of the current settings files and folders.
 fn settings() -> Vec<Option<(u64, u64)>> {
     let which = |path: &&str| fs::metadata(path).ok().map(|data| (data.dev(), data.ino()));
     SETTINGS.iter().map(which).collect()
 }
 
-/// All that is to be shown, held before the root changes.
+/// Everything that will be shown, held before the root changes.
 pub struct Trees {
     shown: Vec<Tree>,
     copies: Vec<Copied>,
@@ -210,10 +212,10 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// Takes hold of all that the confinement shows, and of the system's part where it is made already.
+    /// Takes hold of everything the confinement shows, and of the system's part if it already exists.
     ///
     /// # Errors
-    /// The system's; a place that is not there.
+    /// The system's; a place that does not exist.
     pub fn hold(confinement: &Confinement, system: Option<&System>) -> Result<Self, Refusal> {
         let step = "the files to be shown";
         let mut shown = system.map(System::copies).transpose()?.unwrap_or_default();
@@ -227,7 +229,7 @@ impl Trees {
         Ok(Self { shown, copies, furnished: system.is_some() })
     }
 
-    /// Hangs all of it below `root`.
+    /// Attaches all of it below `root`.
     fn show(self, root: &Path) -> Result<(), Refusal> {
         if !self.furnished {
             furnish(root)?;
@@ -246,7 +248,7 @@ impl Trees {
     }
 }
 
-/// A path as it is below another root.
+/// A path moved below another root.
 pub fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
@@ -266,11 +268,11 @@ fn set_attributes(tree: &OwnedFd, attributes: u64) -> io::Result<()> {
     sys::call(libc::SYS_mount_setattr, arguments).map(|_| ())
 }
 
-/// Where a root is made, before it is one.
+/// Where a root is assembled.
 const PLACE: &str = "/tmp";
 const ROOT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
 
-/// Nothing that is mounted here is seen elsewhere.
+/// Makes sure that nothing mounted here is seen elsewhere.
 fn private_mounts() -> Result<(), Refusal> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).step("private mounts")
 }
@@ -280,7 +282,7 @@ fn mount_root() -> Result<&'static Path, Refusal> {
     Ok(Path::new(PLACE))
 }
 
-/// Makes the new root and enters it. `trees` are given where they had to be held before.
+/// Makes the new root and enters it. `trees` are given if they had to be held beforehand.
 pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refusal> {
     private_mounts()?;
     let trees = match trees {
@@ -293,7 +295,7 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refu
             symlink(target, below(root, Path::new(path))).step("links of the system")?;
         }
     }
-    // Folders that would be made with the rights of nobody in particular.
+    // Otherwise these folders would get arbitrary rights.
     for folder in ["proc", "tmp"] {
         fs::create_dir(root.join(folder)).step("folders")?;
     }
@@ -301,12 +303,12 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refu
     let size = format!("size={},nr_inodes={},mode=1777", confinement.disk, confinement.files);
     let size = std::ffi::CString::new(size).step("the size of /tmp")?;
     mount("agon", &home, "tmpfs", ROOT, size.as_c_str()).step("a /tmp of its own")?;
-    // After /tmp, so that a place below it is shown in the new one.
+    // After /tmp, so that a place below /tmp is shown in the new one.
     trees.show(root)?;
     let hidden = c"subset=pid,hidepid=2";
     let options = ROOT | MountFlags::NOEXEC;
     mount("proc", root.join("proc"), "proc", options, hidden).step("a /proc of its own")?;
-    // The old root is put on top of the new one, so that it needs no folder there, and taken away.
+    // The old root is put on top of the new one, so that it needs no folder there, and then removed.
     rustix::process::chdir(root).step("the way to the root")?;
     rustix::process::pivot_root(".", ".").step("the change of the root")?;
     unmount(".", UnmountFlags::DETACH).step("leaving the old root")?;

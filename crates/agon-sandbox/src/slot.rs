@@ -1,4 +1,4 @@
-//! The places of a machine's sandboxes, and how their host talks to who forks them.
+//! The slots for a machine's sandboxes, and how their host talks to the processes that fork them.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -14,14 +14,14 @@ use crate::group::{Group, Hierarchies};
 use crate::message::{self, Born, Refusal, Request, Step as _};
 use crate::meter::Meter;
 
-/// The first user of the first slot outside. No system gives users of this number to anybody.
+/// The outside user of the first slot. No system assigns this number to anybody.
 pub const FIRST_USER: u32 = 2_000_000_000;
-/// So many slots are there on a machine.
+/// How many slots there are on a machine.
 pub const MOST_SLOTS: u32 = 1024;
-/// So long building a sandbox may take on a machine that does much else.
+/// How long building a sandbox may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a lock holds, also when a thread has died with it.
+/// Locks, even if a thread died holding the lock.
 pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -30,28 +30,28 @@ pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
-    /// Its cgroup, where there are any.
+    /// Its cgroup, if there are cgroups.
     pub group: Option<Group>,
-    /// What that counts.
+    /// The counters of that.
     pub meter: Option<Meter>,
-    /// The limits that the cgroup has: bytes and processes. Sandboxes of one bot after the other have the same.
+    /// The cgroup's current limits, in bytes and processes. Successive sandboxes of a bot have the same.
     limits: Option<(u64, u32)>,
-    /// Who lives in the cgroup and forks what is to run there, where moving in takes long.
+    /// The process that lives in the cgroup and forks what is to run there, if moving in takes long.
     pub keeper: Option<Keeper>,
-    /// Holds the number among all programs of this machine, however this one ends.
+    /// Reserves the number among all programs of this machine, however this one ends.
     _name: OwnedFd,
 }
 
 impl Slot {
-    /// The user of its inits; the next one is that of its programs.
+    /// The user of its inits; the next one is the user of its programs.
     pub fn user(&self) -> u32 {
         FIRST_USER + 2 * self.number
     }
 
-    /// The first number that is free, without a keeper yet.
+    /// Claims the first free number, without a keeper yet.
     ///
     /// # Errors
-    /// The system's; all are taken.
+    /// The system's, or all slots are taken.
     pub fn claim(groups: Option<&Hierarchies>, prefix: &str) -> Result<Self, Refusal> {
         for number in 0..MOST_SLOTS {
             let name = format!("agon-slot-{number}");
@@ -70,7 +70,7 @@ impl Slot {
         Err(Refusal { step: "a slot".into(), why: format!("all {MOST_SLOTS} are taken"), errno: 0 })
     }
 
-    /// Gives its cgroup the limits of what is to run there, and lets it count the highest memory from now on.
+    /// Gives its cgroup the limits of what will run there, and resets the memory peak.
     ///
     /// # Errors
     /// The system's.
@@ -87,7 +87,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Makes its cgroup anew: before Linux 6.12 version 2 cannot set the highest memory back.
+    /// Recreates its cgroup: before Linux 6.12, version 2 cannot reset the memory peak.
     fn renew(&mut self) -> io::Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
         (self.limits, self.meter) = (None, None);
@@ -96,11 +96,12 @@ impl Slot {
         Ok(())
     }
 
-    /// Processes in its cgroup that are not its keeper.
+    /// Number of processes in its cgroup other than its keeper.
     pub fn others(&self) -> usize {
         let kept = usize::from(self.keeper.is_some());
         match (&self.group, &self.meter) {
-            // One number tells that there are none; of others each is looked at, as the dead are counted until they are buried.
+            // One number can show that there are none; otherwise each is checked, because the dead are counted
+            // until they are reaped.
             (_, Some(meter)) if meter.processes().is_some_and(|all| all <= kept) => 0,
             (Some(group), _) => {
                 let keeper = self.keeper.as_ref().map(|keeper| keeper.pid);
@@ -110,7 +111,7 @@ impl Slot {
         }
     }
 
-    /// Whether no sandbox can be had here any more.
+    /// Whether this slot can have no more sandboxes.
     pub fn is_lost(&self) -> bool {
         self.keeper.as_ref().is_some_and(|keeper| readable(&*lock(&keeper.connection), Duration::ZERO))
     }
@@ -129,9 +130,9 @@ impl Slot {
 /// A spawner that lives in a slot's cgroup.
 #[derive(Debug)]
 pub struct Keeper {
-    /// The connection with it. It says nothing that it was not asked.
+    /// The connection to it. It never speaks unasked.
     pub connection: Mutex<OwnedFd>,
-    /// Which process it is.
+    /// Its pid.
     pub pid: Pid,
 }
 
@@ -139,7 +140,7 @@ fn gone() -> Refusal {
     Refusal { step: "the spawner".into(), why: "it is gone".into(), errno: 0 }
 }
 
-/// Asks a spawner for a process, which gets `given`, and waits for it.
+/// Asks a spawner for a process, which is given `given`, and waits for the answer.
 ///
 /// # Errors
 /// The spawner's; it does not answer, and will not be asked again; it is gone.
@@ -148,7 +149,7 @@ pub fn ask(
     request: &Request,
     given: &OwnedFd,
 ) -> Result<(Pid, OwnedFd), Refusal> {
-    // Nobody else's answer comes between.
+    // So that no other answer comes in between.
     let mut connection = lock(connection);
     tell(&connection, request, given)?;
     hear(&mut connection)
@@ -173,7 +174,7 @@ pub fn tell(connection: &OwnedFd, request: &Request, given: &OwnedFd) -> Result<
 /// The spawner's; it does not answer, and will not be asked again; it is gone.
 pub fn hear(connection: &mut OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
     if !readable(&*connection, PATIENCE) {
-        // An answer that comes late would be taken for that to the next question: there will be none.
+        // A late answer would be taken for that of the next question, so there will be no next question.
         *connection = pair().step("a connection")?.0;
         return Err(Refusal { step: "the spawner".into(), why: "it does not answer".into(), errno: 0 });
     }
@@ -189,7 +190,7 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-/// Whether something can be read, or the other side is gone, within the time.
+/// Whether something can be read, or the other side is gone, within the given time.
 pub fn readable(descriptor: impl std::os::fd::AsFd, patience: Duration) -> bool {
     let until = Instant::now() + patience;
     loop {

@@ -1,8 +1,8 @@
-//! The spawner: a small process with one thread, which forks the sandboxes of one run of the program.
+//! The spawner: a small single-threaded process that forks the sandboxes of one run of the program.
 //!
 //! A program with many threads and much memory forks slowly, and the copy may do next to nothing before it starts
-//! another program. This one does nothing else. It ends when its host does, however that ends, and everything it has
-//! begun ends with it.
+//! another program. The spawner does nothing else. It ends when its host does, however the host ends, and everything it
+//! has started ends with it.
 
 use std::fs;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
@@ -19,7 +19,7 @@ use crate::program::stay_on;
 use crate::root::{self, System, Trees};
 use crate::sys::{self, Arg, Forked};
 
-/// All kinds of namespaces but those for cgroups, which are entered from inside of the cgroup.
+/// All kinds of namespaces except cgroup namespaces, which are entered from inside the cgroup.
 const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNS
@@ -27,21 +27,21 @@ const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWNET;
 
-/// What the spawner does not hear; the init takes up hearing again all but the last.
+/// Signals the spawner ignores; the init restores all but the last.
 pub const IGNORED: [i32; 4] = [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGPIPE];
 
-/// The spawner's whole life. Its standard input is the connection with its host; `prefix` is the beginning of the names
-/// of the cgroups that the host makes for it in `groups`.
+/// The spawner's whole life. Its standard input is the connection to its host; `prefix` begins the names of the cgroups
+/// that the host creates for it in `groups`.
 pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
-    // Whatever who started it ignores. Children that end are forgotten by the kernel, and so are those that nobody
-    // else waits for.
+    // Resets whatever our starter ignores. The kernel then forgets children that end, and orphans nobody else waits
+    // for.
     sys::ordinary_signals(1..=64);
     IGNORED.into_iter().for_each(sys::ignore_signal);
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    // Who started it may be kept on one CPU; what is started here is kept where its order says.
+    // Our starter may be pinned to one CPU; processes started here are pinned as their order says.
     stay_on(&[]);
     answer(None);
-    // The host is gone. What it began dies with us, and its cgroups go as soon as they are empty.
+    // The host is gone. What it started dies with us, and its cgroups are removed once they are empty.
     if let Some(groups) = groups {
         groups.sweep(Some(prefix));
     }
@@ -50,11 +50,11 @@ pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
 /// Where a keeper lives.
 struct Home<'a> {
     group: &'a Group,
-    /// The network that it was born in, where it has an empty one of its own, which belongs to no user of a sandbox.
+    /// The network it was born in, if it has its own empty one, which belongs to no user of a sandbox.
     outside: Option<OwnedFd>,
 }
 
-/// Does what the host asks, until it is gone.
+/// Serves the host's requests until it is gone.
 fn answer(home: Option<&Home<'_>>) {
     let connection = std::io::stdin();
     let (mut system, mut cpus) = (None, Vec::new());
@@ -82,12 +82,12 @@ fn answer(home: Option<&Home<'_>>) {
     }
 }
 
-/// Forks a keeper. With version 1 of cgroups a process that moves to another waits, until no processor of the machine
-/// is in the middle of a fork: milliseconds, of which nobody has two for every match. What a keeper forks is born where
-/// the keeper is.
+/// Forks a keeper. With cgroups version 1, a process that moves to another group waits until no CPU of the machine is
+/// in the middle of a fork: milliseconds, too long to wait in every match. Whatever a keeper forks is born where the
+/// keeper is.
 ///
-/// It has an empty network of its own, too, for all that it forks, one after the other: making one and taking it apart
-/// costs the machine half a millisecond each time. What dials in gets another.
+/// It also has an empty network for everything it forks, one after the other: creating and removing one costs the
+/// machine half a millisecond each time. Programs that dial in get another.
 fn keep(group: &Group, connection: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
     let parent = rustix::process::getpid();
     match sys::fork_into(0, None).step("a keeper")? {
@@ -95,7 +95,7 @@ fn keep(group: &Group, connection: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> 
             let own = rustix::stdio::dup2_stdin(connection)
                 .and_then(|()| rustix::process::set_parent_process_death_signal(Some(Signal::KILL)));
             if own.is_ok() && rustix::process::getppid() == Some(parent) {
-                // A bot that uses up its memory is killed for that, and not who counts it.
+                // A bot that uses up its memory must be killed for that, not the keeper.
                 let _ = fs::write("/proc/self/oom_score_adj", "-1000");
                 let outside = rustix::fs::open("/proc/self/ns/net", OFlags::CLOEXEC, Mode::empty());
                 let apart = || sys::call(libc::SYS_unshare, &mut [Arg::Int(libc::CLONE_NEWNET.into())]);
@@ -121,7 +121,7 @@ fn begin(
         return Err(Refusal { step: "the description".into(), why: wrong.to_string(), errno: libc::EINVAL });
     }
     let apart = plan.has(Wall::Namespaces);
-    // Root's own files are out of reach for the users of the sandbox: what is shown is taken hold of now. Without
+    // Root's own files are out of reach for the sandbox's users, so what is shown is taken hold of now. Without
     // privileges that can only be done inside, where the user is still the same.
     let trees = match plan.user {
         Some(_) if apart => {
@@ -152,7 +152,7 @@ fn begin(
             if outside.filter(|_| !apart).is_some_and(|outside| enter(outside).is_err()) {
                 sys::leave(1)
             }
-            // Without the byte the parent has given up.
+            // Without the byte, the parent has given up.
             if rustix::io::read(&wait, &mut [0_u8; 1]) == Ok(1) {
                 drop(wait);
                 init::live(plan, trees, control);
@@ -161,7 +161,7 @@ fn begin(
         }
         Ok(Forked::Parent(pid, handle)) => {
             let handle = handle.ok_or_else(|| Refusal::new("its handle", std::io::ErrorKind::Other))?;
-            // The process waits, so that its id means it and nobody else.
+            // The process waits, so its pid cannot mean another one.
             if apart {
                 users(pid, plan.user)?;
             }
@@ -174,13 +174,13 @@ fn begin(
     }
 }
 
-/// Moves this process into a network.
+/// Moves this process into a network namespace.
 fn enter(network: &OwnedFd) -> std::io::Result<()> {
     let arguments = &mut [Arg::Int(network.as_raw_fd().into()), Arg::Int(libc::CLONE_NEWNET.into())];
     sys::call(libc::SYS_setns, arguments).map(|_| ())
 }
 
-/// Says who the users of a new namespace are outside.
+/// Maps the users of a new namespace to users outside.
 fn users(pid: Pid, user: Option<u32>) -> Result<(), Refusal> {
     let write = |file: &str, text: &str| {
         let path = format!("/proc/{}/{file}", pid.as_raw_nonzero());

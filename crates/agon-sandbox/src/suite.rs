@@ -1,4 +1,4 @@
-//! Runs the attacks, each in a sandbox of its own, and says who won.
+//! Runs the attacks, each in its own sandbox, and reports who won.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,42 +16,42 @@ use crate::course::{Came, Course, drain};
 use crate::message::{Refusal, Step as _};
 use crate::{Confinement, Found, Launcher, Level, Means, Order, Place, SUBCOMMAND, Wall, probe_with};
 
-/// So long an attack may take; a control has longer, since its end is waited for.
+/// How long an attack may take; a control gets longer, since we wait for its end.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) const CONTROL_PATIENCE: Duration = Duration::from_secs(60);
-/// So long after the end something may hold the output before it counts as alive.
+/// How long after the end something may hold the output before it counts as alive.
 pub(crate) const AFTERLIFE: Duration = Duration::from_secs(1);
 
-/// What is to be run.
+/// Which attacks to run.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Also the controls.
+    /// Whether to run the controls, too.
     pub controls: bool,
-    /// At a level worse than the machine's.
+    /// Run at a level worse than the machine's.
     pub level: Option<Level>,
-    /// Only those whose name begins with one of these; all when empty.
+    /// Only those whose name begins with one of these; all if empty.
     pub only: Vec<String>,
 }
 
-/// How a control ended.
+/// The result of a control.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Controlled {
-    /// Where.
+    /// Where it was run.
     pub place: String,
     /// What happened.
     pub got: String,
-    /// Whether it won there, as it must; none where this machine lacks what the attack needs.
+    /// Whether it won there, as it must; none if this machine lacks what the attack needs.
     pub won: Option<bool>,
 }
 
-/// How an attack ended.
+/// The result of an attack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// Its name.
     pub name: &'static str,
     /// What it tries.
     pub attempt: &'static str,
-    /// `held`; or `won` where it is accepted, or is known to win at this level.
+    /// `held`; or `won` if it is accepted, or known to win at this level.
     pub expected: &'static str,
     /// What happened, in words.
     pub got: String,
@@ -79,18 +79,18 @@ pub struct Results {
     pub level: Level,
     /// What the machine has.
     pub found: Found,
-    /// All of them.
+    /// The results of all attacks.
     pub attacks: Vec<Outcome>,
 }
 
-/// Runs attacks with the program `program`, which is ours and understands [`SUBCOMMAND`]. `each` hears of every
+/// Runs attacks with the program `program`, which is ours and understands [`SUBCOMMAND`]. `each` gets every
 /// outcome as it comes.
 ///
 /// # Errors
 /// When no sandbox can be made to attack.
 pub fn run(program: &Path, wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> Result<Results, Refusal> {
     let mut field = Field::make(program)?;
-    // A control needs the walls that it does not withdraw.
+    // A control needs the walls it does not withdraw.
     let best = field.found.walls.clone();
     let level = wanted.level.map_or(field.found.level, |level| level.max(field.found.level));
     let mut walls = field.found.walls.clone();
@@ -133,7 +133,7 @@ pub fn run(program: &Path, wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> R
     Ok(Results { level, found: field.found.clone(), attacks })
 }
 
-/// What an attack may have.
+/// The limits for an attack.
 fn tight() -> Confinement {
     Confinement {
         memory: 64 << 20,
@@ -146,7 +146,7 @@ fn tight() -> Confinement {
     }
 }
 
-/// What a control may have: more than the attack wants, and too little to hurt the machine.
+/// The limits for a control: more than the attack wants, and too little to hurt the machine.
 fn roomy() -> Confinement {
     let (memory, processes, cpu) = (300 << 20, 200, 20);
     Confinement {
@@ -160,7 +160,7 @@ fn roomy() -> Confinement {
     }
 }
 
-/// A launcher, a victim, and the files to be attacked.
+/// A launcher, a victim, and the files to attack.
 struct Field {
     launcher: Launcher,
     found: Found,
@@ -173,7 +173,7 @@ struct Field {
 
 impl Drop for Field {
     fn drop(&mut self) {
-        // It ends, and takes back what it made, when its input closes.
+        // When its input closes, it ends and removes what it made.
         drop(self.victim.stdin.take());
         let _ = self.victim.wait();
         victim::clear(&self.target);
@@ -200,7 +200,7 @@ impl Field {
         Ok(Self { launcher, found, target, program, folder, victim, user })
     }
 
-    /// Starts the victim again where an attack, or the end of one, has killed it.
+    /// Restarts the victim if an attack, or the end of one, has killed it.
     fn revive(&mut self) -> Result<(), Refusal> {
         if matches!(self.victim.try_wait(), Ok(None)) {
             return Ok(());
@@ -230,7 +230,7 @@ impl Field {
         };
         lay_out(self.folder.path(), None).step("the files to be attacked")?;
         let mut came = self.stage(attack, &walls, &confinement, false)?;
-        // Limits of each process stay tight without a cgroup, and without namespaces nobody is root in one.
+        // Without a cgroup, limits on each process stay tight, and without namespaces nobody is root in one.
         let lacks = match control {
             Control::Roomy => !walls.contains(&Wall::Group),
             Control::Without(_) => !best.contains(&Wall::Namespaces),
@@ -243,7 +243,7 @@ impl Field {
         Ok(Controlled { place, got: came.got, won: came.won })
     }
 
-    /// Runs an attack; `inside` is not a control.
+    /// Runs an attack; `inside` means that it is not a control.
     fn stage(
         &mut self,
         attack: &Attack,
@@ -323,7 +323,7 @@ impl Field {
                 if drain(&mut output, AFTERLIFE) && end.is_ok() {
                     return Ok(Came { won: Some(false), got: "nothing is left".into() });
                 }
-                // It ends when its input closes; until then it would count as one of the next attack's processes.
+                // It ends when its input closes; until then it would count as a process of the next attack.
                 drop(ask);
                 let _ = drain(&mut output, CONTROL_PATIENCE);
                 let got = end.map_or_else(|left| left.to_string(), |()| "it outlived its sandbox".to_owned());
@@ -333,7 +333,7 @@ impl Field {
     }
 }
 
-/// Starts the victim as the attacks' user; it says what there is to attack.
+/// Starts the victim as the attacks' user; it reports what there is to attack.
 fn victim(program: &Path, folder: &Path, user: Option<u32>) -> Result<(Child, Target), Refusal> {
     let (name, secret) = victim::SECRET.split_once('=').unwrap_or_default();
     let _ = fs::remove_file(folder.join("open/socket"));
@@ -350,7 +350,7 @@ fn victim(program: &Path, folder: &Path, user: Option<u32>) -> Result<(Child, Ta
     Ok((victim, Target { folder: folder.to_owned(), ..target }))
 }
 
-/// The files that are attacked. They are laid anew where an attack has changed them.
+/// Lays out the files to attack, replacing those an attack has changed.
 fn lay_out(folder: &Path, owner: Option<u32>) -> io::Result<()> {
     let mode = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode));
     mode(folder, 0o755)?;
@@ -371,7 +371,7 @@ fn lay_out(folder: &Path, owner: Option<u32>) -> io::Result<()> {
         std::os::unix::fs::chown(open.join("own"), owner, owner)?;
         std::os::unix::fs::chown(&bot, owner, owner)?;
     }
-    // Owners are asked for modes only where they are ours.
+    // The mode can be set only while the folder is ours.
     if owner.is_none() {
         let _ = mode(&bot, 0o755);
     }

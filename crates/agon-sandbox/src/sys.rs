@@ -1,6 +1,6 @@
-//! All that needs `unsafe`: system calls for which there is no safe function.
+//! Everything that needs `unsafe`: system calls without a safe wrapper.
 //!
-//! The spawner and everything it forks have one thread, so that a copy of them is whole.
+//! The spawner and everything it forks are single-threaded, so a fork copies them completely.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -13,11 +13,11 @@ use rustix::process::Pid;
 pub enum Arg<'a> {
     /// A number, a flag or a descriptor.
     Int(i64),
-    /// Bytes that the kernel reads.
+    /// Bytes the kernel reads.
     In(&'a [u8]),
-    /// Bytes that the kernel writes.
+    /// Bytes the kernel writes.
     Out(&'a mut [u8]),
-    /// A text that the kernel reads.
+    /// A string the kernel reads.
     Text(&'a CStr),
 }
 
@@ -32,10 +32,10 @@ impl Arg<'_> {
     }
 }
 
-/// A system call by its number; what is left of six arguments is 0.
+/// Makes a system call by its number; missing arguments out of the six are 0.
 ///
-/// Meant for calls that change nothing in this process's memory but through [`Arg::Out`]: none that map, unmap or
-/// begin a process or thread that shares memory.
+/// Meant for calls that change this process's memory only through [`Arg::Out`]: none that map or unmap memory, or
+/// start a process or thread that shares it.
 ///
 /// # Errors
 /// The kernel's.
@@ -51,7 +51,7 @@ pub fn call(number: libc::c_long, arguments: &mut [Arg<'_>]) -> io::Result<i64> 
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// The same for a call that answers with a new descriptor.
+/// The same for a call that returns a new descriptor.
 ///
 /// # Errors
 /// The kernel's.
@@ -66,9 +66,9 @@ pub fn bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-/// Who returns from [`fork`].
+/// Which process returns from [`fork`].
 pub enum Forked {
-    /// The one who forked, with the new process.
+    /// The parent, with the new process.
     Parent(Pid, Option<OwnedFd>),
     /// The new process.
     Child,
@@ -87,10 +87,10 @@ pub fn fork() -> io::Result<Forked> {
     }
 }
 
-/// Copies this process into new namespaces, and into a cgroup of version 2 when one is given.
+/// Copies this process into new namespaces, and into a version 2 cgroup if one is given.
 ///
 /// # Errors
-/// The kernel's: `ENOSPC` where namespaces are limited to none, `EPERM` where they are forbidden.
+/// The kernel's: `ENOSPC` if the limit on namespaces is zero, `EPERM` if they are forbidden.
 pub fn fork_into(namespaces: u64, group: Option<i32>) -> io::Result<Forked> {
     let mut handle: i32 = -1;
     let into = if group.is_some() { 0x2_0000_0000 } else { 0 };
@@ -114,10 +114,10 @@ pub fn fork_into(namespaces: u64, group: Option<i32>) -> io::Result<Forked> {
     }
 }
 
-/// Starts a process that shares this one's memory, as `posix_spawn` does: nothing is copied, and this process stands
-/// still until the other one has become a program or left. Gives its id.
+/// Starts a process that shares our memory, as `posix_spawn` does: nothing is copied, and this process stands still
+/// until the other has become a program or ended. Returns its pid.
 ///
-/// What `act` allocates and does not free stays here.
+/// Whatever `act` allocates and does not free stays here.
 ///
 /// # Errors
 /// The kernel's: too many processes, no memory for its stack.
@@ -146,7 +146,7 @@ pub fn start_sharing(mut act: impl FnMut() -> i32) -> io::Result<Pid> {
     }
 }
 
-/// Becomes a program. Comes back only with a reason.
+/// Becomes a program. Returns only on failure.
 pub fn execute(program: &CStr, arguments: &[CString], variables: &[CString]) -> io::Error {
     let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
@@ -161,15 +161,15 @@ pub fn execute(program: &CStr, arguments: &[CString], variables: &[CString]) -> 
 pub struct Ended {
     /// Which.
     pub pid: Pid,
-    /// Its exit code, or 128 and the signal that ended it.
+    /// Its exit code, or 128 plus the signal that killed it.
     pub code: i32,
-    /// The signal that ended it.
+    /// The signal that killed it.
     pub signal: Option<i32>,
     /// CPU time of it and of all it waited for.
     pub cpu: Duration,
 }
 
-/// A child that has ended and was not yet asked for.
+/// The result of [`reap`].
 pub enum Reaped {
     /// This one.
     One(Ended),
@@ -179,7 +179,7 @@ pub enum Reaped {
     NoChildren,
 }
 
-/// Asks for a child that has ended.
+/// Reaps a child that has ended.
 pub fn reap() -> Reaped {
     let mut status = 0;
     // SAFETY: `rusage` is plain numbers, for which all zeros is a value.
@@ -198,7 +198,7 @@ pub fn reap() -> Reaped {
     }
 }
 
-/// Blocks SIGCHLD and gives a descriptor that can be read when a child ends.
+/// Blocks SIGCHLD and returns a descriptor that becomes readable when a child ends.
 ///
 /// # Errors
 /// The kernel's.
@@ -216,7 +216,7 @@ pub fn children_signal() -> io::Result<OwnedFd> {
     }
 }
 
-/// Gives these signals their ordinary meaning, and blocks none of all.
+/// Restores the default action of these signals, and unblocks all signals.
 pub fn ordinary_signals(signals: impl IntoIterator<Item = i32>) {
     // SAFETY: setting a default action runs no code of ours; the set is initialised before it is used.
     unsafe {
@@ -229,7 +229,7 @@ pub fn ordinary_signals(signals: impl IntoIterator<Item = i32>) {
     }
 }
 
-/// What a signal does.
+/// Ignores a signal.
 pub fn ignore_signal(signal: i32) {
     // SAFETY: ignoring a signal runs no code of ours.
     unsafe { libc::signal(signal, libc::SIG_IGN) };
@@ -241,7 +241,7 @@ pub fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Hands a compiled filter of system calls to the kernel, for ever.
+/// Hands a compiled filter of system calls to the kernel, for good.
 ///
 /// # Errors
 /// The kernel's: `EINVAL` for a wrong program, `ENOSYS` without seccomp.
@@ -254,7 +254,7 @@ pub fn install_filter(program: &[libc::sock_filter]) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Maps anonymous memory and touches every `step`th byte of it, up to `length`; never gives it back.
+/// Maps anonymous memory, or `file` shared, and touches every `step`th byte of it, up to `length`; never unmaps it.
 ///
 /// # Errors
 /// The kernel's, when it refuses the mapping.
@@ -274,7 +274,7 @@ pub fn occupy(length: usize, step: usize, flags: i32, file: Option<i32>) -> io::
     if place == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // A huge page for each that is touched would be another attack; kernels without them refuse this.
+    // Huge pages for each touched byte would be another attack; kernels without them refuse this.
     // SAFETY: the mapping above, whole; advice changes nothing in it.
     unsafe { libc::madvise(place, length, libc::MADV_NOHUGEPAGE) };
     for at in (0..length).step_by(step) {
@@ -284,7 +284,7 @@ pub fn occupy(length: usize, step: usize, flags: i32, file: Option<i32>) -> io::
     Ok(())
 }
 
-/// Attaches a segment of shared memory of System V; `write` fills it.
+/// Attaches a System V shared memory segment and fills the first `fill` bytes.
 ///
 /// # Errors
 /// The kernel's.
@@ -301,7 +301,7 @@ pub fn attach(id: i32, fill: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// A thread that shares nothing of the library's: counts, sleeps and ends.
+/// Starts a thread with a small stack, which sleeps for `patience` and ends.
 ///
 /// # Errors
 /// When the system refuses a thread.
@@ -309,7 +309,7 @@ pub fn sleeping_thread(patience: Duration) -> io::Result<()> {
     std::thread::Builder::new().stack_size(16 << 10).spawn(move || std::thread::sleep(patience)).map(|_| ())
 }
 
-/// A system call through the gate of 32-bit programs (`int 0x80`), without arguments.
+/// A system call through the gate for 32-bit programs (`int 0x80`), without arguments.
 #[cfg(target_arch = "x86_64")]
 pub fn call_of_32_bits(number: u32) -> i32 {
     let result: i32;
@@ -336,7 +336,7 @@ pub fn time_stamp() -> u64 {
     count
 }
 
-/// Keeps a signal waiting.
+/// Blocks a signal, so that it stays pending.
 pub fn block_signal(signal: i32) {
     // SAFETY: the set is initialised by `sigemptyset` before it is used.
     unsafe {

@@ -1,4 +1,5 @@
-//! Some attacks of each kind, each with its control. `agon sandbox test --controls` runs all.
+//! Some attacks of each kind, each with its control. `agon sandbox test --controls` runs all of
+//! them.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use agon_sandbox::suite::{Wanted, run};
 use agon_sandbox::{Level, probe};
 
-/// One of each wall.
+/// One per wall.
 const SOME: [&str; 14] = [
     "signal-opponent",
     "read-opponent-environment",
@@ -39,7 +40,7 @@ fn some_attacks_are_held_and_win_in_their_controls() {
     assert!(bad.is_empty(), "at level {}: {bad:#?}", results.level);
 }
 
-/// The lines of the guide's table of attacks.
+/// The rows of the guide's table of attacks.
 fn table() -> String {
     let line = |attack: agon_sandbox::attack::Attack| {
         use agon_sandbox::attack::Control;
@@ -59,7 +60,7 @@ fn table() -> String {
     agon_sandbox::attack::all().into_iter().map(line).collect()
 }
 
-/// `UPDATE_SECURITY=1 cargo test -p agon-sandbox --test attacks` writes the table anew.
+/// `UPDATE_SECURITY=1 cargo test -p agon-sandbox --test attacks` rewrites the table.
 #[test]
 fn the_guide_lists_every_attack() {
     const HEAD: &str = "| attack | it tries to | held by | down to level | wins |\n|---|---|---|---|---|\n";

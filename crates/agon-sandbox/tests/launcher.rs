@@ -1,6 +1,6 @@
-//! The launcher under whatever description and order: either it says why not, or what runs is held, and nothing is left.
+//! The launcher under any description and order: either it says why not, or the program is held, and nothing is left.
 //!
-//! A short form runs with every test; `cargo xtask long launcher` asks for 5,000 cases (`AGON_SANDBOXES`).
+//! A short form runs with every test; `cargo xtask long launcher` runs 5,000 cases (`AGON_SANDBOXES`).
 #![cfg(target_os = "linux")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,20 +18,20 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, TestRunner};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agon-sandbox");
-/// Longer than anything here takes; the programs end by themselves after a fraction of it.
+/// Longer than anything here takes; the programs end by themselves well before that.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What no program may read, in a file that no description names.
+/// Content that no program may read, in a file no description names.
 const SECRET: &str = "a secret of the machine";
-/// What a file says that may be read.
+/// The content of a readable file.
 const OPEN: &str = "for the bot to read";
 
-/// What the program tries. It ends whatever happens to it.
+/// What the program tries. It ends whatever happens.
 const PROBE: &str = "cat $1/secret 2>/dev/null; cat /bot/to-secret 2>/dev/null
 for place in $2; do echo x >$place/written; rm -f $place/open; done 2>/dev/null
 ls /proc | grep -c '^[0-9]' >/dev/null; mkdir -p /tmp/a/b; echo end";
 
-/// The files of outside: one folder that is shown, one that is not.
+/// The files outside: one folder that is shown, one that is not.
 struct World {
     root: tempfile::TempDir,
 }
@@ -57,7 +57,7 @@ impl World {
         Self { root }
     }
 
-    /// Every file of it but in the places that may be written, with what it says.
+    /// Every file in it with its content, except in writable places.
     fn contents(&self, but: &[PathBuf]) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.root.path().to_owned()];
@@ -82,7 +82,7 @@ impl World {
     }
 }
 
-/// A case: what is to be shown, where, with which limits, and what is to run.
+/// A case: what to show, where, with which limits, and what to run.
 #[derive(Clone, Debug)]
 struct Case {
     shown: Vec<(u8, &'static str, &'static str)>,
@@ -93,7 +93,7 @@ struct Case {
     folder: &'static str,
     variables: BTreeMap<String, String>,
     order: (&'static str, Vec<String>, Vec<usize>),
-    /// Walls that are withdrawn, as for a level below.
+    /// Walls that are withdrawn, as for a lower level.
     without: Vec<Wall>,
 }
 
@@ -185,7 +185,7 @@ fn cases() -> impl Strategy<Value = Case> {
         })
 }
 
-/// The description of a case, and the folders of outside that it may write.
+/// The description of a case, and the outside folders it may write to.
 fn described(case: &Case, world: &World) -> (Confinement, Vec<PathBuf>) {
     let [memory, cpu, disk, descriptors, _] = case.limits;
     let mut with = Confinement {
@@ -216,7 +216,7 @@ fn described(case: &Case, world: &World) -> (Confinement, Vec<PathBuf>) {
     (with, written)
 }
 
-/// Runs a case. What the program wrote, or why there was none.
+/// Runs a case. Returns the program's output, or why there was none.
 fn run(launcher: &Launcher, walls: &BTreeSet<Wall>, case: &Case, world: &World) -> Result<String, Refusal> {
     let (with, _) = described(case, world);
     let sandbox = launcher.prepare(&with, walls)?;
@@ -243,14 +243,14 @@ fn run_in(sandbox: &Sandbox, case: &Case, world: &World) -> Result<String, Refus
     }
     sandbox.run(&order, [input.as_fd(), theirs.as_fd(), theirs.as_fd()])?;
     drop(theirs);
-    // Everything at once was killed where memory was short: there is no report then, and nobody holds the pipe.
+    // If memory ran short, everything was killed at once: then there is no report, and nobody holds the pipe.
     sandbox.wait(PATIENCE);
     let mut text = Vec::new();
     output.read_to_end(&mut text).expect("what it wrote");
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// What there is of ours: mounts, children of this process, descriptors.
+/// What we hold: mounts, children of this process, descriptors.
 fn kept() -> [usize; 3] {
     let lines = |path: &str| fs::read_to_string(path).expect("a list").lines().count();
     let me = std::process::id();
@@ -258,7 +258,7 @@ fn kept() -> [usize; 3] {
     for task in fs::read_dir("/proc/self/task").expect("threads").flatten() {
         let list = fs::read_to_string(task.path().join("children")).unwrap_or_default();
         for child in list.split_whitespace() {
-            // The spawner, and what is below it.
+            // The spawner, and whatever is below it.
             children += 1 + fs::read_to_string(format!("/proc/{child}/task/{child}/children"))
                 .unwrap_or_default()
                 .split_whitespace()
@@ -296,7 +296,7 @@ fn whatever_is_described_is_refused_or_held_and_leaves_nothing() {
         without: Vec::new(),
     };
     let world = World::make();
-    // The first makes the slot, whose connection and cgroup stay.
+    // The first run creates the slot, whose connection and cgroup stay.
     assert_eq!(run(&launcher, &found.walls, &plain, &world), Ok("end\n".to_owned()));
     let before = kept();
     let (mut ran, mut refused) = (0, BTreeMap::<String, u32>::new());
@@ -319,7 +319,7 @@ fn whatever_is_described_is_refused_or_held_and_leaves_nothing() {
             }
         }
         prop_assert_eq!(world.contents(&written), contents, "something outside was changed");
-        // Whatever that was, the next is as if it had not been.
+        // Whatever that case did, the next one is unaffected.
         prop_assert_eq!(run(&launcher, &found.walls, &plain, &world), Ok("end\n".to_owned()));
         prop_assert_eq!(kept(), before, "mounts, processes and descriptors");
         Ok(())

@@ -1,4 +1,4 @@
-//! Sandboxes as this machine allows them. Where a level is not to be had, a line says so and the test passes.
+//! Sandboxes as far as this machine allows them. If a level is unavailable, a line says so and the test passes.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ fn launcher() -> (Launcher, Found) {
     (launcher, found)
 }
 
-/// Runs a line of the shell; what it wrote, and how it ended.
+/// Runs a shell command; returns its output, and how it ended.
 fn shell(
     launcher: &Launcher,
     walls: &BTreeSet<Wall>,
@@ -69,8 +69,8 @@ fn a_program_sees_its_own_world() {
     assert_eq!(see("echo x > /bot/y; echo x > /y; echo x > /tmp/y && cat /tmp/y").lines().last(), Some("x"));
     assert!(!folder.path().join("y").exists());
     assert_eq!(see("ls /tmp"), "", "a fresh one each time");
-    // The first process is the init, the second the shell. Nobody else is seen, and the init only by members of
-    // the group 0, from whom the kernel hides nobody.
+    // The first process is the init, the second the shell. Nobody else is visible, and the init only to members of
+    // group 0, from whom the kernel hides nobody.
     let processes = see("echo /proc/[0-9]*");
     assert!(["/proc/2\n", "/proc/1 /proc/2\n"].contains(&processes.as_str()), "{processes}");
     assert_eq!(see("ls /proc/self/fd | wc -l"), "4\n", "three and the folder that is listed");
@@ -92,12 +92,12 @@ fn memory_and_processes_are_counted_and_said() {
     let many = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 100 & done";
     let (_, _, sandbox) = shell(&launcher, &found.walls, &with, &format!("({many}) >/dev/null 2>&1"));
     sandbox.end().expect("nothing is left");
-    // The next one begins with nothing charged.
+    // The next one starts with nothing charged.
     let (text, code, sandbox) = shell(&launcher, &found.walls, &with, "echo here");
     assert_eq!((text.as_str(), code), ("here\n", Some(0)));
     let next = sandbox.charge().expect("a cgroup");
     assert_eq!(next.killed, 0);
-    // What is known of one is known of all, also where the system cannot set the highest memory back.
+    // A figure known for one is known for all, even if the system cannot reset the memory peak.
     assert!(
         next.peak < charge.peak.max(1) && (next.peak > 0) == (charge.peak > 0),
         "{next:?}, {charge:?} before"
@@ -119,7 +119,8 @@ fn what_is_stopped_stands_and_can_be_ended() {
     sandbox.end().expect("nothing is left");
 }
 
-/// All that computes at once has stopped when `freeze` returns, takes nothing until it is let go, and dies frozen.
+/// All concurrent computation has stopped when `freeze` returns, uses nothing until it is resumed, and can be
+/// killed while frozen.
 #[test]
 fn what_is_frozen_computes_nothing() {
     let (launcher, found) = launcher();
@@ -186,7 +187,7 @@ fn a_killed_host_leaves_nothing_that_runs() {
         println!("skipped: no namespaces here: {:?}", found.missing);
         return;
     }
-    // The host is a life of the test's program, which says which process is its sandbox's.
+    // The host is a role of the test's program, which reports its sandbox's process.
     let mut host = std::process::Command::new(PROGRAM)
         .args(["__sandbox", "sleeper"])
         .stdout(std::process::Stdio::piped())

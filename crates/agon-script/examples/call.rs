@@ -1,4 +1,4 @@
-//! What a call costs beyond the script's own time, on a question with about a hundred entities:
+//! The cost of a call beyond the script's own time, on a question with about a hundred entities:
 //! `chrt -f 1 cargo run --release -p agon-script --example call`.
 
 use std::path::Path;
@@ -14,7 +14,7 @@ use ostibot::dialect::Talk;
 const SAMPLES: usize = 9;
 const CALLS_A_SAMPLE: u32 = 2_000;
 
-/// What a script does in its `play`.
+/// What a script's `play` does.
 const CALLS: [(&str, &str); 3] = [
     ("answers at once", "return { actions: [] };"),
     (
@@ -25,10 +25,10 @@ const CALLS: [(&str, &str); 3] = [
     ("reads the same question once more, with the engine's own JSON.parse", "JSON.parse(text); return { actions: [] };"),
 ];
 
-/// A question of a match with random orders, with its number of entities.
+/// A question from a match with random orders, with its number of entities.
 fn question() -> (Vec<u8>, usize) {
     let mut best: (Vec<u8>, usize) = (Vec::new(), 0);
-    // With more than two teams, and late in the round when much burns, a team sees so much.
+    // With more than two teams, and late in the round when much is burning, a team sees that many.
     for (seats, seed) in [2, 4, 6].into_iter().flat_map(|seats| (0..8).map(move |seed| (seats, seed))) {
         let game = Ostibot::set_up(&Setup { seats, seed, ..Setup::default() }).expect("a match");
         let (mut state, mut chance, mut answers) = (game.start(), Seeded::stream(seed, "bench"), Vec::new());

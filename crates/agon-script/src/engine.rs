@@ -1,4 +1,4 @@
-//! One script in an engine of its own.
+//! A script in an engine of its own.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -11,17 +11,17 @@ use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Runtime, Valu
 
 use crate::objects::Builder;
 
-/// What a script and everything it makes may occupy, in bytes.
+/// Memory limit for a script and everything it creates, in bytes.
 pub const MEMORY: usize = 128 << 20;
-/// How deep calls may go, in bytes of the stack; less where the system gives little.
+/// How deep calls may go, in bytes of stack; less if the system provides little.
 const STACK: usize = 1 << 20;
 
-// The clock of a script counts what it does. Each call of a function and each jump, of which a round of a loop has two,
-// takes one from a counter of the engine, and when 10,000 are used up the engine asks whether it is to go on: that is
-// one millisecond. So a search that is bounded by the clock ends, and the same script does the same on any machine. The number is the engine's own: where another version of it counts
-// otherwise, a test says so, and `docs/scripts.md` has it for authors.
+// The clock of a script counts what it does. Each function call and each jump (a loop iteration has two) takes one from
+// a counter of the engine, and when 10,000 are used up the engine asks whether to go on: that is one millisecond. So a
+// search bounded by the clock ends, and the same script behaves the same on every machine. The number is the engine's
+// own: if another version counts differently, a test fails; `docs/scripts.md` documents it for authors.
 
-/// The parts of the language: all of it but what shows memory.
+/// The parts of the language: everything except what exposes memory.
 type Language = (
     intrinsic::Date,
     intrinsic::Eval,
@@ -34,9 +34,9 @@ type Language = (
     intrinsic::Promise,
 );
 
-/// A script that was loaded and can be called.
+/// A loaded script that can be called.
 pub struct Engine {
-    // In the order in which they have to be dropped.
+    // In the order in which they must be dropped.
     builder: Builder,
     call: Persistent<Function<'static>>,
     finish: Persistent<Function<'static>>,
@@ -46,17 +46,17 @@ pub struct Engine {
 
 /// An answer to a question.
 pub struct Answered {
-    /// The line that answers it.
+    /// The answer line.
     pub line: String,
-    /// Whether the script has used up its memory, so that it had better start afresh.
+    /// Whether the script has used up its memory and should start afresh.
     pub exhausted: bool,
 }
 
 impl Engine {
-    /// Loads the script of `source`, the text of the file at `path`. `print` shows what it writes to the console.
+    /// Loads the script `source`, the text of the file at `path`. `print` shows what it writes to the console.
     ///
     /// # Errors
-    /// A sentence for its author.
+    /// A sentence for the script's author.
     pub fn load(
         path: &Path,
         source: &str,
@@ -80,7 +80,7 @@ impl Engine {
             let print = Func::from(move |text: String| print(&text));
             let clock = Func::from(move || ticks.get());
             let host: Object<'_> = host.call((print, seed, clock)).map_err(|error| error.to_string())?;
-            // The engine asks for the first time at once.
+            // The engine asks for the first time right away.
             started.set(0);
             find_script(&context, &host, path, source)?;
             let function = |name: &str| {
@@ -111,25 +111,24 @@ impl Engine {
         match line {
             Ok(line) if !line.starts_with("{\"failed\"") => Answered { line, exhausted: false },
             Ok(line) => Answered { line, exhausted: self.exhausted() },
-            // Not even its failure could be told.
+            // Not even the failure could be reported.
             Err(why) => Answered { line: failure(&format!("the script failed: {why}")), exhausted: true },
         }
     }
 
-    /// Whether most of its memory is in use by things that it holds.
+    /// Whether objects the script still holds take up most of its memory.
     fn exhausted(&self) -> bool {
         self.runtime.run_gc();
         self.runtime.memory_usage().malloc_size > (MEMORY / 4 * 3) as i64
     }
 }
 
-/// The line that tells of a failure.
+/// The line that reports a failure.
 pub fn failure(why: &str) -> String {
     serde_json::json!({ "failed": why }).to_string()
 }
 
-/// Runs what the script has put off until later: whatever comes after an `await`. What is thrown there is nobody's
-/// result.
+/// Runs what the script has deferred: whatever follows an `await`. Exceptions there are nobody's result.
 fn run_jobs(context: &Ctx<'_>) {
     while context.execute_pending_job() {}
 }
@@ -145,7 +144,7 @@ fn evaluate<'js, V: rquickjs::FromJs<'js>>(
     context.eval_with_options(source, options)
 }
 
-/// What was thrown, in a line, when the script's own world could not say it.
+/// The exception in a line, if the script's own world could not express it.
 fn thrown(context: &Ctx<'_>, error: &rquickjs::Error) -> String {
     if !error.is_exception() {
         return error.to_string();
@@ -154,7 +153,7 @@ fn thrown(context: &Ctx<'_>, error: &rquickjs::Error) -> String {
     message.filter(|message| !message.is_empty()).unwrap_or_else(|| "out of memory".to_owned())
 }
 
-/// Runs the file and lets the host look for the script in what it brought.
+/// Runs the file, and has the host look for the script in what the file defined.
 fn find_script<'js>(context: &Ctx<'js>, host: &Object<'js>, path: &Path, source: &str) -> Result<(), String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let run = || -> rquickjs::Result<Result<Option<String>, String>> {
@@ -189,10 +188,10 @@ fn find_script<'js>(context: &Ctx<'js>, host: &Object<'js>, path: &Path, source:
     }
 }
 
-/// The file as an ES module; none when it is a classic script.
+/// The file as an ES module; none if it is a classic script.
 ///
-/// The ending says which, or else what it can be read as. What can be read as neither is what it seems to want to be,
-/// so that its mistake is told and not that of the other form.
+/// The ending decides, or else which of the two it parses as. A file that parses as neither is taken for what it seems
+/// to want to be, so that the error reported is its own and not one of the other form.
 fn module<'js>(context: &Ctx<'js>, path: &Path, source: &str) -> rquickjs::Result<Option<Module<'js>>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let ending = path.extension().and_then(|ending| ending.to_str());
@@ -208,7 +207,7 @@ fn module<'js>(context: &Ctx<'js>, path: &Path, source: &str) -> rquickjs::Resul
     }
 }
 
-/// Whether the engine can read this as a classic script. Nothing of it is run.
+/// Whether the engine can parse this as a classic script. Nothing is run.
 fn is_classic(context: &Ctx<'_>, source: &str) -> rquickjs::Result<bool> {
     let text = CString::new(source)?;
     let flags = (qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY) as i32;

@@ -1,11 +1,11 @@
 //! JavaScript bots in an embedded engine.
 //!
-//! A script runs in a process of its own, `agon __script`, which reads questions and writes answers, a
-//! line each, so that a bad script harms nobody and the referee needs to know nothing of it. In that
-//! process one thread runs the engine, and another watches that it answers in time ([`watch`]). A script that does
-//! not is beyond help: an endless loop may be inside the engine's own functions, where nothing
-//! can interrupt it. The watching thread then answers in its place, and the process becomes a new one
-//! by `exec`: with the same pipes, and nothing left of the script.
+//! A script runs in a separate process, `agon __script`, which reads questions and writes answers, one per line,
+//! so that a bad script harms nobody and the referee need not know about it. In that process one thread runs the
+//! engine, and another makes sure that it answers in time ([`watch`]). A script that does not is beyond help: an
+//! endless loop may be inside the engine's own functions, where nothing can interrupt it. The watching thread then
+//! answers in its place, and the process becomes a new one by `exec`, with the same pipes and nothing left of the
+//! script.
 
 // In reading order.
 mod engine;
@@ -22,7 +22,7 @@ pub use engine::{Answered, Engine, MEMORY, failure};
 
 use crate::watch::Watch;
 
-/// A larger file is refused, in bytes.
+/// Larger files are refused, in bytes.
 const LARGEST_SOURCE: u64 = 8 << 20;
 
 /// The whole life of a script's process; `arguments` are those of [`Script::arguments`].
@@ -55,7 +55,7 @@ pub fn run(arguments: &[std::ffi::OsString]) -> ExitCode {
         question.clear();
         match input.read_until(b'\n', &mut question) {
             Ok(length) if length > 0 => {}
-            // Nothing needs to be taken down for a process that ends.
+            // A process that ends needs no tear-down.
             _ => std::process::exit(0),
         }
         watch.begin();

@@ -1,15 +1,16 @@
-//! From a question in JSON straight to JavaScript values.
+//! Converts a JSON question directly to JavaScript values.
 //!
-//! The engine's own `JSON.parse` takes twice the time, because it knows nothing of the question before.
-//! Objects of one turn look like those of the turns before it, and this remembers three things of them:
+//! The engine's own `JSON.parse` takes twice as long, because it knows nothing of earlier questions.
+//! Objects of one turn look like those of previous turns, and this module remembers three things about
+//! them:
 //!
 //! - their keys, as a tree: most keys are found by one comparison with the key that came next last time;
-//! - one living object for every start of such a list of keys. The engine keeps the layout of living
-//!   objects, so that a new object takes over a layout where it would otherwise build its own;
-//! - short texts, which are immutable and can be shared.
+//! - one living object for every prefix of such a list of keys. The engine keeps the layout of living
+//!   objects, so a new object takes over that layout instead of building its own;
+//! - short strings, which are immutable and can be shared.
 //!
-//! This is the only place with unsafe code: the engine's safe interface counts references of the
-//! context with every value and costs a third more.
+//! This is the only place with unsafe code: with every value, the engine's safe interface counts
+//! references to the context, which costs a third more.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -19,34 +20,34 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// So many starts of lists of keys are remembered.
+/// How many prefixes of lists of keys are remembered.
 const MOST_SHAPES: usize = 1_000;
-/// An object with more keys is a table, whose keys say nothing about the next one.
+/// An object with more keys is a table, in which one key says nothing about the next.
 const MOST_KEYS: usize = 40;
-/// Texts up to this length are remembered, one for each slot.
+/// Strings up to this length are remembered, one per slot.
 const LONGEST_TEXT: usize = 64;
 const SLOTS: usize = 1_024;
 
-/// The key of the input that holds what a bot remembers: any JSON, of which nothing can be foreseen.
+/// The input key for what a bot remembers: any JSON, so nothing about it can be predicted.
 const STATE: &str = "state";
 
-/// Makes JavaScript values of questions.
+/// Builds JavaScript values from questions.
 pub struct Builder {
     context: NonNull<qjs::JSContext>,
-    /// A tree of keys; the first is the root, an object without keys.
+    /// A tree of keys; the first entry is the root, an object without keys.
     shapes: Vec<Shape>,
     texts: Vec<Option<(Box<str>, qjs::JSValue)>>,
 }
 
-/// The start of a list of keys.
+/// A prefix of a list of keys.
 struct Shape {
-    /// The last of these keys, the engine's name for it, and the start before it.
+    /// The last of these keys, the engine's name for it, and the prefix before it.
     key: Box<str>,
     atom: qjs::JSAtom,
     before: usize,
-    /// An object with these keys, so that the engine remembers their layout.
+    /// An object with these keys, kept so that the engine remembers their layout.
     kept: qjs::JSValue,
-    /// Which keys came next.
+    /// The keys that came next.
     next: Vec<usize>,
 }
 
@@ -65,14 +66,14 @@ impl Builder {
         }
     }
 
-    /// Reads `{"phase":...,"input":...}` and gives the phase and the value of the input.
+    /// Reads `{"phase":...,"input":...}`; returns the phase and the value of the input.
     ///
     /// # Errors
-    /// A sentence, when it is something else, or the engine's memory is full. Then an exception may
-    /// be pending in the context.
+    /// A sentence, when it is something else, or the engine's memory is full. An exception may then be
+    /// pending in the context.
     pub fn question<'js>(&mut self, context: &Ctx<'js>, line: &[u8]) -> Result<(String, Value<'js>), String> {
         assert_eq!(self.context, context.as_raw(), "the builder belongs to another context");
-        // Checked once: a reader of bytes would check every text in it.
+        // Checked once: a reader of bytes would check every string in it.
         let line = std::str::from_utf8(line).map_err(|error| error.to_string())?;
         let mut reader = serde_json::Deserializer::from_str(line);
         let (phase, input) =
@@ -86,7 +87,7 @@ impl Builder {
         self.context.as_ptr()
     }
 
-    /// A value that was just made by the engine; none when its memory is full.
+    /// A value just made by the engine; none if its memory is full.
     fn made(&self, value: qjs::JSValue) -> Option<Held> {
         // SAFETY: looks only at the value's tag.
         (!unsafe { qjs::JS_IsException(value) }).then_some(Held { context: self.context, value })
@@ -97,7 +98,7 @@ impl Builder {
         self.made(unsafe { qjs::JS_NewObject(self.pointer()) })
     }
 
-    /// Adds a property to an object that was made here.
+    /// Adds a property to an object made here.
     fn define(&self, object: &Held, atom: qjs::JSAtom, value: Held) -> Option<()> {
         let flags = qjs::JS_PROP_C_W_E as i32;
         // SAFETY: the object and the value are alive and of this context; the value is handed over.
@@ -142,7 +143,7 @@ impl Builder {
         (atom != qjs::JS_ATOM_NULL).then_some(Atom { context: self.context, atom })
     }
 
-    /// The list of keys `before` with one more, remembered from now on.
+    /// The list of keys `before` plus one more, remembered from now on.
     fn shape(&mut self, before: usize, key: &str) -> Option<usize> {
         if let Some(&next) = self.shapes[before].next.iter().find(|&&next| *self.shapes[next].key == *key) {
             return Some(next);
@@ -204,7 +205,7 @@ impl Drop for Held {
     }
 }
 
-/// An engine's name of a key that is given back.
+/// An engine's name for a key, released when dropped.
 struct Atom {
     context: NonNull<qjs::JSContext>,
     atom: qjs::JSAtom,
@@ -252,7 +253,7 @@ impl<'de> Visitor<'de> for Question<'_, '_> {
     }
 }
 
-/// Reads any value. The outermost one comes with the context, for the `state` in it.
+/// Reads any value. The outermost one gets the context, for the `state` in it.
 struct Json<'a, 'js>(&'a mut Builder, Option<&'a Ctx<'js>>);
 
 impl<'de> DeserializeSeed<'de> for Json<'_, '_> {
@@ -301,7 +302,7 @@ impl<'de> Visitor<'de> for Json<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Held, A::Error> {
-        // Many lists are empty, and take no memory then.
+        // Many lists are empty, and then take no memory.
         let mut values: Vec<Held> = Vec::new();
         while let Some(value) = entries.next_element_seed(Json(&mut *self.0, None))? {
             values.push(value);
@@ -340,15 +341,15 @@ impl<'de> Visitor<'de> for Json<'_, '_> {
 
 /// A key of an object.
 struct Key {
-    /// Its place among the shapes.
+    /// Its index among the shapes.
     shape: usize,
-    /// Its name, when it has no place there.
+    /// Its name, if it has no place there.
     loose: Option<Atom>,
     /// Whether it is [`STATE`] in the input itself.
     state: bool,
 }
 
-/// Reads the key after those of a shape (if they have one), in the input itself or in something else.
+/// Reads the key that follows those of a shape (if they have one), in the input itself or elsewhere.
 struct KeyAfter<'a>(&'a mut Builder, Option<usize>, bool);
 
 impl<'de> DeserializeSeed<'de> for KeyAfter<'_> {
@@ -378,7 +379,7 @@ impl Visitor<'_> for KeyAfter<'_> {
     }
 }
 
-/// What a bot remembers, read by the engine.
+/// What a bot remembers, parsed by the engine.
 fn state(context: &Ctx<'_>, json: &RawValue) -> Option<qjs::JSValue> {
     let value = context.json_parse(json.get()).ok()?;
     // SAFETY: the context lives; the second reference is the caller's.
@@ -391,7 +392,7 @@ mod tests {
 
     use super::*;
 
-    /// What a script finds in the input of a question, as JSON, asked three times with one builder.
+    /// What a script finds in the input of a question, as JSON; asked three times with one builder.
     fn seen(question: &str) -> [Result<String, String>; 3] {
         let runtime = Runtime::new().expect("an engine");
         let context = Context::full(&runtime).expect("a world");
@@ -400,7 +401,7 @@ mod tests {
             let mut builder = unsafe { Builder::new(&context) };
             [(); 3].map(|()| {
                 let (_, input) = builder.question(&context, question.as_bytes())?;
-                // Whatever the engine sees in it, deeper than JSON: the order of keys too.
+                // Everything the engine sees in it, beyond JSON's own view: the order of keys too.
                 let show: Function<'_> =
                     context.eval("(value) => JSON.stringify(value)").expect("a function");
                 Ok(show.call((input,)).expect("it is JSON"))

@@ -1,4 +1,4 @@
-//! Answers in time, whatever the script does.
+//! Ensures an answer in time, whatever the script does.
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -14,31 +14,31 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::engine::failure;
 
-/// What a script may print in one call, in bytes.
+/// How much a script may print in one call, in bytes.
 const MOST_PRINTED: u64 = 64 << 10;
-/// A script that did not get this much of its time was kept waiting by this machine.
+/// A script that missed this much of its time was kept waiting by the machine.
 const WAITED: Duration = Duration::from_millis(5);
 
-/// The first call: loading the script.
+/// The first call, which loads the script.
 const LOADING: u64 = 1;
 
-/// The clock of the calls, shared by the thread of the script and the thread that watches it.
+/// The clock of the calls, shared by the script's thread and the thread that watches it.
 pub struct Watch {
     script: Script,
     budget: Option<Duration>,
     start: Instant,
-    /// How many calls there were.
+    /// Number of calls so far.
     calls: AtomicU64,
-    /// The call under way, 0 for none. Who takes it back to 0 answers.
+    /// The current call, 0 for none. Whichever thread resets it to 0 answers.
     call: AtomicU64,
-    /// When it began, since the start, and the CPU time of this process then; nanoseconds.
+    /// When the current call began, since the start, and this process's CPU time then; in nanoseconds.
     began: AtomicU64,
     used: AtomicU64,
     printed: AtomicU64,
 }
 
 impl Watch {
-    /// Begins to watch. The first call, loading the script, begins now.
+    /// Starts watching. The first call, loading the script, begins now.
     pub fn start(script: Script) -> Arc<Self> {
         let zero = || AtomicU64::new(0);
         let watch = Arc::new(Self {
@@ -60,7 +60,7 @@ impl Watch {
         watch
     }
 
-    /// A call begins.
+    /// Begins a call.
     pub fn begin(&self) {
         self.began.store(self.start.elapsed().as_nanos() as u64, Ordering::Relaxed);
         self.used.store(cpu_time().as_nanos() as u64, Ordering::Relaxed);
@@ -69,7 +69,7 @@ impl Watch {
         self.call.store(call, Ordering::Release);
     }
 
-    /// Ends the call, so that the caller may answer. Does not return when it was too late.
+    /// Ends the call, so that the caller may answer. Does not return if it is too late.
     pub fn claim(&self) {
         let call = self.calls.load(Ordering::Relaxed);
         if self.call.compare_exchange(call, 0, Ordering::AcqRel, Ordering::Relaxed).is_err() {
@@ -80,13 +80,14 @@ impl Watch {
         }
     }
 
-    /// Sleeps most of the time: no call can be late before a whole budget has passed since there was none.
+    /// Sleeps most of the time: while no call is running, none can be late before a whole budget has
+    /// passed.
     fn watch(&self, budget: Duration) {
         loop {
             let call = self.call.load(Ordering::Acquire);
             let wall =
                 self.start.elapsed().saturating_sub(Duration::from_nanos(self.began.load(Ordering::Relaxed)));
-            // A script cannot wait: what it did not use, this machine did not give it.
+            // A script cannot wait: time it did not use is time this machine did not give it.
             let used = cpu_time().saturating_sub(Duration::from_nanos(self.used.load(Ordering::Relaxed)));
             let patience = match () {
                 () if call == 0 => budget,
@@ -112,8 +113,8 @@ impl Watch {
             );
             std::process::exit(1);
         }
-        // Where the machine kept us waiting, the referee may be just about to give up too. Two verdicts
-        // would be one too many: it is left to the referee, and the line follows when that is over.
+        // If the machine kept us waiting, the referee may be about to give up too. Two verdicts would be
+        // one too many: the decision is left to the referee, and the line follows afterwards.
         let owes = wall > (budget + limit) / 2;
         if !owes && crate::say(&self.failure()).is_err() {
             std::process::exit(0);
@@ -129,7 +130,8 @@ impl Watch {
         ))
     }
 
-    /// Makes this process a new one that loads the script again. Its `state` comes with the next question.
+    /// Replaces this process by a new one that loads the script again. The `state` comes with the next
+    /// question.
     pub fn start_afresh(&self, owes: bool) -> ! {
         let script = Script { restarts: self.script.restarts + 1, owes, ..self.script.clone() };
         let error = match std::env::current_exe() {
@@ -140,7 +142,7 @@ impl Watch {
         std::process::exit(3);
     }
 
-    /// Prints a line of the script's console, as far as there is room for it.
+    /// Prints a line of the script's console, as far as there is room.
     pub fn print(&self, text: &str) {
         let size = text.len() as u64 + 1;
         let before = self.printed.fetch_add(size, Ordering::Relaxed);
@@ -156,7 +158,7 @@ impl Watch {
     }
 }
 
-/// The script's name for its author.
+/// The script's name, as its author knows it.
 pub fn name(script: &Script) -> Cow<'_, str> {
     script.file.file_name().unwrap_or_default().to_string_lossy()
 }

@@ -1,4 +1,4 @@
-//! What scripts may be, what they find, and what becomes of what they return.
+//! What scripts may be, what they find, and what happens to what they return.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ impl Bot {
     }
 }
 
-/// What a script answers whose `play` is `body`.
+/// The answer of a script whose `play` is `body`.
 fn answer(body: &str) -> String {
     load(&format!("export const script = {{ play(input) {{ {body} }} }};")).play()
 }
@@ -197,7 +197,7 @@ fn a_script_that_spoils_its_world_spoils_only_its_own() {
          export const script = { play(input) { return { state: input.you }; } };",
     );
     assert_eq!(bot.ask("play", r#"{"you":"1"}"#), r#"{"state":"1"}"#);
-    // What it does to the making of JSON is in its answer, and the game's business.
+    // Its effect on JSON serialisation is in its answer, which is up to the game.
     let mut bot =
         load("Object.prototype.toJSON = () => 'x'; var script = { play() { return { actions: [] }; } };");
     assert_eq!(bot.play(), r#"{"actions":"x"}"#);
@@ -255,7 +255,7 @@ fn chance_is_seeded_and_time_begins_with_the_year_2000() {
     );
 }
 
-/// The clock counts what the script does: a search that is bounded by it ends, at the same place on any machine.
+/// The clock counts what the script does: a search bounded by it ends, at the same place on every machine.
 #[test]
 fn time_is_what_the_script_does() {
     let took = |work: &str| {
@@ -277,7 +277,7 @@ fn time_is_what_the_script_does() {
     assert!(found.starts_with("{\"state\":[249"), "a quarter of a million rounds in 50 ms: {found}");
     assert!(found.ends_with(",true]}"), "{found}");
     assert_eq!(answer(search), found);
-    // It goes on from call to call.
+    // It continues from call to call.
     let mut bot = load(
         "var script = { play() { for (let i = 0; i < 5e4; i++); return { state: Date.now() % 1000 }; } };",
     );
@@ -314,7 +314,7 @@ fn nothing_but_the_language_can_be_reached() {
     );
     assert!(answer("return import('fs');").contains("could not load module"));
     assert!(answer("return import('./other.js');").contains("could not load module"));
-    // Code from texts is part of the language.
+    // Evaluating strings as code is part of the language.
     assert_eq!(
         answer("return { state: [eval('1 + 1'), new Function('return this')() === globalThis] };"),
         r#"{"state":[2,true]}"#

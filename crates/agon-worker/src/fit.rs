@@ -1,31 +1,31 @@
-//! Whether a machine may play.
+//! Whether a machine is fit to play.
 
 use crate::wire::Machine;
 
-/// A name of a machine, a level or the like is no longer, in characters.
+/// Longest name of a machine, level or the like, in characters.
 const LONGEST_WORD: usize = 200;
-/// A machine names no more packages and languages.
+/// How many packages and languages a machine may list.
 const MOST_WORDS: usize = 200;
 
-/// What a machine has to have.
+/// Requirements for a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Needs {
-    /// Bots need not be held: whoever decides about them trusts all.
+    /// Bots need not be held: whoever is responsible for them trusts all of them.
     pub trusts_bots: bool,
-    /// The speed that all machines have, and whose that is; none while that is not known.
+    /// The speed that all machines must have, and which machine set it; none while unknown.
     pub speed: Option<(f64, String)>,
-    /// By how much a machine may be slower or faster, in per cent.
+    /// How much slower or faster a machine may be, in per cent.
     pub tolerance: f64,
-    /// Where somebody sets speed and tolerance: the end of a sentence.
+    /// Where to set speed and tolerance: the end of a sentence.
     pub set_by: &'static str,
-    /// Folders with packages, by their last names.
+    /// Folders with packages, by their last path component.
     pub packages: Vec<String>,
     /// Compilers and interpreters, by their commands.
     pub languages: Vec<String>,
 }
 
 impl Needs {
-    /// Why a machine cannot play, with the figures; none when it can.
+    /// Why a machine cannot play, with the figures; none if it can.
     pub fn unmet_by(&self, machine: &Machine) -> Option<String> {
         let words =
             machine.packages.iter().chain(&machine.languages).chain([&machine.level, &machine.kernel]);

@@ -1,7 +1,7 @@
 //! How a worker holds strangers' bots, and the proof that it does.
 //!
 //! Below level B nobody's bot is played, unless the organiser trusts all of them. Before the first match the walls are
-//! attacked. The table of that is kept; it holds until the machine starts anew, with another kernel or program.
+//! attacked. The table of results is kept; it is valid until the machine restarts, or runs another kernel or program.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,10 +14,10 @@ use agon_sandbox::suite::{self, Outcome, Wanted};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-/// How bots are held here: where it is not in a sandbox that is fit for strangers, only as their organiser trusts them.
+/// How bots are held here: in a sandbox fit for strangers, or without one only if their organiser trusts them.
 ///
 /// # Errors
-/// What this machine lacks, what to do about it, and how to say that one trusts them.
+/// What this machine lacks, how to fix it, and how to declare trust.
 pub fn hold(trusted: bool) -> Result<Confined, String> {
     let found = inside::found()?;
     match found.level {
@@ -37,41 +37,41 @@ pub fn hold(trusted: bool) -> Result<Confined, String> {
     ))
 }
 
-/// The word for it in results and for workers: the level of the sandbox, where there is one.
+/// The word for results and workers: the level of the sandbox, if there is one.
 pub fn word(level: Option<Level>) -> String {
     level.map_or_else(|| "not confined".to_owned(), |level| level.to_string())
 }
 
-/// The level at which bots are held like this here.
+/// The level at which bots held this way are held here.
 pub fn level(confined: Confined) -> Option<Level> {
     inside::found().ok().filter(|_| confined != Confined::No).map(|found| found.level)
 }
 
-/// The attacks on this machine's walls, and what came of them.
+/// The attacks on this machine's walls, and their results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
-    /// When they were run, in seconds of the epoch.
+    /// When they were run, in seconds since the epoch.
     pub at: u64,
     /// How long they took, in milliseconds.
     pub took_ms: u64,
-    /// The kernel and its machine, and when it started.
+    /// The kernel, its machine, and when it started.
     pub kernel: String,
     /// The program.
     pub program: String,
     /// The level.
     pub level: String,
-    /// What was attacked with what end.
+    /// The attacks, with their results.
     pub attacks: Vec<Attack>,
 }
 
-/// An attack and its end.
+/// An attack and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attack {
     /// Its name.
     pub name: String,
-    /// `held`, or `won` where it is accepted, or known to win at this level.
+    /// `held`, or `won` if it is accepted, or known to win at this level.
     pub expected: String,
-    /// Which of both happened.
+    /// Which of the two happened.
     pub came_to: String,
     /// What happened, in words.
     pub got: String,
@@ -92,17 +92,17 @@ impl Attack {
 }
 
 impl Proof {
-    /// The attacks that won and must not.
+    /// The attacks that won but must not.
     pub fn broken(&self) -> Vec<&str> {
         let won = |attack: &&Attack| attack.came_to == "won" && attack.expected == "held";
         self.attacks.iter().filter(won).map(|attack| attack.name.as_str()).collect()
     }
 }
 
-/// Attacks the walls, or finds that they were attacked since the machine started, and keeps the table in `folder`.
+/// Attacks the walls, unless that was done since the machine started, and keeps the table in `folder`.
 ///
 /// # Errors
-/// When they cannot be attacked, or one does not hold.
+/// When the walls cannot be attacked, or one does not hold.
 pub fn prove(folder: &Path) -> Result<Proof, String> {
     let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
     let program = guard::program().ok_or("no program makes sandboxes here")?;
@@ -111,7 +111,7 @@ pub fn prove(folder: &Path) -> Result<Proof, String> {
     let common = build::cache().join("walls");
     fs::create_dir_all(&common).map_err(|error| failed(&common, error))?;
     let known = common.join(about.name());
-    // Two that start at once do not attack at once.
+    // Two workers starting at once must not attack at the same time.
     let lock = known.with_extension("lock");
     let held = File::create(&lock).map_err(|error| failed(&lock, error))?;
     flock(&held, FlockOperation::LockExclusive).map_err(|error| failed(&lock, error.into()))?;
@@ -154,12 +154,12 @@ fn attack(program: &Path, level: Level, about: &About) -> Result<Proof, String> 
     })
 }
 
-/// Writes a table whole or not at all.
+/// Writes a table completely or not at all.
 fn keep(path: &Path, proof: &Proof) -> io::Result<()> {
     whole::write(path, &serde_json::to_vec_pretty(proof).map_err(io::Error::other)?)
 }
 
-/// What a proof is of.
+/// What a proof applies to.
 struct About {
     kernel: String,
     program: String,

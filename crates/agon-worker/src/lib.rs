@@ -1,10 +1,10 @@
 //! A worker of a contest: lease, fetch, build, play, post.
 //!
-//! A worker knows a [`Hall`] and nothing behind it: no database, no folder of the contest. The worker inside
-//! `agon serve` calls the server's functions through it; one on another machine calls the same over the wire. What
-//! both say to each other is in [`protocol`].
+//! A worker knows a [`Hall`] and nothing behind it: no database, no contest folder. The worker inside `agon serve`
+//! calls the server's functions through it; a worker on another machine makes the same calls over the wire. Their
+//! messages are in [`protocol`].
 //!
-//! The server believes nobody: [`verify()`] computes a replay again, with the same terms.
+//! The server trusts nobody: [`verify()`] recomputes a replay, with the same terms.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What is handed in: a bot becomes an archive, and what comes as a file is looked at before it is kept.
+//! Submissions: a bot is packed into an archive, and an uploaded file is checked before it is kept.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -10,30 +10,30 @@ use agon_contest::content;
 use crate::protocol::{Stage, Unfit};
 use crate::unpack::Form;
 
-/// The most that is taken of what somebody hands in, in bytes.
+/// Largest accepted submission, in bytes.
 pub const LARGEST: u64 = 20 << 20;
-/// The longest name of a single file that is handed in, in bytes.
+/// Longest name of a single submitted file, in bytes.
 const LONGEST_NAME: usize = 100;
 
-/// What stands around the bytes of something that was handed in, where it is kept: nothing around an archive, and around a
-/// single file what makes an archive of it.
+/// What surrounds the bytes of a submission where it is kept: nothing for an archive; for a single file, what makes it
+/// an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// Before them.
+    /// Goes before them.
     pub before: Vec<u8>,
-    /// After them.
+    /// Goes after them.
     pub after: Vec<u8>,
 }
 
 impl Frame {
-    /// Whether it is kept as it is.
+    /// Whether the submission is kept as it is.
     pub fn is_none(&self) -> bool {
         self.before.is_empty()
     }
 }
 
-/// How something is kept that somebody hands in, of which the first bytes and the size are known. Nothing is unpacked: that is
-/// the sandbox's work. `name` is what the file was called.
+/// How to keep a submission of which the first bytes and the size are known. Nothing is unpacked: that is done in the
+/// sandbox. `name` is the uploaded file's name.
 ///
 /// # Errors
 /// What is wrong with it, and what to do.
@@ -90,21 +90,21 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
         .set_path(name)
         .map_err(|error| unfit(format!("`{name}`: {error}"), "Zip the bot's files, and hand that in."))?;
     header.set_cksum();
-    // A tar consists of blocks, and two empty ones end it.
+    // A tar consists of blocks, and ends with two empty ones.
     let rest = size.next_multiple_of(BLOCK) - size + 2 * BLOCK;
     Ok(Frame { before: header.as_bytes().to_vec(), after: vec![0; rest as usize] })
 }
 
-/// A tar consists of blocks of so many bytes.
+/// Block size of a tar, in bytes.
 const BLOCK: u64 = 512;
 
 const TOO_LARGE: &str = "Leave out .git, node_modules, target and what a build makes; `agon submit` does so.";
 
-/// Endings of archives that are not read.
+/// Endings of archive formats that are not supported.
 const OTHER_ARCHIVES: &[&str] =
     &[".rar", ".7z", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.zst", ".xz", ".bz2", ".zst"];
 
-/// The header of a file in an archive of ours: the same for the same file.
+/// The header of a file in our archives: always the same for the same file.
 fn header(size: u64, runs: bool) -> tar::Header {
     let mut header = tar::Header::new_gnu();
     header.set_size(size);
@@ -113,10 +113,10 @@ fn header(size: u64, runs: bool) -> tar::Header {
     header
 }
 
-/// Files by their names, as one archive.
+/// Packs files, given by name, into one archive.
 ///
 /// # Errors
-/// When a name cannot stand in one.
+/// When a name does not fit into an archive.
 pub fn of_files<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> io::Result<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
     for (name, bytes) in files {
@@ -125,10 +125,10 @@ pub fn of_files<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> io::Res
     archive.into_inner()
 }
 
-/// The same, packed with gzip.
+/// The same, compressed with gzip.
 ///
 /// # Errors
-/// When a name cannot stand in one.
+/// When a name does not fit into an archive.
 pub fn of_files_packed<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> io::Result<Vec<u8>> {
     use std::io::Write as _;
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -136,11 +136,11 @@ pub fn of_files_packed<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> 
     packed.finish()
 }
 
-/// The most that [`pack`] puts into one archive, in bytes.
+/// Upper limit on what [`pack`] puts into one archive, in bytes.
 pub const MOST_PACKED: u64 = 100 << 20;
 
-/// A bot as one archive, the same bytes for the same files: a tar of everything in its folder but what tools leave
-/// there, or of its only file.
+/// Packs a bot into one archive, with the same bytes for the same files: a tar of everything in its folder except what
+/// tools leave there, or of its only file.
 ///
 /// # Errors
 /// A sentence for the user.

@@ -18,7 +18,7 @@ use agon_spec::Clock;
 use crate::protocol::{Job, Program, Report, Stage, Terms, Unfit, Whole};
 use crate::{holding, private};
 
-/// The game under a contest's terms, with rules and maps read.
+/// The game under a contest's terms, with its rules and maps loaded.
 pub struct Table {
     game: &'static dyn AnyGame,
     prepared: Vec<Box<dyn Ready>>,
@@ -32,7 +32,7 @@ pub struct Table {
 pub enum Played {
     /// It was played to its end.
     Whole(Box<Recorded>),
-    /// It does not count: why.
+    /// It does not count, for this reason.
     Void(String),
     /// It is a check match, and the version cannot even be seated.
     Unfit(Unfit),
@@ -40,7 +40,7 @@ pub enum Played {
     Stopped,
 }
 
-/// A match that was played to its end, with all that was said in it by whomever.
+/// A match that was played to its end, with everything anybody said in it.
 #[derive(Debug)]
 pub struct Recorded {
     report: Report,
@@ -48,18 +48,18 @@ pub struct Recorded {
     replay: Vec<u8>,
     map: usize,
     seed: i64,
-    /// Of each seat where the files of its program lie; none where it has no author.
+    /// For each seat, the folder with its program's files; none for a seat without an author.
     folders: Vec<Option<PathBuf>>,
 }
 
 impl Recorded {
-    /// Bytes of the replay.
+    /// Size of the replay in bytes.
     pub fn size(&self) -> usize {
         self.replay.len()
     }
 
-    /// What is posted of it: what belongs to the author of each seat is taken out of the replay. This takes a tenth of a quick
-    /// match, and need not be done where bots run.
+    /// Prepares the match for posting: what belongs to each seat's author is taken out of the
+    /// replay. This takes a tenth of a quick match, and need not be done on the CPUs that run bots.
     ///
     /// # Errors
     /// A sentence: our fault.
@@ -75,7 +75,7 @@ impl Recorded {
         Ok(Whole { report: self.report, replay, own, all: None })
     }
 
-    /// The same where all bots are one person's.
+    /// The same when all bots belong to one person.
     pub fn whole(self) -> Whole {
         let mut all = Aftermath::of(&self.record);
         for fault in &mut all.faults {
@@ -90,7 +90,7 @@ impl Recorded {
 }
 
 impl Table {
-    /// Reads rules and maps.
+    /// Loads rules and maps.
     ///
     /// # Errors
     /// A sentence, when this program does not know the game or plays it by other rules.
@@ -110,10 +110,10 @@ impl Table {
         Ok(Self { game, prepared, seats, clock: terms.clock.clock(), ponder: terms.ponder })
     }
 
-    /// A match before its first step.
+    /// Opens a match before its first step.
     ///
     /// # Errors
-    /// A sentence, when there is no such map or the seed makes none.
+    /// A sentence, when there is no such map or the seed yields none.
     pub fn open(&self, map: usize, seed: i64) -> Result<Box<dyn Session>, String> {
         let ready = self.prepared.get(map).ok_or_else(|| format!("there is no map {map}"))?;
         ready.open(seed).map_err(|error| error.to_string())
@@ -124,17 +124,17 @@ impl Table {
         self.game
     }
 
-    /// How many seats a match has.
+    /// Number of seats in a match.
     pub fn seats(&self) -> usize {
         self.seats
     }
 
-    /// How many maps the contest has.
+    /// Number of maps in the contest.
     pub fn maps(&self) -> usize {
         self.prepared.len()
     }
 
-    /// How many CPUs a match of programs takes.
+    /// Number of CPUs taken by a match of programs.
     pub fn cpus(&self) -> usize {
         cpus_a_match(self.game.info(), self.ponder, self.seats, true)
     }
@@ -142,7 +142,7 @@ impl Table {
     /// Plays a match on the CPUs of this thread. `turn` counts its steps.
     ///
     /// # Errors
-    /// A sentence, when the match cannot be begun: our fault.
+    /// A sentence, when the match cannot be started: our fault.
     pub fn play(
         &self,
         job: &Job,
@@ -164,7 +164,7 @@ impl Table {
         let labels: Vec<String> = job.seats.iter().map(|seat| seat.label.clone()).collect();
         let mut players = match seat_all(session, bots, self.clock, self.ponder, cpus) {
             Ok(players) => players,
-            // Nobody else's name is tried for the first time here.
+            // Only the bot being tried out is seated for the first time.
             Err(SeatError::Name(why)) if job.tried.is_some() => {
                 let tried = job.tried.and_then(|seat| bots.get(seat));
                 let what = tried.map_or(why.clone(), |bot| private::without(&why, &folder(bot)));
@@ -191,7 +191,7 @@ impl Table {
     }
 }
 
-/// Where the files of a bot lie.
+/// The folder with a bot's files.
 fn folder(bot: &BotName) -> PathBuf {
     match &bot.kind {
         Kind::Path(path) if path.is_dir() => path.clone(),
@@ -213,21 +213,21 @@ fn report(record: &MatchRecord, seats: usize) -> Report {
     }
 }
 
-/// How well the programs of a match were held: as the one that was held worst.
+/// How well the programs of a match were held: the worst of them.
 fn level(held: &[Held]) -> String {
     let worst = held.iter().filter_map(|held| match held {
         Held::NoProgram => None,
         Held::Inside(level) => Some(Some(*level)),
         Held::Free => Some(None),
     });
-    // No level at all is worse than any.
+    // No level at all is worse than any level.
     match worst.max_by_key(|level| level.map_or((1, None), |level| (0, Some(level)))) {
         None => "no program".to_owned(),
         Some(level) => holding::word(level),
     }
 }
 
-/// Writes the replay, and counts.
+/// Writes the replay and counts steps.
 struct Watch<'a> {
     recorder: Recorder<Vec<u8>>,
     turn: &'a AtomicU32,

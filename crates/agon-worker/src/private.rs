@@ -1,4 +1,5 @@
-//! What of a match belongs to one seat alone: taken out of the replay, bounded, and without the paths of this machine.
+//! The part of a match that belongs to one seat alone: taken from the replay, bounded, and without this machine's
+//! paths.
 
 use std::path::Path;
 
@@ -8,10 +9,10 @@ use agon_replay::{Note, Replay};
 
 use crate::protocol::{MOST_PRIVATE, Private, Told};
 
-/// A single note is not longer, in bytes; its end is kept.
+/// Longest single note, in bytes; its end is kept.
 const LONGEST: usize = 16 << 10;
 
-/// What belongs to the program of `seat`, whose files lie in `folder`.
+/// What belongs to the program of `seat`, whose files are in `folder`.
 pub fn of(record: &MatchRecord, replay: &Replay, seat: Seat, folder: &Path) -> Private {
     let tell = |fault: &agon_match::Fault| Told {
         step: fault.step,
@@ -38,7 +39,7 @@ pub fn of(record: &MatchRecord, replay: &Replay, seat: Seat, folder: &Path) -> P
     own
 }
 
-/// How many bytes of JSON it takes.
+/// Size as JSON, in bytes.
 fn size(value: &impl serde::Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX / 2, |json| json.len())
 }
@@ -49,7 +50,7 @@ fn end(text: &str) -> &str {
     &text[text.ceil_char_boundary(start)..]
 }
 
-/// A text that may name files of a bot, with their names as the bot's author knows them.
+/// A text that may name a bot's files, with their names as the bot's author knows them.
 pub fn without(text: &str, folder: &Path) -> String {
     let place = folder.to_string_lossy();
     if place.is_empty() || place == "/" {

@@ -1,4 +1,4 @@
-//! What a worker and a server say to each other.
+//! The messages between a worker and a server.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use agon_spec::{Ponder, RecordedClock};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What all matches of a contest have in common: everything that decides results but seeds and bots.
+/// What all matches of a contest have in common: everything that decides results except seeds and bots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
     /// The game.
     pub game: String,
     /// The version of its rules.
     pub rules_version: u32,
-    /// What is played on; blocks take them in turn.
+    /// The grounds to play on; blocks take them in turn.
     pub grounds: Vec<Ground>,
     /// How limits are applied.
     pub clock: RecordedClock,
@@ -24,7 +24,7 @@ pub struct Terms {
     pub ponder: Ponder,
 }
 
-/// Rules and map, whole: nothing of them is looked up any more.
+/// Rules and map in full: nothing is looked up elsewhere any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ground {
     /// The name of the rules.
@@ -43,9 +43,9 @@ pub struct Ground {
 pub enum Map {
     /// The game's default: from the seed, or picked by the seed.
     Default,
-    /// Made from the seed.
+    /// Generated from the seed.
     Generated,
-    /// This one.
+    /// This map.
     Whole {
         /// Its name.
         name: String,
@@ -55,7 +55,7 @@ pub enum Map {
 }
 
 impl Ground {
-    /// What this setup is, of which some match has this recipe.
+    /// The ground of this setup, some match of which has this recipe.
     pub fn new(setup: &Setup, recipe: &Recipe) -> Self {
         let map = match setup.map {
             MapChoice::Generated => Map::Generated,
@@ -82,51 +82,51 @@ impl Ground {
     }
 }
 
-/// One try of a match: an older one of the same match is known by its number.
+/// One attempt at a match. Its number distinguishes it from earlier attempts at the same match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Try {
     /// The match.
     #[serde(rename = "match")]
     pub game: i64,
-    /// Which try of it, from 1.
+    /// The number of the attempt, from 1.
     pub n: i64,
 }
 
-/// A match to be played.
+/// A match to play.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// Which.
+    /// The attempt.
     pub attempt: Try,
-    /// Which of the contest's maps, from 0.
+    /// The index of the map in the contest, from 0.
     pub map: usize,
     /// Its seed.
     pub seed: i64,
-    /// Who sits where.
+    /// The bots by seat.
     pub seats: Vec<Sitting>,
-    /// The seat, from 0, of a bot that is tried out here: that it cannot play at all is its author's to hear.
+    /// The seat, from 0, of a bot being tried out: if it cannot play at all, its author is told.
     pub tried: Option<usize>,
 }
 
-/// Who sits in a seat.
+/// A bot in a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sitting {
-    /// How it is called.
+    /// Its name.
     pub label: String,
-    /// What plays.
+    /// Its program.
     pub program: Program,
 }
 
-/// What plays.
+/// A bot's program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Program {
     /// A bot inside the program, as `builtin:NAME`.
     Builtin(String),
-    /// What somebody handed in: the hash of a tar.
+    /// A submission: the hash of a tar.
     Source(String),
 }
 
 impl Program {
-    /// What stands in replays for its content.
+    /// What replays record for its content.
     pub fn hash(&self) -> &str {
         match self {
             Self::Builtin(text) | Self::Source(text) => text,
@@ -134,41 +134,41 @@ impl Program {
     }
 }
 
-/// What a request for matches is answered with.
+/// The answer to a request for matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Granted {
-    /// The lease; none when there is nothing to play.
+    /// The lease; none if there is nothing to play.
     pub lease: Option<i64>,
     /// Its matches.
     pub jobs: Vec<Job>,
 }
 
-/// What was seen of a match that its replay cannot prove. The rest is in the replay.
+/// Observations about a match that its replay cannot prove. The rest is in the replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// For each seat the kind of fault by which its program broke first, where it did. Everybody may know it; what was
-    /// said about it belongs to the seat ([`Private`]).
+    /// For each seat, the kind of fault by which its program first broke, if it did. This is public; what was said
+    /// about it belongs to the seat ([`Private`]).
     pub faults: Vec<Option<String>>,
-    /// For each seat its longest answer, in milliseconds.
+    /// Each seat's longest answer, in milliseconds.
     pub max_ms: Vec<f64>,
-    /// The whole match, in microseconds.
+    /// Duration of the whole match, in microseconds.
     pub wall_us: u64,
-    /// How far its bots were held back.
+    /// How well its bots were held.
     pub level: String,
 }
 
-/// What of a match belongs to the author of one bot and to nobody else. It never stands in the replay.
+/// What belongs to one bot's author and nobody else. It is never in the replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Private {
-    /// What the program did wrong, in order.
+    /// The program's faults, in order.
     pub faults: Vec<Told>,
-    /// What it wrote on standard error and the like, with the step of each from 0, in order.
+    /// Its standard error and the like, with the step of each from 0, in order.
     pub notes: Vec<Note>,
-    /// So many of the first notes were left out: the last ones say how it ended.
+    /// How many of the first notes were left out. The last ones are kept, because they say how it ended.
     pub left_out: usize,
 }
 
-/// A fault as its author is told of it.
+/// A fault as shown to its author.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// The step, from 0, as in the replay.
@@ -177,7 +177,7 @@ pub struct Told {
     pub turn: String,
     /// The kind of fault, in words.
     pub kind: String,
-    /// Whether no answer came by it, or none that can be played.
+    /// Whether the fault means that no answer came, or none that can be played.
     pub breaks: bool,
     /// What happened.
     pub what: String,
@@ -185,13 +185,13 @@ pub struct Told {
     pub fix: Option<String>,
 }
 
-/// The most that is posted of one seat, in bytes of JSON.
+/// Upper limit on what is posted for one seat, in bytes of JSON.
 pub const MOST_PRIVATE: usize = 256 << 10;
 
-/// Why a version cannot play: its author's doing.
+/// Why a version cannot play: its author's fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfit {
-    /// At which step that was found.
+    /// The stage at which this was found.
     pub stage: Stage,
     /// What is wrong with it: a sentence.
     pub what: String,
@@ -200,18 +200,18 @@ pub struct Unfit {
 }
 
 impl Unfit {
-    /// The same, its sentences no longer than so many characters.
+    /// The same with sentences of at most `most` characters.
     pub fn bounded(&self, most: usize) -> Self {
         let cut = |text: &String| text.chars().take(most).collect();
         Self { stage: self.stage, what: cut(&self.what), fix: self.fix.as_ref().map(cut) }
     }
 }
 
-/// The steps from what was handed in to a bot that plays.
+/// The stages from a submission to a bot that plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
-    /// The archive, and what is in it.
+    /// The archive, and its content.
     Unpacking,
     /// Its build.
     Building,
@@ -224,12 +224,12 @@ pub enum Stage {
 pub struct Nothing {
     /// A sentence that says whose fault it was.
     pub why: String,
-    /// In a check match: the version cannot play at all, and trying again is of no use.
+    /// In a check match: the version cannot play at all, and trying again is no use.
     pub unfit: Option<Unfit>,
 }
 
 impl Nothing {
-    /// One that may go well when it is played again.
+    /// A failure that may go well when played again.
     pub fn again(why: impl Into<String>) -> Self {
         Self { why: why.into(), unfit: None }
     }
@@ -238,87 +238,89 @@ impl Nothing {
 /// A match that was played to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Whole {
-    /// What was seen of it.
+    /// Observations about it.
     pub report: Report,
-    /// Its replay, in which nothing is private that is not of whoever gets it.
+    /// Its replay, with nothing private except what its recipient owns.
     pub replay: Vec<u8>,
-    /// For each seat what belongs to its author alone; none where nobody's program played.
+    /// For each seat, what belongs to its author alone; none if nobody's program played there.
     pub own: Vec<Option<Private>>,
-    /// What was seen of all programs, where all of them are one person's. Then nothing was taken out of the replay.
+    /// Observations about all programs, if all belong to one person. Then nothing was taken out of the replay.
     pub all: Option<Aftermath>,
 }
 
-/// What becomes of a result.
+/// The fate of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Posted {
-    /// It is kept, now or before.
+    /// It is kept, from now or from before.
     Kept,
     /// Somebody else was first, or it was given up.
     Settled,
-    /// It is not what this worker posted before, or was never given to it.
+    /// It differs from what this worker posted before, or the match was never given to it.
     Refused,
 }
 
-/// The server is not there, or says no to everything for now.
+/// The server cannot be reached, or refuses everything for now.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct Away(pub String);
 
 /// What a worker asks of a server. Every call may be repeated.
 pub trait Hall: Sync {
-    /// Whether all bots and all results are one person's: what belongs to their authors is not taken out of replays then, and what is
-    /// wrong with any of them is told.
+    /// Whether all bots and all results belong to one person. Then nothing is taken out of replays for their authors,
+    /// and what is wrong with any bot is told.
     fn is_one_persons(&self) -> bool {
         false
     }
-    /// Matches to play, `most` at the utmost. The same request gets the same answer.
+    /// Leases matches to play, at most `most`. The same request gets the same answer.
     ///
     /// # Errors
     /// When the server is away.
     fn lease(&self, request: &str, most: usize) -> Result<Granted, Away>;
-    /// There was nothing to play: waits until there may be something, or so long. Whether it was told of something.
+    /// Called when there was nothing to play: waits at most `longest` until there may be something. Returns whether
+    /// it was notified.
     fn rest(&self, longest: Duration) -> bool {
         std::thread::sleep(longest);
         false
     }
-    /// A match begins. `false` when it is somebody else's by now.
+    /// Reports that a match begins. `false` if the match is somebody else's by now.
     ///
     /// # Errors
     /// When the server is away.
     fn start(&self, attempt: Try) -> Result<bool, Away>;
-    /// The worker lives: its lease is renewed. `playing` names the matches that are played with their steps so far, so
-    /// that one that hangs is seen. `false` when the lease is gone.
+    /// Reports that the worker is alive, which renews its lease. `playing` lists the matches in play with their steps
+    /// so far, so that a hung match is noticed. `false` if the lease is gone.
     ///
     /// # Errors
     /// When the server is away.
     fn beat(&self, lease: i64, playing: &[(Try, u32)]) -> Result<bool, Away>;
-    /// The version that a check match is about is being unpacked and built. `false` when the match is somebody else's
-    /// by now.
+    /// Reports that the version a check match is about is being unpacked and built. `false` if the match is somebody
+    /// else's by now.
     ///
     /// # Errors
     /// When the server is away.
     fn building(&self, attempt: Try) -> Result<bool, Away>;
-    /// That is over, whatever came of it; `log` is what the build said, its end.
+    /// Reports that this is over, whatever the result; `log` is the end of the build's output.
     ///
     /// # Errors
     /// When the server is away.
     fn built(&self, attempt: Try, log: &[u8]) -> Result<(), Away>;
-    /// Matches are over: what becomes of each, in their order. At most [`MOST_RESULTS`](crate::wire::MOST_RESULTS).
+    /// Posts matches that are over; returns the fate of each, in order. At most
+    /// [`MOST_RESULTS`](crate::wire::MOST_RESULTS).
     ///
     /// # Errors
-    /// When the server is away. Some may be kept then; all are posted again.
+    /// When the server is away. Some results may be kept in that case; all are posted again.
     fn post(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away>;
-    /// A match came to nothing that could count: the machine was late, or a bot cannot be made ready.
+    /// Reports that a match came to nothing that could count: the machine was late, or a bot cannot be made ready.
     ///
     /// # Errors
     /// When the server is away.
     fn void(&self, attempt: Try, nothing: &Nothing) -> Result<(), Away>;
-    /// What of a lease is not over is given back.
+    /// Returns the matches of a lease that are not over.
     ///
     /// # Errors
     /// When the server is away.
     fn abort(&self, lease: i64) -> Result<(), Away>;
-    /// What somebody handed in.
+    /// Fetches a submission.
     ///
     /// # Errors
     /// When the server is away, or has no such object.

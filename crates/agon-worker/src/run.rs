@@ -16,35 +16,36 @@ use crate::protocol::{Away, Hall, Job, Nothing, Program, Try, Unfit};
 use crate::versions::{Standing, Unready, Versions};
 use posting::Done;
 
-/// How a worker works.
+/// A worker's settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Matches played at once.
+    /// Matches played at the same time.
     pub jobs: usize,
-    /// What tells the requests of this run from those of any other.
+    /// Distinguishes the requests of this run from those of any other.
     pub run: String,
-    /// A lease is renewed this often.
+    /// How often a lease is renewed.
     pub beat: Duration,
-    /// When there is nothing to play, or the server is away, it is asked again after this.
+    /// How long to wait before asking again when there is nothing to play, or the server is away.
     pub idle: Duration,
-    /// Whether all else that this process does keeps off the CPUs on which matches are played, where there are others.
+    /// Whether this process's other work keeps off the CPUs that play matches, if there are others.
     pub aside: bool,
 }
 
-/// A lease should last about so long.
+/// How long a lease should last.
 const BATCH: Duration = Duration::from_secs(5);
 
-/// Whoever waits for something looks this often whether it is time to stop.
+/// How often a waiting thread checks whether it is time to stop.
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// Whoever waits for a change looks this often all the same: whether it is time to stop is told to nobody.
+/// How often a thread waiting for a change wakes anyway: nobody is notified when it is time to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// So long a result waits for others while matches are played, and so long a quick match goes on before the server is told that it
-/// began: several then share a request and a transaction, and one that is over by then needs no word of its beginning.
+/// How long a result waits for others while matches are played, and how long a quick match goes on before the server is
+/// told that it began: several then share a request and a transaction, and a match already over by then need not be
+/// reported as begun.
 const GATHER: Duration = Duration::from_millis(20);
 
-/// A server that is away is asked again after no longer than this.
+/// Longest pause before a server that is away is asked again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// A number from 0 up to 1.
@@ -55,8 +56,8 @@ fn chance() -> f64 {
     f64::from(u32::from_le_bytes(bytes)) / (f64::from(u32::MAX) + 1.0)
 }
 
-/// How long to wait before a server that is away is asked again: longer each time, and not for all machines alike, for those that
-/// it left at once shall not come back at once.
+/// How long to wait before asking a server that is away again: longer each time, and different for each machine, so
+/// that machines it lost at the same time do not return at the same time.
 pub struct Pauses(Duration);
 
 impl Default for Pauses {
@@ -75,7 +76,7 @@ impl Iterator for Pauses {
     }
 }
 
-/// A match that waits here for a thread.
+/// A match waiting here for a thread.
 struct Waiting {
     lease: i64,
     job: Job,
@@ -87,16 +88,16 @@ enum Ended {
     Told,
     /// It is over, and its result is to be posted.
     Played(Box<Recorded>),
-    /// It is given back.
+    /// It is returned.
     Not,
 }
 
-/// Why a match came to nothing in which this program has a fault.
+/// The reason for a match in which this program itself failed.
 fn panicked() -> Nothing {
     Nothing::again("ours: agon itself panicked in the match; please report it")
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct Shared<'a> {
     hall: &'a dyn Hall,
     table: &'a Table,
@@ -111,42 +112,42 @@ struct Shared<'a> {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    /// Matches of each lease that are not over.
+    /// For each lease, how many matches are not over.
     open: BTreeMap<i64, usize>,
     playing: BTreeMap<Try, (i64, Arc<AtomicU32>)>,
-    /// Matches that have begun, and when, of which the server is to be told.
+    /// Matches that have begun and still have to be reported to the server, with their start times.
     begun: VecDeque<(Try, Instant)>,
-    /// Matches that are over, in that order.
+    /// Matches that are over, in the order they ended.
     done: VecDeque<Done>,
-    /// The bytes of all of them, and of those that are being posted.
+    /// The bytes of all of them, including those being posted.
     kept: usize,
-    /// How long matches take, in seconds: the mean of the last ones.
+    /// How long matches take, in seconds: a moving average.
     usual: Option<f64>,
-    /// Threads that play and are not done.
+    /// Playing threads that are not done.
     threads: usize,
-    /// Those of them that wait for a match.
+    /// How many of them wait for a match.
     idle: usize,
-    /// Whether more may still come.
+    /// Whether more matches may still come.
     asks: bool,
     /// Whether results may still be posted.
     posts: bool,
 }
 
 impl State {
-    /// Whether results are still to come that could be posted with those that are there.
+    /// Whether more results are coming that could be posted together with those at hand.
     fn more_come(&self) -> bool {
         !self.playing.is_empty() || !self.waiting.is_empty()
     }
 
-    /// How long until the next match that has begun is to be told of; none where no such match is played.
+    /// How long until the next begun match must be reported; none if no such match is in play.
     fn untold(&mut self) -> Option<Duration> {
-        // The result of one that is over says that it began.
+        // The result of a finished match implies that it began.
         let playing = &self.playing;
         self.begun.retain(|(attempt, _)| playing.contains_key(attempt));
         Some(GATHER.saturating_sub(self.begun.front()?.1.elapsed()))
     }
 
-    /// A match of a lease is over, and the server knows.
+    /// Records that a match of a lease is over, and the server knows.
     fn close(&mut self, lease: i64) {
         if let Some(open) = self.open.get_mut(&lease) {
             *open -= 1;
@@ -157,10 +158,10 @@ impl State {
     }
 }
 
-/// Plays until `stop` becomes true. Then what is being played is given back.
+/// Plays until `stop` becomes true. Then the matches in play are returned.
 ///
-/// The caller's threads are not used: what a bot is started by has to outlive it, so each match is played whole by
-/// one thread of this function.
+/// The caller's threads are not used: the thread that starts a bot must outlive it, so each match is played from start
+/// to end by one thread of this function.
 pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Settings, stop: &AtomicBool) {
     let state = State { threads: settings.jobs, asks: true, posts: true, ..State::default() };
     let shared = Shared {
@@ -203,7 +204,7 @@ pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Setti
         });
         shared.keep_alive();
     });
-    // Nobody waits for a lease to run out.
+    // Nobody has to wait for a lease to run out.
     let open: Vec<i64> = shared.lock().open.keys().copied().collect();
     for lease in open {
         let _ = hall.abort(lease);
@@ -220,7 +221,7 @@ impl Shared<'_> {
         self.wait_for(state, LOOK)
     }
 
-    /// The same, for at most so long.
+    /// The same, for at most `most`.
     fn wait_for<'s>(&self, state: MutexGuard<'s, State>, most: Duration) -> MutexGuard<'s, State> {
         let waited = self.changed.wait_timeout(state, most);
         waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0
@@ -262,7 +263,7 @@ impl Shared<'_> {
                 .map(|(lease, _)| lease)
                 .collect();
             state = self.lock();
-            // What has not begun is somebody else's; what is being played may still come first.
+            // Matches not begun are somebody else's now; those in play may still finish first.
             state.open.retain(|lease, _| !gone.contains(lease));
             state.waiting.retain(|waiting| !gone.contains(&waiting.lease));
         }
@@ -307,8 +308,8 @@ impl Shared<'_> {
         next
     }
 
-    /// Asks for more until it is time to stop: quick matches before the last has begun, so that no thread waits for the answer;
-    /// slow ones when a thread is free, as others may be free sooner. Says which have begun.
+    /// Requests more matches until it is time to stop: quick ones before the last has begun, so that no thread waits
+    /// for the answer; slow ones when a thread is free, as others may be free sooner. Also reports which have begun.
     fn ask(&self) {
         let mut state = self.lock();
         while !self.stopped() {
@@ -317,7 +318,7 @@ impl Shared<'_> {
                 && let Some((attempt, _)) = state.begun.pop_front()
             {
                 drop(state);
-                // What is somebody else's by now is so when it is posted.
+                // If a match is somebody else's by now, that shows when it is posted.
                 let _ = self.persist(|| self.hall.start(attempt));
                 state = self.lock();
                 continue;
@@ -374,8 +375,8 @@ impl Shared<'_> {
         None
     }
 
-    /// Tells the server that a match begins: should this worker vanish with it, it has been tried. A quick one does not wait for the
-    /// answer. `false` when it is somebody else's by now; none when it is time to stop.
+    /// Tells the server that a match begins: if this worker vanishes with it, the attempt counts. A quick match does
+    /// not wait for the answer. `false` if the match is somebody else's by now; none when it is time to stop.
     fn begin(&self, attempt: Try) -> Option<bool> {
         let mut state = self.lock();
         if self.batch(&state) == 1 {
@@ -399,9 +400,9 @@ impl Shared<'_> {
     fn one(&self, job: &Job, cpus: &[usize], turn: &AtomicU32) -> Ended {
         let attempt = job.attempt;
         let void = |nothing: Nothing| self.told(attempt, &nothing);
-        // Held until the match is over: their files stay so long.
+        // Held until the match is over, which keeps their files.
         let held: Vec<Standing> = match self.ready(job) {
-            // Stopped, it is given back; else it is somebody else's by now.
+            // Returned if we were stopped; otherwise it is somebody else's by now.
             None if self.stopped() => return Ended::Not,
             None => return Ended::Told,
             Some(Ok(held)) => held,
@@ -432,11 +433,11 @@ impl Shared<'_> {
         }
     }
 
-    /// The bots of a match, made ready; none when the match is somebody else's, or it is time to stop.
+    /// The bots of a match, made ready; none if the match is somebody else's, or it is time to stop.
     fn ready(&self, job: &Job) -> Option<Result<Vec<Standing>, Unready>> {
         let mut bots = Vec::new();
         for (seat, sitting) in job.seats.iter().enumerate() {
-            // What is wrong with others is not the author's who tries something out.
+            // The author trying out a bot is not told what is wrong with others.
             let checked = match &sitting.program {
                 Program::Source(sha) if job.tried == Some(seat) => Some(sha),
                 _ => None,

@@ -1,20 +1,20 @@
-//! How fast a CPU is, in a unit by which two machines can be compared.
+//! The speed of a CPU, in a unit that allows comparing two machines.
 //!
-//! A bot's answer takes elsewhere as much longer as a CPU there is slower. How much that is depends on what the bot does; the
-//! piece of work here is of the kind that bots do: integers, comparisons that cannot be foretold, and memory that fits the
-//! second cache.
+//! A bot's answer takes longer elsewhere to the degree that the CPU there is slower. How much that is depends on what
+//! the bot does; the work here is typical of bots: integers, unpredictable comparisons, and memory that fits the
+//! second-level cache.
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// As many numbers, 256 KiB of them.
+/// How many numbers: 256 KiB of them.
 const NUMBERS: usize = 1 << 16;
-/// The work is done so often, and the fastest counts: what disturbs makes slower, never faster.
+/// How often the work is done. The fastest round counts: disturbances only make it slower.
 const ROUNDS: usize = 12;
 
-/// How often in a second the piece of work can be done by one CPU of this machine. Takes some 50 ms.
+/// How many times per second one CPU of this machine can do the work. Takes some 50 ms.
 pub fn measure() -> f64 {
     let mut numbers = vec![0_u32; NUMBERS];
     let mut best = Duration::MAX;
@@ -27,13 +27,13 @@ pub fn measure() -> f64 {
     1.0 / best.as_secs_f64()
 }
 
-/// The CPU time that this thread has used.
+/// CPU time used by this thread.
 fn used() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Numbers without order are put in order.
+/// Sorts random numbers.
 fn work(numbers: &mut [u32], seed: u32) {
     let mut state = seed;
     for number in &mut *numbers {

@@ -1,4 +1,4 @@
-//! What somebody hands in becomes a folder.
+//! Unpacks a submission into a folder.
 //!
 //! The bytes are foreign: their number, their size and the places they name are bounded, and links are not followed.
 //! After a refusal the folder is empty again.
@@ -15,46 +15,46 @@ use std::time::Duration;
 use agon_bot::inside::work::{self, Work};
 use agon_bot::{Confined, guard};
 
-/// How much may be in an archive.
+/// Upper limits for an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// No more is unpacked, in bytes.
+    /// Bytes to unpack.
     pub bytes: u64,
-    /// One of more entries is refused.
+    /// Entries; an archive with more is refused.
     pub entries: usize,
-    /// Whether names that differ in case only are refused: they are one file on other systems.
+    /// Whether names that differ only in case are refused: on other systems they are the same file.
     pub one_case: bool,
 }
 
 impl Limits {
-    /// Of what somebody hands in.
+    /// For submissions.
     pub const UPLOAD: Self = Self { bytes: 100 << 20, entries: 2_000, one_case: true };
-    /// Of an archive of one's own.
+    /// For an archive of one's own.
     pub const OWN: Self = Self { bytes: 1 << 30, entries: 20_000, one_case: false };
 
     const ALL: [(&str, Self); 2] = [("upload", Self::UPLOAD), ("own", Self::OWN)];
 }
 
-/// Folders are not nested deeper.
+/// Deepest nesting of folders.
 const DEEPEST: usize = 32;
-/// What systems and tools leave in archives beside the files; it is passed over.
+/// What systems and tools leave in archives besides the files; ignored.
 const LITTER: &[&str] = &["__MACOSX", ".DS_Store", ".git", ".hg", ".svn", "__pycache__"];
 
-/// How files are put together.
+/// Archive formats.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
     /// A zip.
     Zip,
     /// A tar.
     Tar,
-    /// A tar under gzip.
+    /// A tar compressed with gzip.
     TarGz,
 }
 
 impl Form {
     const ALL: [Self; 3] = [Self::Zip, Self::Tar, Self::TarGz];
 
-    /// What these bytes are, by their first ones; none when they are no archive of these.
+    /// The format of these bytes, judging by the first ones; none if they are no such archive.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         // A tar without entries is nothing but zeros.
         let zeros = || bytes.len() >= 1024 && bytes[..1024].iter().all(|byte| *byte == 0);
@@ -75,7 +75,7 @@ impl Form {
     }
 }
 
-/// Writes what is in an archive below `folder`, which is there and empty.
+/// Unpacks an archive below `folder`, which exists and is empty.
 ///
 /// # Errors
 /// A sentence that says what is wrong with the archive.
@@ -87,7 +87,7 @@ pub fn unpack(folder: &Path, form: Form, limits: Limits, archive: impl Read + Se
     done
 }
 
-/// Removes what is in a folder. What cannot be removed is in nobody's way: the folder is given up.
+/// Empties a folder. What cannot be removed harms nobody: the folder is given up.
 fn clear(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -95,13 +95,13 @@ fn clear(folder: &Path) {
     }
 }
 
-/// The hidden subcommand by which the program unpacks an archive inside of a sandbox: `agon __unpack FORM LIMITS`, the archive
-/// at its standard input, its folder the one to fill.
+/// The hidden subcommand by which the program unpacks an archive inside a sandbox: `agon __unpack FORM LIMITS`, with
+/// the archive at its standard input and the folder to fill as its working folder.
 pub const SUBCOMMAND: &str = "__unpack";
-/// Unpacking takes no longer.
+/// Time limit for unpacking.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The same in a sandbox, where the archive can do no harm even if this code had a flaw.
+/// The same in a sandbox, where the archive could do no harm even if this code had a flaw.
 ///
 /// # Errors
 /// A sentence that says what is wrong with the archive, or why there is no sandbox.
@@ -116,7 +116,7 @@ pub fn unpack_inside(folder: &Path, form: Form, limits: Limits, archive: impl Re
         Work { confined: Confined::Foreign, writes: &[folder], input: Some(input), patience: PATIENCE };
     let mut said = Vec::new();
     let status = work::run(&command, work, &mut |bytes| {
-        // A sentence of ours: it is short, and bounded all the same.
+        // A sentence of ours: it is short, but bounded all the same.
         said.extend(&bytes[..bytes.len().min(MOST_SAID - said.len())]);
         Ok(())
     });
@@ -127,10 +127,10 @@ pub fn unpack_inside(folder: &Path, form: Form, limits: Limits, archive: impl Re
     }
 }
 
-/// The longest message of who unpacks inside.
+/// Longest message from the unpacker inside.
 const MOST_SAID: usize = 4096;
 
-/// The life of the program as the one who unpacks; `arguments` are those behind [`SUBCOMMAND`].
+/// The program's life as the unpacker; `arguments` are those after [`SUBCOMMAND`].
 pub fn live(arguments: &[OsString]) -> ExitCode {
     let word = |place: usize| arguments.get(place).and_then(|word| word.to_str());
     let form = Form::ALL.into_iter().find(|form| word(0) == Some(form.word()));
@@ -152,7 +152,7 @@ struct Unpacking {
     limits: Limits,
     entries: usize,
     left: u64,
-    /// Names of files so far, as a system sees them that tells no case.
+    /// Names of files so far, as a case-insensitive system sees them.
     names: BTreeSet<String>,
 }
 
@@ -188,7 +188,7 @@ impl Unpacking {
 
     fn tar(&mut self, bytes: impl Read) -> Result<(), String> {
         let damaged = |error: io::Error| format!("it is no archive that can be read ({error})");
-        // What is skipped counts too: a few bytes can stand for very many.
+        // Skipped bytes count too: a few bytes can stand for very many.
         let mut archive = tar::Archive::new(bytes.take(2 * self.limits.bytes));
         for entry in archive.entries().map_err(damaged)? {
             let entry = entry.map_err(damaged)?;
@@ -261,7 +261,7 @@ impl Unpacking {
             return fs::create_dir_all(&target).map_err(failed);
         }
         target.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
-        // Two entries of one name are a trick, or a mistake.
+        // Two entries of the same name are a trick or a mistake.
         let mut file = File::create_new(&target).map_err(failed)?;
         let written = io::copy(&mut content.take(self.left + 1), &mut file).map_err(failed)?;
         if written > self.left {
@@ -289,7 +289,7 @@ mod tests {
         (folder, done)
     }
 
-    /// An archive of one entry, whatever its name.
+    /// An archive of one entry with any name.
     fn tar_of(name: &str, kind: tar::EntryType, content: &[u8]) -> Vec<u8> {
         let mut header = tar::Header::new_ustar();
         header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());

@@ -1,4 +1,4 @@
-//! Is a replay the match that was asked for, and how did that end? All of it is computed again.
+//! Checks that a replay is the requested match, and how it ended, by recomputing all of it.
 
 use agon_contest::Recomputed;
 use agon_contest::same::{Answers, start};
@@ -7,13 +7,13 @@ use agon_replay::Replay;
 use crate::play::Table;
 use crate::protocol::Job;
 
-/// A larger replay is refused, in bytes.
+/// Larger replays are refused, in bytes.
 pub const LARGEST: usize = 16 << 20;
 
-/// Computes a match again from its replay.
+/// Recomputes a match from its replay.
 ///
 /// # Errors
-/// A sentence that says in what it is not the match that was asked for.
+/// A sentence that says how it differs from the requested match.
 pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, String> {
     if replay.len() > LARGEST {
         return Err(format!("the replay is larger than {} MiB", LARGEST >> 20));

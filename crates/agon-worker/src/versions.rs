@@ -1,4 +1,4 @@
-//! What was handed in, made ready to play: fetched, unpacked and built once a machine.
+//! Submitted versions, made ready to play: fetched, unpacked and built once per machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,9 +18,9 @@ use crate::private::without;
 use crate::protocol::{Away, Hall, Program, Stage, Unfit};
 use crate::unpack::{Form, Limits, unpack, unpack_inside};
 
-/// A build may take so long.
+/// Time limit of a build.
 const LONGEST_BUILD: Duration = Duration::from_secs(300);
-/// Of what a build says the last so many bytes are kept.
+/// How much of the end of a build's output is kept, in bytes.
 pub const MOST_LOG: u64 = 64 << 10;
 
 const TOO_MUCH: &str = "it said too much";
@@ -28,9 +28,9 @@ const TOO_MUCH: &str = "it said too much";
 /// Why a version cannot play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unready {
-    /// It is its author's: the archive, the manifest, the build.
+    /// The author's fault: the archive, the manifest, the build.
     Unfit(Unfit),
-    /// It is ours, or the server is away.
+    /// Our fault, or the server is away.
     Ours(String),
 }
 
@@ -47,17 +47,17 @@ fn unfit(stage: Stage, what: impl Into<String>, fix: Option<String>) -> Unready 
 /// The folder of versions that are ready.
 pub struct Versions {
     folder: PathBuf,
-    /// How they are held, when they are unpacked, built and played.
+    /// How versions are held while they are unpacked, built and played.
     confined: Confined,
     /// The game of the contest.
     game: String,
-    /// When there is more than that, those that were not needed for longest go; in bytes.
+    /// Size limit in bytes, above which the least recently used versions are removed.
     most: u64,
-    /// One is made ready at a time: a build takes the machine. Those that somebody holds stay.
+    /// Versions in use, which are kept. One is made ready at a time, because a build takes the whole machine.
     making: Mutex<BTreeMap<String, Arc<()>>>,
 }
 
-/// A bot that is ready. Its files stay while this lives.
+/// A bot that is ready. Its files stay while this value lives.
 pub struct Standing {
     /// The bot.
     pub bot: BotName,
@@ -65,12 +65,12 @@ pub struct Standing {
 }
 
 impl Versions {
-    /// Those in this folder; it may be removed while nobody plays.
+    /// The versions in this folder; it may be removed while nobody plays.
     pub fn new(folder: PathBuf, confined: Confined, game: &str) -> Self {
         Self { folder, confined, game: game.to_owned(), most: u64::MAX, making: Mutex::default() }
     }
 
-    /// The same with so many bytes at most, beside those that are being played.
+    /// The same with at most `most` bytes, in addition to the versions being played.
     pub fn bounded(self, most: u64) -> Self {
         Self { most, ..self }
     }
@@ -91,12 +91,12 @@ impl Versions {
         let held = making.entry(sha.clone()).or_default().clone();
         let was_there = place.join(READY).is_file();
         if !was_there && let Err(why) = self.make(hall, sha, &place) {
-            // Nothing half done stays, but what the build said.
+            // Nothing half done stays, except the build's output.
             let _ = fs::remove_dir_all(place.join(BOT));
             return Err(why);
         }
         if self.most < u64::MAX {
-            // Its time is that of its last use.
+            // Its date is that of its last use.
             let _ = fs::File::options()
                 .append(true)
                 .open(place.join(READY))
@@ -110,7 +110,7 @@ impl Versions {
         Ok(Standing { bot, _held: Some(held) })
     }
 
-    /// Removes what was not needed for longest, until the rest is no more than it may be.
+    /// Removes the least recently used versions until the rest fits the limit.
     fn make_room(&self, held: &mut BTreeMap<String, Arc<()>>) {
         held.retain(|_, holds| Arc::strong_count(holds) > 1);
         let mut all: Vec<(SystemTime, PathBuf, u64)> = fs::read_dir(&self.folder)
@@ -133,7 +133,7 @@ impl Versions {
         }
     }
 
-    /// What the last build of a version said, its end; empty where nothing was built.
+    /// The end of the output of a version's last build; empty if nothing was built.
     pub fn log(&self, sha: &str) -> Vec<u8> {
         let place = self.folder.join(sha);
         let said = tail(&place.join(LOG)).unwrap_or_default();
@@ -142,7 +142,7 @@ impl Versions {
 
     fn make(&self, hall: &dyn Hall, sha: &str, place: &Path) -> Result<(), Unready> {
         let ours = |error: io::Error| Unready::Ours(format!("{}: {error}", place.display()));
-        // What is there is from a process that was killed meanwhile.
+        // Anything there was left by a process that was killed midway.
         match fs::remove_dir_all(place) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(ours(error)),
             _ => {}
@@ -150,7 +150,7 @@ impl Versions {
         let archive = hall.fetch(sha)?;
         let bot = place.join(BOT);
         fs::create_dir_all(&bot).map_err(ours)?;
-        // Whatever the mask of new files is, a bot with a user of its own reads its folder.
+        // Regardless of the umask: a bot running as its own user must be able to read its folder.
         fs::set_permissions(&bot, fs::Permissions::from_mode(0o755)).map_err(ours)?;
         let damaged = |why: String| {
             unfit(Stage::Unpacking, format!("The archive is not taken: {why}."), Some(ZIP_AGAIN.to_owned()))
@@ -185,7 +185,8 @@ impl Versions {
         fs::write(place.join(READY), "").map_err(ours)
     }
 
-    /// Mistakes that everybody makes once: nothing in it, everything one folder further in, a bot of another game.
+    /// Checks for mistakes that everybody makes once: nothing in it, everything one folder too deep, a bot for
+    /// another game.
     fn look(&self, bot: &Path) -> Result<(), Unready> {
         let ours = |error: io::Error| Unready::Ours(error.to_string());
         let mut entries = fs::read_dir(bot).map_err(ours)?.flatten();
@@ -217,7 +218,7 @@ impl Versions {
                 Some(format!("Hand in `{name}` itself.")),
             ));
         }
-        // What is wrong with a manifest is said by who needs it.
+        // Errors in a manifest are reported by whoever needs it.
         let other = Manifest::read(bot).ok().flatten().and_then(|manifest| manifest.defaults.game);
         match other.filter(|game| *game != self.game) {
             None => Ok(()),
@@ -229,7 +230,7 @@ impl Versions {
         }
     }
 
-    /// A single file is the bot, as on the command line; else the folder is.
+    /// A single file is the bot, as on the command line; otherwise the folder is.
     fn name_of(&self, folder: &Path) -> Result<BotName, String> {
         let mut entries = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
         let only = entries
@@ -241,7 +242,7 @@ impl Versions {
     }
 }
 
-/// How many bytes the files below a folder take. What cannot be read takes none.
+/// Size in bytes of the files below a folder. Unreadable files count as empty.
 fn size(folder: &Path) -> u64 {
     let mut sum = 0;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -254,11 +255,11 @@ fn size(folder: &Path) -> u64 {
     sum
 }
 
-/// Where the bot lies in the folder of a version.
+/// The bot's folder, within that of a version.
 const BOT: &str = "bot";
-/// Says that a version is ready.
+/// The file that marks a version as ready.
 const READY: &str = "ready";
-/// What its build said.
+/// The file with the output of its build.
 const LOG: &str = "build.log";
 
 const ZIP_AGAIN: &str =
@@ -266,7 +267,7 @@ const ZIP_AGAIN: &str =
 const NO_BOT: &str = "The archive holds no bot: none of agon.toml, run.sh, application.py, grid_player.py, package.json, \
                       bot.py and bot.js lies at its top.";
 
-/// Builds, and says what went wrong with the end of what the build said.
+/// Builds; on failure says what went wrong, with the end of the build's output.
 fn build(build: &Build, confined: Confined, log: &Path, bot: &Path) -> Result<(), Unready> {
     let done = match confined {
         Confined::No => build.run_by(|command| supervised(command, log)),
@@ -304,7 +305,7 @@ fn tail(file: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Runs a command in a group of its own, and ends that group when it takes too long or says too much.
+/// Runs a command in its own process group, and ends the group when it takes too long or prints too much.
 fn supervised(command: &mut Command, log: &Path) -> io::Result<ExitStatus> {
     use std::os::unix::process::CommandExt as _;
     let file = fs::File::create(log)?;
@@ -334,7 +335,7 @@ mod tests {
     use super::*;
     use crate::protocol::{Granted, Nothing, Posted, Try, Whole};
 
-    /// A server that has every object: an archive of a bot whose only file holds the object's name, 10 kB long.
+    /// A server that has every object: a bot archive whose only file contains the object's name, 10 kB long.
     struct Shelf;
 
     impl Hall for Shelf {

@@ -1,8 +1,9 @@
-//! What [`Hall`](crate::Hall) says over a wire: JSON over HTTP below [`ROOT`], with a worker's token. `docs/workers.md` has it in
-//! words.
+//! [`Hall`](crate::Hall) over the wire: JSON over HTTP below [`ROOT`], with a worker's token. `docs/workers.md`
+//! describes it in words.
 //!
-//! A process asks what is played (`GET /work/v1`), introduces itself (`hello`), and from then on names itself in each call by
-//! `?run=`. What is sent that is no JSON: the log of a build, as it is, and results, each a line of JSON with the replay behind it.
+//! A process asks what is played (`GET /work/v1`), introduces itself (`hello`), and from then on identifies itself in
+//! each call by `?run=`. Not everything sent is JSON: a build's log is sent as it is, and each result as a line of JSON
+//! followed by the replay.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -11,45 +12,46 @@ use agon_contest::Aftermath;
 
 use crate::protocol::{Job, Nothing, Posted, Private, Program, Report, Terms, Try};
 
-/// All of it lies below this path.
+/// The path above all calls.
 pub const ROOT: &str = "/work/v1";
 
 /// The longest name of a process or of a request, in bytes.
 pub const LONGEST_NAME: usize = 80;
-/// A lease has no more matches.
+/// Upper limit on the matches of a lease.
 pub const MOST_LEASED: usize = 32;
-/// What is posted at once has no more bytes: replays, and what belongs to each seat.
+/// Upper limit on the bytes of one post: replays, and what belongs to each seat.
 pub const LARGEST_RESULT: u64 = 20 << 20;
-/// At once no more results are posted.
+/// Upper limit on the results of one post.
 pub const MOST_RESULTS: usize = 32;
-/// Work is not waited for longer, in milliseconds.
+/// Longest wait for work, in milliseconds.
 pub const LONGEST_WAIT_MS: u64 = 20_000;
-/// What plays has no more bytes.
+/// Largest program to play, in bytes.
 pub const LARGEST_SOURCE: u64 = crate::pack::MOST_PACKED * 2;
 
 /// What is played, and what a machine needs for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Welcome {
-    /// The program that runs the contest: a worker is of the same version.
+    /// The version of the program that runs the contest: a worker must have the same.
     pub program: String,
-    /// What the contest is called.
+    /// The contest's title.
     pub title: String,
-    /// What the worker is called.
+    /// The worker's name.
     pub worker: String,
     /// What decides results; none in a fleet, where each series has its own ([`Playing`]).
     pub terms: Option<Terms>,
-    /// Its organiser trusts all bots: a machine without a sandbox may play them, if its owner does as well.
+    /// Whether its organiser trusts all bots: a machine without a sandbox may play them, if its owner trusts them as
+    /// well.
     pub trusts_bots: bool,
-    /// Folders with packages that all bots find, by their last names.
+    /// Folders with packages that all bots find, by their last path component.
     pub packages: Vec<String>,
-    /// A lease is renewed this often, in milliseconds.
+    /// How often a lease is renewed, in milliseconds.
     pub beat_ms: u64,
 }
 
-/// A process introduces itself, after it has attacked its own walls.
+/// A process's introduction, after it has attacked its own walls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// What tells this process from all others.
+    /// Distinguishes this process from all others.
     pub run: String,
     /// Its program.
     pub program: String,
@@ -60,83 +62,83 @@ pub struct Hello {
 /// A machine that plays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// How far bots are held back: a level of the sandbox, or `not confined`.
+    /// How well bots are held: a level of the sandbox, or `not confined`.
     pub level: String,
-    /// The attacks on its walls that were held off; none where there are no walls.
+    /// How many attacks on its walls were held off; none if there are no walls.
     pub attacks: Option<u32>,
-    /// How often in a second one of its CPUs does the fixed piece of work ([`crate::speed`]).
+    /// How often per second one of its CPUs does the fixed piece of work ([`crate::speed`]).
     pub speed: f64,
-    /// CPUs.
+    /// Number of CPUs.
     pub cpus: u32,
-    /// Matches that it plays at once.
+    /// Matches it plays at the same time.
     pub jobs: u32,
     /// Its kernel.
     pub kernel: String,
-    /// Folders with packages that all bots find, by their last names.
+    /// Folders with packages that all bots find, by their last path component.
     pub packages: Vec<String>,
     /// Compilers and interpreters, by their commands.
     pub languages: Vec<String>,
 }
 
-/// What came of [`Hello`], where the machine is fit.
+/// The answer to [`Hello`], if the machine is fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Admitted {
     /// The name of the worker.
     pub worker: String,
 }
 
-/// In a fleet: which series the machine plays until it is told otherwise.
+/// In a fleet: the series that the machine plays until told otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Playing {
-    /// The series; none while there is none.
+    /// The series; none if there is none.
     pub series: Option<Series>,
 }
 
-/// A series that is played on machines of a fleet.
+/// A series played on machines of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Its number.
     pub id: i64,
-    /// What it is called: its bots.
+    /// Its title: its bots.
     pub title: String,
     /// What decides results.
     pub terms: Terms,
 }
 
-/// Matches are wanted.
+/// A request for matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
-    /// The name of this request: the same gets the same answer.
+    /// The name of this request: the same name gets the same answer.
     pub request: String,
-    /// How many at most.
+    /// Maximum number of matches.
     pub most: usize,
-    /// Where there is nothing to play, the answer may wait so long for something, in milliseconds: up to [`LONGEST_WAIT_MS`].
+    /// How long the answer may wait if there is nothing to play, in milliseconds: up to [`LONGEST_WAIT_MS`].
     #[serde(default)]
     pub wait_ms: u64,
 }
 
-/// A lease is renewed.
+/// Renews a lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beat {
-    /// Which.
+    /// The lease.
     pub lease: i64,
-    /// The matches of it that are played, with their steps so far.
+    /// Its matches in play, with their steps so far.
     pub playing: Vec<(Try, u32)>,
 }
 
-/// A match came to nothing.
+/// A match that came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Voided {
-    /// Which try.
+    /// The attempt.
     pub attempt: Try,
     /// Why.
     pub nothing: Nothing,
 }
 
-/// Something is given back.
+/// A lease that is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Back {
-    /// Which lease.
+    /// The lease.
     pub lease: i64,
 }
 
@@ -147,48 +149,48 @@ pub struct Yours {
     pub yours: bool,
 }
 
-/// What becomes of a result.
+/// The fate of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Received {
-    /// What.
+    /// What became of it.
     pub posted: Posted,
 }
 
-/// What becomes of several results.
+/// The fate of several results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceivedAll {
-    /// What of each, in their order.
+    /// What became of each, in order.
     pub posted: Vec<Posted>,
 }
 
-/// The line before a replay, where several follow each other.
+/// The line before a replay, when several follow each other.
 #[derive(Serialize, Deserialize)]
 struct Line<R> {
-    /// The bytes of the replay.
+    /// Length of the replay in bytes.
     bytes: usize,
-    /// What is said of it.
+    /// The result itself.
     result: R,
 }
 
 /// The line before a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Result {
-    /// Which try.
+    /// The attempt.
     pub attempt: Try,
-    /// What was seen of it.
+    /// Observations about it.
     pub report: Report,
-    /// For each seat what belongs to its author.
+    /// For each seat, what belongs to its author.
     pub own: Vec<Option<Private>>,
-    /// In a fleet: what was seen of all programs.
+    /// In a fleet: observations about all programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<Aftermath>,
 }
 
-/// Documents of JSON one after the other, each with bytes behind it: as they are sent at once. For each a line in which the length of
-/// its bytes stands, and the bytes.
+/// JSON documents, each followed by bytes, for sending several at once. Each is a line that contains the number of its
+/// bytes, then the bytes.
 ///
 /// # Errors
-/// When a figure in one is none that JSON has.
+/// When a number in one of them cannot be written as JSON.
 pub fn framed<'a, R: Serialize + 'a>(
     all: impl Iterator<Item = (&'a R, &'a [u8])>,
 ) -> serde_json::Result<Vec<u8>> {
@@ -201,10 +203,10 @@ pub fn framed<'a, R: Serialize + 'a>(
     Ok(bytes)
 }
 
-/// Reads what [`framed`] wrote: at least one, and `most` of them.
+/// Parses what [`framed`] wrote: at least one document, at most `most`.
 ///
 /// # Errors
-/// What is wrong with it; then none of them is read.
+/// What is wrong with it; none of them is used then.
 pub fn unframed<R: DeserializeOwned>(
     mut bytes: &[u8],
     most: usize,
@@ -232,10 +234,10 @@ pub fn unframed<R: DeserializeOwned>(
 }
 
 impl Result {
-    /// As it is sent: a line, and the replay.
+    /// The form in which it is sent: a line, and the replay.
     ///
     /// # Errors
-    /// When a figure in it is none that JSON has.
+    /// When a number in it cannot be written as JSON.
     pub fn with(&self, replay: &[u8]) -> serde_json::Result<Vec<u8>> {
         let mut bytes = serde_json::to_vec(self)?;
         bytes.push(b'\n');
@@ -243,7 +245,7 @@ impl Result {
         Ok(bytes)
     }
 
-    /// Reads what was sent.
+    /// Parses what was sent.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -253,34 +255,34 @@ impl Result {
         Ok((line, &bytes[end + 1..]))
     }
 
-    /// Several as they are sent at once ([`framed`]).
+    /// Several results in the form in which they are sent together ([`framed`]).
     ///
     /// # Errors
-    /// When a figure in one is none that JSON has.
+    /// When a number in one of them cannot be written as JSON.
     pub fn with_all<'a>(all: impl Iterator<Item = (&'a Self, &'a [u8])>) -> serde_json::Result<Vec<u8>> {
         framed(all)
     }
 
-    /// Reads what was sent at once: at least one, and [`MOST_RESULTS`] at most.
+    /// Parses results sent together: at least one, at most [`MOST_RESULTS`].
     ///
     /// # Errors
-    /// What is wrong with it; then none of them is read.
+    /// What is wrong with it; none of them is used then.
     pub fn read_all(bytes: &[u8]) -> std::result::Result<Vec<(Self, &[u8])>, String> {
         unframed(bytes, MOST_RESULTS)
     }
 }
 
-/// Whether this can be the name of a process or of a request.
+/// Checks that this can be the name of a process or a request.
 ///
 /// # Errors
-/// What a name is.
+/// The form of a name.
 pub fn check_name(name: &str) -> std::result::Result<(), String> {
     let good = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
     if good { Ok(()) } else { Err(format!("A name has 1 to {LONGEST_NAME} signs of ASCII.")) }
 }
 
-/// Whether a server may ask for this match: what it names is an object or a built-in bot, and nothing that a machine would run
-/// as its owner's.
+/// Checks that a server may ask for this match: it names only objects and built-in bots, nothing that a machine would
+/// run as its owner's.
 ///
 /// # Errors
 /// What it asks for instead.

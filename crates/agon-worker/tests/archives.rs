@@ -1,4 +1,4 @@
-//! Archives of enemies: each is answered with a sentence, nothing of it stays, and nothing gets out.
+//! Hostile archives: each is answered with a sentence, nothing of it stays, and nothing gets out.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,7 +12,7 @@ use tar::EntryType;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// A server that has one object.
+/// A server with a single object.
 struct Shelf(Vec<u8>);
 
 impl Hall for Shelf {
@@ -45,7 +45,7 @@ impl Hall for Shelf {
     }
 }
 
-/// What is said of an upload, by who receives it or by who unpacks it in `folder`.
+/// The verdict on an upload, from the receiver or from unpacking it in `folder`.
 fn said(folder: &Path, name: &str, bytes: Vec<u8>) -> Result<(), Unfit> {
     let frame = received(name, &bytes, bytes.len() as u64)?;
     let kept = [frame.before, bytes, frame.after].concat();
@@ -57,12 +57,12 @@ fn said(folder: &Path, name: &str, bytes: Vec<u8>) -> Result<(), Unfit> {
     }
 }
 
-/// An entry of a tar, whatever it is called and says.
+/// A tar entry with any name and content.
 struct Entry<'a> {
     name: &'a [u8],
     kind: EntryType,
     content: &'a [u8],
-    /// What it says of its size, where that is not true.
+    /// The declared size, if it is not the true one.
     size: Option<u64>,
 }
 
@@ -115,7 +115,7 @@ fn cut(bytes: Vec<u8>) -> Vec<u8> {
     bytes[..bytes.len() / 2].to_vec()
 }
 
-/// What it is, how the file is called, what is in it, and what is said of it.
+/// What it is, the file's name, its content, and the expected verdict.
 fn cases() -> Vec<(&'static str, &'static str, Vec<u8>, &'static str)> {
     let file = Entry::file;
     let names: Vec<String> = (0..2_001).map(|number| format!("{number}.txt")).collect();
@@ -265,7 +265,7 @@ fn hostile_archives_are_answered_with_a_sentence_and_leave_nothing() {
 fn what_is_only_odd_is_taken_as_it_is_meant() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().expect("a folder");
-    // Its bits for another user are not kept; what version control left beside the bot is passed over.
+    // Its set-user-ID bit is not kept; version-control files beside the bot are ignored.
     let odd = tar(&[
         Entry::of("./", EntryType::Directory),
         Entry::file("./bot.py", b"print('WAIT')\n"),

@@ -1,5 +1,5 @@
-//! A worker at a hall that counts: each match that was given out is played once and its result brought once, however the
-//! worker asks ahead, and the server hears at most once that it has begun.
+//! A worker at a hall that counts: each match given out is played once and its result delivered once, however far ahead
+//! the worker asks, and the server hears at most once that it has begun.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,11 +22,11 @@ struct Life {
     brought: u32,
 }
 
-/// Gives out so many matches, then tells the worker to stop once all are there.
+/// Gives out `all` matches, then stops the worker once all results are there.
 struct Counter<'a> {
     all: i64,
     lives: Mutex<BTreeMap<i64, Life>>,
-    /// The next question goes unanswered.
+    /// Whether the next question goes unanswered.
     away: AtomicBool,
     stop: &'a AtomicBool,
 }
@@ -36,7 +36,7 @@ impl Counter<'_> {
         change(self.lives.lock().expect("nobody panics").entry(attempt.game).or_default());
     }
 
-    /// Every second question is answered.
+    /// Answers every second question.
     fn answers(&self) -> Result<(), Away> {
         match self.away.fetch_xor(true, Ordering::Relaxed) {
             true => Err(Away("just now".to_owned())),
@@ -128,7 +128,7 @@ fn each_match_is_played_and_brought_once_however_it_is_asked_for() {
             assert!(life.started <= 1, "match {game} with {jobs} at once: {life:?}");
             assert_eq!((life.given, life.brought), (1, 1), "match {game} with {jobs} at once");
         }
-        // How long a match takes is not known yet, so that the first waits until the server knows of it.
+        // It is not yet known how long a match takes, so the first one waits until the server knows of it.
         assert_eq!(lives[&0].started, 1);
     }
 }

@@ -1,4 +1,4 @@
-//! A bot's sandbox while it lives, and what is told of it at its end.
+//! A bot's sandbox while it lives, and the report at its end.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use rustix::process::Pid;
 use super::{AHEAD, KEPT, excess_of, keeper, needs, what_to_do};
 use crate::tree::Excess;
 
-/// The names of files that a bot wrote are told up to this many.
+/// At most this many files written by a bot are named.
 const MOST_NAMED: usize = 8;
 
 /// A bot's sandbox, while it lives.
@@ -26,32 +26,33 @@ pub struct Cage {
     pub(super) apart: bool,
     pub(super) confinement: Confinement,
     pub(super) own: bool,
-    /// What lay in its folder, where it has a copy of that.
+    /// The content of its folder before, if it has a copy of it.
     pub(super) before: Option<Vec<Entry>>,
     pub(super) remarks: Vec<String>,
     pub(super) exit: Cell<Option<Exit>>,
-    /// What it had had when it was killed.
+    /// Its charge when it was killed.
     pub(super) last: Option<Charge>,
     pub(super) seat: u8,
 }
 
 impl Cage {
-    /// How well it holds.
+    /// The level it is held at.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// The trusted process above the bot's.
+    /// The trusted process above the bot's processes.
     pub fn init(&self) -> Option<Pid> {
         self.sandbox.as_ref().and_then(Sandbox::pid)
     }
 
-    /// What it may have.
+    /// The limits it was given.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
     }
 
-    /// Has the bot's next sandbox built, while it plays: once all bots of the match run, as starting them takes the same CPUs.
+    /// Builds the bot's next sandbox while it plays. Called once all bots of the match run, because starting them uses the
+    /// same CPUs.
     pub fn build_next(&self) {
         if AHEAD.load(Ordering::Relaxed)
             && let Ok(keeper) = keeper()
@@ -60,7 +61,7 @@ impl Cage {
         }
     }
 
-    /// Where the bot dials in.
+    /// The socket the bot dials in to.
     pub fn listener(&self) -> Option<OwnedFd> {
         self.sandbox.as_ref()?.listener()
     }
@@ -77,28 +78,28 @@ impl Cage {
         exit
     }
 
-    /// The same as the system writes it.
+    /// The same as the system's wait status.
     pub fn status(&self) -> Option<ExitStatus> {
         let exit = self.exit(Duration::ZERO)?;
         Some(ExitStatus::from_raw(exit.signal.unwrap_or(exit.code << 8)))
     }
 
-    /// What all its processes had.
+    /// What all its processes have used.
     pub fn charge(&self) -> Option<Charge> {
         self.sandbox.as_ref()?.charge()
     }
 
-    /// What it ran out of, as the counters say.
+    /// What it ran out of, by the counters.
     pub fn excess(&self) -> Option<Excess> {
         excess_of(self.sandbox.as_ref()?, &self.confinement)
     }
 
-    /// Stops all of it, and waits until it stands, or lets it go on. Whether there is something to do it with.
+    /// Stops all of it and waits until it has stopped, or lets it go on. Returns whether there is a freezer to do so.
     pub fn freeze(&self, stop: bool) -> bool {
         self.sandbox.as_ref().is_some_and(|sandbox| sandbox.freeze(stop).is_ok())
     }
 
-    /// A path that a bot wrote of when it ended and that is there outside but not inside. Strangers are told nothing.
+    /// A path in the bot's last words that exists outside but not inside. Strangers are told nothing.
     pub fn hidden(&self, said: &[u8]) -> Option<String> {
         if !self.own {
             return None;
@@ -114,7 +115,7 @@ impl Cage {
         Some(format!("`{}` is not shown in the sandbox; {}", missing.display(), what_to_do(missing)))
     }
 
-    /// Begins to end all of it, so that the bots of a match end together.
+    /// Starts killing all of it, so that the bots of a match end together.
     pub fn kill(&mut self) {
         if let Some(sandbox) = &self.sandbox {
             self.last = sandbox.charge();
@@ -122,11 +123,11 @@ impl Cage {
         }
     }
 
-    /// Ends all of it. What it used, and what is worth a word.
+    /// Ends all of it; returns what it used, and remarks for the user.
     pub fn end(&mut self) -> (Option<Charge>, Vec<String>) {
         let mut remarks = std::mem::take(&mut self.remarks);
         let Some(sandbox) = self.sandbox.take() else { return (None, remarks) };
-        // Its own end is not the bot's doing.
+        // The kill itself must not count against the bot.
         let charge = self.last.or_else(|| sandbox.charge());
         if let Some(before) = &self.before {
             remarks.extend(self.what_it_wrote(before, &sandbox));
@@ -140,7 +141,7 @@ impl Cage {
         (charge, remarks)
     }
 
-    /// The files that are new or different in the copy of its folder; they are kept where that is wanted.
+    /// The new and changed files in the copy of its folder; keeps them if asked to.
     fn what_it_wrote(&self, before: &[Entry], sandbox: &Sandbox) -> Option<String> {
         let wanted = KEPT.get();
         let room = 2 * self.confinement.disk + (64 << 20);
@@ -149,7 +150,7 @@ impl Cage {
         let known: BTreeMap<&Path, &Entry> = before.iter().map(|entry| (&*entry.path, entry)).collect();
         let is_new = |entry: &&Entry| {
             let before = known.get(&*entry.path);
-            // What Python compiles for itself is nobody's work.
+            // Python's compiled files are nobody's work.
             let compiled = entry.path.extension().is_some_and(|ending| ending == "pyc");
             let is_file = matches!(entry.what, What::File(_)) && !compiled;
             is_file && before.is_none_or(|old| (old.size, old.changed) != (entry.size, entry.changed))
@@ -174,7 +175,7 @@ impl Cage {
         Some(format!("seat {} wrote {files} in its folder: {list} ({done})", self.seat))
     }
 
-    /// Puts files into a new folder. Their names are paths below it: the walk made them of names.
+    /// Writes files into a new folder. Their paths stay below it, because `walk` built them from names.
     fn keep(&self, folder: &Path, files: &[&Entry]) -> io::Result<PathBuf> {
         static NEXT: AtomicUsize = AtomicUsize::new(1);
         std::fs::create_dir_all(folder)?;

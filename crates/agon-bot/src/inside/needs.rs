@@ -1,8 +1,8 @@
-//! What a program needs of this machine's files beside its own folder: what runs it, and where that lives.
+//! The files of this machine that a program needs besides its own folder: what runs it, and where that is installed.
 //!
-//! A program is followed through its links, its `#!` line and what it calls by name, to the folders that hold
-//! interpreters: virtual environments, pyenv, nvm, conda, rustup, a JDK beside the system's. Of a stranger's program
-//! nothing is believed: it may name interpreters, and where those are is looked up here.
+//! A program is followed through its links, its `#!` line and the programs it calls by name, to the folders that
+//! hold interpreters: virtual environments, pyenv, nvm, conda, rustup, a JDK besides the system's. A stranger's
+//! program is not trusted: it may name interpreters, and where those are is looked up here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -14,16 +14,16 @@ use crate::{build, sys, tools};
 
 /// What every sandbox shows.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// Where programs of one kind lie below the folder that belongs to them.
+/// Folders of programs, below the folder of what they belong to.
 const BINS: [&str; 4] = ["bin", "sbin", "shims", "libexec"];
-/// No more files are followed.
+/// At most this many files are followed.
 const MOST: usize = 256;
-/// More of a script is not read.
+/// Only this much of a script is read.
 const LARGEST: u64 = 64 << 10;
 /// Names of interpreters beside those of [`tools::TOOLS`].
 const ALSO: [&str; 12] =
     ["python", "python2", "sh", "bash", "dash", "env", "mono", "deno", "bun", "kotlin", "pypy3", "ts-node"];
-/// Where tools look for what belongs to them, if not below the user's home.
+/// Where tools keep their files, relative to the user's home, unless the variable says otherwise.
 const HOMES: [(&str, &str); 7] = [
     ("RUSTUP_HOME", ".rustup"),
     ("CARGO_HOME", ".cargo"),
@@ -37,25 +37,25 @@ const HOMES: [(&str, &str); 7] = [
 /// What a program needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Files and folders, beside the system's and its own folder.
+    /// Files and folders, besides the system's and its own folder.
     pub places: BTreeSet<PathBuf>,
-    /// Variables by which its tools find them; `PATH` is among them.
+    /// Variables that let its tools find them, including `PATH`.
     pub variables: BTreeMap<String, String>,
 }
 
-/// The user, as far as it matters here.
+/// What matters here about the user.
 #[derive(Clone, Debug)]
 pub struct User {
-    /// The folders in which programs are looked for.
+    /// The folders searched for programs.
     pub path: Vec<PathBuf>,
-    /// The home, which is never shown as a whole.
+    /// The home, never shown as a whole.
     pub home: Option<PathBuf>,
-    /// Where browsers put what comes from others: as little shown as a whole.
+    /// Where browsers put downloads: not shown as a whole either.
     pub downloads: Vec<PathBuf>,
 }
 
 impl User {
-    /// Who runs this program.
+    /// The user running this program.
     pub fn own() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
         let path = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
@@ -66,7 +66,7 @@ impl User {
         Self { path, home, downloads }
     }
 
-    /// Whether a folder holds more than a bot: the home and what is above it, all downloads together, the root.
+    /// Whether a folder holds more than a bot: the home and what is above it, the download folder, the root.
     pub fn shares(&self, folder: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let downloads = self.downloads.iter().any(|place| real(place) == real(folder));
@@ -75,13 +75,13 @@ impl User {
     }
 }
 
-/// What `program`, which is the file that `launch` means, needs. `foreign` is what strangers wrote.
+/// What `program`, the file that `launch` runs, needs. `foreign` marks a stranger's program.
 pub fn of(launch: &Launch, program: &Path, foreign: bool, user: &User) -> Needs {
     search(launch, program, foreign, user).finish()
 }
 
-/// The same for a build, which finds all compilers that are known and installed: `make` and its like call what they
-/// please.
+/// The same for a build, which gets every known compiler that is installed, because `make` and the like may call any
+/// of them.
 pub fn of_build(launch: &Launch, program: &Path, foreign: bool, user: &User) -> Needs {
     let mut search = search(launch, program, foreign, user);
     tools::TOOLS.iter().map(|tool| tool.program).chain(ALSO).for_each(|name| search.word(name));
@@ -116,12 +116,12 @@ struct Search<'a> {
     needs: Needs,
 }
 
-/// Whether every sandbox shows it.
+/// Whether every sandbox shows this path.
 pub fn is_systems(path: &Path) -> bool {
     SYSTEM.iter().any(|system| path.starts_with(system))
 }
 
-/// A path without `.` and `..`, as text: links are not looked at.
+/// A path without `.` and `..`, resolved as text: links are not followed.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -135,7 +135,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 impl Search<'_> {
-    /// A word by which a program is called.
+    /// Follows a word that names a program.
     fn word(&mut self, word: &str) {
         let name = word.rsplit('/').next().unwrap_or(word);
         let interpreter = tools::TOOLS.iter().any(|tool| tool.program == name) || ALSO.contains(&name);
@@ -150,13 +150,13 @@ impl Search<'_> {
         }
     }
 
-    /// A program and all it is run by.
+    /// Follows a program and whatever runs it.
     fn file(&mut self, file: &Path) {
-        // A script names devices and folders, too.
+        // The words of a script may also name devices and folders.
         if self.seen.len() >= MOST || !file.is_file() || !self.seen.insert(file.to_owned()) {
             return;
         }
-        // What strangers put into their folder may point anywhere.
+        // Files in a stranger's folder may point anywhere.
         let trusted = !(self.foreign && file.starts_with(&self.folder));
         if trusted {
             self.show(file);
@@ -178,7 +178,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a script of the shell calls that has no `#!` line, or whose shell was named.
+    /// Follows what a shell script calls, if it has no `#!` line or its shell was named.
     fn script(&mut self, file: &Path) {
         if !file.is_file() || self.foreign && !file.starts_with(&self.folder) {
             return;
@@ -189,7 +189,7 @@ impl Search<'_> {
         }
     }
 
-    /// What the lines of a script of the shell may call.
+    /// Follows whatever the lines of a shell script may call.
     fn calls(&mut self, lines: &str) {
         let lines = lines.lines().filter(|line| !line.trim_start().starts_with('#'));
         let names: BTreeSet<&str> = lines.flat_map(|line| line.split(is_between_words)).collect();
@@ -213,7 +213,7 @@ impl Search<'_> {
         }
         let is_bin = folder.file_name().is_some_and(|name| BINS.iter().any(|bin| name == *bin));
         let whole = folder.parent().filter(|_| is_bin);
-        // Never a home, and never what holds more than programs.
+        // Never a home, nor a folder that holds more than programs.
         let place = [whole, Some(folder)].into_iter().flatten().find(|place| !self.is_too_much(place));
         self.needs.places.insert(place.unwrap_or(file).to_owned());
         let Some(home) = &self.user.home else { return };
@@ -223,7 +223,7 @@ impl Search<'_> {
         for (variable, name) in HOMES {
             let usual = home.join(name);
             let set = std::env::var_os(variable).map(PathBuf::from);
-            // What cargo's folder holds is run by what lies in that of rustup.
+            // Programs in cargo's folder are run by those in rustup's.
             let rustups = name == ".rustup" && file.starts_with(home.join(".cargo"));
             let mut all = [Some(usual), set].into_iter().flatten().filter(|own| own.is_dir());
             if let Some(own) = all.find(|own| file.starts_with(own) || rustups) {
@@ -233,14 +233,14 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a folder is a home, holds one, or is where users keep everything.
+    /// Whether a folder is a home, contains one, or is where users keep everything.
     fn is_too_much(&self, folder: &Path) -> bool {
         let home = self.user.home.as_deref();
         let is_homes = home.is_some_and(|home| home.starts_with(folder) || folder == home.join(".local"));
         is_homes || folder.components().count() < 3 && !folder.starts_with("/opt")
     }
 
-    /// A virtual environment names the Python that it was made of.
+    /// Follows a virtual environment to the Python it was made from.
     fn environment(&mut self, file: &Path) {
         let Some(prefix) = file.parent().and_then(Path::parent) else { return };
         let Ok(text) = fs::read_to_string(prefix.join("pyvenv.cfg")) else { return };
@@ -253,7 +253,7 @@ impl Search<'_> {
         }
     }
 
-    /// An argument that names a file: of one's own, or what we have built.
+    /// Shows an argument that names a file: the user's own, or one that we built.
     fn argument(&mut self, word: &Path) {
         let file = plain(&self.folder.join(word));
         let built = file.starts_with(build::cache().join("built"));
@@ -270,7 +270,7 @@ impl Search<'_> {
         }
     }
 
-    /// The packages that its user has installed for Python and Node.
+    /// Shows the packages that the user has installed for Python and Node.
     fn packages(&mut self, program: &Path) {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let seen: Vec<String> = self
@@ -296,7 +296,7 @@ impl Search<'_> {
     }
 
     fn finish(mut self) -> Needs {
-        // What lies in another place that is shown needs none of its own.
+        // A place inside another shown place need not be listed.
         let all = self.needs.places.clone();
         self.needs.places.retain(|place| {
             let covered = all.iter().any(|other| other != place && place.starts_with(other));
@@ -320,7 +320,7 @@ impl Search<'_> {
     }
 }
 
-/// What a script says behind `#!`; none of another file, of which no more is read than that.
+/// The text after `#!`; none for any other file, of which only the first two bytes are read.
 fn behind_mark(file: &Path) -> Option<String> {
     let (mut mark, mut text) = ([0; 2], Vec::new());
     let mut file = File::open(file).ok()?;
@@ -329,7 +329,7 @@ fn behind_mark(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// What separates words in a script of the shell.
+/// Whether a character separates words in a shell script.
 fn is_between_words(letter: char) -> bool {
     letter.is_whitespace() || "\"'`;|&()<>=${},".contains(letter)
 }

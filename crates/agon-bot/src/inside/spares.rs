@@ -1,15 +1,15 @@
-//! What was built ahead, kept for whoever wants just that. Several matches take and put at the same time.
+//! Things built ahead, kept for whoever wants exactly that. Several matches take and put at the same time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Things by what they were built for, at most so many.
+/// Things by what they were built for, with an upper limit on their number.
 pub struct Spares<K, T> {
     kept: Mutex<Vec<(K, T)>>,
     most: usize,
 }
 
 impl<K: PartialEq, T> Spares<K, T> {
-    /// None yet.
+    /// An empty store for at most `most` things.
     pub fn new(most: usize) -> Self {
         Self { kept: Mutex::new(Vec::new()), most }
     }
@@ -18,8 +18,8 @@ impl<K: PartialEq, T> Spares<K, T> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One that was built for this. It is found and taken under one lock: between two another match could take one, and what
-    /// is at its place then is the sandbox of another bot.
+    /// Takes one that was built for this. Finding and taking happen under one lock: in between, another match could take
+    /// one, and that position would then hold the sandbox of another bot.
     pub fn take(&self, wanted: &K) -> Option<T> {
         let mut kept = self.kept();
         let place = kept.iter().position(|(built_for, _)| built_for == wanted)?;
@@ -31,7 +31,7 @@ impl<K: PartialEq, T> Spares<K, T> {
         self.kept().len() >= self.most
     }
 
-    /// Keeps one; where others filled up the room meanwhile it goes.
+    /// Keeps one; drops it if others filled the store meanwhile.
     pub fn put(&self, built_for: K, spare: T) {
         let mut kept = self.kept();
         if kept.len() < self.most {
@@ -39,9 +39,9 @@ impl<K: PartialEq, T> Spares<K, T> {
         }
     }
 
-    /// Lets all of them go.
+    /// Drops all of them.
     pub fn clear(&self) {
-        // Not under the lock: what goes may take its time.
+        // Not under the lock: dropping may take a while.
         let all = std::mem::take(&mut *self.kept());
         drop(all);
     }

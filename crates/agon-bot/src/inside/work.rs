@@ -1,7 +1,7 @@
-//! Tools at work in a sandbox: compilers for what strangers hand in, and what unpacks their archives.
+//! Tools at work in a sandbox: compilers for submitted sources, and unpackers of submitted archives.
 //!
-//! A tool writes to copies in memory. When all of it has ended, what it made is brought out by a walk that follows no
-//! link. It reaches no network: packages are what this machine has, read-only.
+//! A tool writes to copies in memory. When all of it has ended, its results are copied out by a walk that follows no
+//! link. It has no network: packages are those of this machine, read-only.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -24,7 +24,7 @@ use crate::launch::Launch;
 use crate::tree::Excess;
 use crate::{guard, spawn, sys};
 
-/// The most that a tool may have.
+/// Upper limits for a tool.
 pub fn limits() -> Confinement {
     Confinement {
         memory: 2 << 30,
@@ -33,30 +33,30 @@ pub fn limits() -> Confinement {
         disk: 5 << 28,
         files: 65_536,
         descriptors: 1024,
-        // Gradle and others talk to processes of their own.
+        // Gradle and others talk to their own processes.
         network: Network::Loopback,
         ..Confinement::default()
     }
 }
 
-/// A tool's work.
+/// A tool's job.
 #[derive(Debug)]
 pub struct Work<'a> {
-    /// Whose files it works on: what strangers wrote is not believed.
+    /// Whose files it works on: strangers' files are not trusted.
     pub confined: Confined,
-    /// Folders that it may change. What it makes there is brought out.
+    /// Folders that it may change. Changes are copied out.
     pub writes: &'a [&'a Path],
-    /// What it reads from its standard input.
+    /// Its standard input.
     pub input: Option<OwnedFd>,
-    /// Then it is ended.
+    /// It is ended after this.
     pub patience: Duration,
 }
 
-/// Runs a command in a sandbox. `hear` gets what it prints; when it answers with an error all of it is ended.
+/// Runs a command in a sandbox. `hear` gets what it prints; an error from `hear` ends it.
 ///
 /// # Errors
-/// `NotFound` and `PermissionDenied` as outside; else a sentence: it took too much of something, or this machine has no
-/// sandbox.
+/// `NotFound` and `PermissionDenied` as outside; otherwise a sentence: it took too much of something, or this machine
+/// has no sandbox.
 pub fn run(
     command: &Command,
     work: Work<'_>,
@@ -85,11 +85,11 @@ pub fn run(
     let sandbox = keeper.launcher.prepare(&confinement, &keeper.found.walls).map_err(machine)?;
     sandbox.ready().map_err(machine)?;
     let (said, output) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    // Theirs blocks: a compiler does not ask whether there is room.
+    // The tool's end blocks: a compiler does not check for room.
     rustix::io::ioctl_fionbio(&output, false)?;
     let input = match work.input {
         Some(input) => input,
-        // An end without a beginning: there is nothing to read.
+        // A pipe without a writer: nothing to read.
         None => pipe_with(PipeFlags::CLOEXEC)?.0,
     };
     sandbox.run(&order, [input.as_fd(), output.as_fd(), output.as_fd()]).map_err(|refusal| match refusal
@@ -107,7 +107,7 @@ pub fn run(
     let excess = super::excess_of(&sandbox, &confinement);
     let copies: Vec<OwnedFd> =
         (0..work.writes.len()).filter_map(|place| sandbox.copy(place)?.try_clone_to_owned().ok()).collect();
-    // What it left running writes no more.
+    // Nothing it left running writes any more.
     sandbox.end().map_err(|left| io::Error::other(left.to_string()))?;
     let ended = match exit {
         _ if excess.is_some() => match excess {
@@ -115,7 +115,7 @@ pub fn run(
             Some(Excess::NoMoreProcesses(most)) => format!("out of processes, {most}"),
             _ => format!("out of disk, {} MB", confinement.disk >> 20),
         },
-        // A single file had no room; the shell says it of its child in its own code.
+        // A single file hit the size limit; a shell reports its child's signal as its own exit code.
         Some(Exit { code, .. }) if code == 128 + libc::SIGXFSZ => {
             format!("out of disk: a file of more than {} MB", confinement.disk >> 20)
         }
@@ -135,7 +135,7 @@ fn bring(
     bounds: Bounds,
 ) -> io::Result<()> {
     for ((copy, into), before) in copies.iter().zip(into).zip(before) {
-        // Twice the bounds, as the copy has room for what was there beside what may be written.
+        // Twice the bounds: the copy has room for the old content as well as for new data.
         let bounds = Bounds { bytes: 2 * bounds.bytes, entries: 2 * bounds.entries };
         bring_out(copy, into, before, bounds).map_err(|error| {
             let why = format!("what it made cannot be kept in {}: {error}", into.display());
@@ -145,7 +145,7 @@ fn bring(
     Ok(())
 }
 
-/// Hears what it says until it has ended.
+/// Passes on its output until it has ended.
 fn attend(
     sandbox: &Sandbox,
     said: &File,
@@ -172,7 +172,7 @@ fn attend(
                     continue;
                 }
             }
-            // It has ended, and there is nothing more, though what it left may hold the pipe.
+            // It has ended and there is no more output, though a leftover process may still hold the pipe.
             Err(_) if over => return Ok(exit),
             Err(_) => {}
         }
@@ -215,7 +215,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
     };
     let Needs { places, mut variables } = needs::of_build(&launch, &program, foreign, &user);
     let mut confinement = limits();
-    // What is copied is not shown a second time.
+    // A copied place is not shown a second time.
     let written = |place: &Path| work.writes.iter().any(|own| place.starts_with(own));
     let shown = places.iter().filter(|place| !written(place));
     confinement.readable = shown.map(Place::same).collect();
@@ -260,7 +260,7 @@ fn is_home(folder: &Path, user: &User) -> bool {
     folder.parent().is_none() || user.home.as_ref().is_some_and(|home| home.starts_with(folder))
 }
 
-/// What a build of one's own finds of packages that were fetched before, and the variables by which it does.
+/// Package caches that a build of the user's own bot may use, and the variables that point to them.
 fn of_user(user: &User) -> Vec<(PathBuf, Vec<(String, String)>)> {
     let Some(home) = &user.home else { return Vec::new() };
     let set = |name: &str, usual: &str| std::env::var_os(name).map_or(home.join(usual), PathBuf::from);
@@ -280,17 +280,17 @@ fn of_user(user: &User) -> Vec<(PathBuf, Vec<(String, String)>)> {
     }
     let maven = home.join(".m2/repository");
     if maven.is_dir() {
-        // Maven before 3.9 does not look at MAVEN_ARGS; there each attempt to reach the net fails by itself.
+        // Maven before 3.9 ignores MAVEN_ARGS; there each attempt to reach the network fails by itself.
         let found = ("MAVEN_OPTS".to_owned(), format!("-Dmaven.repo.local={}", maven.display()));
         all.push((maven, vec![found, ("MAVEN_ARGS".to_owned(), "-o".to_owned())]));
     }
     all
 }
 
-/// Bytes as a file that nobody can change any more, the one who reads them least of all.
+/// Bytes as a file that nobody can change any more, least of all its reader.
 ///
 /// # Errors
-/// The system's: no memory, or what is read cannot be.
+/// The system's: no memory, or `bytes` cannot be read.
 pub fn sealed(mut bytes: impl Read) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let mut file = File::from(rustix::fs::memfd_create("agon", flags)?);

@@ -1,10 +1,10 @@
 //! One port for several runs of this program.
 //!
-//! The first run that opens a port hosts it; the others are its guests. They meet at a local socket
-//! whose name ends with the host, however that ends. A guest gets a copy of the listening socket
-//! when it comes, so that the port stays open when the host goes: then one of the guests hosts it.
-//! A guest tells the host whom it waits for; the host passes it those clients' connections, with all that
-//! was read from them since they shook hands.
+//! The first run to open a port hosts it; the others are its guests. They meet at a local socket whose name
+//! disappears with the host, however the host ends. A guest is given a copy of the listening socket when it
+//! arrives, so that the port stays open when the host goes: one of the guests then becomes the host. A guest
+//! tells the host which bots it waits for; the host passes it those clients' connections, with everything read
+//! from them since the handshake.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -27,14 +27,14 @@ use crate::websocket::Connection;
 use crate::wire::{Received, Wire as _};
 use crate::{peer, sys, tree};
 
-/// So many other runs may share a port.
+/// Upper limit on the guests of a port.
 const MOST_GUESTS: usize = 512;
-/// Longer messages between runs are none of ours.
+/// Longest message between runs.
 const LONGEST: usize = 160 << 10;
-/// So long a run waits for another one to say or take something.
+/// How long a run waits for another to say or take something.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Clients that a host with guests has in hand; it does not go before they are served.
+/// Clients in the hands of a host with guests; it stays until they are served.
 static IN_HAND: AtomicUsize = AtomicUsize::new(0);
 /// Whether this run is about to end.
 static LEAVING: AtomicBool = AtomicBool::new(false);
@@ -44,14 +44,14 @@ pub(super) struct Company {
     address: SocketAddr,
     listener: TcpListener,
     role: Role,
-    /// Since when we accept, if we took over from another run: its other guests have to find us first.
+    /// When we began to accept, if we took over from another run: its other guests must find us first.
     took_over: Option<Instant>,
     /// How many clients of this port are counted as [`IN_HAND`].
     in_hand: usize,
 }
 
 enum Role {
-    /// We accept; the others come to `meet`, if that could be opened.
+    /// We accept; guests arrive at `meet`, if that could be opened.
     Host { meet: Option<OwnedFd>, guests: Vec<Link> },
     /// Another run accepts.
     Guest { host: OwnedFd },
@@ -63,7 +63,7 @@ struct Link {
     waiting: Vec<Wanted>,
 }
 
-/// Whom a guest waits for.
+/// A bot that a guest waits for.
 struct Wanted {
     number: u64,
     token: String,
@@ -102,7 +102,7 @@ impl Company {
                 let role = Role::Guest { host };
                 return Ok(Self { address, listener, role, took_over: None, in_hand: 0 });
             }
-            // A host that is just coming or going may be there in a moment; another program will not go.
+            // A host that is just coming or going may be there in a moment; any other program will stay.
             if Instant::now() > until || !peer::is_own_program(address.port()) {
                 return Err(peer::cannot_listen(address, &error));
             }
@@ -110,13 +110,13 @@ impl Company {
         }
     }
 
-    /// A port that no other run can reach: that of a sandbox.
+    /// A port no other run can reach: that of a sandbox.
     pub(super) fn alone(address: SocketAddr, listener: TcpListener) -> Self {
         let role = Role::Host { meet: None, guests: Vec::new() };
         Self { address, listener, role, took_over: None, in_hand: 0 }
     }
 
-    /// Where clients knock, if they are ours to let in.
+    /// The listening socket, if it is up to us to accept.
     pub(super) fn listener(&self) -> Option<&TcpListener> {
         match self.role {
             Role::Host { .. } if !LEAVING.load(Ordering::Relaxed) => Some(&self.listener),
@@ -124,7 +124,7 @@ impl Company {
         }
     }
 
-    /// What else to watch for reading.
+    /// What else to poll for reading.
     pub(super) fn watched(&self) -> Vec<BorrowedFd<'_>> {
         match &self.role {
             Role::Host { meet, guests } => {
@@ -134,7 +134,7 @@ impl Company {
         }
     }
 
-    /// Notes how many clients are on their way.
+    /// Records how many clients are on their way.
     pub(super) fn note_clients(&mut self, count: usize) {
         let has_guests = matches!(&self.role, Role::Host { guests, .. } if !guests.is_empty());
         let before = std::mem::replace(&mut self.in_hand, if has_guests { count } else { 0 });
@@ -142,14 +142,14 @@ impl Company {
         IN_HAND.fetch_sub(before, Ordering::Relaxed);
     }
 
-    /// Whether another run may be about to tell us whom it waits for: what it says reaches us a little after it
-    /// has started its bot.
+    /// Whether another run may be about to tell us which bot it waits for: its message arrives slightly after
+    /// it has started the bot.
     pub(super) fn may_tell(&self) -> bool {
         let is_new = self.took_over.is_some_and(|since| since.elapsed() < NEWS);
         is_new || matches!(&self.role, Role::Host { guests, .. } if !guests.is_empty())
     }
 
-    /// Tells the host what became of our seats.
+    /// Tells the host what happened to our seats.
     pub(super) fn tell(&mut self, news: &[News]) {
         if let Role::Guest { host } = &self.role {
             for one in news {
@@ -162,13 +162,14 @@ impl Company {
                     }
                     News::Left { number } => format!("left {number}"),
                 };
-                // A host that is gone is noticed when listening.
+                // Listening notices a host that is gone.
                 let _ = net::send(host, text.as_bytes(), SendFlags::NOSIGNAL);
             }
         }
     }
 
-    /// Hears the others: what a host passes to our seats comes back as `(connection, first message, seat)`.
+    /// Hears the other runs. Clients a host passes to our seats are returned as
+    /// `(connection, first message, seat)`.
     pub(super) fn listen(&mut self, own: &Arc<Listener>) -> Vec<(Connection, Vec<u8>, u64)> {
         let mut arrivals = Vec::new();
         match &mut self.role {
@@ -199,7 +200,7 @@ impl Company {
         arrivals
     }
 
-    /// The host has gone: one of us hosts the port from now on, the others are its guests.
+    /// The host is gone: one of us hosts the port from now on, the others are its guests.
     fn succeed(&mut self, own: &Arc<Listener>) {
         loop {
             if let Ok(meet) = open(self.address) {
@@ -235,7 +236,7 @@ impl Company {
         })
     }
 
-    /// The seat of another run that a token stands for, and its program.
+    /// The seat in another run that a token stands for, and its program.
     pub(super) fn with_token(&self, token: &str) -> Option<(Guest, Option<&Owner>)> {
         let found = self.wanted().find(|(_, wanted)| wanted.token == token);
         found.map(|(guest, wanted)| (guest, wanted.owner.as_ref()))
@@ -246,18 +247,18 @@ impl Company {
         self.wanted().filter_map(|(_, wanted)| wanted.owner.as_ref())
     }
 
-    /// The seat of another run whose program has this mark.
+    /// The seat in another run whose program has this mark.
     pub(super) fn with_mark(&self, mark: &str) -> Option<Guest> {
         let is_meant = |wanted: &Wanted| wanted.owner.as_ref().is_some_and(|owner| owner.mark == mark);
         self.wanted().find(|(_, wanted)| is_meant(wanted)).map(|(guest, _)| guest)
     }
 
-    /// Whether another run waits for a program that it is just starting.
+    /// Whether another run waits for a program it is just starting.
     pub(super) fn is_unclear(&self) -> bool {
         self.wanted().any(|(_, wanted)| !wanted.token.is_empty() && wanted.owner.is_none())
     }
 
-    /// The first seat of another run that takes anybody, and this caller.
+    /// The first seat in another run open to anybody that takes this caller.
     pub(super) fn for_anybody(&self, caller: &Caller) -> Option<Guest> {
         let takes =
             |wanted: &Wanted| wanted.token.is_empty() && caller.may_take(None, wanted.any_user).is_ok();
@@ -271,20 +272,20 @@ impl Company {
         link.waiting.retain(|wanted| wanted.number != guest.number);
         let mut message = guest.number.to_le_bytes().to_vec();
         message.extend_from_slice(read);
-        // If the guest is gone, its bot is too.
+        // If the guest is gone, so is its bot.
         let _ = give(&link.socket, &message, socket.as_fd());
     }
 }
 
 impl Link {
-    /// Reads what a guest says. Whether it is still there.
+    /// Reads a guest's messages. Returns whether it is still there.
     fn hear(&mut self) -> bool {
         let mut message = [0; 512];
         loop {
             match net::recv(&self.socket, &mut message[..], RecvFlags::DONTWAIT) {
                 Ok((_, 0)) => return false,
                 Ok((_, length)) if length <= message.len() => {
-                    // What nobody understands is left alone.
+                    // Unknown messages are ignored.
                     let _ = self.note(&message[..length]);
                 }
                 Ok(_) => {}
@@ -317,7 +318,7 @@ impl Link {
     }
 }
 
-/// Before this run ends, the clients it has in hand are passed on.
+/// Waits until the clients in hand have been passed on, before this run ends.
 extern "C" fn leave() {
     LEAVING.store(true, Ordering::Relaxed);
     let until = Instant::now() + Duration::from_secs(1);
@@ -334,7 +335,7 @@ fn new_socket() -> rustix::io::Result<OwnedFd> {
     net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
 }
 
-/// Opens the place where guests come.
+/// Opens the meeting place for guests.
 fn open(address: SocketAddr) -> rustix::io::Result<OwnedFd> {
     let socket = new_socket()?;
     net::bind(&socket, &name(address)?)?;
@@ -342,7 +343,7 @@ fn open(address: SocketAddr) -> rustix::io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Goes to the host of a port; gives the way to it and a copy of the listening socket.
+/// Visits the host of a port; returns the connection to it and a copy of the listening socket.
 fn visit(address: SocketAddr) -> io::Result<(OwnedFd, TcpListener)> {
     let socket = new_socket()?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
@@ -357,7 +358,7 @@ fn visit(address: SocketAddr) -> io::Result<(OwnedFd, TcpListener)> {
     }
 }
 
-/// Lets a guest in and gives it a copy of the listening socket.
+/// Admits a guest and gives it a copy of the listening socket.
 fn welcome(meet: &OwnedFd, listener: &TcpListener) -> Option<Link> {
     sys::never_block(meet).ok()?;
     loop {
@@ -404,7 +405,7 @@ fn take(
             let descriptor = { descriptors }.next();
             Ok((received.bytes, descriptor))
         }
-        // A peer that ended with messages of ours unread is told first, before what it had still sent.
+        // When a peer ended with messages of ours unread, that error comes before what it had still sent.
         Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => {
             Err(Some(()))
         }
@@ -412,7 +413,7 @@ fn take(
     }
 }
 
-/// A connection that a host has passed to us.
+/// A connection passed to us by a host.
 fn received(message: &[u8], socket: OwnedFd) -> Option<(Connection, Vec<u8>, u64)> {
     let (number, read) = message.split_first_chunk()?;
     let mut connection = Connection::resume(TcpStream::from(socket), read.to_vec(), LONGEST_GREETING).ok()?;

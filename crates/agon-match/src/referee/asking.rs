@@ -19,13 +19,13 @@ use crate::record::Void;
 use crate::{Cause, FaultKind, Lateness, Player};
 use agon_spec::clock::TOLERATED;
 
-/// What a bot may leave unread of earlier questions before it is put out of the match, in bytes.
+/// How many bytes of earlier questions a bot may leave unread before it is put out of the match.
 const LONGEST_QUEUE: usize = 8 << 20;
 /// Give up on a step after this many messages that are no answer.
 const MOST_STRAY: u32 = 1_000;
-/// So many messages of a step that are no answer and yet heard are kept.
+/// How many messages of a step that are no answer, but were heard, are kept.
 const MOST_SAID: usize = 8;
-/// After so many answers, descendants of a bot are looked for again.
+/// A bot's descendants are looked for again after this many answers.
 const SURVEY: u32 = 64;
 
 impl Referee<'_> {
@@ -47,7 +47,7 @@ impl Referee<'_> {
             program.tree().survey();
             leaves = leaves.or_else(|| excess_of(program.tree()));
         }
-        // Where an answer takes long, much may wait for a CPU before the first beat.
+        // During a long answer, much may wait for a CPU before the first beat.
         let before = if lasted < BEAT { program.tree().glance() } else { program.tree().look() };
         let cpu_before = before.cpu;
         self.note_pondering(seat, cpu_before);
@@ -57,13 +57,13 @@ impl Referee<'_> {
         if program.wire_ref().unsent() > LONGEST_QUEUE {
             leaves = leaves.or(Some(Cause::Deaf));
         }
-        // Looked for before the question is there: a quick bot's answer to it must not look unasked. Whether
-        // the first question comes before what a bot says as it starts is a matter of chance.
+        // Checked before the question is sent, so that a quick bot's answer does not look unasked. It is a matter
+        // of chance whether the first question comes before what a bot says at its start.
         if !answers_say_their_question && first > 0 {
             program.wire().tend();
         }
         let (early, ahead) = (!program.wire_ref().held().is_empty(), program.wire_ref().whole());
-        // On a CPU that it shares with us, a bot may begin, and even answer, before we have come back from sending.
+        // On a CPU shared with us, a bot may begin, and even answer, before our send returns.
         let asked = Instant::now();
         let stood_still = self.pulse.restart(asked);
         let program = self.program(seat);
@@ -81,8 +81,8 @@ impl Referee<'_> {
         one
     }
 
-    /// Looks at what came before the question, where answers say what they answer: there is none for
-    /// a question that was not asked yet.
+    /// Reads what came before the question, in protocols whose answers name their question: no answer can belong
+    /// to a question not yet asked.
     fn skip_early(&mut self, seat: Seat, message: &mut Vec<u8>) -> Result<(), Cause> {
         for _ in 0..MOST_STRAY {
             let wire = self.program(seat).wire();
@@ -100,8 +100,7 @@ impl Referee<'_> {
         Err(Cause::ManyMessages(MOST_STRAY))
     }
 
-    /// Keeps what a bot said that is no answer, and was heard. There is no end to what it may say; a name is
-    /// said once.
+    /// Keeps a message that is no answer but was heard. A bot may say any number of them; a name is said once.
     fn keep_said(&mut self, seat: Seat, when: When, message: &[u8]) {
         let said = &mut self.seats[seat.index()].said;
         if said.len() < MOST_SAID {
@@ -116,7 +115,7 @@ impl Referee<'_> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<(), Void> {
-        // Lines nobody had asked for may already be here.
+        // Lines nobody asked for may already be here.
         let mut index = 0;
         while index < waiting.len() {
             let one = &mut waiting[index];
@@ -156,7 +155,7 @@ impl Referee<'_> {
                     }
                 }
                 let done = if self.seats[one.seat.index()].out.is_some() {
-                    // Put out for what it did to another one.
+                    // Put out for what it did to another bot.
                     answers[one.index].1 = Answer::Missing(Absence::Gone);
                     true
                 } else if let Some(cause) = one.leaves() {
@@ -225,7 +224,7 @@ impl Referee<'_> {
         Ok(ready)
     }
 
-    /// Reads what a seat sent. Whether it is done with.
+    /// Reads what a seat sent. Returns whether the seat is done.
     fn hear(
         &mut self,
         one: &mut Waiting,
@@ -301,19 +300,19 @@ impl Referee<'_> {
         Ok(done)
     }
 
-    /// The time of an answer as games take it: none of people.
+    /// The time of an answer as games take it: 0 for people.
     fn think_ms(&self, seat: Seat, time: Time) -> u32 {
         if self.terms.untimed.contains(seat) { 0 } else { time.think_ms() }
     }
 
-    /// The time that a seat has used since it was asked.
+    /// The time a seat has used since it was asked.
     fn time(&mut self, one: &mut Waiting) -> Time {
         let wall = one.wall();
         let kept_waiting = self.kept_waiting(one).min(wall);
         Time { wall, kept_waiting }
     }
 
-    /// Takes an answer that came in time, or a little late where the clock tolerates it.
+    /// Takes an answer that came in time, or slightly late if the clock tolerates it.
     fn answered(
         &mut self,
         one: &mut Waiting,
@@ -324,7 +323,7 @@ impl Referee<'_> {
     ) -> Result<bool, Void> {
         let limit = one.limit().map(|limit| limit + one.stolen()).filter(|limit| time.wall > *limit);
         if let (Some(limit), Some(allowance)) = (limit, one.allowance(self.terms.clock)) {
-            // What the machine took is not charged.
+            // The time the machine took is not charged.
             let late = self.machine_was_late(one).max(match one.respite() {
                 Respite::PutOff(by) | Respite::Queued { put_off: by, .. } => by,
                 Respite::None => Duration::ZERO,
@@ -350,7 +349,7 @@ impl Referee<'_> {
         Ok(true)
     }
 
-    /// Whether the limit of a seat has passed; then it is done with.
+    /// Whether a seat's limit has passed; if so, it is done.
     fn late(
         &mut self,
         one: &mut Waiting,
@@ -361,8 +360,8 @@ impl Referee<'_> {
         if one.deadline(self.terms.clock).is_some_and(|deadline| Instant::now() < deadline) {
             return Ok(false);
         }
-        // It gets the time that the machine took from it. If that is very much, nobody can say whether
-        // it would have been in time, and the match is void; if it is not enough, it was too slow.
+        // The time the machine took from it is given back. If that is very much, nobody can say whether it would
+        // have been in time, and the match is void; if it is not enough, the bot was too slow.
         let wall = one.wall();
         let late = self.machine_was_late(one);
         let grace = if let Respite::Queued { grace, .. } = one.respite() { grace } else { Duration::ZERO };
@@ -385,8 +384,8 @@ impl Referee<'_> {
         self.timed_out(one, answers, takes)
     }
 
-    /// The CPU time that a seat has used whose limit has passed, if it could run at this moment and is not let,
-    /// as far as we know: the first time it has only to be able to, later it must not have computed meanwhile.
+    /// The CPU time used by a seat whose limit has passed, if, as far as we know, it could run right now but gets
+    /// no CPU. The first time, being able to run is enough; later, it must not have computed meanwhile.
     fn waits_now(&mut self, one: &Waiting) -> Option<Option<Duration>> {
         let tree = self.program(one.seat).tree();
         let (could, used) = (tree.could_run(), tree.cpu_time());
@@ -428,7 +427,7 @@ impl Referee<'_> {
         if stops || is_out {
             self.gone(one, Leaving::Sent(cause), answers, takes);
             if !stops {
-                // The rules let late bots play on: without time left it is late in each of its turns.
+                // The rules let late bots play on: without time left it is late in every turn.
                 self.seats[one.seat.index()].out = Some(Absence::TimedOut);
             }
         } else {
@@ -439,8 +438,8 @@ impl Referee<'_> {
         Ok(true)
     }
 
-    /// A seat of which nothing more is expected. Why is found out, and its program ended, when nobody
-    /// thinks any more.
+    /// Marks a seat of which nothing more is expected. Its cause is determined, and its program ended, once
+    /// nobody is thinking.
     fn gone(
         &mut self,
         one: &mut Waiting,
@@ -456,7 +455,7 @@ impl Referee<'_> {
         true
     }
 
-    /// Writes down the time an answer took, and what was said on standard error.
+    /// Records the time an answer took, and the standard error since.
     fn account(&mut self, one: &Waiting, spent: Time, take: &mut Take) {
         let step = self.session.steps();
         let program = self.program(one.seat);
@@ -511,7 +510,7 @@ impl Referee<'_> {
 #[derive(Clone, Copy)]
 struct Time {
     wall: Duration,
-    /// For how long the machine kept the bot from running meanwhile.
+    /// How long the machine kept the bot from running meanwhile.
     kept_waiting: Duration,
 }
 
@@ -521,7 +520,7 @@ impl Time {
         self.wall.saturating_sub(self.kept_waiting)
     }
 
-    /// The same as games take it.
+    /// The same in whole milliseconds, as games take it.
     fn think_ms(self) -> u32 {
         self.charged().as_millis().min(u128::from(u32::MAX)) as u32
     }
@@ -530,7 +529,7 @@ impl Time {
 struct Ready {
     reads: u16,
     stderr: u16,
-    /// Whether it is time to look after the bots.
+    /// Whether it is time to check on the bots.
     beat: bool,
 }
 

@@ -1,11 +1,11 @@
-//! What a seat has left of its time for the whole match.
+//! A seat's remaining time for the whole match.
 
 use std::time::Duration;
 
 /// The time of one seat for all its answers together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Budget {
-    /// None where the clock sets no total.
+    /// None if the clock sets no total.
     total: Option<Duration>,
     /// Never more than the total.
     spent: Duration,
@@ -14,32 +14,32 @@ pub(super) struct Budget {
 /// How long an answer may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limit {
-    /// From the end of the question; none where no clock is kept.
+    /// From the end of the question; none without a clock.
     pub time: Option<Duration>,
-    /// Whether this is all that the seat has left, and less than the rules give it.
+    /// Whether this is all the seat has left, and less than the rules give it.
     pub is_last: bool,
 }
 
 impl Budget {
-    /// At the beginning of a match.
+    /// The budget at the start of a match.
     pub fn new(total: Option<Duration>) -> Self {
         Self { total, spent: Duration::ZERO }
     }
 
-    /// The limit of the next answer: that of the rules, or what is left where that is less.
+    /// The limit of the next answer: that of the rules, or what is left if that is less.
     pub fn limit(&self, rules: Option<Duration>) -> Limit {
         let left = self.left().filter(|left| rules.is_none_or(|rules| *left < rules));
         Limit { time: left.or(rules), is_last: left.is_some() }
     }
 
-    /// Takes what an answer is charged, and says how much of it there was to take.
+    /// Deducts what an answer is charged; returns how much of it there was to deduct.
     pub fn charge(&mut self, charged: Duration) -> Duration {
         let charged = self.left().map_or(charged, |left| charged.min(left));
         self.spent += charged;
         charged
     }
 
-    /// What was taken, and the total; none where the clock sets none.
+    /// What was deducted, and the total; none if the clock sets none.
     pub fn spent(&self) -> Option<(Duration, Duration)> {
         Some((self.spent, self.total?))
     }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever answers take, a seat is never charged more than the total, and no limit is longer than what is left.
+        /// Whatever answers take, a seat is never charged more than the total, and no limit exceeds what is left.
         #[test]
         fn never_more_than_the_total(total in 0u64..100_000, answers in prop::collection::vec((0u64..5_000, 0u64..6_000), 0..200)) {
             let mut budget = Budget::new(Some(MS(total)));

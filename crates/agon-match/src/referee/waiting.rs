@@ -1,4 +1,4 @@
-//! A seat that was asked: what it is doing, and when its time is over.
+//! A seat that was asked: what it is doing, and when its time is up.
 //!
 //! | doing | what happens | doing then | by |
 //! |---|---|---|---|
@@ -24,46 +24,46 @@ use agon_spec::clock::TOLERANCE;
 
 /// A seat that was asked and has not answered.
 pub(super) struct Waiting {
-    /// Its place in the list of answers.
+    /// Its index in the list of answers.
     pub index: usize,
     pub seat: Seat,
     pub doing: Doing,
     limit: Limit,
-    /// When the clock started: when the question was handed over. Where it did not fit into the bot's input, it
-    /// starts again when the last of it was taken.
+    /// When the clock started: when the question was handed over. If the question did not fit into the bot's input, the
+    /// clock restarts when the last of it was taken.
     asked: Instant,
     pub heard: Heard,
     pub used: Used,
 }
 
-/// What a seat is doing that was asked.
+/// What an asked seat is doing.
 pub(super) enum Doing {
     /// Its input has not taken the whole question yet.
     Reading(Respite),
     /// It has the question.
     Thinking(Respite),
-    /// It has to go, for this reason.
+    /// It must leave, for this reason.
     Leaving(Cause),
 }
 
-/// What a seat is given beyond its limit.
+/// Time given to a seat beyond its limit.
 #[derive(Clone, Copy)]
 pub(super) enum Respite {
     None,
-    /// The limit is put off by so much, because the machine was late.
+    /// The limit is put off by this much, because the machine was late.
     PutOff(Duration),
-    /// Beyond that we look for so long whether it waits for a CPU at this moment: a wait is counted by the
-    /// system when it is over.
+    /// Beyond that, for this long we check whether it is waiting for a CPU at this moment: the system counts a wait
+    /// only when it ends.
     Queued {
         put_off: Duration,
         grace: Duration,
-        /// CPU time it had used when we looked last.
+        /// Its CPU time when we last looked.
         cpu: Option<Duration>,
     },
 }
 
 impl Respite {
-    /// All of it together.
+    /// All of it added up.
     fn length(self) -> Duration {
         match self {
             Self::None => Duration::ZERO,
@@ -73,41 +73,41 @@ impl Respite {
     }
 }
 
-/// What came from a seat since it was asked.
+/// What a seat has sent since it was asked.
 #[derive(Default)]
 pub(super) struct Heard {
-    /// Whether something that nobody had asked for was here before the question.
+    /// Whether something unasked was here before the question.
     pub early: bool,
-    /// How many of the messages that were here then were not looked at yet.
+    /// How many of the messages here at that time have not been read yet.
     pub ahead: usize,
     /// How many messages were no answer.
     pub stray: u32,
     /// How many parts of an answer came.
     pub parts: u32,
-    /// The answer as it came.
+    /// The answer as received.
     pub raw: Vec<u8>,
 }
 
-/// What was used while a seat was waited for.
+/// Resources used while a seat was waited for.
 pub(super) struct Used {
-    /// CPU time it had used when it was asked; none where unknown.
+    /// Its CPU time when it was asked; none if unknown.
     pub before: Option<Duration>,
-    /// For how long the machine kept it waiting, as far as was looked.
+    /// How long the machine kept it waiting, as far as we looked.
     pub kept: KeptWaiting,
     pub beats: u32,
-    /// For how long the machine had stood still when it was asked.
+    /// How long the machine had stood still when it was asked.
     pub stood_still: Duration,
     /// CPU time that other bots took in its turn, by seat.
     pub stolen: Vec<(Seat, Duration)>,
 }
 
 impl Used {
-    /// From the state of things when a seat is asked.
+    /// Starts from the state when a seat is asked.
     pub fn new(before: Option<Duration>, kept: KeptWaiting, stood_still: Duration) -> Self {
         Self { before, kept, beats: 0, stood_still, stolen: Vec::new() }
     }
 
-    /// Notes CPU time that another seat took.
+    /// Records CPU time that another seat took.
     pub fn steal(&mut self, thief: Seat, cpu: Duration) {
         match self.stolen.iter_mut().find(|(seat, _)| *seat == thief) {
             Some((_, sum)) => *sum += cpu,
@@ -123,14 +123,14 @@ impl Waiting {
         Self { index, seat, doing, limit, asked, heard: Heard::default(), used }
     }
 
-    /// It has to go; the first reason counts.
+    /// Marks it to leave; the first reason counts.
     pub fn must_go(&mut self, cause: Cause) {
         if !matches!(self.doing, Doing::Leaving(_)) {
             self.doing = Doing::Leaving(cause);
         }
     }
 
-    /// Why it has to go; none while it may stay. Asked once.
+    /// Why it must leave; none while it may stay. Asked once.
     pub fn leaves(&mut self) -> Option<Cause> {
         match std::mem::replace(&mut self.doing, Doing::Thinking(Respite::None)) {
             Doing::Leaving(cause) => Some(cause),
@@ -146,8 +146,8 @@ impl Waiting {
         matches!(self.doing, Doing::Reading(_))
     }
 
-    /// Its input has taken the rest of the question. The time that took is not thinking time; until now the limit
-    /// ran from the beginning, so that reading slowly gains one limit at most.
+    /// Records that its input has taken the rest of the question. The time for that is not thinking time; until now the
+    /// limit ran from the beginning, so that slow reading gains one limit at most.
     pub fn has_read(&mut self) {
         if let Doing::Reading(respite) = self.doing {
             (self.doing, self.asked) = (Doing::Thinking(respite), Instant::now());
@@ -159,33 +159,34 @@ impl Waiting {
         self.asked.elapsed()
     }
 
-    /// How long it may take by the clock; none where none is kept.
+    /// Its limit by the clock; none without a clock.
     pub fn limit(&self) -> Option<Duration> {
         self.limit.time
     }
 
-    /// Whether that is all that it has left for the match.
+    /// Whether that is all it has left for the match.
     pub fn has_last_limit(&self) -> bool {
         self.limit.is_last
     }
 
-    /// CPU time that others took in its turn, all together.
+    /// CPU time that others took in its turn, in total.
     pub fn stolen(&self) -> Duration {
         self.used.stolen.iter().map(|(_, cpu)| *cpu).sum()
     }
 
-    /// How long it may take at most, by the clock and by what others took from it. What is left for a match has no tolerance.
+    /// The most time it may take, by the clock and with what others took from it added. The last of a match's time has
+    /// no tolerance.
     pub fn allowance(&self, clock: Clock) -> Option<Duration> {
         let tolerance = if clock.tolerant && !self.limit.is_last { TOLERANCE } else { Duration::ZERO };
         Some(self.limit.time? + tolerance + self.stolen())
     }
 
-    /// When its time is over, unless it is put off then.
+    /// When its time is up, unless that is put off by then.
     pub fn deadline(&self, clock: Clock) -> Option<Instant> {
         Some(self.asked + self.allowance(clock)? + self.respite().length())
     }
 
-    /// What it is given beyond its limit.
+    /// The time given beyond its limit.
     pub fn respite(&self) -> Respite {
         match self.doing {
             Doing::Reading(respite) | Doing::Thinking(respite) => respite,
@@ -193,12 +194,12 @@ impl Waiting {
         }
     }
 
-    /// Its limit is put off: the machine was late by so much in all.
+    /// Puts off its limit, because the machine was late by this much in all.
     pub fn put_off(&mut self, by: Duration) {
         self.give(Respite::PutOff(by));
     }
 
-    /// Its time is over, but it seems to wait for a CPU: we look again a beat later.
+    /// Its time is up, but it seems to wait for a CPU: we check again a beat later.
     pub fn look_again(&mut self, allowance: Duration, cpu: Option<Duration>) {
         let put_off = match self.respite() {
             Respite::None => Duration::ZERO,

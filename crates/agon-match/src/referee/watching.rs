@@ -1,5 +1,5 @@
-//! Looking after the bots while one thinks: what they take of the machine, whether one computes in another's time,
-//! for how long the machine kept one from answering, and whose fault that was.
+//! Watching the bots while one thinks: what they take of the machine, whether one computes in another's time, for how
+//! long the machine kept one from answering, and whose fault that was.
 
 use std::time::{Duration, Instant};
 
@@ -11,27 +11,27 @@ use super::{Leaving, MOST_DISTURBANCES, Referee};
 use crate::record::Void;
 use crate::{Cause, Player, Ponder};
 
-/// A bot that has used more CPU than this in its opponents' turns thinks there, which is a fault, if it is also
-/// more than a quarter of what it used in its own.
+/// A bot that has used more CPU than this in its opponents' turns thinks there, which is a fault if it is also more
+/// than a quarter of what it used in its own turns.
 const THINKS: Duration = Duration::from_millis(5);
-/// More than this is worth a word.
+/// More than this is worth a note.
 const PONDER_NOTE: Duration = Duration::from_millis(1);
-/// A bot in a sandbox that has used more than this there is frozen between its turns from then on. That is no fault and
-/// costs little; the others are never touched.
+/// A sandboxed bot that has used more than this there is frozen between its turns from then on. That is no fault and
+/// costs little; other bots are never touched.
 const FREEZES: Duration = Duration::from_millis(1);
-/// So much in each turn is tidying up after an answer; what is more adds up over the turns.
+/// This much per turn is tidying up after an answer; anything more adds up over the turns.
 const TIDYING: Duration = Duration::from_micros(100);
-/// After so many beats, descendants of a bot are looked for again.
+/// A bot's descendants are looked for again after this many beats.
 const SURVEY_BEATS: u32 = 16;
-/// So many threads of a bot are looked at every beat; more of them less often.
+/// Up to this many threads of a bot are looked at every beat; with more, less often.
 const THREADS_A_BEAT: usize = 16;
-/// After so many beats of its own turns, and when its processes were looked for, we look whether a bot takes
-/// too much of the machine.
+/// A bot's use of the machine is checked after this many beats of its own turns, and whenever its processes were looked
+/// for.
 const EXCESS_BEATS: u32 = 4;
 
 impl Referee<'_> {
-    /// Books the CPU time that a seat has used since its last answer. From the time that it thinks in its
-    /// opponent's turn it is stopped there. How much it used since it was last booked.
+    /// Books the CPU time a seat has used since its last answer. Once it thinks in its opponent's turn, it is stopped
+    /// there. Returns how much it used since it was last booked.
     pub(super) fn note_pondering(&mut self, seat: Seat, cpu: Option<Duration>) -> Duration {
         let counts = self.session.info().alternating && self.terms.ponder == Ponder::Stop;
         let state = &mut self.seats[seat.index()];
@@ -60,7 +60,7 @@ impl Referee<'_> {
         used
     }
 
-    /// What is worth a word of the seats that computed a little in their opponents' turns.
+    /// Notes about seats that computed a little in their opponents' turns.
     pub(super) fn pondering_notes(&self) -> impl Iterator<Item = String> {
         let seats = Seat::first(self.players.len() as u8).zip(&self.seats);
         let tidied = seats.filter(|(_, state)| state.most_pondered > PONDER_NOTE && !state.ponders);
@@ -74,8 +74,7 @@ impl Referee<'_> {
         })
     }
 
-    /// Looks after the bots while one thinks: what it takes of the machine, and whether another one
-    /// computes in its time.
+    /// Checks on the bots while one thinks: what it takes of the machine, and whether another computes in its time.
     pub(super) fn beat(&mut self, waiting: &mut [Waiting]) {
         for one in &mut *waiting {
             let seat = &mut self.seats[one.seat.index()];
@@ -123,9 +122,9 @@ impl Referee<'_> {
         }
     }
 
-    /// For how long this machine kept a seat from answering.
+    /// How long this machine kept a seat from answering.
     pub(super) fn machine_was_late(&mut self, one: &mut Waiting) -> Duration {
-        // We may have been stopped since we woke: an answer that was here in time is read late then.
+        // We may have been stopped since we woke, and so read an answer late that was here in time.
         let stood_still = self.pulse.stood_still().saturating_sub(one.used.stood_still);
         let tree = self.program(one.seat).tree();
         let usage = tree.look();
@@ -133,7 +132,7 @@ impl Referee<'_> {
         stood_still + one.used.kept.total() + self.pulse.queued()
     }
 
-    /// The same as far as it is cheap to know; nothing for an answer that came before the first beat.
+    /// The same as far as it is cheap to know; zero for an answer that came before the first beat.
     pub(super) fn kept_waiting(&mut self, one: &mut Waiting) -> Duration {
         if one.used.beats == 0 {
             return Duration::ZERO;
@@ -143,11 +142,12 @@ impl Referee<'_> {
         one.used.kept.total()
     }
 
-    /// This machine, or another bot, kept a seat from answering for so long that nobody can say how long it
-    /// thought.
+    /// Handles a seat that this machine, or another bot, kept from answering for so long that nobody can say how long
+    /// it thought.
     ///
     /// # Errors
-    /// The match is void, unless its third disturbance puts the disturber out: then it goes on.
+    /// The match is void, unless this is the disturber's third disturbance: then the disturber is put out and the match
+    /// goes on.
     pub(super) fn disturbed(
         &mut self,
         one: &mut Waiting,
@@ -181,8 +181,8 @@ impl Referee<'_> {
         Ok(())
     }
 
-    /// CPU time that other bots have used since they were asked or have answered, beyond what they may while all think:
-    /// all of their CPUs for as long as an answer may take.
+    /// CPU time that other bots have used since they were asked or have answered, beyond what they may use while all
+    /// think: all of their CPUs for as long as an answer may take.
     fn beyond_their_turns(&mut self, one: &Waiting) -> Vec<(Seat, Duration)> {
         let limit = one.limit().unwrap_or_default();
         let mut taken = Vec::new();
@@ -198,7 +198,7 @@ impl Referee<'_> {
         taken
     }
 
-    /// A seat was found stopped by a signal that neither we nor its own processes sent. Whether it goes on.
+    /// Handles a seat stopped by a signal that neither we nor its own processes sent. Returns whether it goes on.
     ///
     /// # Errors
     /// As [`disturbed`](Self::disturbed).
@@ -211,7 +211,7 @@ impl Referee<'_> {
             let player = &self.players[seat.index()];
             *seat != one.seat && matches!(player, Player::Program(program) if !program.is_elsewhere())
         });
-        // Of several, nobody knows who it was.
+        // With several others, nobody knows which one it was.
         let (Some(by), None) = (others.next(), others.next()) else { return Ok(false) };
         let moment = self.session.moment();
         self.blame(by, format!("at {moment} a signal of seat {by} stopped seat {}", one.seat))?;
@@ -220,10 +220,10 @@ impl Referee<'_> {
         Ok(true)
     }
 
-    /// Puts a seat out that has disturbed as many matches as a bot may.
+    /// Puts out a seat that has disturbed as many matches as a bot may.
     ///
     /// # Errors
-    /// Before that the match is void.
+    /// Until then the match is void.
     fn blame(&mut self, by: Seat, why: String) -> Result<(), Void> {
         let before = self.terms.disturbed.get(by.index()).copied().unwrap_or(0);
         if before + 1 < MOST_DISTURBANCES {
@@ -238,7 +238,7 @@ impl Referee<'_> {
     }
 }
 
-/// What a bot takes too much of.
+/// Which limit a bot exceeds.
 pub(super) fn excess_of(tree: &ProcessTree) -> Option<Cause> {
     tree.excess().map(|excess| Cause::Greedy(excess, tree.limits))
 }

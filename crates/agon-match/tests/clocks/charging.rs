@@ -1,7 +1,7 @@
-//! A bot is charged for its own thinking, whatever it is written in: a C and a Java program that each use 20 ms of their
-//! own thread's CPU for an answer are charged alike, on a quiet machine and beside a compiler.
+//! A bot is charged for its own thinking, whatever its language: a C and a Java program that each use 20 ms of their
+//! own thread's CPU per answer are charged alike, on a quiet machine and beside a compiler.
 //!
-//! This is the short form, with wide limits; `cargo xtask long charging` measures on a machine that does nothing else.
+//! This is the short form, with wide limits; `cargo xtask long charging` measures on an otherwise idle machine.
 
 use std::io;
 use std::path::Path;
@@ -14,7 +14,7 @@ use agon_match::{Clock, Observer, Ponder, StepReport, Terms, place, play_on, sea
 use cultist_wars::CultistWars;
 use jungle_blitz::JungleBlitz;
 
-/// `burner GAME`: uses 20 ms of CPU of its thread for an answer.
+/// `burner GAME`: uses 20 ms of its thread's CPU per answer.
 const C: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,18 +85,18 @@ class Burner {
 }
 "#;
 
-/// What a compiler has to do for a while.
+/// Keeps a compiler busy for a while.
 const WORK: &str = "#include <algorithm>\n#include <functional>\n#include <iostream>\n#include <map>\n#include <regex>\n#include <string>\n\
                     int main() { std::map<std::string, std::function<int()>> m; std::regex r(\"a+\"); std::cout << m.size(); }\n";
 
-/// A compiler that is started again and again, for each CPU, until dropped.
+/// Compilers, one per CPU, restarted again and again until dropped.
 struct Compilers(Vec<Child>);
 
 impl Compilers {
     fn start(folder: &Path, count: usize) -> Self {
         std::fs::write(folder.join("work.cpp"), WORK).expect("a file");
         let start = |_| {
-            // When we are gone, so are they: the shell leads a group of its own, which is ended as one.
+            // They must not outlive us: the shell leads its own group, which is killed as one.
             let mut command = Command::new("setsid");
             command.args([
                 "sh",
@@ -118,18 +118,19 @@ impl Drop for Compilers {
     }
 }
 
-/// What each seat was charged for its answers, in milliseconds, without the first ones: a runtime starts.
+/// The time each seat was charged for its answers, in milliseconds, without the first ones, during which a runtime
+/// starts.
 struct Charged {
     answers: [Vec<f64>; 2],
     wanted: usize,
     stop: &'static AtomicBool,
 }
 
-/// So many answers of each seat are not looked at.
+/// How many answers of each seat are skipped.
 const FIRST: usize = 10;
 
 impl Charged {
-    /// The mean of each seat.
+    /// The mean charge of each seat.
     fn means(&self) -> [f64; 2] {
         [0, 1].map(|seat: usize| {
             let counted = &self.answers[seat][FIRST..];
@@ -150,7 +151,7 @@ impl Observer for Charged {
     }
 }
 
-/// A match of the C program against the Java program: what each was charged.
+/// Plays the C program against the Java program; returns what each was charged.
 fn charged(game: &dyn AnyGame, folder: &Path, wanted: usize) -> [f64; 2] {
     let name = game.info().name;
     let shown = folder.display();
@@ -159,7 +160,7 @@ fn charged(game: &dyn AnyGame, folder: &Path, wanted: usize) -> [f64; 2] {
     let mut session = game.open(&Setup { seats: 2, seed: 7, ..Setup::default() }).expect("a match");
     let cpus: Vec<usize> = sys::cpus().into_iter().rev().collect();
     let places = place(session.as_ref(), Ponder::Stop, &cpus);
-    // An answer may take as long as it takes; what is charged is the question.
+    // An answer may take as long as it needs: only the charge matters.
     let clock = Clock { limited: false, ..Clock::ORIGINAL };
     let mut players: Vec<_> = Seat::first(2)
         .zip(names.iter().zip(&places))
@@ -171,7 +172,7 @@ fn charged(game: &dyn AnyGame, folder: &Path, wanted: usize) -> [f64; 2] {
     let mut seen = Charged { answers: [Vec::new(), Vec::new()], wanted, stop };
     let labels = ["C".to_owned(), "Java".to_owned()];
     std::thread::scope(|scope| {
-        // The referee's own thread, on the first CPU of the match.
+        // The referee's own thread, on the match's first CPU.
         scope.spawn(|| {
             sys::stay_on(&cpus[..1]);
             play_on(
@@ -196,7 +197,7 @@ fn a_c_and_a_java_program_are_charged_alike() {
             return;
         }
     }
-    // `cargo xtask long charging` says how many answers, and within how many percent.
+    // `cargo xtask long charging` sets how many answers, and the tolerance in per cent.
     let number =
         |name: &str, usual: f64| std::env::var(name).map_or(usual, |text| text.parse().expect("a number"));
     let (wanted, percent) = (number("AGON_ANSWERS", 10.0) as usize, number("AGON_PERCENT", 100.0));

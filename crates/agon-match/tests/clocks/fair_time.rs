@@ -1,5 +1,5 @@
-//! Nobody loses by somebody else's use of the CPU: not by the opponent's, not by the machine's, and
-//! nobody gains by keeping itself waiting.
+//! Nobody loses because somebody else uses the CPU, be it the opponent or the machine, and nobody gains by keeping
+//! itself waiting.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -14,8 +14,8 @@ use jungle_blitz::JungleBlitz;
 use rustix::process::Pid;
 use rustix::thread::CpuSet;
 
-/// `bot MS [idle|twice]`: uses MS milliseconds of CPU in each turn; `idle`: and all it can get between
-/// its turns; `twice`: and as much in a second process at the same time.
+/// `bot MS [idle|twice]`: uses MS milliseconds of CPU in each turn. `idle`: also all it can get between its turns.
+/// `twice`: also as much in a second process at the same time.
 const BURNER: &str = r#"
 #include <fcntl.h>
 #include <signal.h>
@@ -82,7 +82,7 @@ impl Burner {
     }
 }
 
-/// Processes that use all of a CPU they can get, until dropped.
+/// Processes that use as much of a CPU as they can get, until dropped.
 struct Load(Vec<Child>);
 
 impl Load {
@@ -117,7 +117,7 @@ fn match_of(bots: [&str; 2], cpu: usize, clock: Clock) -> MatchRecord {
     terms_of(bots, cpu, clock, [0, 0])
 }
 
-/// A match of bots that have disturbed so many others before.
+/// A match of bots that have already disturbed this many others.
 fn terms_of(bots: [&str; 2], cpu: usize, clock: Clock, disturbed: [u32; 2]) -> MatchRecord {
     match_in(&Face::<CultistWars>::new(), bots, cpu, clock, disturbed)
 }
@@ -153,7 +153,7 @@ fn a_bot_that_spins_while_idle_costs_its_opponent_next_to_nothing() {
     for seat in 0..2 {
         let (thinks, spins) = (burner.bot("20"), burner.bot("0 idle"));
         let bots = if seat == 0 { [&*thinks, &*spins] } else { [&*spins, &*thinks] };
-        // On a machine with much else to do we may come late once or twice to stop it.
+        // On a busy machine we may stop it late once or twice.
         let cheap = (0..5).any(|_| {
             let record = match_of(bots, last_cpu(), UNLIMITED);
             let (thinker, spinner) = (record.times[seat], record.times[1 - seat]);
@@ -162,7 +162,7 @@ fn a_bot_that_spins_while_idle_costs_its_opponent_next_to_nothing() {
             let (stolen, thought) = (spinner.between_ms.expect("known"), thinker.cpu_ms.expect("known"));
             assert!(thought > 1_400.0, "75 turns of 20 ms: {thought}");
             eprintln!("{stolen} ms of {thought} ms");
-            // 5 ms of it show that it is no tidying up, and we look every 4 ms.
+            // 5 ms of it prove that it is not tidying up, and we look every 4 ms.
             stolen < 0.03 * thought
         });
         assert!(cheap, "it took too much each time");
@@ -172,13 +172,13 @@ fn a_bot_that_spins_while_idle_costs_its_opponent_next_to_nothing() {
 #[test]
 fn the_first_two_seconds_of_a_runtime_are_not_looked_at() {
     let burner = Burner::new();
-    // It spins between its turns, as a runtime does that still compiles; a program of this name is known to be one.
+    // It spins between its turns, like a runtime that is still compiling; a program of this name counts as one.
     let java = burner.program.with_file_name("java");
     std::fs::copy(&burner.program, &java).expect("our own folder");
     let (thinks, spins) = (burner.bot("1"), format!("cmd:{} 0 idle", java.display()));
     for _ in 0..5 {
         let record = match_of([&*thinks, &*spins], last_cpu(), UNLIMITED);
-        // On a machine with much else to do it takes longer, and says nothing.
+        // On a busy machine it takes longer, and proves nothing.
         if record.wall_us < 1_500_000 {
             let noted = record.notes.iter().any(|note| note.contains("while its opponent was to move"));
             assert!(record.faults.is_empty() && !noted, "{:?} {:?}", record.faults, record.notes);
@@ -194,20 +194,20 @@ fn the_first_two_seconds_of_a_runtime_are_not_looked_at() {
 fn a_loaded_machine_costs_nobody_its_result() {
     let burner = Burner::new();
     let _load = Load::on(last_cpu(), 4);
-    // It needs 30 ms of 50, but gets a fifth of the CPU: what it waits for that is not charged.
+    // It needs 30 ms of 50, but gets a fifth of the CPU: the waiting this causes is not charged.
     let good = burner.bot("30");
     let record = match_of([&good, &good], last_cpu(), Clock::ORIGINAL);
     assert!(record.void.is_none() && record.faults.is_empty(), "{:?} {:?}", record.void, record.faults);
     let time = record.times[0];
     assert!(time.wall_ms > 2.0 * time.charged_ms && time.kept_waiting_ms > time.charged_ms, "{time:?}");
-    // One that would never have been in time is no better off than on a quiet machine.
+    // A bot that would never have been in time is no better off than on a quiet machine.
     let slow = burner.bot("3000");
     let record = match_of([&slow, &good], last_cpu(), Clock::ORIGINAL);
     assert!(record.void.is_none() && record.has(Seat::new(0), FaultKind::Timeout), "{:?}", record.void);
     assert_eq!(record.outcome.expect("it counts").scores, [-1.0, 0.0]);
 }
 
-/// Reads one question; the first one begins with nine lines more.
+/// Reads one question; the first one has nine extra lines.
 const READ: &str = "first=9
 question() {
     while [ $first -gt 0 ]; do read -r line || exit 0; first=$((first-1)); done
@@ -215,9 +215,9 @@ question() {
     while [ $units -gt 0 ]; do read -r line; units=$((units-1)); done
 }
 ";
-/// Writes its number down, and plays.
+/// Writes down its pid, and plays.
 const PREY: &str = "echo $$ > pid; while true; do question; echo WAIT; done";
-/// Stops the other one by a signal, and plays.
+/// Stops the other bot with a signal, and plays.
 const HUNTER: &str = "question; kill -STOP $(cat pid); echo WAIT; while true; do question; echo WAIT; done";
 
 #[test]
@@ -242,7 +242,7 @@ fn who_stops_another_bot_is_named_and_put_out_the_third_time() {
     assert_eq!(record.outcome.expect("it counts").scores, [0.0, -1.0]);
 }
 
-/// Plays Jungle Blitz: what `work` does, and then nothing.
+/// Plays Jungle Blitz: runs `work`, and then does nothing.
 const TICKS: &str = r#"echo '{"type":"REGISTER","teamName":"T"}'
 while read -r line; do
     tick=${line#*'"tick":'}
@@ -258,18 +258,18 @@ fn who_computes_when_it_has_answered_is_named_where_all_think_at_the_same_time()
         std::fs::write(&path, format!("{before}\n{TICKS}\n")).expect("a file");
         format!("lines:{script} {}", path.display())
     };
-    // It thinks for ever. Each process that spins has a session of its own, because systems share out a CPU by sessions.
+    // It thinks for ever. Each spinning process has its own session, because systems share out a CPU by sessions.
     let prey = bot("prey.sh", "work() { while :; do :; done; }", "sh");
     let spin = "i=0; while [ $i -lt 60 ]; do setsid sh -c 'while :; do :; done' </dev/null >/dev/null & i=$((i+1)); done
         work() { :; }";
     let hunter = bot("hunter.sh", spin, "sh");
     let clock = Clock { cap: Some(std::time::Duration::from_millis(300)), ..Clock::ORIGINAL };
-    // The other tests are busy on the last CPU. A machine with still more to do may have taken most itself, time and again where it is
-    // slow.
+    // The other tests are busy on the last CPU. An even busier machine may have taken most of the time itself, and more
+    // than once if it is slow.
     let named = (0..8).any(|_| {
         let game = Face::<JungleBlitz>::new();
         let record = match_in(&game, [&prey, &hunter], sys::cpus_at_start()[0], clock, [0, 0]);
-        // What it did may have kept it from answering in time as well.
+        // What it did may have kept it from answering in time, too.
         assert_eq!(record.faults_of(Seat::new(0)).count(), 0, "{:?}", record.faults.first());
         assert!(record.void.is_some(), "{:?}", record.times);
         record.void.as_ref().and_then(Void::culprit) == Some(Seat::new(1))
@@ -277,7 +277,7 @@ fn who_computes_when_it_has_answered_is_named_where_all_think_at_the_same_time()
     assert!(named);
 }
 
-/// Leaves a process that has cleared its environment, belongs to no session of the bot, and burns.
+/// Leaves a process that has cleared its environment, is outside the bot's session, and burns CPU.
 const HIDER: &str = "(setsid env -i sh -c 'while :; do :; done' >/dev/null 2>&1 </dev/null &)
     while true; do question; echo WAIT; done";
 
@@ -298,8 +298,8 @@ fn a_process_that_hides_is_charged_to_its_bot() {
 fn a_bot_cannot_keep_itself_waiting() {
     let burner = Burner::new();
     let (twice, good) = (burner.bot("40 twice"), burner.bot("0"));
-    // Together its two processes need 80 ms of one CPU. Something else may really have kept it waiting
-    // in some matches, but not in all.
+    // Together its two processes need 80 ms of one CPU. In some matches something else may really have kept it waiting,
+    // but not in all.
     let lost = (0..20).any(|_| {
         let record = match_of([&twice, &good], last_cpu(), Clock::ORIGINAL);
         record.has(Seat::new(0), FaultKind::Timeout)
@@ -321,7 +321,7 @@ fn what_was_not_measured_is_said() {
     let record = match_of([bot, "builtin:random"], last_cpu(), UNLIMITED);
     let note = "ms of CPU of seat 1 were used by processes that came and went unseen";
     assert!(record.notes.iter().any(|told| told.contains(note)), "{:?} {:?}", record.notes, record.times);
-    // What launches a bot, as a chooser of Python versions does, is no turn's, and nothing is said of it.
+    // A bot's launcher, such as a Python version manager, belongs to no turn, and is not reported.
     let launcher = folder.path().join("launcher.sh");
     let started = "i=0; while [ $i -lt 300 ]; do env true; i=$((i+1)); done; exec sh bot.sh";
     let quiet = script.replace("env true; ", "");
@@ -330,6 +330,6 @@ fn what_was_not_measured_is_said() {
     let launched = match_of([launcher.to_str().expect("a name"), "builtin:random"], last_cpu(), UNLIMITED);
     assert!(launched.times[0].total_cpu_ms > Some(60.0), "it took time: {:?}", launched.times);
     assert!(launched.notes.iter().all(|told| !told.contains("came and went")), "{:?}", launched.notes);
-    // Built-in bots are not timed, and nothing is said of them.
+    // Built-in bots are not timed, and not reported.
     assert!(record.notes.iter().all(|told| !told.contains("seat 2")), "{:?}", record.notes);
 }

@@ -1,5 +1,5 @@
-//! Bots with clocks, on each way to a bot. Their tests run one after the other with nothing beside them, in one program: what all of them
-//! need is compiled once.
+//! Bots with clocks, over every kind of connection. Their tests run one after the other, with nothing beside them, in
+//! one program, so that what they share is compiled once.
 
 mod charging;
 mod fair_time;

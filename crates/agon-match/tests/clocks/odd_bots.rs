@@ -1,5 +1,5 @@
 //! Bots that do everything wrong. Whatever a bot does, its match ends as the rulebook says, its
-//! opponent keeps its result, our memory stays as it is, and nothing of the bot is alive afterwards.
+//! opponent keeps its result, our memory does not grow, and nothing of the bot is alive afterwards.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use agon_match::record::Void;
 use agon_match::{Clock, FaultKind, MatchRecord, Observer, Player, Ponder, StepReport, play, seat_player};
 use cultist_wars::CultistWars;
 
-/// Reads one question; the first one begins with nine lines more.
+/// Reads one question; the first one has nine extra lines.
 const READ: &str = "
 first=9
 question() {
@@ -24,9 +24,9 @@ question() {
 /// A good bot.
 const WAIT: &str = "while true; do question; echo WAIT; done";
 
-/// How the bot's file is made.
+/// How the bot's file is created.
 enum File {
-    /// A shell script; what it needs to read questions is put in front.
+    /// A shell script; the functions it needs to read questions are prepended.
     Shell(&'static str),
     /// Exactly these bytes, with the exec bit.
     Bytes(&'static [u8]),
@@ -37,13 +37,13 @@ enum File {
 }
 use File::{Bytes, C, Shell, Unmarked};
 
-/// What must come of it.
+/// The expected result.
 enum Expect {
-    /// It loses by this fault; its sentence holds these words.
+    /// It loses by this fault, whose message contains these words.
     Loses(FaultKind, &'static str),
-    /// It plays to the end, and nothing is wrong with it.
+    /// It plays to the end, and nothing is reported about it.
     Plays,
-    /// It plays to the end. It may be seen to compute or to answer in its opponent's turn.
+    /// It plays to the end. It may be seen computing or answering in its opponent's turn.
     PlaysBusily,
 }
 use Expect::{Loses, Plays, PlaysBusily};
@@ -59,7 +59,7 @@ const fn odd(what: &'static str, file: File, expect: Expect) -> Odd {
     Odd { what, file, expect }
 }
 
-/// A program for a machine that nobody has: an ELF header with an unknown architecture.
+/// A program for a machine that does not exist: an ELF header with an unknown architecture.
 const FOREIGN: &[u8] =
     b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xee\xee\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
@@ -252,7 +252,7 @@ const ODD: &[Odd] = &[
         Loses(Resources, "processes at once; a bot may run 60"),
     ),
     odd("is traced by its child", C(TRACED), Loses(Timeout, "no whole answer")),
-    // What is not its own.
+    // Things that are not its own.
     odd("eats memory", C(EATER), Loses(Resources, "a bot may use 200 MiB")),
     odd("computes in its opponent's turn", C(PONDERER), PlaysBusily),
     odd(
@@ -269,7 +269,7 @@ const ODD: &[Odd] = &[
     ),
 ];
 
-/// Its child traces it from another session, so that its end is seen by the child first.
+/// Its child traces it from another session, so the child sees its end first.
 const TRACED: &str = "
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -284,7 +284,7 @@ int main(void) {
     for (;;) pause();
 }";
 
-/// Starts a process that ends at once, and another one, and never waits for any.
+/// Starts a process that ends at once, then another, and never waits for any.
 const ZOMBIES: &str = "
 #include <stdio.h>
 #include <stdlib.h>
@@ -308,7 +308,7 @@ int main(void) {
     for (;;) { char *more = malloc(1 << 20); if (more) memset(more, 1, 1 << 20); }
 }";
 
-/// Waits for its input spinning.
+/// Busy-waits for its input.
 const PONDERER: &str = "
 #include <fcntl.h>
 #include <stdio.h>
@@ -354,7 +354,7 @@ fn make(folder: &Path, file: &File) -> String {
     path.to_str().expect("a name").to_owned()
 }
 
-/// Plays `bots`; a match that this machine was too slow for is played again.
+/// Plays `bots`; repeats a match that this machine was too slow for.
 fn match_of(bots: [&str; 2]) -> (MatchRecord, Vec<String>) {
     let names = bots.map(|bot| BotName::parse(bot).expect("a name"));
     for _ in 0..20 {
@@ -414,7 +414,7 @@ fn wrong(odd: &Odd, seat: u8) -> Option<String> {
     if !good {
         return Some(told());
     }
-    // Nothing of it is alive, whether it carries its mark or runs what only it runs.
+    // Nothing of it is alive, neither a process with its mark nor its own program.
     for mark in marks {
         let alive = sys::marked(&format!("{}={mark}", tree::MARK));
         if !alive.is_empty() {
@@ -424,7 +424,7 @@ fn wrong(odd: &Odd, seat: u8) -> Option<String> {
     None
 }
 
-/// Stops the match when somebody has made a fault.
+/// Stops the match as soon as a fault occurs.
 struct StopAtFault(AtomicBool);
 
 impl Observer for &StopAtFault {
@@ -454,7 +454,7 @@ fn a_crash_in_a_match_that_is_stopped_is_no_loss() {
 
 #[test]
 fn no_odd_bot_breaks_or_bends_a_match() {
-    // A file that every program we start could inherit.
+    // A file that every program we start might inherit.
     let secret = tempfile::Builder::new().prefix("SECRET").tempfile().expect("a file");
     rustix::io::fcntl_setfd(secret.as_file(), rustix::io::FdFlags::empty()).expect("our own file");
     let before = sys::memory(rustix::process::getpid());
@@ -480,7 +480,7 @@ fn no_odd_bot_breaks_or_bends_a_match() {
     assert!(ODD.len() >= 25);
     let grown = sys::memory(rustix::process::getpid()).saturating_sub(before);
     assert!(grown < 64 << 20, "our memory grew by {grown} bytes");
-    // The daemon that hides from its mark: only these bots sleep for so long.
+    // The daemon that hides from its mark: only these bots sleep that long.
     let left =
         std::process::Command::new("pgrep").args(["-a", "-P", &std::process::id().to_string()]).output();
     let left = left.expect("pgrep runs").stdout;

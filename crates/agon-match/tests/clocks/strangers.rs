@@ -1,4 +1,4 @@
-//! Another user of this machine takes no seat, sees no token, and reads nothing of a bot.
+//! Another user of this machine gets no seat, sees no token, and reads nothing of a bot.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -15,10 +15,10 @@ use agon_match::{Clock, Observer, Player, Ponder, StepReport, play, seat_player}
 use cultist_wars::CultistWars;
 use jungle_blitz::JungleBlitz;
 
-/// `nobody`: a user who owns nothing.
+/// `nobody`: a user that owns nothing.
 const OTHER: u32 = 65_534;
 
-/// What another user's Python program prints; none where there can be no other user.
+/// The output of another user's Python program; none if there can be no other user.
 fn other_user(program: &str, words: &[&str]) -> Option<String> {
     let mut command = Command::new("python3");
     command.args(["-c", program]).args(words).current_dir("/").uid(OTHER).gid(OTHER);
@@ -33,7 +33,7 @@ fn other_user(program: &str, words: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Connects, and tells whether anything is said to it.
+/// Connects, and reports whether anything is said to it.
 const OVER_TCP: &str = "
 import socket, sys
 s = socket.create_connection(sys.argv[1].split(':'))
@@ -43,7 +43,7 @@ except ConnectionError: heard = b''
 print('seated' if heard else 'sent away')
 ";
 
-/// The same with shaking hands and a registration.
+/// The same with a handshake and a registration.
 const OVER_WEBSOCKET: &str = r#"
 import socket, sys
 s = socket.create_connection(sys.argv[1].removeprefix('ws://').split(':'))
@@ -60,7 +60,7 @@ except ConnectionError: heard = b''
 print('seated' if heard[:1] == b'\x81' else 'sent away')
 "#;
 
-/// Tells where a seat waits, and keeps why somebody was sent away.
+/// Reports where a seat waits, and keeps why somebody was turned away.
 struct Watch<'a> {
     address: Option<mpsc::Sender<String>>,
     trouble: Option<String>,
@@ -83,7 +83,7 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// Lets another user come to a seat that waits for anybody of ours; what it is told, and what we are.
+/// Has another user come to a seat open to anybody of ours; returns what that user and we are told.
 fn visit(mut session: Box<dyn Session>, seat: &str, program: &str) -> Option<(String, String)> {
     let name = BotName::parse(seat).expect("a name");
     let expected = seat_player(session.as_mut(), &name, Seat::new(0), None, Clock::ORIGINAL);
@@ -97,7 +97,7 @@ fn visit(mut session: Box<dyn Session>, seat: &str, program: &str) -> Option<(St
         let stop = &stop;
         let visitor = scope.spawn(move || {
             let found = told.recv().ok().and_then(|address| other_user(program, &[&address]));
-            // We are told of it a moment later, and stop then.
+            // We hear of it a moment later, and stop then.
             let until = Instant::now() + Duration::from_secs(60);
             while found.as_deref() == Some("sent away")
                 && !stop.load(Ordering::Relaxed)
@@ -132,7 +132,7 @@ fn another_user_takes_no_seat() {
     }
 }
 
-/// Tries to read what a bot has; prints what worked.
+/// Tries to read a bot's files and memory; prints what worked.
 const SNOOP: &str = "
 import os, sys
 process, folder, secret = sys.argv[1:]

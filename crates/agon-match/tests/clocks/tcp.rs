@@ -1,4 +1,4 @@
-//! Deerhunt over real sockets: Python bots of the events, and every error of communication.
+//! Deerhunt over real sockets: Python bots of the events, and every communication error.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ use agon_match::{Clock, FaultKind, MatchRecord, Observer, Ponder, SeatError, Ste
 use deerhunt::FACE;
 use serde_json::Value;
 
-/// Tells the first address at which somebody is waited for, and keeps what bots have printed.
+/// Reports the first address at which somebody is awaited, and keeps what bots have printed.
 struct Watch {
     address: Option<mpsc::Sender<String>>,
     printed: [Vec<u8>; 2],
@@ -49,14 +49,15 @@ impl Played {
     }
 }
 
-/// Plays `rounds` rounds of the document's rules, with more of `sets`; a client connects to the seat `tcp:`.
+/// Plays `rounds` rounds by the document's rules, with the additional `sets`; a client connects to the seat
+/// `tcp:`.
 fn played(
     bots: [&str; 2],
     rules: &str,
     sets: &[(&str, &str)],
     client: impl Fn(TcpStream) + Sync,
 ) -> Result<Played, SeatError> {
-    // What a busy machine does to a match must not be seen here.
+    // Effects of a busy machine must not show here.
     let clock = Clock { scale: 4.0, ..Clock::ORIGINAL };
     for _ in 0..5 {
         let sets = sets.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -84,7 +85,7 @@ fn played(
             let record =
                 play(session.as_mut(), &mut players, &labels, clock, Ponder::Stop, &mut watch, &stop);
             watch.address = None;
-            // The client sees the end of its connection.
+            // The client sees its connection end.
             drop(std::mem::take(&mut players));
             record
         });
@@ -110,7 +111,7 @@ fn say(stream: &mut TcpStream, message: &str) {
     let _ = write!(stream, "{:>10}{message}", message.len());
 }
 
-/// A client that answers question number `odd` (from 0) oddly and all others with nothing to do.
+/// A client that gives question number `odd` (from 0) an odd answer, and all others one with nothing to do.
 fn odd_once(odd: u32, answer: impl Fn(&mut TcpStream) + Sync) -> impl Fn(TcpStream) + Sync {
     move |mut stream| {
         let mut number = 0;
@@ -158,7 +159,7 @@ fn every_error_of_communication_is_an_empty_list_and_a_fault() {
 
 #[test]
 fn late_replies_are_discarded() {
-    // Each reply is the number of its question, as the number of moves of a unit that is not there.
+    // Each reply contains the number of its question, as the number of moves of a unit that does not exist.
     let slow = |mut stream: TcpStream| {
         let mut number = 0;
         while hear(&mut stream).is_some() {
@@ -385,7 +386,7 @@ while length := stream.read(10):
     let files =
         [("client.py", client), ("agon.toml", "dialect = 'tcp'\nrun = 'python3 client.py {host} {port}'")];
     let own = folder(&files);
-    // A folder with `grid_player.py` may say that it is something else.
+    // A folder with `grid_player.py` may declare that it is something else.
     let other = folder(&[("grid_player.py", IDLE), ("agon.toml", "run = 'python3 -c pass'")]);
     let played_own = played([path(&own), "builtin:idle"], "document", SHORT, |_| {}).expect("seats");
     assert_eq!(played_own.faults(0), []);

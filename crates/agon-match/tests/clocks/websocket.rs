@@ -1,4 +1,4 @@
-//! Jungle Blitz over real sockets: every odd thing a client can do, and none of it disturbs another one.
+//! Jungle Blitz over real sockets: every odd thing a client can do, none of which disturbs another client.
 //!
 //! Longer than 500 lines: a test for each line of the table.
 //!
@@ -40,17 +40,17 @@ use tungstenite::protocol::frame::coding::{Data, OpCode};
 use tungstenite::protocol::frame::{Frame, FrameHeader};
 use tungstenite::{Error, Message, WebSocket, client};
 
-/// Two teams of one unit on a small map.
+/// Two teams with one unit each, on a small map.
 const MAP: &[u8] = b"units for 1 teams: 1\nunits for 2 teams: 1\nunits for 3 teams: 1\nunits for 4 teams: 1\nS....D\n......\nD....S\n";
 
-/// A match at a port of its own.
+/// A match at its own port.
 struct Table {
     port: u16,
     seats: Vec<String>,
     ticks: u32,
 }
 
-/// Ends the match when its clients fail, which would otherwise be waited for.
+/// Ends the match when its clients fail; otherwise it would wait for them.
 struct StopOnPanic<'a>(&'a AtomicBool);
 
 impl Drop for StopOnPanic<'_> {
@@ -78,7 +78,7 @@ impl Table {
         Setup { rules, map, seats: self.seats.len() as u8, seed: 1 }
     }
 
-    /// Plays it; `clients` run beside it.
+    /// Plays it, with `clients` running beside it.
     fn play(&self, clients: impl FnOnce(u16) + Send) -> MatchRecord {
         self.play_by(Clock { scale: 20.0, ..Clock::ORIGINAL }, clients)
     }
@@ -98,7 +98,7 @@ impl Table {
         let (over, ended) = std::sync::mpsc::channel::<()>();
         let record = thread::scope(|scope| {
             let stop = &stop;
-            // A match that hangs fails, and does not hold up all other tests.
+            // A match that hangs fails instead of holding up all other tests.
             scope.spawn(move || {
                 let late = ended.recv_timeout(Duration::from_secs(90))
                     == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
@@ -110,7 +110,7 @@ impl Table {
             });
             let record = play(session.as_mut(), &mut players, &labels, clock, Ponder::Stop, &mut watch, stop);
             drop(over);
-            // Clients see the end of their connections.
+            // Clients see their connections end.
             players.clear();
             record
         });
@@ -122,7 +122,7 @@ impl Table {
     }
 }
 
-/// Notes who was waited for.
+/// Records who was awaited.
 #[derive(Default)]
 struct Watch {
     waited: Vec<Awaited>,
@@ -138,11 +138,11 @@ impl Observer for Watch {
     }
 }
 
-/// A client that does what it is told.
+/// A client that follows instructions.
 struct Bot(WebSocket<TcpStream>);
 
 impl Bot {
-    /// Connects and shakes hands.
+    /// Connects and does the handshake.
     fn connect(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("the port is open");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
@@ -186,7 +186,7 @@ impl Bot {
         }
     }
 
-    /// Answers every tick with `answer` until the end. How many there were.
+    /// Answers every tick with `answer` until the end. Returns the ticks.
     fn play(mut self, mut answer: impl FnMut(&mut Self, &Value)) -> Vec<Value> {
         let mut ticks = Vec::new();
         while let Some(tick) = self.tick() {
@@ -196,7 +196,7 @@ impl Bot {
         ticks
     }
 
-    /// An ordinary answer without actions.
+    /// Gives an ordinary answer without actions.
     fn pass(&mut self, tick: &Value) {
         self.say(json!({"type": "COMMAND", "tick": tick["tick"], "actions": []}));
     }
@@ -206,14 +206,14 @@ fn faults(record: &MatchRecord, seat: u8) -> Vec<(FaultKind, &str)> {
     record.faults_of(Seat::new(seat)).map(|fault: &Fault| (fault.kind, fault.message.as_str())).collect()
 }
 
-/// A match of an ordinary bot (seat 1) with an odd one (seat 2), over `ticks` ticks; what the
-/// ordinary one saw. It never has a fault.
+/// A match of an ordinary bot (seat 1) against an odd one (seat 2), over `ticks` ticks; returns what the ordinary
+/// bot saw. It never has a fault.
 fn against(ticks: u32, odd: impl FnOnce(Bot) + Send) -> (MatchRecord, Vec<Value>) {
     let seen = Mutex::new(Vec::new());
     let table = Table { ticks, ..Table::new(&["ws", "ws"]) };
     let record = table.play(|port| {
         let good = Bot::register(port);
-        // The first that registers has the first seat.
+        // The first to register gets the first seat.
         thread::sleep(Duration::from_millis(100));
         let other = Bot::register(port);
         thread::scope(|scope| {
@@ -240,7 +240,7 @@ fn a_match_runs_to_its_end_and_is_closed_without_a_code() {
     assert_eq!((record.steps, faults(&record, 1)), (6, vec![]));
     assert_eq!(seen.len(), 6);
     assert!(record.outcome.is_some());
-    // Nothing is known of the processor of a bot that runs elsewhere.
+    // The CPU time of a bot that runs elsewhere is unknown.
     assert_eq!((record.times[0].cpu_ms, record.times[0].total_cpu_ms), (None, None));
 }
 
@@ -380,7 +380,7 @@ fn commands_before_the_first_tick_are_ignored() {
         for _ in 0..200 {
             early.say(json!({"type": "COMMAND", "tick": 0, "actions": []}));
         }
-        // Pings are answered while others are waited for.
+        // Pings are answered while others are awaited.
         early.0.send(Message::Ping(vec![7].into())).expect("room");
         thread::sleep(Duration::from_millis(300));
         let late = Bot::register(port);
@@ -510,7 +510,7 @@ fn floods_end_their_own_team_only() {
 #[test]
 fn who_does_not_read_holds_nobody() {
     let (record, seen) = against(8, |mut bot| {
-        // It answers all ticks again and again without having read one, until it is told that all is over.
+        // It keeps answering all ticks without having read one, until it is told that the match is over.
         let told = |bot: &mut Bot, tick: u8| {
             bot.0.send(Message::text(json!({"type": "COMMAND", "tick": tick, "actions": []}).to_string()))
         };
@@ -531,11 +531,11 @@ fn who_does_not_register_is_sent_away() {
         let began = Instant::now();
         let mut silent = Bot::connect(port);
         let mut mute = TcpStream::connect(("127.0.0.1", port)).expect("the port is open");
-        // Many of them do not keep anybody out.
+        // A crowd of them keeps nobody out.
         let crowd: Vec<_> = (0..400).map(|_| TcpStream::connect(("127.0.0.1", port))).collect();
         let mut page = TcpStream::connect(("127.0.0.1", port)).expect("the port is open");
         page.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").expect("room");
-        // The end may come as a reset, which takes nothing back that was read before it.
+        // The end may come as a reset, which does not discard what was read before it.
         let mut answer = Vec::new();
         let _ = page.read_to_end(&mut answer);
         assert!(answer.starts_with(b"HTTP/1.1 426 "), "{}", String::from_utf8_lossy(&answer));

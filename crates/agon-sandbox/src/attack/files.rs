@@ -1,4 +1,4 @@
-//! Attacks on files: what is not the program's, and more than it may have.
+//! Attacks on files: those of others, and more than the program may have.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -181,7 +181,7 @@ pub fn list() -> Vec<Attack> {
     ]
 }
 
-/// A path in the folder that the program may write.
+/// A path in the folder the program may write to.
 fn scratch(name: &str) -> PathBuf {
     let home = std::env::var_os("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
     home.join(name)

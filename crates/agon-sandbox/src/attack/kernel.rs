@@ -1,4 +1,4 @@
-//! Attacks on the kernel: namespaces of one's own, and every part of it that a bot has no use for.
+//! Attacks on the kernel: own namespaces, and every part of it that a bot does not need.
 
 use std::io;
 
@@ -8,11 +8,11 @@ use crate::sys::{self, Arg, Forked};
 
 const FILTER: &str = "filter of system calls";
 const NO_FILTER: Control = Control::Without(&[Wall::Filter]);
-/// In its own namespaces, with all their rights.
+/// In its own namespaces, with all rights in them.
 const AS_ROOT: Control = Control::Without(&[Wall::Filter, Wall::Capabilities, Wall::Landlock]);
 
-/// Calls whose code in the kernel is not to be reached, with harmless arguments. Without the filter the kernel
-/// answers that it may not or that the arguments are wrong; behind it, that there is no such call.
+/// Calls whose kernel code must not be reached, with harmless arguments. Without the filter the kernel answers
+/// that the call is not permitted or that the arguments are wrong; with it, that there is no such call.
 macro_rules! reach {
     ($($name:literal $call:ident $what:literal [$($argument:expr),*];)*) => {
         vec![$(Attack::new($name, $what, FILTER, |_| reached(libc::$call, &mut [$(Arg::Int($argument)),*])).control(NO_FILTER)),*]

@@ -1,4 +1,4 @@
-//! Attacks on memory: 128 MB by every way there is, where 64 MB are allowed.
+//! Attacks on memory: 128 MB, in every way there is, where 64 MB are allowed.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use super::{Attack, Control, Tried, held};
 use crate::sys::{self, Arg, Forked};
 use crate::{Level, Wall};
 
-/// What is asked for.
+/// How much is asked for.
 const MUCH: usize = 128 << 20;
 const PAGE: usize = 4096;
 const GROUP: &str = "memory of the cgroup";
@@ -82,7 +82,7 @@ pub fn list() -> Vec<Attack> {
             GROUP,
             |_| {
                 let flags = libc::MAP_PRIVATE | libc::MAP_NORESERVE;
-                // 12,000 pages of our own and 12,000 of the kernel's: 94 MB.
+                // 12,000 pages of ours and 12,000 of the kernel's: 94 MB.
                 sys::occupy(12_000 << 21, 1 << 21, flags, None).map(|()| "94 MB".into())
             },
         )
@@ -173,8 +173,8 @@ fn occupy(flags: i32) -> Tried {
     sys::occupy(MUCH, PAGE, flags, None).map(|()| "128 MB".into())
 }
 
-/// Processes that each touch some memory, say so, hold it until all have, and say that they still live: one that was
-/// killed to make room for another one does not count.
+/// Processes that each touch some memory, report it, hold it until all have, and report that they are still alive:
+/// one killed to make room for another does not count.
 struct Holders {
     heard: OwnedFd,
     tell: OwnedFd,
@@ -188,7 +188,7 @@ impl Holders {
         Ok(Self { heard, tell, wait, go })
     }
 
-    /// The life of one of them, up to its report.
+    /// A process's life up to its first report.
     fn touch(&self, bytes: usize) {
         if sys::occupy(bytes, PAGE, libc::MAP_PRIVATE, None).is_err() {
             sys::leave(1);
@@ -225,7 +225,7 @@ impl Holders {
     }
 }
 
-/// Children that touch so much each.
+/// Children that touch `each` bytes.
 fn children(count: usize, each: usize) -> Tried {
     let holders = Holders::new()?;
     for _ in 0..count {
@@ -240,7 +240,7 @@ fn children(count: usize, each: usize) -> Tried {
     }
 }
 
-/// Each generation touches 8 MB and begins the next one.
+/// A chain of processes, each of which touches 8 MB and starts the next.
 fn generations(count: usize) -> Tried {
     let holders = Holders::new()?;
     for generation in 0..count {

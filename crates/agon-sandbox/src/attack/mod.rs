@@ -1,8 +1,9 @@
-//! The attacks: small programs of our own that try what a hostile bot would try.
+//! The attacks: small programs of our own that try what a hostile bot would.
 //!
-//! Each says what it tries, what holds it, from which level on, and a control in which it must win: an attack that
-//! fails everywhere proves nothing. It runs as a program of its own and prints one line: `won`, `held` or `absent`
-//! (this kernel lacks what it needs), and why. Every loop is bounded, and network attempts aim only at the loopback.
+//! Each states what it tries, what holds it, from which level on, and a control in which it must win: an attack
+//! that fails everywhere proves nothing. It runs as a separate program and prints one line: `won`, `held` or
+//! `absent` (this kernel lacks what it needs), and why. Every loop is bounded, and network attempts aim only at
+//! the loopback.
 
 mod files;
 mod kernel;
@@ -20,26 +21,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Level, Wall};
 
-/// What there is to attack: a victim that runs as the same user outside of the sandbox, and files.
+/// What there is to attack: a victim running as the same user outside the sandbox, and files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// Its process.
     pub pid: i32,
-    /// Its shared memory, semaphores and messages of System V.
+    /// Its System V shared memory, semaphores and messages.
     pub ids: [i32; 3],
-    /// The name of its message queue, of its abstract socket and of its file in `/dev/shm`.
+    /// The name of its message queue, abstract socket and file in `/dev/shm`.
     pub name: String,
-    /// Its port on the loopback, for TCP and for UDP.
+    /// Its port on the loopback, for TCP and UDP.
     pub port: u16,
-    /// A folder of ours with `secret`, `journal` (anybody may write), `open/` and `open/socket`.
+    /// A folder of ours with `secret`, `journal` (writable by anybody), `open/` and `open/socket`.
     pub folder: PathBuf,
-    /// The attack's own program, as it sees it.
+    /// The attack's own program, at the path it sees.
     pub program: PathBuf,
-    /// The folder of the bot, as the attack sees it.
+    /// The bot's folder, at the path the attack sees.
     pub own: PathBuf,
 }
 
-/// What an attack got; an error is how it was held.
+/// What an attack achieved; an error says how it was held.
 pub type Tried = io::Result<String>;
 
 /// Where an attack must win.
@@ -47,7 +48,7 @@ pub type Tried = io::Result<String>;
 pub enum Control {
     /// Without any sandbox, as the same ordinary user.
     Outside,
-    /// In a sandbox that lacks these.
+    /// In a sandbox without these walls.
     Without(&'static [Wall]),
     /// In a sandbox with wide limits.
     Roomy,
@@ -55,18 +56,18 @@ pub enum Control {
     Everywhere,
 }
 
-/// How it is seen who won.
+/// How the winner is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judge {
-    /// The attack says so.
+    /// By the attack's own report.
     Word,
-    /// It is run twice, one after the other, and the second says so.
+    /// It is run twice in a row, and the second run reports.
     Twice,
-    /// It wins when something of it still runs after the end.
+    /// It wins if part of it still runs after the end.
     Outlives,
-    /// It says how much CPU it used, and wins when much less was charged.
+    /// It reports how much CPU it used, and wins if much less was charged.
     Charge,
-    /// It computes while it is stopped, and says how much.
+    /// It computes while it is stopped, and reports how much.
     Ponder,
     /// It writes more than anybody reads.
     Flood,
@@ -81,11 +82,11 @@ pub struct Attack {
     pub attempt: &'static str,
     /// What holds it.
     pub wall: &'static str,
-    /// The worst level at which it is held.
+    /// The lowest level that still holds it.
     pub held_at: Level,
     /// Where it must win.
     pub control: Control,
-    /// How it is seen who won.
+    /// How the winner is determined.
     pub judge: Judge,
     run: fn(&Target) -> Tried,
 }
@@ -140,12 +141,12 @@ pub fn live(name: &str, target: &str) -> bool {
     true
 }
 
-/// This kernel lacks what the attack needs.
+/// The error for a kernel that lacks what the attack needs.
 fn absent(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, why.to_owned())
 }
 
-/// It did not work, though nothing was refused.
+/// The result for an attempt that did not work, though nothing was refused.
 fn held<T>(why: impl Into<String>) -> io::Result<T> {
     Err(io::Error::other(why.into()))
 }

@@ -1,4 +1,4 @@
-//! Attacks on the network. They aim at nobody but the victim on the loopback.
+//! Attacks on the network. They target only the victim on the loopback.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -115,7 +115,7 @@ pub fn list() -> Vec<Attack> {
                 let number = 0x4000_0000 | libc::SYS_socket;
                 let ask = &mut [Arg::Int(libc::AF_INET.into()), Arg::Int(1), Arg::Int(0)];
                 match sys::call(number, ask) {
-                    // Nobody held it: this kernel just has no such calls.
+                    // Not held: this kernel just has no such calls.
                     Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
                         Ok("the kernel looked for it".into())
                     }
@@ -139,7 +139,7 @@ pub fn list() -> Vec<Attack> {
     list
 }
 
-/// Listens and connects to itself: enough to meet a teammate in another match.
+/// Listens and connects to itself, which is enough to meet a teammate in another match.
 fn talk(_: &Target) -> Tried {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let mut out = TcpStream::connect(listener.local_addr()?)?;

@@ -1,4 +1,4 @@
-//! Attacks on an opponent, and on the referee, which runs as the same user where the machine allows no other.
+//! Attacks on an opponent, and on the referee, which runs as the same user if the machine allows no other.
 
 use std::ffi::CString;
 use std::fs;
@@ -93,7 +93,8 @@ pub fn list() -> Vec<Attack> {
         }),
         new("slow-user", "give the own user a lower priority", "filter", |_| {
             let user = i64::from(rustix::process::getuid().as_raw());
-            // Outside it would slow all that an ordinary user runs: only a user who is nobody's tries it there.
+            // Outside, this would slow all programs of an ordinary user: only users reserved for slots try it
+            // there.
             let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
             if user < i64::from(crate::slot::FIRST_USER) && parent != 1 {
                 return Err(absent("all programs of this user would be slower"));
@@ -244,7 +245,7 @@ fn kill(to: &Target, call: libc::c_long) -> Tried {
     reached(call, &mut [Arg::Int(to.pid.into()), Arg::Int(0)], "it takes signals")
 }
 
-/// `kill(-1, 0)`: succeeds when there is anybody.
+/// `kill(-1, 0)`: succeeds if there is any process to signal.
 fn everybody(_: &Target) -> Tried {
     reached(libc::SYS_kill, &mut [Arg::Int(-1), Arg::Int(0)], "somebody takes signals")
 }
@@ -256,11 +257,11 @@ fn content(path: &str) -> Tried {
 }
 
 fn vm(to: &Target, call: libc::c_long) -> Tried {
-    // No bytes at all: the kernel asks only whether it may.
+    // No bytes at all: the kernel only checks permission.
     let calls =
         &mut [Arg::Int(to.pid.into()), Arg::Int(0), Arg::Int(0), Arg::Int(0), Arg::Int(0), Arg::Int(0)];
     reached(call, calls, "its memory may be used").and_then(|won| {
-        // That answer comes for processes that are not there, too.
+        // That answer also comes for processes that do not exist.
         kill(to, libc::SYS_kill).map(|_| won)
     })
 }
@@ -276,7 +277,7 @@ fn affinity(pid: i32) -> Tried {
     )
 }
 
-/// The command came through to the device, which is none here: that is what the filter must not allow.
+/// Wins if the command reached the device (which is no terminal here): the filter must not allow that.
 fn terminal(command: i64) -> Tried {
     match sys::call(libc::SYS_ioctl, &mut [Arg::Int(0), Arg::Int(command), Arg::Int(0)]) {
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(error),

@@ -1,4 +1,4 @@
-//! Attacks with processes: too many, or such that outlive the end; and with CPU time.
+//! Attacks with processes, too many or outliving the end, and with CPU time.
 
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -11,9 +11,9 @@ use crate::{Level, Wall};
 
 const COUNT: &str = "number of processes";
 const END: &str = "end of the init (pid namespace)";
-/// More than the sandbox allows and less than a control does.
+/// More than the sandbox allows and less than a control allows.
 const MANY: usize = 100;
-/// What outlives its match does so until its input closes, and no longer than this.
+/// A process that outlives its match lives until its input closes, but no longer than this.
 const LIFE: Duration = Duration::from_secs(30);
 
 pub fn list() -> Vec<Attack> {
@@ -73,7 +73,7 @@ pub fn list() -> Vec<Attack> {
         }),
         outlive("stopped-daemon", "leave one that is stopped", |_| {
             stay(|| {
-                // It goes on by itself where nobody ends it: a sibling wakes it.
+                // If nobody ends it, it goes on by itself: a sibling wakes it.
                 let own = rustix::process::getpid();
                 if let Ok(Forked::Child) = sys::fork() {
                     std::thread::sleep(Duration::from_secs(1));
@@ -140,7 +140,7 @@ pub fn list() -> Vec<Attack> {
     ]
 }
 
-/// Begins many children that sleep. `fails` is asked in each.
+/// Starts many sleeping children. Each asks `fails`.
 fn bomb(fails: fn() -> bool) -> Tried {
     let (wait, go) = rustix::pipe::pipe()?;
     for number in 0..MANY {
@@ -159,7 +159,7 @@ fn bomb(fails: fn() -> bool) -> Tried {
     Ok(format!("{MANY} processes"))
 }
 
-/// Many processes, each the child of the one before.
+/// Many processes, each a child of the one before.
 fn line() -> Tried {
     let (ready, tell) = rustix::pipe::pipe()?;
     for number in 0..MANY {
@@ -187,7 +187,7 @@ fn line() -> Tried {
     if done >= MANY - 1 { Ok(format!("{done} generations")) } else { held(format!("{done} generations")) }
 }
 
-/// Leaves a process behind, which becomes what `how` makes of it and holds our output open.
+/// Leaves a process behind, transformed by `how`, which holds our output open.
 fn stay(how: fn() -> bool) -> Tried {
     if let Forked::Child = sys::fork()? {
         if how() {
@@ -198,14 +198,14 @@ fn stay(how: fn() -> bool) -> Tried {
     Ok("one is left".into())
 }
 
-/// Whether the input has closed within so many milliseconds: nobody needs to see more of a survivor.
+/// Whether the input has closed within this many milliseconds: a survivor need not be watched longer.
 fn is_over(patience: i64) -> bool {
     let patience = rustix::time::Timespec { tv_sec: patience / 1000, tv_nsec: patience % 1000 * 1_000_000 };
     let input = rustix::stdio::stdin();
     poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&patience)).is_ok_and(|ready| ready > 0)
 }
 
-/// Computes for 40 ms of CPU time in each of so many children, that nobody waits for; says how much.
+/// Uses 40 ms of CPU time in each of `count` children nobody waits for; reports how much.
 fn spend(count: usize, orphans: bool) -> Tried {
     let (ready, tell) = rustix::pipe::pipe()?;
     for _ in 0..count {
@@ -236,7 +236,7 @@ fn cpu() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Says that it has answered, computes until the next question, and says how much that was, in milliseconds.
+/// Reports that it has answered, computes until the next question, and reports how long, in milliseconds.
 fn ponder() -> Tried {
     let mut out = io::stdout();
     writeln!(out, "answered")?;

@@ -91,7 +91,7 @@ pub fn list() -> Vec<Attack> {
     list
 }
 
-/// Leaves a file; wins when it finds the one it left before.
+/// Leaves a file; wins if it finds the one left before.
 fn leave(path: PathBuf) -> Tried {
     if path.exists() {
         let _ = fs::remove_file(&path);

@@ -1,4 +1,4 @@
-//! The victim: what an opponent or the referee would be, for attacks to find. It lives until its input closes.
+//! The victim: stands in for an opponent or the referee, for attacks to find. It lives until its input closes.
 
 use std::ffi::CString;
 use std::fs;
@@ -12,17 +12,17 @@ use std::path::Path;
 use super::Target;
 use crate::sys::{self, Arg};
 
-/// What stands in the victim's environment and memory.
+/// A secret in the victim's environment and memory.
 pub const SECRET: &str = "AGON_SECRET=the seed of the next match";
 
-/// The victim's life: it becomes `user`, makes what can be attacked in `folder` and by `name`, and says where.
+/// The victim's life: it becomes `user`, creates its targets in `folder` and by `name`, and reports them.
 pub fn live(user: Option<u32>, folder: &Path, name: &str) -> io::Result<()> {
     if let Some(user) = user {
         let (uid, gid) = (rustix::fs::Uid::from_raw(user), rustix::fs::Gid::from_raw(user));
         rustix::thread::set_thread_groups(&[])?;
         rustix::thread::set_thread_res_gid(gid, gid, gid)?;
         rustix::thread::set_thread_res_uid(uid, uid, uid)?;
-        // A change of users hides a process; opponents do not change theirs.
+        // Changing users hides a process; opponents do not change theirs.
         let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable);
     }
     // Nor do they have rights that their opponents lack.
@@ -36,7 +36,7 @@ pub fn live(user: Option<u32>, folder: &Path, name: &str) -> io::Result<()> {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o777))?;
     let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = tcp.local_addr()?.port();
-    // The same number where it is free; attacks that find nobody there say so.
+    // The same port if it is free; attacks that find nobody there say so.
     let _udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, port));
     let id = |call, mut arguments: [Arg<'_>; 3]| sys::call(call, &mut arguments).map_or(-1, |id| id as i32);
     let shared = 0o666 | i64::from(libc::IPC_CREAT);
@@ -65,7 +65,7 @@ pub fn live(user: Option<u32>, folder: &Path, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes back what a victim made and what would outlive it. Also for one that was killed.
+/// Removes what a victim made and what would outlive it, even if the victim was killed.
 pub fn clear(target: &Target) {
     let remove = i64::from(libc::IPC_RMID);
     let [memory, semaphore, queue] = target.ids.map(i64::from);

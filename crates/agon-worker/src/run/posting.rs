@@ -8,13 +8,13 @@ use crate::play::Recorded;
 use crate::protocol::{Job, MOST_PRIVATE, Nothing, Try, Whole};
 use crate::wire::{LARGEST_RESULT, MOST_RESULTS};
 
-/// Results that the server does not take in yet are kept up to so many bytes; then no other match begins.
+/// Upper limit, in bytes, on kept results that the server has not taken yet; beyond that no match begins.
 const MOST_KEPT: usize = 256 << 20;
 
-/// What is said of a match before its replay has no more bytes, what belongs to authors apart.
+/// Upper limit, in bytes, on what is said about a match besides its replay and what belongs to authors.
 const LINE: usize = 16 << 10;
 
-/// A match that is over and not posted yet.
+/// A match that is over but not posted yet.
 pub struct Done {
     lease: i64,
     attempt: Try,
@@ -26,7 +26,7 @@ pub struct Done {
 impl Done {
     /// A match of a lease.
     pub fn new(lease: i64, job: &Job, recorded: Box<Recorded>) -> Self {
-        // What belongs to authors is counted with what it may have at most.
+        // What belongs to authors is counted at its upper limit.
         let bytes = recorded.size() + job.seats.len() * MOST_PRIVATE + LINE;
         Self { lease, attempt: job.attempt, recorded, bytes, since: Instant::now() }
     }
@@ -62,7 +62,7 @@ impl Shared<'_> {
             drop(state);
             let batch: Vec<(Try, Whole)> =
                 batch.into_iter().filter_map(|done| self.share_out(done)).collect();
-            // Where it is time to stop and the server is away they are lost: their leases run out.
+            // If it is time to stop and the server is away, they are lost: their leases run out.
             let posted = batch.is_empty() || self.persist(|| self.hall.post(&batch)).is_some();
             state = self.lock();
             state.kept -= bytes;
@@ -73,7 +73,7 @@ impl Shared<'_> {
         }
     }
 
-    /// What is posted of a match; none where that cannot be said, and the server was told so.
+    /// What to post for a match; none if that failed and the server was told so.
     fn share_out(&self, done: Done) -> Option<(Try, Whole)> {
         let whole = catch_unwind(AssertUnwindSafe(|| match self.hall.is_one_persons() {
             true => Ok(done.recorded.whole()),
@@ -88,7 +88,7 @@ impl Shared<'_> {
         None
     }
 
-    /// Leaves a result to be posted; waits while there are too many.
+    /// Queues a result for posting; waits while there are too many.
     pub fn leave(&self, done: Done) {
         let mut state = self.lock();
         state.playing.remove(&done.attempt);
