@@ -1,10 +1,10 @@
 //! The broker: which machine plays which match of which series. Plain data; the time, in milliseconds since it began, is a parameter.
 //!
-//! Longer than 500 lines: series, machines, matches and leases change together, to be read as one.
+//! Longer than 500 lines: series, machines, matches and leases change together, and are best read as one.
 //!
-//! A machine plays one series at a time, whose terms it has read. Series share the machines: who comes, or finds nothing more to play,
-//! goes where the fewest are. A match is handed out again when its machine has not been heard of for [`LEASE_MS`], and its first
-//! result counts.
+//! A machine plays one series at a time, whose terms it has read. Series share the machines: one that joins, or finds nothing more to play,
+//! goes to the series with the fewest. A match is handed out again when its machine has been silent for [`LEASE_MS`], and its first result
+//! counts.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,30 +19,30 @@ use crate::wire::{
     Overview, SeriesSeen, Standing,
 };
 
-/// A lease holds for so long after its machine was heard of.
+/// How long a lease holds after its machine last called.
 pub const LEASE_MS: u64 = 60_000;
-/// A series whose command is silent for so long is over: it was killed.
+/// How long a command may be silent before its series is over: it was killed.
 pub const ABANDONED_MS: u64 = 120_000;
-/// A machine that finds nothing to play for so long may go to another series.
+/// How long a machine must be idle before it may go to another series.
 const IDLE_MS: u64 = 2_000;
-/// So often a machine vanishes with a match before the match is given back as one that came to nothing.
+/// How many machines may vanish with a match before it is given back as failed.
 const TRIES: i64 = 3;
-/// No more series are played at a time.
+/// Upper limit on the series played at a time.
 const MOST_SERIES: usize = 32;
-/// No more machines are known.
+/// Upper limit on the machines.
 const MOST_MACHINES: usize = 4_096;
-/// A series has no more matches handed out.
+/// Upper limit on the matches that a series may have handed out.
 const MOST_OPEN: usize = 65_536;
-/// All bots together have no more bytes.
+/// Upper limit on the bytes of all bots together.
 const MOST_BYTES: usize = 1 << 30;
-/// Results that were not fetched yet have no more bytes in a series; then machines wait with theirs.
+/// Upper limit on the bytes of a series' unfetched results; above it machines wait with theirs.
 const MOST_KEPT: usize = 256 << 20;
-/// So many of the last results are known as kept, when they come again.
+/// How many of the last results are remembered, to answer repeats as kept.
 const REMEMBERED: usize = 4_096;
 
 /// The fleet.
 pub struct Fleet {
-    /// The speed band of its machines: by so many per cent they may differ from the first.
+    /// The speed band of its machines: by how many per cent they may differ from the first.
     tolerance: f64,
     series: BTreeMap<i64, Series>,
     machines: BTreeMap<String, Member>,
@@ -50,7 +50,7 @@ pub struct Fleet {
     leases: BTreeMap<i64, Lease>,
     sources: BTreeMap<String, Arc<[u8]>>,
     posted: VecDeque<(Try, String)>,
-    /// The last number that anything was given.
+    /// The last number given to anything.
     last: i64,
 }
 
@@ -63,15 +63,15 @@ struct Series {
     waiting: VecDeque<i64>,
     /// Its matches that are not over, by the command's numbers.
     open: BTreeMap<i64, i64>,
-    /// What has not arrived yet, by the command's numbers.
+    /// Results that have not arrived yet, by the command's numbers.
     done: BTreeMap<i64, (Came, Vec<u8>)>,
-    /// The bytes of all of that.
+    /// The bytes of all of them.
     kept: usize,
-    /// When its command was heard of last.
+    /// When its command last called.
     heard: u64,
 }
 
-/// What came of a match.
+/// The outcome of a match.
 enum Came {
     Whole(Report, Aftermath),
     Nothing(Nothing),
@@ -81,7 +81,7 @@ enum Came {
 struct Match {
     series: i64,
     job: Job,
-    /// So often it was leased.
+    /// How often it was leased.
     tries: i64,
     lease: Option<i64>,
 }
@@ -98,30 +98,30 @@ struct Member {
     about: Machine,
     series: Option<i64>,
     heard: u64,
-    /// How many matches it asked for last.
+    /// How many matches it last asked for.
     most: usize,
-    /// Since when it finds nothing to play.
+    /// Since when it has been idle.
     idle: Option<u64>,
-    /// Its last request, and the answer.
+    /// Its last request, and the answer to it.
     answered: Option<(String, Granted)>,
 }
 
-/// What a machine is answered that asks for matches.
+/// The answer to a machine that asks for matches.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Leased {
     /// These; none for now.
     Granted(Granted),
-    /// Its series is over, or others need it more: it asks what to play.
+    /// Its series is over, or others need it more: it must ask what to play.
     Elsewhere,
 }
 
-/// The fleet does not know who asks: a machine introduces itself, a command opens its series again.
+/// The fleet does not know the caller: a machine introduces itself, a command opens its series again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown;
 
 impl Fleet {
-    /// One without machines. Its numbers begin behind `first`, which no earlier one has reached: what comes late from its machines is then
-    /// of no match of this one.
+    /// A fleet without machines. Its numbers begin after `first`, which no earlier fleet has reached: late results from that one's machines
+    /// then belong to no match of this one.
     pub fn new(tolerance: f64, first: i64) -> Self {
         Self {
             tolerance,
@@ -140,12 +140,12 @@ impl Fleet {
         self.last
     }
 
-    // What commands ask for.
+    // Requests of commands.
 
-    /// A series begins.
+    /// Opens a series.
     ///
     /// # Errors
-    /// A sentence: why it cannot.
+    /// A sentence saying why it cannot.
     pub fn open(&mut self, open: Open, now: u64) -> Result<Opened, String> {
         self.tidy(now);
         if self.series.len() >= MOST_SERIES {
@@ -171,7 +171,7 @@ impl Fleet {
         Ok(Opened { series, missing })
     }
 
-    /// A bot arrives, whose bytes have this hash.
+    /// Takes in a bot, whose bytes have this hash.
     ///
     /// # Errors
     /// A sentence: no series needs it, or there is no room.
@@ -191,10 +191,11 @@ impl Fleet {
         Ok(())
     }
 
-    /// A command hands matches out and fetches results: the lines of the answer with what stands behind each, the standing first.
+    /// Exchanges with a command, which hands matches out and fetches results. Returns the lines of the answer, each with the bytes that
+    /// follow it, the standing first.
     ///
     /// # Errors
-    /// When the series is not known (any more), or what is handed out is no match that could be played.
+    /// When the series is not known (any more), or a match handed out could not be played.
     pub fn exchange(
         &mut self,
         series: i64,
@@ -260,14 +261,14 @@ impl Fleet {
             let jobs = usize::try_from(member.about.jobs).unwrap_or(usize::MAX).min(1_024);
             standing.machines += 1;
             standing.at_once += jobs;
-            // What it asks for next should be there when it asks.
+            // Its next matches should be there when it asks.
             standing.wanted += jobs + 2 * member.most;
         }
         standing.wanted = standing.wanted.min(MOST_OPEN);
         standing
     }
 
-    /// A series is over: what is played of it is of no use any more.
+    /// Closes a series: its open matches are pointless from now on.
     pub fn close(&mut self, series: i64) {
         let Some(own) = self.series.remove(&series) else { return };
         for number in own.open.into_values() {
@@ -277,7 +278,7 @@ impl Fleet {
         self.sources.retain(|sha, _| needed.contains(sha));
     }
 
-    /// A match is over or of no use: no lease has it.
+    /// Removes a match that is over or pointless, also from its lease.
     fn forget(&mut self, number: i64) -> Option<Match> {
         let gone = self.matches.remove(&number)?;
         if let Some(lease) = gone.lease {
@@ -295,9 +296,9 @@ impl Fleet {
         }
     }
 
-    // What machines ask for.
+    // Requests of machines.
 
-    /// A process introduces itself: what its machine is called.
+    /// Registers a process that introduces itself, and returns the name of its machine.
     ///
     /// # Errors
     /// Why its machine cannot play here, with the figures.
@@ -331,7 +332,7 @@ impl Fleet {
         Ok(name)
     }
 
-    /// What the process plays from now on; none while there is nothing.
+    /// Chooses the series that the process plays from now on; none while there is nothing to play.
     ///
     /// # Errors
     /// When it has not introduced itself.
@@ -360,7 +361,7 @@ impl Fleet {
         Ok(member)
     }
 
-    /// Matches of its series for a machine, `most` at the utmost. The same request gets the same answer.
+    /// Leases matches of its series to a machine, at most `most`. The same request gets the same answer.
     ///
     /// # Errors
     /// When it has not introduced itself.
@@ -403,7 +404,7 @@ impl Fleet {
         Ok(Leased::Granted(granted))
     }
 
-    /// Whether another series waits that has at least two machines fewer than this one, or while this one has had nothing to play for a
+    /// Whether another series with waiting matches has at least two machines fewer than this one, or this machine has been idle for a
     /// while.
     fn is_wanted_elsewhere(&self, run: &str, own: i64, idle: Option<u64>, now: u64) -> bool {
         let machines = |id: i64| self.machines.values().filter(|member| member.series == Some(id)).count();
@@ -414,7 +415,7 @@ impl Fleet {
         others.any(|(&id, _)| rests || machines(id) + 2 <= here)
     }
 
-    /// Whether a match is still this machine's.
+    /// Whether a machine still holds a match.
     pub fn holds(&self, run: &str, attempt: Try) -> bool {
         self.matches.get(&attempt.game).is_some_and(|game| {
             let lease = game.lease.and_then(|lease| self.leases.get(&lease));
@@ -422,7 +423,7 @@ impl Fleet {
         })
     }
 
-    /// A lease is renewed: whether it is still there.
+    /// Renews a lease. Returns whether it still exists.
     pub fn beat(&mut self, run: &str, lease: i64, now: u64) -> bool {
         self.tidy(now);
         if self.member(run, now).is_err() {
@@ -437,14 +438,14 @@ impl Fleet {
         }
     }
 
-    /// What is not over of a lease is given back.
+    /// Gives back the unfinished matches of a lease.
     pub fn abort(&mut self, run: &str, lease: i64) {
         if self.leases.get(&lease).is_some_and(|lease| lease.run == run) {
             self.give_back(lease, false);
         }
     }
 
-    /// What is not over of a lease is played by others; one with which machines have vanished before comes to nothing.
+    /// Lets others play the unfinished matches of a lease; one with which too many machines have vanished fails.
     fn give_back(&mut self, lease: i64, has_vanished: bool) {
         let Some(lease) = self.leases.remove(&lease) else { return };
         for number in lease.open {
@@ -454,13 +455,13 @@ impl Fleet {
                 let why = format!("ours: {TRIES} machines vanished while they had this match");
                 self.end(number, Came::Nothing(Nothing::again(why)), Vec::new());
             } else if let Some(series) = self.series.get_mut(&game.series) {
-                // It has waited before.
+                // In front, because it has waited before.
                 series.waiting.push_front(number);
             }
         }
     }
 
-    /// A match was played to its end: what becomes of the result. The first one counts, whoever has the match by now.
+    /// Takes in the result of a match, and returns what becomes of it. The first result counts, whoever holds the match by now.
     pub fn post(&mut self, run: &str, attempt: Try, whole: (Report, Aftermath), replay: &[u8]) -> Posted {
         if self.posted.iter().any(|(known, by)| *known == attempt && by == run) {
             return Posted::Kept;
@@ -477,7 +478,7 @@ impl Fleet {
         Posted::Kept
     }
 
-    /// A match came to nothing at a machine that has it.
+    /// Records that a match failed at a machine that holds it.
     pub fn void(&mut self, run: &str, attempt: Try, nothing: Nothing) {
         if self.holds(run, attempt) {
             self.end(attempt.game, Came::Nothing(nothing), Vec::new());
@@ -496,14 +497,14 @@ impl Fleet {
         series.done.insert(game, (came, replay));
     }
 
-    /// A bot, for a machine that has a match of it.
+    /// A bot, for a machine that plays a series with it.
     pub fn source(&self, run: &str, sha: &str) -> Option<Arc<[u8]>> {
         let series = self.machines.get(run)?.series?;
         let is_its = self.series.get(&series)?.sources.contains(sha);
         self.sources.get(sha).filter(|_| is_its).cloned()
     }
 
-    /// What time brings: leases run out, machines and commands that are silent are gone.
+    /// Applies the time: leases expire, and silent machines and commands are removed.
     pub fn tidy(&mut self, now: u64) {
         let out: Vec<i64> =
             self.leases.iter().filter(|(_, lease)| lease.until <= now).map(|(id, _)| *id).collect();
@@ -514,7 +515,7 @@ impl Fleet {
         silent.into_iter().for_each(|series| self.close(series));
     }
 
-    /// All of it, as its author is told.
+    /// The whole state, as shown to the author.
     pub fn overview(&mut self, now: u64) -> Overview {
         self.tidy(now);
         let mut machines: Vec<MachineSeen> = self
@@ -549,7 +550,7 @@ pub enum Refused {
 }
 
 impl Series {
-    /// Whether it is a match that a machine can be asked for.
+    /// Checks that a machine can be asked to play this match.
     fn check(&self, job: &Job) -> Result<(), String> {
         check(job)?;
         let Some(ground) = self.terms.grounds.get(job.map) else {

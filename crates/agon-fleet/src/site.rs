@@ -1,5 +1,5 @@
-//! The broker on the network: what machines ask for as of any contest, and what commands do ([`crate::wire`]). Each side has a token;
-//! without one there is nothing but the sentence what this is.
+//! The broker on the network: machines use the routes of any contest, commands those of [`crate::wire`]. Each side has a token; without one
+//! there is only a sentence that says what this is.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,16 +26,16 @@ use tokio::sync::{Semaphore, watch};
 use crate::broker::{Fleet, LEASE_MS, Leased, Refused, Unknown};
 use crate::wire::{self, Exchange, Line, Open, Opened, Overview};
 
-/// What is sent apart from bots and results has no more bytes: maps and rules of a series are among it.
+/// Upper limit on a body, in bytes, apart from bots and results: it includes the maps and rules of a series.
 const LARGEST: u64 = 8 << 20;
-/// What is sent is waited for so long until it is whole.
+/// How long to wait for a complete body.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// So many of what may be large are read at once.
+/// How many of the large bodies are read at once.
 const AT_ONCE: usize = 8;
-/// Who waits looks this often all the same: leases run out without anybody doing anything.
+/// How often a waiting request looks in any case: leases expire without anybody acting.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// A fleet that answers.
+/// A fleet that answers requests.
 pub struct Site {
     fleet: Mutex<Fleet>,
     title: String,
@@ -43,13 +43,13 @@ pub struct Site {
     machines: [u8; 32],
     began: Instant,
     room: Semaphore,
-    /// Told when there may be something for who waits.
+    /// Notified when there may be something for waiting requests.
     changed: watch::Sender<()>,
     stopped: watch::Sender<bool>,
 }
 
 impl Site {
-    /// One that is called `title`, with the token of its author and that of its machines.
+    /// A fleet called `title`, with the tokens of its author and of its machines.
     pub fn new(fleet: Fleet, title: String, author: &str, machines: &str) -> Arc<Self> {
         Arc::new(Self {
             fleet: Mutex::new(fleet),
@@ -63,12 +63,12 @@ impl Site {
         })
     }
 
-    /// How it stands.
+    /// The state of the fleet.
     pub fn overview(&self) -> Overview {
         self.fleet().overview(self.now())
     }
 
-    /// Nobody waits any more.
+    /// Ends all waiting.
     pub fn farewell(&self) {
         self.stopped.send_replace(true);
         self.changed.send_replace(());
@@ -82,7 +82,7 @@ impl Site {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Does something after which others may go on.
+    /// Does something after which others may be able to go on.
     fn act<T>(&self, act: impl FnOnce(&mut Fleet, u64) -> T) -> T {
         let now = self.now();
         let done = act(&mut self.fleet(), now);
@@ -90,7 +90,7 @@ impl Site {
         done
     }
 
-    /// Asks until there is an answer, or so long.
+    /// Asks until there is an answer, or the time is up.
     async fn wait<T>(&self, wait_ms: u64, mut ask: impl FnMut(&mut Fleet, u64) -> Option<T>) -> Option<T> {
         let until = Instant::now() + Duration::from_millis(wait_ms.min(LONGEST_WAIT_MS));
         let mut changed = self.changed.subscribe();
@@ -186,14 +186,14 @@ fn unknown(_: Unknown) -> No {
     refused(StatusCode::CONFLICT, "Not admitted", "This machine has not introduced itself.")
 }
 
-/// Who is let in where.
+/// Which side may enter.
 #[derive(Clone, Copy)]
 enum Side {
     Machine,
     Author,
 }
 
-/// Before anything is read: the token.
+/// Checks the token before anything is read.
 async fn enter(State((site, side)): State<(Arc<Site>, Side)>, request: Request, next: Next) -> Response {
     let (own, whose) = match side {
         Side::Machine => (&site.machines, "a machine of this fleet"),
@@ -212,7 +212,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
-/// The body, of at most so many bytes.
+/// Reads a body of at most `most` bytes.
 async fn read(body: Body, most: u64) -> Result<Vec<u8>, No> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     match tokio::time::timeout(PATIENCE, to_bytes(body, most)).await {
@@ -230,7 +230,7 @@ async fn told<T: DeserializeOwned>(body: Body) -> Result<T, No> {
     serde_json::from_slice(&bytes).map_err(|error| wrong(format!("That cannot be read: {error}")))
 }
 
-/// Two programs of different versions do not play one series.
+/// Refuses another version of the program: all programs in a series must be the same.
 fn same_program(theirs: &str) -> Result<(), No> {
     let own = agon_replay::data::PROGRAM;
     if theirs == own {
@@ -319,13 +319,13 @@ async fn lease(
     }
 }
 
-/// A match begins, or a bot of it is built.
+/// Called when a match begins, or a bot of it is built. Answers whether the machine still holds it.
 async fn yours(State(site): State<Arc<Site>>, Query(own): Query<Run>, body: Body) -> Result<Json<Yours>, No> {
     let attempt: Try = told(body).await?;
     Ok(Json(Yours { yours: site.fleet().holds(&own.run, attempt) }))
 }
 
-/// What a build said is of no interest where it went well, and comes with the reason where it did not.
+/// Ignores the output of a build: it is of no interest after success, and comes with the reason after failure.
 async fn built(body: Body) -> Result<Json<()>, No> {
     read(body, agon_worker::versions::MOST_LOG).await.map(|_| Json(()))
 }
@@ -408,7 +408,7 @@ async fn exchange(State(site): State<Arc<Site>>, Query(of): Query<Of>, body: Bod
     let before = standing(&added);
     let lines = match added.len() > 1 {
         true => added,
-        // A result, or another standing: a machine that comes wants more to be handed out.
+        // Waits for a result, or another standing: a machine that joins needs more matches handed out.
         false => {
             let asked =
                 site.wait(exchange.wait_ms, |fleet, now| match fleet.exchange(of.series, &exchange, now) {

@@ -1,33 +1,33 @@
-//! What the command that owns a series and a fleet say to each other: JSON over HTTP below [`ROOT`], with the author's token.
+//! The protocol between a fleet and the command that owns a series: JSON over HTTP below [`ROOT`], with the author's token.
 //!
-//! The command opens a series with its terms, sends what the fleet lacks of its bots, and exchanges from then on: it hands matches out,
-//! says which results have arrived, and waits for others. Whatever is repeated does no harm.
+//! The command opens a series with its terms, sends the bots that the fleet lacks, and exchanges from then on: it hands matches out, says
+//! which results have arrived, and waits for others. Repeating any of this does no harm.
 
 use agon_worker::{Job, Nothing, Report, Terms};
 use serde::{Deserialize, Serialize};
 
 use agon_contest::Aftermath;
 
-/// All of it lies below this path.
+/// The path of all routes.
 pub const ROOT: &str = "/fleet/v1";
 
-/// At once no more matches are handed out, and no more results come back.
+/// Upper limit on the matches handed out in one exchange, and on the results returned.
 pub const MOST_AT_ONCE: usize = 256;
-/// What comes back at once has no more bytes, but for a single larger result.
+/// Upper limit on the bytes returned in one exchange, unless a single result is larger.
 pub const LARGEST_BACK: usize = 16 << 20;
-/// Results are not waited for longer, in milliseconds.
+/// Upper limit on the wait for results, in milliseconds.
 pub const LONGEST_WAIT_MS: u64 = 20_000;
-/// What a series is called has no more characters.
+/// Upper limit on the title of a series, in characters.
 pub const LONGEST_TITLE: usize = 200;
-/// A series has no more bots that are not built in.
+/// Upper limit on the bots of a series that are not built in.
 pub const MOST_SOURCES: usize = 64;
 
-/// A series begins.
+/// Opens a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Open {
-    /// The command's program: machines are of the same version.
+    /// The command's program: machines must be of the same version.
     pub program: String,
-    /// What it is called: its bots.
+    /// The title of the series: its bots.
     pub title: String,
     /// What decides results.
     pub terms: Terms,
@@ -35,31 +35,31 @@ pub struct Open {
     pub sources: Vec<String>,
 }
 
-/// A series has begun.
+/// The answer to [`Open`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
     /// Its number.
     pub series: i64,
-    /// What the fleet lacks of its bots.
+    /// The bots that the fleet lacks.
     pub missing: Vec<String>,
 }
 
-/// What the command says and asks.
+/// What the command sends and asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// Matches to be played. Their numbers are the command's; what is known already is not taken twice.
+    /// Matches to be played. Their numbers are the command's; those known already are not taken twice.
     pub add: Vec<Job>,
     /// The numbers of matches whose results have arrived.
     pub got: Vec<i64>,
-    /// Where there is no result, the answer may wait so long for one, in milliseconds: up to [`LONGEST_WAIT_MS`].
+    /// How long the answer may wait for a result if there is none, in milliseconds: up to [`LONGEST_WAIT_MS`].
     pub wait_ms: u64,
 }
 
-/// What it is answered with: the first is [`Line::Standing`], and then results, each with its replay behind it.
+/// A line of the answer: first [`Line::Standing`], then results, each followed by its replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
-    /// How the fleet stands.
+    /// The state of the fleet.
     Standing(Standing),
     /// A match was played to its end.
     Whole {
@@ -70,7 +70,7 @@ pub enum Line {
         /// And of its programs.
         all: Aftermath,
     },
-    /// A match came to nothing.
+    /// A match gave no result.
     Nothing {
         /// Its number.
         game: i64,
@@ -79,40 +79,40 @@ pub enum Line {
     },
 }
 
-/// How the fleet stands, as a series sees it.
+/// The state of the fleet, as a series sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// Machines that play it.
+    /// Machines that play this series.
     pub machines: usize,
-    /// Matches that they play at once.
+    /// Matches that they can play at once.
     pub at_once: usize,
     /// Machines of the fleet.
     pub all_machines: usize,
-    /// So many matches should be handed out, those that are played among them.
+    /// How many matches should be handed out, including those being played.
     pub wanted: usize,
 }
 
-/// The fleet, as its author is told.
+/// The fleet, as its author sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
-    /// The program of the fleet.
+    /// The fleet's program.
     pub program: String,
-    /// Its machines, in the order of their coming.
+    /// Its machines, in order of arrival.
     pub machines: Vec<MachineSeen>,
-    /// The series that it plays, the oldest first.
+    /// The series that it plays, oldest first.
     pub series: Vec<SeriesSeen>,
 }
 
 /// A machine of the fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineSeen {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How far bots are held back there.
+    /// How strictly it confines bots.
     pub level: String,
     /// Its speed.
     pub speed: f64,
-    /// Matches that it plays at once.
+    /// Matches that it can play at once.
     pub jobs: u32,
     /// The series that it plays.
     pub series: Option<i64>,
@@ -123,8 +123,8 @@ pub struct MachineSeen {
 pub struct SeriesSeen {
     /// Its number.
     pub id: i64,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// Matches that are handed out.
+    /// Matches handed out.
     pub open: usize,
 }

@@ -1,4 +1,4 @@
-//! The broker as plain data: whatever machines and commands do, each match comes back once, and nobody waits for ever.
+//! The broker as plain data: whatever machines and commands do, each match comes back once, and nobody waits forever.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,7 @@ fn a_match_is_given_to_one_machine_and_comes_back_until_it_has_arrived() {
     let first = lease(&mut fleet, "one", "r1", 2, 0);
     assert_eq!(first.jobs.iter().map(|job| job.seed).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(lease(&mut fleet, "one", "r1", 2, 0), first, "the same request, the same answer");
-    // What is handed out twice is played once.
+    // A match handed out twice is played once.
     give(&mut fleet, series, 1..=3, 0);
     let second = lease(&mut fleet, "one", "r2", 9, 0);
     assert_eq!(second.jobs.iter().map(|job| job.seed).collect::<Vec<_>>(), [3]);
@@ -157,7 +157,7 @@ fn a_match_with_which_machines_vanish_comes_to_nothing() {
     let lines = give(&mut fleet, series, [], now);
     let Line::Nothing { game: 1, nothing } = &lines[1] else { panic!("{lines:?}") };
     assert!(nothing.why.contains("vanished"), "{}", nothing.why);
-    // What is given back in order is not counted.
+    // Matches given back in an orderly way are not counted.
     for n in 0..5 {
         joined(&mut fleet, "four", now);
         let granted = lease(&mut fleet, "four", &format!("a{n}"), 1, now);
@@ -242,7 +242,7 @@ fn bots_come_once_and_go_with_the_last_series_that_needs_them() {
     assert_eq!(second.missing, Vec::<String>::new());
     fleet.close(opened.series);
     assert_eq!(wanted(&mut fleet).missing, Vec::<String>::new(), "the second needs it still");
-    // What is no match of the series is refused.
+    // A match that does not belong to the series is refused.
     for wrong in [
         Job { map: 1, ..job(1) },
         Job { seats: job(1).seats[..1].to_vec(), ..job(1) },
@@ -285,7 +285,7 @@ fn machines_of_another_speed_are_told_the_figures() {
     assert!(fleet.overview(LEASE_MS).machines.is_empty(), "none was heard of");
 }
 
-/// Whatever order things happen in, each match comes back exactly once.
+/// Whatever the order of events, each match comes back exactly once.
 #[test]
 fn any_interleaving_brings_each_match_back_once() {
     const GAMES: i64 = 60;
@@ -323,7 +323,7 @@ fn any_interleaving_brings_each_match_back_once() {
                             }
                         }
                     }
-                    // Sometimes the fleet does not hear that they have arrived.
+                    // Sometimes the fleet is not told that they arrived.
                     if roll(3) > 0
                         && fleet.exchange(series, &Exchange { got, ..Exchange::default() }, now).is_err()
                     {

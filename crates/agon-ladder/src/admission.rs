@@ -1,39 +1,39 @@
 //! May a version go live? A bug fix on the last night must not wait: one match without a fault is enough.
 
-/// How a check match of a version stands.
+/// The state of a version's check match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// It is not over.
     Waiting,
-    /// It is over, and its program did nothing wrong.
+    /// It is over, without a fault of its program.
     Passed,
-    /// It is over, and its program broke.
+    /// It is over, and its program failed.
     Broke,
     /// The version could not even be made ready.
     Unfit,
-    /// It was given up, for a reason that is not the author's.
+    /// It was given up, for a reason that is not the author's fault.
     Dead,
 }
 
-/// What becomes of the version.
+/// What to do with the version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It plays a check match.
+    /// Plan a check match.
     Plan,
     /// Nothing for now.
     Wait,
     /// It goes live.
     Live,
-    /// It cannot play, for what its last check match says: its author's doing.
+    /// It cannot play, for the reason in its last check match: its author's fault.
     Failed,
-    /// It was tried too often without an end: ours.
+    /// Its check was tried too often without a result: our fault.
     GivenUp,
 }
 
-/// So many check matches are given up before somebody has to look.
+/// How many check matches may be given up before somebody has to look into it.
 const PATIENCE: usize = 3;
 
-/// What becomes of a version after these check matches, the first first.
+/// What to do with a version after these check matches, oldest first.
 pub fn admission(checks: &[Check]) -> Admission {
     match checks.last() {
         None => Admission::Plan,

@@ -1,8 +1,7 @@
 //! Who plays next.
 //!
-//! Versions with few matches come first, the one with the fewest before all others. Then six of ten blocks go to the
-//! pair whose match tells most, three to whoever waited longest, one to two far apart: with neighbours only, the
-//! ends of a long ladder drift.
+//! Versions with few matches come first, those with the fewest before all others. After that, six of ten blocks go to the most informative
+//! pair, three to whoever waited longest, and one to two that are far apart: with neighbours only, the ends of a long ladder drift.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,28 +11,29 @@ use crate::Ladder;
 /// A version that may play now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contender {
-    /// Which.
+    /// The version.
     pub version: i64,
-    /// How many of its matches wait or are played.
+    /// How many of its matches are waiting or being played.
     pub in_flight: u32,
 }
 
 /// How a ladder is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Seats of a match.
+    /// Seats per match.
     pub seats: usize,
     /// A version with fewer rated matches comes before all others.
     pub placing: u32,
-    /// A version with so many rated matches plays only as somebody's opponent.
+    /// A version with this many rated matches plays only as another's opponent.
     pub enough: u32,
 }
 
 impl Policy {
-    /// About how many matches are still played for versions that had so many.
+    /// About how many matches are still to be played, for versions that have had this many each.
     ///
-    /// Of the others in a match some want it too, and some have enough. They are not drawn by lot: who has few matches is who tells most. By
-    /// what the ladder chooses, their share lies halfway between that of a lot and all.
+    /// Of the other seats in a match some go to versions that want it, too, and some to versions that have enough. They are not drawn at
+    /// random: versions with few matches are the most informative. In what the ladder chooses, the share of wanting ones is halfway between
+    /// a random draw's and all.
     pub fn owed(&self, matches: impl IntoIterator<Item = u64>) -> u64 {
         let wants: Vec<u64> =
             matches.into_iter().map(|own| u64::from(self.enough).saturating_sub(own)).collect();
@@ -41,22 +41,22 @@ impl Policy {
         let wanting = others(wants.iter().filter(|own| **own > 0).count());
         let share = if wanting > 0.0 { f64::midpoint(wanting / others(wants.len()), 1.0) } else { 0.0 };
         let together = wants.iter().sum::<u64>() as f64 / (1.0 + others(self.seats) * share);
-        // Nobody sits in a match twice.
+        // No version sits in a match twice.
         wants.into_iter().max().unwrap_or(0).max(together.round() as u64)
     }
 }
 
-/// No version has more matches in flight, unless one block is more.
+/// Upper limit on the matches of a version in flight, except that a block is always whole.
 pub const IN_FLIGHT: u32 = 4;
 
 impl Ladder {
-    /// The versions of the next block, in the order of the seats of its first match; none when nobody needs one or too
-    /// few are free. `number` is the block's among all, from 1: it decides which share it belongs to.
+    /// The versions of the next block, in the order of the seats of its first match; none if no version needs one, or too few are free.
+    /// `number` is the block's number, from 1: it decides which share the block belongs to.
     pub fn next(&mut self, contenders: &[Contender], policy: &Policy, number: i64) -> Option<Vec<i64>> {
         self.next_blocks(contenders, policy, number, 1).pop()
     }
 
-    /// The next blocks, `most` at most, of which none is played before the last is planned.
+    /// The next blocks, at most `most`. None of them is played before the last is planned.
     pub fn next_blocks(
         &mut self,
         contenders: &[Contender],
@@ -67,17 +67,17 @@ impl Ladder {
         let block = policy.seats as u32;
         let is_free = |in_flight: u32| in_flight == 0 || in_flight + block <= IN_FLIGHT;
         let numbers: Vec<usize> = contenders.iter().map(|one| self.number(one.version)).collect();
-        // New ratings when there is something to see: at once in a short ladder, not after each block in a long one.
+        // Rate again once there is enough news: at once in a short ladder, not after each block in a long one.
         if self.unseen > self.numbers.len() / 20 {
             self.known.refit();
             self.unseen = 0;
         }
         let mut free = vec![false; self.numbers.len()];
         let mut wanting = free.clone();
-        // Whose each number is, and its matches in flight.
+        // For each number the version, and its matches in flight.
         let mut own = vec![(0, 0); self.numbers.len()];
-        // Those who want matches. With few of them who has the fewest comes first; else who waited longest, for by their numbers all
-        // would get as many, and those whose place is open need more.
+        // The versions that want matches. Among those with few, the one with the fewest comes first; then the one that waited longest.
+        // Going by counts would give all of them equally many, and those whose rank is open need more.
         let mut wants = BinaryHeap::new();
         let so_far = |(version, in_flight)| self.matches(version) + in_flight;
         let turn = |one: (i64, u32)| match so_far(one) {
@@ -98,7 +98,7 @@ impl Ladder {
             let Some(&Reverse((its_turn, next))) = wants.peek() else { break };
             let now = turn(own[next]);
             if now != its_turn {
-                // It is in a block of these: with more matches, or with as many as it may have in flight.
+                // It is in one of these blocks: it now has more matches, or as many in flight as it may have.
                 wants.pop();
                 if is_free(own[next].1) && so_far(own[next]) < policy.enough {
                     wants.push(Reverse((now, next)));
@@ -139,7 +139,7 @@ mod tests {
 
     const POLICY: Policy = Policy { seats: 2, placing: 20, enough: 60 };
 
-    /// Plays a block of two: the version with the greater number is the better one by far or by little.
+    /// Plays a block of two: the version with the greater number is much or slightly better.
     fn play(ladder: &mut Ladder, block: i64, lineup: &[i64], luck: f64) {
         let mut chance = Seeded::stream(block, "luck");
         let mut random = || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
@@ -216,7 +216,7 @@ mod tests {
                     assert!(flying.values().all(|count| *count <= IN_FLIGHT), "{flying:?}");
                     open.push((block, lineup));
                 }
-                // Those in the air land, the last first.
+                // The matches in flight end, the last first.
                 None if open.is_empty() => break,
                 None => {
                     let (number, lineup) = open.pop().expect("there is one");
@@ -229,8 +229,7 @@ mod tests {
         assert!(block < 7 * 60, "{block} blocks for seven versions");
     }
 
-    /// Some have enough already, and some come new: of matches that are owed about as many are played, and in each is
-    /// somebody who wants it.
+    /// Some have enough already, and new ones join: about as many matches are played as are owed, and in each sits a version that wants it.
     #[test]
     fn whoever_has_enough_plays_only_as_an_opponent_and_about_what_is_owed_is_played() {
         for (old, new) in [(0, 3), (0, 8), (0, 40), (10, 1), (10, 2), (10, 5), (30, 3), (30, 10)] {
@@ -241,7 +240,7 @@ mod tests {
                 }
                 let (mut ladder, mut block) = (Ladder::new(), 0);
                 for all in [idle(1..=old), idle(1..=old + new)] {
-                    // How many were said to be owed when so many had been played.
+                    // How many were said to be owed after this many matches.
                     let mut said = Vec::new();
                     loop {
                         let matches = |one: &Contender| u64::from(ladder.matches(one.version));
@@ -253,7 +252,7 @@ mod tests {
                         play(&mut ladder, block, &lineup, 3.0);
                     }
                     let played = (said.len() - 1) * seats;
-                    // In many seats more is played near the end than is said: a version or two are left.
+                    // With many seats, more than predicted are played near the end, when only a version or two are left.
                     for at in [0, said.len() / 2].into_iter().take(4 / seats) {
                         let left = (played - at * seats) as u64;
                         let about = format!("{old} and {new} in {seats} seats: {} of {left}", said[at]);
@@ -284,13 +283,13 @@ mod tests {
             })
             .collect();
         assert!(pairs.len() >= 14, "{blocks:?}");
-        // All that there is room for: four matches of each version are two blocks.
+        // The capacity: four matches of each version are two blocks.
         let all = ladder.next_blocks(&idle(1..=40), &policy, 401, 1000);
         assert!((38..=40).contains(&all.len()), "{}", all.len());
         for version in 1..=40 {
             assert!(all.iter().filter(|lineup| lineup.contains(&version)).count() <= 2);
         }
-        // Whoever has enough is asked for by nobody.
+        // Nobody asks for one that has enough.
         assert_eq!(
             ladder.next_blocks(&idle(1..=40), &Policy { enough: 1, ..POLICY }, 401, 9),
             Vec::<Vec<i64>>::new()
@@ -315,7 +314,7 @@ mod tests {
                 meet(&mut ladder, &[one, other], 10);
             }
         }
-        // Those two opponents of theirs have had nobody else.
+        // These two opponents have met nobody else.
         meet(&mut ladder, &[17, 18], 10);
         let of = |number| {
             ladder.clone().next(&all, &Policy { enough: 1000, ..POLICY }, number).expect("somebody plays")

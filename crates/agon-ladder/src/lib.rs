@@ -1,10 +1,10 @@
 //! What a contest decides: who plays next, who may go live, the table, and which worker stands out.
 //!
-//! Plain data in, plain data out: no SQL, no clock, no chance. **The table is a function of the sealed log**
-//! ([`Ladder::table`]): nothing is updated in place, and the same rows make the same table on every machine.
+//! Plain data in, plain data out: no SQL, no clock, no randomness. **The table is a function of the sealed log** ([`Ladder::table`]):
+//! nothing is updated in place, and the same rows make the same table on every machine.
 //!
-//! The unit is the block: the same seed and map in every rotation of the seats. A block counts when all of its
-//! matches are in the log; one with a match that was given up never does, so that a fault of ours yields no rank.
+//! The unit is the block: the same seed and map in every rotation of the seats. A block counts once all of its matches are in the log; one
+//! with a match that was given up never counts, so that a fault of ours gives nobody a rank.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_pairing::ladder::Known;
 use agon_stats::{Match, MatchBlock};
 
-/// A rated match, as it stands in the log.
+/// A rated match, as recorded in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The number of its block.
@@ -44,42 +44,42 @@ pub struct Row {
     pub versions: Vec<i64>,
     /// The rank of each seat; the least is the best.
     pub ranks: Vec<u8>,
-    /// A hash of where it began.
+    /// A hash of the initial position.
     pub start: String,
     /// A hash of all answers.
     pub answers: String,
 }
 
-/// What follows from the log so far.
+/// The state derived from the log so far.
 #[derive(Clone, Debug)]
 pub struct Ladder {
     known: Known,
     /// The number of each version in `known`.
     numbers: BTreeMap<i64, usize>,
-    /// Rows of blocks that are not whole yet.
+    /// Rows of incomplete blocks.
     open: BTreeMap<i64, Vec<Row>>,
     whole: Vec<Whole>,
-    /// Rated matches of each version that count, those of blocks that are not whole included.
+    /// The number of each version's rated matches that count, those of incomplete blocks included.
     matches: BTreeMap<i64, u32>,
     /// The newest block in which each version sat.
     last: BTreeMap<i64, i64>,
-    /// Blocks since ratings were made last.
+    /// Blocks since the last rating.
     unseen: usize,
     left_out: LeftOut,
 }
 
-/// A block that is whole.
+/// A complete block.
 #[derive(Clone, Debug)]
 struct Whole {
     number: i64,
-    /// Who sat in its first match.
+    /// The versions in its first match.
     lineup: Vec<i64>,
-    /// What each of them gained.
+    /// The points that each of them gained.
     points: Vec<u32>,
     block: MatchBlock,
 }
 
-/// What rulings took out: these blocks, and every block in which one of these versions sat.
+/// What rulings left out: these blocks, and every block in which one of these versions sat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Versions.
@@ -101,7 +101,7 @@ impl Default for Ladder {
 }
 
 impl Ladder {
-    /// Before the first match.
+    /// The ladder before the first match.
     pub fn new() -> Self {
         Self {
             known: Known::new(0),
@@ -133,7 +133,7 @@ impl Ladder {
         }
     }
 
-    /// A block is whole.
+    /// Takes in a complete block.
     fn take_in(&mut self, rows: &[Row]) {
         let lineup = &rows[0].versions;
         let mut points = vec![0u32; lineup.len()];
@@ -145,7 +145,7 @@ impl Ladder {
                     std::cmp::Ordering::Equal => 1,
                     std::cmp::Ordering::Greater => 0,
                 };
-                // One of the equals is the seat itself.
+                // The seat itself is one of the equals.
                 points[place] += row.ranks.iter().map(gained).sum::<u32>() - 1;
             }
         }
@@ -169,7 +169,7 @@ impl Ladder {
         self.whole.push(whole);
     }
 
-    /// What a block says of those who sat in it, where it counts.
+    /// Learns from a block about its versions, if it counts.
     fn learn(&mut self, whole: &Whole) {
         let bots: Vec<usize> = whole.lineup.iter().map(|&version| self.number(version)).collect();
         if self.left_out.counts(whole.number, &whole.lineup) {
@@ -178,7 +178,7 @@ impl Ladder {
         }
     }
 
-    /// So many matches of a block, where it counts.
+    /// Counts matches of a block, if it counts.
     fn count(&mut self, block: i64, versions: &[i64], matches: u32) {
         if self.left_out.counts(block, versions) {
             for version in versions {
@@ -194,8 +194,8 @@ impl Ladder {
         number
     }
 
-    /// Leaves these versions and blocks out from now on, and no others: out of the table, out of what is known of the others, and out
-    /// of the matches that they have had, so that they are owed others.
+    /// Leaves out exactly these versions and blocks from now on: from the table, from what is known of the others, and from the matches
+    /// that those have had, so that they are owed new ones.
     pub fn leave_out(&mut self, left_out: LeftOut) {
         if self.left_out == left_out {
             return;
@@ -218,12 +218,12 @@ impl Ladder {
         self.unseen = 0;
     }
 
-    /// In how many rated matches that count a version sat.
+    /// How many rated matches of a version count.
     pub fn matches(&self, version: i64) -> u32 {
         self.matches.get(&version).copied().unwrap_or(0)
     }
 
-    /// How many blocks are whole.
+    /// The number of complete blocks.
     pub fn blocks(&self) -> usize {
         self.whole.len()
     }

@@ -1,58 +1,58 @@
-//! Does a worker stand out? A share of matches is played again by another worker, and tries come to nothing on every machine now and
-//! then. Bots may play at random, so that one that ends otherwise says nothing by itself: a worker stands out when that happens to it
-//! more often than to all others, so that chance does not explain it.
+//! Does a worker stand out? A share of matches is played again by another worker, and on every machine some tries fail now and then. Bots
+//! may play at random, so a different ending proves nothing by itself: a worker stands out when that happens to it so much more often than
+//! to all others that chance does not explain it.
 
 use std::collections::BTreeMap;
 
 use agon_stats::exact::{Share, more_often};
 
-/// A worker with fewer matches that were played again is not judged by them.
+/// Below this number of matches played again, a worker is not judged by them.
 pub const COMPARED: u64 = 20;
-/// By chance a worker stands out so rarely by matches that ended otherwise.
+/// The probability that chance alone makes a worker stand out by matches that ended differently.
 pub const BY_RESULTS: f64 = 1e-4;
-/// One with fewer tries is not judged by those that came to nothing, nor are others judged by fewer than that of all others.
+/// Below this number of tries, a worker is not judged by failed ones; all the others together need as many for the comparison.
 pub const TRIES: u64 = 30;
-/// By chance a worker stands out so rarely by tries that came to nothing.
+/// The probability that chance alone makes a worker stand out by failed tries.
 pub const BY_VOIDS: f64 = 1e-6;
-/// So many times as often as with all others, at least.
+/// The failure rate must be at least this many times that of all others.
 pub const TIMES: f64 = 2.0;
-/// In so many different minutes, at least: all that a machine plays comes to nothing at once when it stands still once.
+/// The failures must fall into at least this many different minutes: when a machine hangs once, everything it is playing fails together.
 pub const MINUTES: u64 = 3;
 
 /// The tries of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tries {
-    /// Whose.
+    /// The worker.
     pub worker: i64,
     /// Whether it may be paused.
     pub may_rest: bool,
-    /// Those that came to nothing, of all.
+    /// The share of failed tries among all.
     pub void: Share,
-    /// In how many different minutes they did.
+    /// In how many different minutes they failed.
     pub minutes: u64,
 }
 
 /// Matches that both of these workers have played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compared {
-    /// The two.
+    /// The two workers.
     pub workers: [i64; 2],
-    /// Those that ended otherwise, of all.
+    /// The share that ended differently, of all.
     pub differ: Share,
 }
 
 /// A worker that stands out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outlier {
-    /// Which.
+    /// The worker.
     pub worker: i64,
-    /// By what, with the figures, as a sentence.
+    /// The reason, with the figures, as a sentence.
     pub why: String,
-    /// How likely that is by chance.
+    /// How likely it is by chance.
     pub chance: f64,
 }
 
-/// The one that stands out most; none when nobody does. One at a time: what it did to those who met it is not theirs.
+/// The worker that stands out most, if any. One at a time: what it did to those that met it must not count against them.
 pub fn outlier(tries: &[Tries], compared: &[Compared]) -> Option<Outlier> {
     let by_results = by_results(tries, compared).map(|found| (found.chance / BY_RESULTS, found));
     let by_voids = by_voids(tries).map(|found| (found.chance / BY_VOIDS, found));
@@ -60,7 +60,7 @@ pub fn outlier(tries: &[Tries], compared: &[Compared]) -> Option<Outlier> {
     found.map(|(_, found)| found)
 }
 
-/// By matches that were played again. Others are those pairs in which it is not.
+/// By matches played again. It is compared with all pairs that it is not part of.
 fn by_results(tries: &[Tries], compared: &[Compared]) -> Option<Outlier> {
     let (mut all, mut own) = (Share::default(), BTreeMap::<i64, Share>::new());
     for Compared { workers, differ } in compared {
@@ -84,7 +84,7 @@ fn by_results(tries: &[Tries], compared: &[Compared]) -> Option<Outlier> {
     found.min_by(|one, other| one.chance.total_cmp(&other.chance))
 }
 
-/// By tries that came to nothing.
+/// By failed tries.
 fn by_voids(tries: &[Tries]) -> Option<Outlier> {
     let mut all = Share::default();
     tries.iter().for_each(|tries| all += tries.void);
@@ -152,12 +152,12 @@ mod tests {
         assert_eq!(found(&all[..2], &[pair([1, 2], 99, 100)]), None, "of two nobody knows which");
         let inside = [Tries { may_rest: false, ..all[0] }, all[1], all[2]];
         assert_eq!(found(&inside, &of(11, 20, 20)), None, "the one inside the server");
-        // Where bots play at random all differ.
+        // Where bots play at random, all results differ.
         let random = [pair([1, 2], 50, 100), pair([2, 3], 55, 100), pair([3, 1], 45, 100)];
         assert_eq!(found(&all, &random), None);
     }
 
-    /// Chance that a test can repeat.
+    /// Randomness that a test can repeat.
     struct Dice(u64);
 
     impl Dice {
@@ -175,8 +175,8 @@ mod tests {
         }
     }
 
-    /// So many workers, of which the first lies in so many per cent of its matches, play matches of which all are played again and so many
-    /// per cent end otherwise by themselves. After every tenth it is looked: who stands out first, and after how many.
+    /// Simulates `workers` workers whose matches are all played again. The first falsifies `lies` per cent of its matches, and `random` per
+    /// cent end differently on their own. Checks after every tenth match, and returns who stood out first, and after how many.
     fn compare(workers: i64, lies: u64, random: u64, most: u64, seed: u64) -> Option<(i64, u64)> {
         let tries: Vec<Tries> = (0..workers).map(|worker| tries(worker, 0, 1_000)).collect();
         let (mut dice, mut pairs) = (Dice(seed), BTreeMap::<[i64; 2], Share>::new());
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn whoever_lies_in_a_fifth_of_its_matches_is_found() {
-        // How many comparisons that takes, in the middle of 21 contests and at worst.
+        // The number of comparisons that it takes: the median of 21 contests, and the worst.
         for (workers, random, middle, worst) in
             [(50, 0, 600, 1_000), (50, 10, 2_500, 5_000), (3, 0, 250, 500)]
         {

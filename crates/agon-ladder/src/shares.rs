@@ -1,22 +1,22 @@
-//! Which kind of work comes next while several wait: each has its share, and what one leaves over goes to the others.
+//! Which kind of work comes next while several wait: each has its share, and what one does not use goes to the others.
 //!
 //! Check matches are not here: they come before everything else.
 
-/// What work is for.
+/// The purpose of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
     /// Rated matches.
     Ladder,
     /// Is a version better than the one before?
     Promotion,
-    /// What somebody asked for: challenges and drafts.
+    /// Requests: challenges and drafts.
     Asked,
 }
 
 impl Lane {
     const ALL: [Self; 3] = [Self::Ladder, Self::Promotion, Self::Asked];
 
-    /// Its part of ten while all wait: the ladder has half at least, what was asked for a fifth at most.
+    /// Its tenths while all wait: the ladder has at least half, requests at most a fifth.
     fn parts(self) -> f64 {
         match self {
             Self::Ladder => 5.0,
@@ -26,15 +26,15 @@ impl Lane {
     }
 }
 
-/// How much each lane had.
+/// How much each lane has had.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shares {
-    /// Matches of each, divided by its parts. A lane that had nothing to do saves nothing up.
+    /// Matches of each lane, divided by its parts. An idle lane saves nothing up.
     had: [f64; 3],
 }
 
 impl Shares {
-    /// The lane that comes next among those that have work.
+    /// The next lane, among those that have work.
     pub fn next(&mut self, has_work: impl Fn(Lane) -> bool) -> Option<Lane> {
         let waiting = Lane::ALL.into_iter().filter(|lane| has_work(*lane));
         let next = waiting.min_by(|a, b| self.of(*a).total_cmp(&self.of(*b)))?;
@@ -46,7 +46,7 @@ impl Shares {
         Some(next)
     }
 
-    /// So many matches of a lane were planned.
+    /// Counts planned matches of a lane.
     pub fn count(&mut self, lane: Lane, matches: usize) {
         self.had[lane as usize] += matches as f64 / lane.parts();
     }
@@ -85,7 +85,7 @@ mod tests {
     fn what_one_leaves_over_goes_to_the_others_and_nobody_saves_up() {
         let mut shares = Shares::default();
         assert_eq!(run(&mut shares, 100, 1, |_, lane| lane == Lane::Asked), [0, 0, 100]);
-        // The ladder does not catch up for the time when nobody wanted it.
+        // The ladder does not catch up for the time when it was idle.
         let had = run(&mut shares, 100, 1, |_, lane| lane != Lane::Promotion);
         assert!((68..=74).contains(&had[0]), "{had:?}");
         assert_eq!(shares.next(|_| false), None);

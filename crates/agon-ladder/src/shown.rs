@@ -1,4 +1,4 @@
-//! What of the table is shown: each entrant once, with the version that stands for it.
+//! What the board shows of the table: each entrant once, with the version that stands for it.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use agon_stats::Head;
 
 use crate::{Place, Table};
 
-/// A version and whose it is.
+/// A version and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Which.
+    /// The version.
     pub version: i64,
-    /// Its number among those of its entrant.
+    /// Its number among the versions of its entrant.
     pub n: i64,
     /// The entrant.
     pub entrant: String,
@@ -42,10 +42,10 @@ pub struct Line {
     pub above_next: Option<f64>,
 }
 
-/// The board. A live version with fewer than `placing` matches leaves the place to the last one before it that has
-/// enough, so that nobody falls for the first minutes of a new version.
+/// The board. A live version with fewer than `placing` matches leaves its place to the last one before it that has enough, so that nobody
+/// drops during the first minutes of a new version.
 pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
-    // Looked up, not searched for: a board of thousands is made while others wait for the same thread.
+    // An index, not a search: a board of thousands is made while others wait for the same thread.
     let found = numbers(table);
     let is_placed = |version: i64| found.get(&version).is_some_and(|&at| table.places[at].matches >= placing);
     let mut own: BTreeMap<&str, Vec<&Standing>> = BTreeMap::new();
@@ -75,7 +75,7 @@ pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
             },
         ));
     }
-    // The table is in order; who has not played yet comes last, by name.
+    // The table is in order; versions that have not played yet come last, by name.
     lines.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.entrant.cmp(&b.1.entrant)));
     let ats: Vec<usize> = lines.iter().map(|(at, _)| *at).collect();
     let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
@@ -97,16 +97,16 @@ pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
     lines
 }
 
-/// Where each version stands in the table.
+/// The place of each version in the table.
 fn numbers(table: &Table) -> BTreeMap<i64, usize> {
     table.places.iter().enumerate().map(|(at, place)| (place.version, at)).collect()
 }
 
-/// How sure the first `best` lines with a rank are; where there are no more lines than that, all but the last. None while that
-/// cannot be said: fewer than two have a rank, or one of the head has no finite rating or never met the others, by no chain.
+/// How certain the first `best` ranked lines are; if there are no more lines than that, all but the last. None where it is undefined: fewer
+/// than two are ranked, or one of these has no finite rating or has no chain of matches to the others.
 ///
-/// Who lost everything has no finite rating either and stands below: that counts as far as the last of the head is better
-/// than it.
+/// A version that lost everything has no finite rating either, and stands below: it counts to the degree that the last of these lines is
+/// better than it.
 pub fn head(table: &Table, lines: &[Line], best: usize) -> Option<Head> {
     let numbers = numbers(table);
     let found = |line: &Line| numbers.get(&line.place.as_ref()?.version).copied();
@@ -183,7 +183,7 @@ mod tests {
             place(4, -100.0, 30),
             Place { elo: None, ..place(3, 0.0, 30) },
         ];
-        // The last one lost everything; the second place is a version that plays no more.
+        // The last one lost everything; the second place is a retired version.
         let known = |i: usize, j: usize| (i < 3 && j < 3).then_some(if i == j { 0.0 } else { 40.0 });
         let square = |of: &dyn Fn(usize, usize) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
             (0..4).map(|i| (0..4).map(|j| of(i, j)).collect()).collect()
@@ -202,7 +202,7 @@ mod tests {
         ];
         let lines = shown(&table, &versions, 20);
         let found = head(&table, &lines, 1).expect("two are below");
-        // 150 Elo apart with a deviation of 40 is as good as sure; what is left is whoever lost everything.
+        // 150 Elo apart with a deviation of 40 is practically certain; the rest is the one that lost everything.
         assert!((found.these - 0.75).abs() < 0.001 && found.these == found.order, "{found:?}");
         assert_eq!(head(&table, &lines, 9).map(|head| head.bots), None, "nobody with a rating is below two");
         assert_eq!(head(&table, &lines[..1], 1), None, "nobody is below");

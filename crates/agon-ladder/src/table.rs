@@ -29,23 +29,23 @@ pub struct Place {
 pub struct Table {
     /// The places.
     pub places: Vec<Place>,
-    /// Blocks that count.
+    /// The number of blocks that count.
     pub blocks: u64,
-    /// Matches in them.
+    /// The number of matches in them.
     pub matches: u64,
-    /// Blocks that only repeat their start and do not count.
+    /// The number of blocks that do not count because they only repeat their start.
     pub repeats: u64,
-    /// For each place how sure it is that it is stronger than each other one. Empty where there are more than some hundreds, and
-    /// where the table was read: it is no part of what is kept, sealed or exported.
+    /// For each place, the probability that it is stronger than each other one. Empty when there are more than some hundreds, and for a
+    /// table that was read back: it is not stored, sealed or exported.
     #[serde(skip)]
     pub sure: Vec<Vec<Option<f64>>>,
-    /// For each place the standard deviation of its difference to each other one, in Elo; kept as `sure` is.
+    /// For each place, the standard deviation of its difference to each other one, in Elo; kept like `sure`.
     #[serde(skip)]
     pub deviations: Vec<Vec<Option<f64>>>,
 }
 
 impl Table {
-    /// How sure it is that place `one` is stronger than place `other`, both from 0.
+    /// The probability that place `one` is stronger than place `other`, both from 0.
     pub fn sure(&self, one: usize, other: usize) -> Option<f64> {
         match self.sure.get(one).and_then(|row| row.get(other)) {
             Some(sure) => *sure,
@@ -54,12 +54,12 @@ impl Table {
     }
 }
 
-/// How a version is called in statistics: numbers in the order of their names.
+/// The name of a version in statistics: the order of names is that of numbers.
 pub fn name(version: i64) -> String {
     format!("{version:012}")
 }
 
-/// FNV-1a: small, and the same for ever.
+/// FNV-1a: small, and never changes.
 fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in parts.flatten() {
@@ -68,7 +68,7 @@ fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> u64 {
     hash
 }
 
-/// A hash of where a block began: state and map, and the versions in their seats.
+/// A hash of a block's start: state and map, and the versions in their seats.
 pub fn start(rows: &[Row]) -> u64 {
     let texts: Vec<String> = rows.iter().map(|row| format!("{} {:?};", row.start, row.versions)).collect();
     hash(texts.iter().map(String::as_bytes))
@@ -81,7 +81,7 @@ pub fn fingerprint(rows: &[Row]) -> u64 {
 }
 
 impl Ladder {
-    /// The table of all blocks that are whole and that no ruling left out, under the rules that `key` names.
+    /// The table of all complete blocks that no ruling left out, under the rules that `key` names.
     pub fn table(&self, key: &TableKey) -> Table {
         let mut results = Results::new(key.clone());
         for whole in &self.whole {
@@ -142,7 +142,7 @@ mod tests {
         let mut rows = Vec::new();
         for block in 1..=30 {
             let (a, b) = ([1, 2, 3][block as usize % 3], [2, 3, 1][block as usize % 3]);
-            // The smaller number wins three of four.
+            // The smaller number wins three out of four.
             let upset = block % 4 == 0;
             let first = (a < b) != upset;
             rows.push(row(block, 0, [a, b], if first { [1, 2] } else { [2, 1] }));

@@ -1,11 +1,11 @@
-//! Is a version better than the one that it follows?
+//! Is a version better than the one before it?
 //!
-//! Half of the blocks are the two against each other, mirrored; the other half are twin matches, in which each of them plays the
-//! same seed in the same seats against the same field of the nearest opponents. Strength against one's own past alone misleads
-//! where bots beat each other in a circle. In games of more than two seats all blocks are twins.
+//! Half of the blocks are mirrored matches of the two against each other; the other half are twin matches, in which each of them plays the
+//! same seed in the same seats against the same field of the nearest opponents. Strength against one's own past alone misleads where bots
+//! beat each other in a circle. In games of more than two seats all blocks are twins.
 //!
-//! Both count on one scale, that of twins ([`Shape::twins`]). A game of the two against each other tells half as much of it as it
-//! could: who wins it is ahead by ½ of an expected score, where a twin can be ahead by 1.
+//! Both count on one scale, that of twins ([`Shape::twins`]). A direct game counts half as much on it as it could: its winner is ahead by ½
+//! of an expected score, where a twin can be ahead by 1.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,17 +16,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Ladder, Row, table};
 
-/// So many blocks are played at most.
+/// Upper limit on the blocks of a trial.
 pub const BLOCKS: u32 = 50;
-/// It takes no longer, in milliseconds.
+/// Upper limit on its time, in milliseconds.
 pub const PATIENCE_MS: i64 = 600_000;
-/// From so many opponents the fields of twins are taken.
+/// How many opponents the fields of twins are taken from.
 pub const OPPONENTS: usize = 5;
-/// A map is spoken of when so many blocks were played on it.
+/// How many blocks must have been played on a map for a statement about it.
 const ENOUGH: u64 = 4;
-/// How sure the verdict is.
+/// The confidence of the verdict.
 const CONFIDENCE: f64 = 0.95;
-/// How sure it is of a single map: there are several of them to be wrong about.
+/// The confidence about a single map, which is higher because there are several to be wrong about.
 const OF_A_MAP: f64 = 0.99;
 
 /// What is played next.
@@ -38,7 +38,7 @@ pub enum Next {
     Twin(Vec<i64>),
 }
 
-/// What comes after so many blocks, with these opponents, the nearest first; none when there is nobody to play with.
+/// What comes after `planned` blocks, with these opponents, the nearest first; none if there is nobody to play against.
 pub fn next(planned: u32, seats: usize, opponents: &[i64]) -> Option<Next> {
     let turn = planned as usize;
     let field = |from: usize| {
@@ -55,14 +55,14 @@ pub fn next(planned: u32, seats: usize, opponents: &[i64]) -> Option<Next> {
     }
 }
 
-/// A block that is whole.
+/// A complete block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
     /// The map, from 0.
     pub map: i64,
     /// The matches of the new version.
     pub new: Vec<Row>,
-    /// Those of its twin; empty where the two met.
+    /// Those of its twin; empty if the two met.
     pub old: Vec<Row>,
 }
 
@@ -127,7 +127,7 @@ pub fn verdict(trials: &[Trial], seats: usize, new: i64, old: i64) -> Verdict {
     }
 }
 
-/// A score of twins is even at ½ and moves half as fast as the expected score of a game.
+/// The Elo difference for a score of twins, which is even at ½ and moves half as fast as the expected score of a game.
 fn elo(score: f64) -> Option<f64> {
     elo_of_score(2.0 * score - 0.5)
 }
@@ -156,7 +156,7 @@ fn tally<'a>(blocks: impl Iterator<Item = &'a Block>, shape: Shape) -> Tally {
     tally
 }
 
-/// The points of a block; none when a match of it is missing.
+/// The points of a block; none if one of its matches is missing.
 fn block(trial: &Trial, seats: usize, new: i64, old: i64) -> Option<Block> {
     let rows = |rows: &[Row]| {
         let mut rows = rows.to_vec();
@@ -217,7 +217,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Ladder {
-    /// Those of `among` whose rating is nearest to that of `version`, the nearest first.
+    /// The versions of `among` that are nearest to `version` in rating, the nearest first.
     pub fn nearest(&mut self, version: i64, among: &[i64], count: usize) -> Vec<i64> {
         let number = self.number(version);
         let own = self.known.elo(number);
@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    /// Two seats; who wins each game.
+    /// A block of two seats, with the winner of each game.
     fn met(number: i64, map: i64, wins: [bool; 2]) -> Trial {
         let ranks = |new_wins: bool| if new_wins { [1, 2] } else { [2, 1] };
         let [first, second] = wins.map(ranks);
@@ -292,7 +292,7 @@ mod tests {
         let same = vec![met(1, 0, [true, true]); 50];
         let same = verdict(&same, 2, NEW, OLD);
         assert_eq!((same.says, same.blocks, same.counted), (Says::Unknown, 50, 1));
-        // A block of which a match is missing is none.
+        // A block with a missing match does not count.
         let mut cut = met(1, 0, [true, true]);
         cut.new.pop();
         assert_eq!(verdict(&[cut], 2, NEW, OLD).blocks, 0);
@@ -322,7 +322,7 @@ mod tests {
         );
     }
 
-    /// Of verdicts on equal versions one in twenty says that they differ; a difference of 150 Elo is seen.
+    /// Of verdicts on equal versions one in twenty says that they differ; a difference of 150 Elo is detected.
     #[test]
     fn verdicts_are_as_sure_as_they_say() {
         let mut chance = Seeded::stream(3, "verdicts");

@@ -1,17 +1,17 @@
-//! Is the ladder's order true? Forty versions of known strength, twenty of them within 60 Elo, three beating each other
-//! in a circle: with a quarter of the games of a round robin the ladder's order is as true as the round robin's.
+//! Is the ladder's order true? Forty versions of known strength, twenty of them within 60 Elo, three beating each other in a circle: with a
+//! quarter of the games of a round robin the ladder's order is as true as the round robin's.
 //!
-//! `cargo xtask long contest-ladder` makes 20 runs; here are a few.
+//! `cargo xtask long contest-ladder` makes 20 runs; this makes a few.
 
 use agon_game::Seeded;
 use agon_ladder::{Contender, Ladder, Policy, Row, Table};
 use agon_stats::{RulesHash, TableKey, score_of_elo};
 
 const VERSIONS: i64 = 40;
-/// Games of a pair in the round robin.
+/// Games per pair in the round robin.
 const GAMES: i64 = 20;
 
-/// How strong each version is, in Elo: twenty within 60, the others spread over 600 on both sides.
+/// The strength of each version, in Elo: twenty within 60, the others spread over 600 on both sides.
 fn strengths(chance: &mut Seeded) -> Vec<f64> {
     let mut random = || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
     let near = (0..20).map(|place| f64::from(place) * 3.0 - 30.0).collect::<Vec<_>>();
@@ -26,7 +26,7 @@ struct World {
 }
 
 impl World {
-    /// The share of games that one wins against another. The versions 5, 6 and 7 beat each other in a circle.
+    /// The expected share of wins of one against another. The versions 5, 6 and 7 beat each other in a circle.
     fn expected(&self, one: i64, other: i64) -> f64 {
         let circle = match (one, other) {
             (5, 6) | (6, 7) | (7, 5) => 100.0,
@@ -65,7 +65,7 @@ fn tau(table: &Table, elo: &[f64]) -> f64 {
     sum / pairs
 }
 
-/// How many of the intervals of 95 % hold the truth: ratings are relative, so the mean of both is the same.
+/// How many of the 95 % intervals contain the truth. Ratings are relative, so both are shifted to the same mean.
 fn right(table: &Table, elo: &[f64]) -> (u32, u32) {
     let mean = elo.iter().sum::<f64>() / elo.len() as f64;
     let known: Vec<_> = table.places.iter().filter_map(|place| Some((place, place.elo?))).collect();

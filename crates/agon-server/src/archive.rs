@@ -1,4 +1,4 @@
-//! A zip archive that nobody finds before it is whole.
+//! A zip archive that appears under its name only when it is complete.
 
 use std::fs::Permissions;
 use std::io::{self, BufWriter, Read, Write};
@@ -12,31 +12,31 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::ServerError;
 
-/// Whether what goes into an archive is made smaller first.
+/// Whether a file is compressed in the archive.
 #[derive(Clone, Copy, Debug)]
 pub enum Pack {
     /// It is text, or a database.
     Yes,
-    /// It is packed already.
+    /// It is compressed already.
     No,
 }
 
-/// An archive that is being written. Dropped before [`finish`](Self::finish), there is none.
+/// An archive being written. If it is dropped before [`finish`](Self::finish), there is none.
 pub struct Archive<'a> {
     file: &'a Path,
     zip: ZipWriter<BufWriter<NamedTempFile>>,
 }
 
 impl<'a> Archive<'a> {
-    /// A new one.
+    /// Begins a new archive.
     ///
     /// # Errors
-    /// When there is such a file already, or it cannot be made.
+    /// When the file exists already, or it cannot be made.
     pub fn new(file: &'a Path) -> Result<Self, ServerError> {
         if file.exists() {
             return Err(there_is_one(file));
         }
-        // With the rights of a file that somebody makes, and not of a temporary one.
+        // With the permissions of an ordinary file, not of a temporary one.
         let draft = tempfile::Builder::new()
             .prefix(".agon-")
             .suffix(".part")
@@ -46,16 +46,16 @@ impl<'a> Archive<'a> {
         Ok(Self { file, zip: ZipWriter::new(BufWriter::new(draft)) })
     }
 
-    /// Begins a file in it, which is then written.
+    /// Begins a file in the archive, to be written next.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Disk errors.
     pub fn begin(&mut self, name: impl Into<String>, pack: Pack) -> Result<(), ServerError> {
         let method = match pack {
             Pack::Yes => CompressionMethod::Deflated,
             Pack::No => CompressionMethod::Stored,
         };
-        // Of no time: the same content is the same archive.
+        // No time stamps, so that the same content gives the same archive.
         let options = SimpleFileOptions::default()
             .compression_method(method)
             .last_modified_time(DateTime::default())
@@ -64,26 +64,26 @@ impl<'a> Archive<'a> {
         begun.map_err(|error| unwritten(self.file, io::Error::other(error)))
     }
 
-    /// Writes on in the file that was begun.
+    /// Appends to the current file.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Disk errors.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), ServerError> {
         self.zip.write_all(bytes).map_err(|error| unwritten(self.file, error))
     }
 
-    /// The same with all that can be read; how many bytes that is.
+    /// Appends all that can be read, and returns its number of bytes.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Disk errors.
     pub fn copy(&mut self, from: &mut impl Read) -> Result<u64, ServerError> {
         io::copy(from, &mut self.zip).map_err(|error| unwritten(self.file, error))
     }
 
-    /// It is whole, and on the disk.
+    /// Completes the archive on the disk.
     ///
     /// # Errors
-    /// Those of the disk, and when somebody made such a file meanwhile.
+    /// Disk errors, and when such a file has appeared meanwhile.
     pub fn finish(self) -> Result<(), ServerError> {
         let failed = |error| unwritten(self.file, error);
         let written = self.zip.finish().map_err(|error| failed(io::Error::other(error)))?;
@@ -97,12 +97,12 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// The folder that something lies in.
+/// The folder of a file.
 pub fn above(file: &Path) -> &Path {
     file.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Why something of a contest cannot be written, or read.
+/// The error for a file of a contest that cannot be written or read.
 pub fn unwritten(file: &Path, error: io::Error) -> ServerError {
     StoreError::File(file.display().to_string(), error).into()
 }

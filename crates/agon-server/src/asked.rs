@@ -17,34 +17,34 @@ use futures_util::future::{try_join, try_join_all};
 
 use crate::{Server, ServerError};
 
-/// A lease holds so long without a beat, in milliseconds.
+/// How long a lease holds without a heartbeat, in milliseconds.
 pub const LEASE_MS: i64 = 60_000;
-/// A lease that takes longer is written into the log of the program where that is asked for.
+/// A lease request longer than this goes into the program's log where that is enabled.
 const LONG: Duration = Duration::from_millis(30);
-/// Who asks for work waits for no more plans: others may have taken what they held.
+/// A request for work waits for at most this many plans: others may take what they yield.
 const MOST_PLANS: usize = 3;
-/// A longer report is refused, in bytes of JSON: it goes into the log.
+/// Upper limit on a report, in bytes of JSON, because it goes into the log; a longer one is refused.
 const MOST_REPORT: usize = 16 << 10;
-/// What a worker posts of a match: what it saw, the replay, and what belongs to the author of each seat.
+/// What a worker posts of a match: its report, the replay, and what belongs to the author of each seat.
 pub type Over<'a> = (&'a Report, &'a [u8], &'a [Option<Private>]);
-/// A longer reason is cut, in characters.
+/// Upper limit on a reason, in characters; a longer one is cut.
 const LONGEST_WHY: usize = 4_000;
 
 impl Server {
-    /// A worker introduces itself. Leases of an earlier process under its name end, for it is gone.
+    /// Registers a worker that introduces itself. Leases of an earlier process under its name end, because that is gone.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn meet(&self, name: &str, level: &str, now: Time) -> Result<WorkerId, ServerError> {
         let worker = self.store.act(Meet { name: name.to_owned(), level: level.to_owned(), now }).await?;
         self.store.act(Reclaim { worker, now }).await?;
         Ok(worker)
     }
 
-    /// Matches to play.
+    /// Leases matches to play.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn lease(
         &self,
         worker: WorkerId,
@@ -58,7 +58,7 @@ impl Server {
         let began = Instant::now();
         let mut granted = self.store.act(lease.clone()).await?;
         let first = began.elapsed();
-        // For who is paused nothing is planned.
+        // Nothing is planned for a paused worker.
         if granted.matches.is_empty() && !self.store.is_paused(worker).await? {
             let wants = self.wanted.wait(most);
             for _ in 0..MOST_PLANS {
@@ -87,13 +87,13 @@ impl Server {
         told
     }
 
-    /// The contest as it stands.
+    /// The present state of the contest.
     pub(crate) async fn contest_now(&self) -> Result<Option<Contest>, ServerError> {
         let contests = self.store.contests().await?;
         Ok(contests.into_iter().find(|contest| contest.id == self.contest))
     }
 
-    /// What was granted, in the words of workers.
+    /// What was granted, in the worker's terms.
     async fn told(&self, granted: Granted) -> Result<agon_worker::Granted, ServerError> {
         if granted.matches.is_empty() {
             return Ok(agon_worker::Granted::default());
@@ -103,8 +103,8 @@ impl Server {
         Ok(agon_worker::Granted { lease: granted.lease.map(|lease| lease.0), jobs })
     }
 
-    /// All versions, these among them. Read anew when somebody acted since, as by taking another name: nothing else of a version
-    /// that a match needs to know ever changes.
+    /// All versions, including these. Read again after any act since, such as a renamed team: nothing else about a version that a match
+    /// needs ever changes.
     pub(crate) async fn known(
         &self,
         needed: impl Iterator<Item = &VersionId>,
@@ -121,35 +121,35 @@ impl Server {
         Ok(known.1.clone())
     }
 
-    /// A match begins.
+    /// Records that a match begins.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn start(&self, worker: WorkerId, attempt: Try, now: Time) -> Result<bool, ServerError> {
         Ok(self.store.act(Start { worker, attempt: ours(attempt), now }).await?)
     }
 
-    /// A worker lives.
+    /// Records a worker's heartbeat.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn beat(&self, worker: WorkerId, lease: i64, now: Time) -> Result<bool, ServerError> {
         let until = now.plus(LEASE_MS);
         Ok(self.store.act(Beat { worker, lease: LeaseId(lease), now, until }).await?)
     }
 
-    /// The version that a check match is about is unpacked and built.
+    /// Records that the version that a check match is about is being unpacked and built.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn building(&self, worker: WorkerId, attempt: Try, now: Time) -> Result<bool, ServerError> {
         Ok(self.store.act(Building { worker, attempt: ours(attempt), now }).await?)
     }
 
-    /// That is over; what the build said is kept for its author.
+    /// Records that this is over; the output of the build is kept for its author.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn built(&self, worker: WorkerId, attempt: Try, log: &[u8]) -> Result<(), ServerError> {
         let log = &log[log.len().saturating_sub(MOST_LOG as usize)..];
         let log = if log.is_empty() { None } else { Some(self.keep(log).await?) };
@@ -163,10 +163,10 @@ impl Server {
         Ok(kept.map_err(|error| agon_store::StoreError::File("objects".to_owned(), error))?)
     }
 
-    /// A match is over.
+    /// Posts the result of a match.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn post(
         &self,
         worker: WorkerId,
@@ -178,11 +178,11 @@ impl Server {
         Ok(posted.into_iter().next().unwrap_or(agon_worker::Posted::Refused))
     }
 
-    /// Matches are over: their replays and what belongs to the authors are kept first, then one short transaction. Of two that are of
-    /// one try, and differ, the first counts.
+    /// Posts the results of several matches: their replays and what belongs to the authors are kept first, then comes one short
+    /// transaction. Of two different results for one try the first counts.
     ///
     /// # Errors
-    /// Those of the store. None is kept then; each may be posted again.
+    /// Store errors. Nothing is kept then; each may be posted again.
     pub async fn post_all(
         &self,
         worker: WorkerId,
@@ -207,7 +207,7 @@ impl Server {
         Ok(refused.into_iter().map(posted).collect())
     }
 
-    /// Keeps the objects of a result; none where one of them is too large.
+    /// Keeps the objects of a result; none if one of them is too large.
     async fn keep_result(
         &self,
         worker: WorkerId,
@@ -234,10 +234,10 @@ impl Server {
         Ok(Some(Post { worker, attempt: ours(attempt), result: report, replay, own, now }))
     }
 
-    /// A match came to nothing.
+    /// Records that a match gave no result.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn void(
         &self,
         worker: WorkerId,
@@ -245,13 +245,13 @@ impl Server {
         nothing: &Nothing,
         now: Time,
     ) -> Result<(), ServerError> {
-        // Why a version cannot play is kept in parts, where there are such.
+        // The reason why a version cannot play is kept in parts, where it has any.
         let why = match &nothing.unfit {
             Some(unfit) => crate::json(&unfit.bounded(LONGEST_WHY)),
-            // A database need not take a NUL.
+            // Not every database accepts a NUL.
             None => nothing.why.replace('\0', "\u{fffd}").chars().take(LONGEST_WHY).collect(),
         };
-        // Only what is tried out can turn out to be unfit: of a match of the ladder nobody may say that it is of no use.
+        // Only a version being tried out can turn out unfit: nobody may say that playing a ladder match is pointless.
         let kind = self.store.kind_of(MatchId(attempt.game)).await?;
         let hopeless = nothing.unfit.is_some() && matches!(kind, Some(Kind::Check | Kind::Draft));
         self.store.act(Void { worker, attempt: ours(attempt), why, hopeless, now }).await?;
@@ -259,16 +259,16 @@ impl Server {
         Ok(())
     }
 
-    /// What of a lease is not over is given back.
+    /// Gives back the unfinished matches of a lease.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn abort(&self, worker: WorkerId, lease: i64, now: Time) -> Result<(), ServerError> {
         self.store.act(Abort { worker, lease: LeaseId(lease), now }).await?;
         Ok(())
     }
 
-    /// What somebody handed in.
+    /// The bytes that somebody handed in.
     ///
     /// # Errors
     /// When there is no such object.
@@ -280,10 +280,10 @@ impl Server {
             .map_err(|error| ServerError::Wrong(error.to_string()))
     }
 
-    /// The same for a worker elsewhere: only what plays in a match that it has in hand; none where nothing of that does.
+    /// The same for a worker elsewhere: only what plays in a match that it holds; none otherwise.
     ///
     /// # Errors
-    /// Those of the store, and when the object is not there.
+    /// Store errors, and when the object is missing.
     pub async fn fetch_for(&self, worker: WorkerId, sha: &str) -> Result<Option<Vec<u8>>, ServerError> {
         let Ok(source) = sha.parse::<Sha>() else { return Ok(None) };
         match self.store.may_fetch(worker, &source).await? {
@@ -297,7 +297,7 @@ fn ours(attempt: Try) -> Attempt {
     Attempt { game: MatchId(attempt.game), n: attempt.n }
 }
 
-/// A match in the words of workers.
+/// A match in the worker's terms.
 pub(crate) fn job(leased: &Leased, versions: &BTreeMap<VersionId, Version>) -> Result<Job, ServerError> {
     let seats = leased.seats.iter().map(|id| {
         let version = versions

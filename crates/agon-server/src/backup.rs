@@ -17,17 +17,17 @@ use crate::{ServerError, status};
 pub struct Kept {
     /// Objects: bots, replays, logs.
     pub objects: u64,
-    /// Bytes of all that is in it.
+    /// Total bytes.
     pub bytes: u64,
 }
 
-/// While it is copied, drafts may be forgotten that the copy of the database still names; then it is copied anew, so often.
+/// How often to copy again when drafts that the copied database still names were forgotten meanwhile.
 const TRIES: u32 = 5;
 
-/// Copies the contest in `folder` into a new file. `beside` are files of the folder that its contest.toml names, it included.
+/// Copies the contest in `folder` into a new file. `beside` lists its contest.toml and the files that this names.
 ///
 /// # Errors
-/// When there is no contest, or something cannot be read or written; then there is no file.
+/// When there is no contest, or something cannot be read or written; there is no file then.
 pub async fn backup(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, ServerError> {
     let (store, _) = status::look(folder).await?;
     store.close().await;
@@ -74,10 +74,10 @@ async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, Se
     Ok(kept)
 }
 
-/// Makes the folder of a contest from a backup, and checks it: what is not as it must be.
+/// Makes a contest's folder from a backup, and checks it. Returns the violations found, too.
 ///
 /// # Errors
-/// When the file is no backup, or the folder is there already or cannot be made; then there is none.
+/// When the file is not a backup, or the folder exists already or cannot be made; there is none then.
 pub async fn restore(file: &Path, folder: &Path) -> Result<(Kept, Vec<String>), ServerError> {
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) || folder.is_file() {
         return Err(ServerError::Wrong(format!(
@@ -86,7 +86,7 @@ pub async fn restore(file: &Path, folder: &Path) -> Result<(Kept, Vec<String>), 
         )));
     }
     let above = above(folder);
-    // With the rights of a folder that somebody makes, and not of a temporary one.
+    // With the permissions of an ordinary folder, not of a temporary one.
     let mut builder = tempfile::Builder::new();
     let draft = builder.prefix(".agon-restore-").permissions(PermissionsExt::from_mode(0o777));
     let draft = draft.tempdir_in(above).map_err(|error| unwritten(above, error))?;
@@ -109,7 +109,7 @@ async fn unpack(file: &Path, into: &Path) -> Result<Kept, ServerError> {
     }
     let (objects, mut kept) = (Objects::open(into)?, Kept::default());
     for index in 0..zip.len() {
-        // What is open in the archive is closed before anything is waited for.
+        // The open entry of the archive is dropped before any await.
         let object = {
             let mut entry = zip.by_index(index).map_err(|error| no(&error))?;
             let name = entry.name().map_err(|error| no(&error))?.into_owned();

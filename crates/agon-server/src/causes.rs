@@ -1,9 +1,9 @@
-//! Why a version cannot play, in words for its author: whose doing it is, what happened, and what to do.
+//! Why a version cannot play, in words for its author: who is at fault, what happened, and what to do.
 
 use agon_store::{Cause, Stage, Whose};
 use agon_worker::{Private, Unfit};
 
-/// It could not be made ready. `why` is what its worker said, in parts or, from earlier programs, as a sentence.
+/// The version could not be made ready. `why` is what its worker said, in parts or, from earlier programs, as a sentence.
 pub fn unfit(why: &str) -> Cause {
     match serde_json::from_str::<Unfit>(why) {
         Ok(Unfit { stage, what, fix }) => Cause { whose: Whose::Yours, stage: of(stage), what, fix },
@@ -19,7 +19,7 @@ fn of(stage: agon_worker::Stage) -> Stage {
     }
 }
 
-/// Its program broke in its check match: the first fault by which it did, else the kind of it.
+/// Its program failed in its check match: by its first fault, else by the kind of fault.
 pub fn broke(told: Option<&Private>, kind: Option<&str>) -> Cause {
     let first = told.and_then(|told| told.faults.iter().find(|fault| fault.breaks));
     let what = match first {
@@ -31,7 +31,7 @@ pub fn broke(told: Option<&Private>, kind: Option<&str>) -> Cause {
     Cause { whose: Whose::Yours, stage: Stage::Match, what, fix: first.and_then(|fault| fault.fix.clone()) }
 }
 
-/// No check match came to an end.
+/// No check match was completed.
 pub fn given_up(why: Option<&str>) -> Cause {
     let last = why.map(|why| format!(" The last one: {why}.")).unwrap_or_default();
     Cause {

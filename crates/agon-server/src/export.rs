@@ -1,8 +1,8 @@
 //! A contest as one file that anybody can check: the sealed log, its replays, and the table that follows.
 //!
-//! It is a zip archive: `contest.json` says what was played and by whom, `log.txt` has each row behind its hash, and
-//! `replays/HASH` what was played. [`verify`] believes none of it: it follows the chain of the log, computes every match
-//! again from its replay, the seeds from the secret once that is published, and the table from the log.
+//! It is a zip archive: `contest.json` says what was played and by whom, `log.txt` has each row after its hash, and `replays/HASH` what was
+//! played. [`verify`] trusts none of it: it follows the chain of the log, recomputes every match from its replay, the seeds from the secret
+//! once that is published, and the table from the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -25,16 +25,16 @@ use crate::{ServerError, json, key, read, recomputed, status};
 
 /// The version of the format.
 pub const FORMAT: u32 = 1;
-/// `contest.json` is no longer than this, in bytes, however many versions there are.
+/// Upper limit on `contest.json`, in bytes, however many versions there are.
 const LONGEST_HEAD: u64 = 256 << 20;
-/// A row of the log is no longer than this, in bytes.
+/// Upper limit on a row of the log, in bytes.
 const LONGEST_ROW: usize = 1 << 20;
-/// So many matches are read before they are computed, on all CPUs,
+/// How many matches are read before they are computed, on all CPUs,
 const AT_ONCE: usize = 256;
-/// or those whose replays have so many bytes together: somebody else has made them.
+/// or how many bytes of replays: they may come from anybody.
 const MOST_READ: usize = 64 << 20;
 
-/// What `contest.json` says.
+/// The content of `contest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
@@ -48,29 +48,29 @@ pub struct Head {
     pub founded: i64,
     /// What decides results, in the words that the log is chained to.
     pub terms: String,
-    /// The SHA-256 of the secret that seeds come from, as it was published before the first match.
+    /// The SHA-256 of the secret of the seeds, as published before the first match.
     pub secret_sha: String,
     /// That secret, once it is published.
     pub secret: Option<String>,
     /// Blocks that share the seed of another one.
     pub twins: BTreeMap<i64, i64>,
-    /// How many rows the log has.
+    /// The number of rows in the log.
     pub rows: i64,
     /// The hash of all of them.
     pub sha: String,
-    /// Who played.
+    /// The versions that played.
     pub versions: Vec<Played>,
     /// The table that follows from the log.
     pub table: Table,
 }
 
-/// A version, as all may know it.
+/// A version, as everybody may see it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Played {
     /// Its number in the log.
     pub version: i64,
-    /// Whose it is.
+    /// The team it belongs to.
     pub team: String,
     /// The number of that team in rulings.
     pub entrant: i64,
@@ -78,15 +78,15 @@ pub struct Played {
     pub n: i64,
     /// Whether it is one of ours.
     pub boss: bool,
-    /// Which, then.
+    /// Which one, in that case.
     pub builtin: Option<String>,
-    /// The SHA-256 of what was handed in.
+    /// The SHA-256 of the upload.
     pub source: String,
-    /// When that arrived, in milliseconds since 1970.
+    /// When it arrived, in milliseconds since 1970.
     pub received: i64,
 }
 
-/// What was written or checked.
+/// The result of writing or checking an archive.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The contest.
@@ -97,27 +97,26 @@ pub struct Report {
     pub rows: i64,
     /// The hash of all of them.
     pub sha: String,
-    /// Matches that were computed again.
+    /// The number of matches recomputed.
     pub recomputed: u64,
-    /// Seeds that were computed again; none while the secret is not published.
+    /// The number of seeds recomputed; none while the secret is not published.
     pub seeds: Option<u64>,
-    /// Who played.
+    /// The versions that played.
     pub versions: Vec<Played>,
     /// The table, computed from the log.
     pub table: Table,
-    /// What is not as the archive says; empty when all of it holds.
+    /// What differs from the archive's claims; empty if all of them hold.
     pub wrong: Vec<String>,
 }
 
-/// No more than this is told.
+/// Upper limit on the differences reported.
 const TOLD: usize = 20;
 
-/// Writes the contest in `folder` into a new file, also while the contest runs; `seen` hears how many of its replays are in it, and
-/// how many will be. With `reveal` the secret of the seeds is
-/// in it: the contest must be paused then, and should be over.
+/// Writes the contest in `folder` into a new file, even while it runs; `seen` is told how many of its replays are written, and how many
+/// there will be. With `reveal` the file has the secret of the seeds: the contest must be paused then, and should be over.
 ///
 /// # Errors
-/// When there is no contest, it runs and is to be revealed, or the file cannot be written; then there is none.
+/// When there is no contest, it is running and is to be revealed, or the file cannot be written; there is none then.
 pub async fn export(
     folder: &Path,
     file: &Path,
@@ -136,7 +135,7 @@ pub async fn export(
     let mut archive = Archive::new(file)?;
     let mut facts = Facts::new();
     let mut sha = root(&contest.terms, &contest.secret_sha);
-    // The log first, into memory row by row and out again: its end stands in the head.
+    // The log first, into memory row by row and out again: its end goes into the head.
     let mut replays = BTreeSet::new();
     archive.begin("log.txt", Pack::Yes)?;
     while facts.upto < rows {
@@ -211,11 +210,11 @@ pub async fn export(
     })
 }
 
-/// Checks the archive in `file`; `replays` says whether matches are computed again, which takes most of the time, and `seen`
-/// hears how many were.
+/// Checks the archive in `file`; `replays` says whether to recompute matches, which takes most of the time, and `seen` is told how many
+/// were recomputed.
 ///
 /// # Errors
-/// When it is no archive of a contest at all. What it says wrongly stands in the report.
+/// When it is not an archive of a contest at all. False claims in it go into the report.
 pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<Report, ServerError> {
     let no = |why: &dyn std::fmt::Display| {
         ServerError::Wrong(format!("{}: not a contest that `agon serve export` wrote: {why}", file.display()))
@@ -256,12 +255,12 @@ fn version(played: &Played) -> Result<(VersionId, Version), String> {
     Ok((version.id, version))
 }
 
-/// An archive that is being checked.
+/// An archive being checked.
 struct Check<'a, R, S> {
     head: &'a Head,
     table: &'a agon_worker::Table,
     versions: BTreeMap<VersionId, Version>,
-    /// Where replays are, when matches are to be computed again.
+    /// The replays, if matches are to be recomputed.
     replays: Option<ZipArchive<R>>,
     seen: S,
 }
@@ -289,7 +288,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
                         Some(entry)
                     }
                     Err(why) => {
-                        // Nothing behind it can be believed.
+                        // Nothing after it can be trusted.
                         wrong.push(format!(
                             "the chain of the log holds: not so: row {}: {why}",
                             facts.upto + 1
@@ -351,7 +350,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
         })
     }
 
-    /// Whether those who sat in a match are known, and made of what the row says.
+    /// Why the seats of a match are wrong: a version is unknown, or not made of what the row says.
     fn seats(&self, sealed: &Sealed) -> Option<String> {
         let known: Option<Vec<Sha>> =
             sealed.seats.iter().map(|seat| Some(self.versions.get(seat)?.source)).collect();
@@ -359,7 +358,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
             .then(|| format!("who sat there is who contest.json says: not so: row {}", sealed.seq))
     }
 
-    /// Computes matches again.
+    /// Recomputes matches.
     fn matches(&mut self, waiting: &mut Vec<Sealed>, wrong: &mut Vec<String>) -> Result<u64, ServerError> {
         let rows = std::mem::take(waiting);
         let Some(zip) = self.replays.as_mut() else { return Ok(0) };
@@ -382,7 +381,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
     }
 }
 
-/// The next of them with what is read of each, until that is `most` bytes together; none when all were.
+/// The next of them with what is read of each, up to `most` bytes in total; none at the end.
 fn read_some<T>(
     rows: &mut impl Iterator<Item = T>,
     most: usize,
@@ -399,7 +398,7 @@ fn read_some<T>(
     some
 }
 
-/// A row that follows on one with the hash `before`, or why this is none.
+/// A row after one with the hash `before`, or why it is not valid.
 fn next(line: &[u8], before: &Sha, seq: i64) -> Result<(Sha, Entry), String> {
     let text = std::str::from_utf8(line).map_err(|_| "it is no text")?;
     let (sha, body) = text.strip_suffix('\n').and_then(|text| text.split_once(' ')).ok_or("it is cut")?;

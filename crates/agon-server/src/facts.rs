@@ -1,4 +1,4 @@
-//! What follows from the log, as far as it was read.
+//! The facts of the log, as far as it has been read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,33 +9,33 @@ use agon_store::{ContestId, EntrantId, Entry, Ruled, Sealed, Store, StoreError, 
 
 use crate::read;
 
-/// A ladder that is fed the log, row by row.
+/// A ladder fed with the log, row by row.
 pub struct Facts {
     /// The ladder.
     pub ladder: Ladder,
-    /// The last row that it was fed.
+    /// The last row fed to it.
     pub upto: i64,
-    /// The last rated results of each version, the newest first.
+    /// The last rated results of each version, newest first.
     pub last: BTreeMap<VersionId, Vec<Ended>>,
     rulings: Vec<Ruled>,
     /// Blocks whose results do not count.
     annulled: BTreeSet<i64>,
 }
 
-/// So many of a version's last results are known.
+/// How many of a version's last results are kept.
 const LAST: usize = 20;
 
-/// So many rows are read at once.
+/// How many rows are read at once.
 const PAGE: i64 = 2_000;
 
 impl Facts {
-    /// Of nothing.
+    /// Nothing read yet.
     pub fn new() -> Self {
         let (ladder, last) = (Ladder::new(), BTreeMap::new());
         Self { ladder, upto: 0, last, rulings: Vec::new(), annulled: BTreeSet::new() }
     }
 
-    /// Reads on in the log, to row `until` at most; where that is missing, to its end.
+    /// Reads on in the log, up to row `until`, or to its end if that is missing.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -51,7 +51,7 @@ impl Facts {
         Ok(())
     }
 
-    /// The next row.
+    /// Adds the next row.
     pub fn add(&mut self, row: &Entry) {
         match row {
             Entry::Result(row) => self.count(row),
@@ -61,8 +61,8 @@ impl Facts {
         self.upto += 1;
     }
 
-    /// A row that was sealed just now. Where others stand before it, rulings for instance, it waits until all of them are read
-    /// ([`read`](Self::read)): the log alone says in which order they count.
+    /// Adds a row that was sealed just now. If others come before it, such as rulings, it is left until all of them are read
+    /// ([`read`](Self::read)): only the order of the log says which count.
     pub fn feed(&mut self, row: &Sealed) {
         if row.seq == self.upto + 1 {
             self.upto = row.seq;
@@ -89,12 +89,12 @@ impl Facts {
         }
     }
 
-    /// Whether somebody is out: only then one has to know whose each version is.
+    /// Whether there are any rulings: only then do the owners of versions matter.
     pub fn is_ruled(&self) -> bool {
         !self.rulings.is_empty()
     }
 
-    /// The versions that are out, where these are whose.
+    /// The versions that are out, given their owners.
     pub fn out(&self, owners: &BTreeMap<VersionId, EntrantId>) -> BTreeSet<VersionId> {
         let out = out(&self.rulings);
         let is_out = |version: VersionId, entrant: EntrantId| {
@@ -107,13 +107,13 @@ impl Facts {
             .collect()
     }
 
-    /// From now on the ladder knows nothing of those who are out, nor of what was annulled.
+    /// Makes the ladder ignore versions that are out, and annulled blocks.
     pub fn leave_out(&mut self, out: &BTreeSet<VersionId>) {
         let versions = out.iter().copied().map(crate::number).collect();
         self.ladder.leave_out(LeftOut { versions, blocks: self.annulled.clone() });
     }
 
-    /// The table without those who are out.
+    /// The table without versions that are out.
     pub fn table(&mut self, key: &TableKey, out: &BTreeSet<VersionId>) -> Table {
         self.leave_out(out);
         self.ladder.table(key)

@@ -1,4 +1,4 @@
-//! The worker inside the server: it calls the same functions as one on another machine, without a wire.
+//! The server's own worker: it calls the same functions as one on another machine, without a wire.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::{Server, ServerError};
 
-/// The name of the worker inside. Where several servers share a database, each has one of its own.
+/// The name of the server's own worker. Where several servers share a database, each has one.
 pub fn name(server: Option<String>) -> String {
     match server {
         None => "inside".to_owned(),
@@ -18,19 +18,19 @@ pub fn name(server: Option<String>) -> String {
     }
 }
 
-/// A server as its own worker sees it. Its threads are none of the runtime's.
+/// A server as its own worker sees it. Its threads do not belong to the runtime.
 pub struct Inside<'a> {
     server: &'a Server,
     runtime: Handle,
     worker: WorkerId,
     clock: &'a (dyn Fn() -> Time + Sync),
     done: Mutex<watch::Receiver<()>>,
-    /// What kept it from its work when that was told last.
+    /// The last error reported.
     told: Mutex<Option<String>>,
 }
 
 impl<'a> Inside<'a> {
-    /// The worker with this number.
+    /// Makes it for the worker with this number.
     pub fn new(
         server: &'a Server,
         runtime: Handle,
@@ -44,7 +44,7 @@ impl<'a> Inside<'a> {
         (self.clock)()
     }
 
-    /// What the server answers. When it cannot, the worker asks again, and keeps what it has; whoever runs the server hears once what it is.
+    /// The server's answer. On an error the worker asks again, and keeps what it has; the log reports each new error once.
     fn ask<T>(&self, answer: impl Future<Output = Result<T, ServerError>>) -> Result<T, Away> {
         self.runtime.block_on(answer).map_err(|error| self.away(error))
     }
@@ -62,7 +62,7 @@ impl<'a> Inside<'a> {
 
 impl Hall for Inside<'_> {
     fn lease(&self, request: &str, most: usize) -> Result<Granted, Away> {
-        // What is done from here on may be missed by the answer.
+        // The answer may miss whatever happens from here on.
         self.done.lock().unwrap_or_else(PoisonError::into_inner).borrow_and_update();
         self.ask(self.server.lease(self.worker, request, most, self.now()))
     }

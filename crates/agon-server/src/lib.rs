@@ -1,9 +1,8 @@
 //! The core of a contest's server.
 //!
-//! It joins the rooms: [`agon_store`] remembers, [`agon_ladder`] decides, [`agon_worker`] plays. Here stands what
-//! happens when a worker asks ([`asked`]), what the server does by itself ([`tick`]), and what somebody sees who
-//! looks ([`status`]). Pages and the wire call the same functions. The time is a parameter of all of them, so that
-//! three days of a contest pass in minutes of a test.
+//! It joins three crates: [`agon_store`] remembers, [`agon_ladder`] decides, [`agon_worker`] plays. This crate has what happens when a
+//! worker asks ([`asked`]), what the server does by itself ([`tick`]), and what a viewer sees ([`status`]). Pages and the wire protocol
+//! call the same functions. All of them take the time as a parameter, so that three days of a contest pass in minutes of a test.
 
 #![forbid(unsafe_code)]
 
@@ -54,10 +53,10 @@ pub use uploads::{Drafted, Upload, Uploaded, Wish};
 /// Why the server cannot do something.
 #[derive(Debug, Error)]
 pub enum ServerError {
-    /// The store cannot.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A sentence for the organiser, whose doing it is.
+    /// The organiser's mistake: a sentence saying what.
     #[error("{0}")]
     Wrong(String),
 }
@@ -75,7 +74,7 @@ pub struct Setting {
     pub bosses: Vec<String>,
 }
 
-/// A contest that is open.
+/// An open contest.
 pub struct Server {
     store: Store,
     objects: Objects,
@@ -86,45 +85,45 @@ pub struct Server {
     table: Arc<Table>,
     key: TableKey,
     learnt: Mutex<Learnt>,
-    /// What the log says once more, for the table: making it takes longer than anybody may wait for work.
+    /// A second copy of the log's facts, for the table: computing that takes longer than anybody may wait for work.
     rated: Mutex<Facts>,
     wanted: Wanted,
     plans: Plans,
-    /// One rated match in so many is played again; which those are follows from the secret.
+    /// One rated match in this many is played again; the secret determines which.
     share: u64,
     secret: String,
-    /// Told when a worker has brought something.
+    /// Notified when a worker posts results or gives something up.
     brought: watch::Sender<()>,
-    /// Told when something was done with that, so that there may be more to play.
+    /// Notified when those have been processed, so that there may be more to play.
     done: watch::Sender<()>,
-    /// All versions, as they were at this entry of the audit log.
+    /// All versions, as of this entry of the audit log.
     known: Mutex<(i64, Arc<BTreeMap<VersionId, Version>>)>,
 }
 
-/// What the log says, and the table made of it.
+/// The facts of the log, and the table made of them.
 struct Learnt {
     facts: Facts,
-    /// The last row of the table that was kept, and when that was.
+    /// The last row covered by the table that was last kept, and when that was.
     board: (i64, Time),
     /// That table.
     table: Arc<agon_ladder::Table>,
-    /// What each kind of work had.
+    /// How much each kind of work has had.
     shares: Shares,
-    /// So many matches are planned ahead: none before the first time that somebody wanted some.
+    /// How many matches are planned ahead: none before the first request for work.
     ahead: usize,
-    /// Whether results of the last round hold that are not sealed yet.
+    /// Whether valid results of the last round are not sealed yet.
     unsealed: bool,
-    /// When drafts were forgotten last.
+    /// When drafts were last forgotten.
     forgot: Time,
-    /// When objects that nothing names were looked for last.
+    /// When unnamed objects were last looked for.
     swept: Time,
 }
 
 impl Server {
-    /// Opens the contest in `folder`, and founds it there if there is none.
+    /// Opens the contest in `folder`, and founds it if there is none.
     ///
     /// # Errors
-    /// When its terms are not those that it was begun with, or something cannot be read.
+    /// When its terms are not those that it began with, or something cannot be read.
     pub async fn open(folder: &Path, setting: &Setting, now: Time) -> Result<Self, ServerError> {
         let store = Store::open(folder).await?;
         let objects = Objects::open(folder)?;
@@ -176,7 +175,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Bosses need no check: they are ours. A later program brings them as a new version.
+    /// Puts the bosses on the ladder. They are ours, and need no check. A later version of the program brings them as a new version.
     async fn seat_bosses(&self, bosses: &[String], now: Time) -> Result<(), ServerError> {
         for boss in bosses {
             let add = Add {
@@ -203,18 +202,18 @@ impl Server {
         &self.room
     }
 
-    /// What decides results, whole.
+    /// Everything that decides results.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// Rules and maps, read: what the worker inside plays with.
+    /// Rules and maps, parsed: the server's own worker plays with them.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// Changes when a worker has brought something, so that it is time for a [`tick`](Self::tick). A hint: what another server of
-    /// the same contest got is not told.
+    /// Changes when a worker has brought something, so that it is time for a [`tick`](Self::tick). A hint: it does not tell what other
+    /// servers of the same contest received.
     pub fn brought(&self) -> watch::Receiver<()> {
         self.brought.subscribe()
     }
@@ -224,14 +223,14 @@ impl Server {
         self.done.subscribe()
     }
 
-    /// Closes the database in good order. Whoever asks afterwards is told so.
+    /// Closes the database cleanly. Later calls get an error.
     pub async fn close(&self) {
         self.store.clone().close().await;
     }
 }
 
-/// Takes in what an organiser hands in, a tar of a bot's files, while the contest runs or not: the object first, then one
-/// short transaction. It goes live after its check match.
+/// Takes in what an organiser hands in, a tar of a bot's files, whether the contest is running or not: first the object, then one short
+/// transaction. It goes live after its check match.
 ///
 /// # Errors
 /// When it cannot be kept.
@@ -260,7 +259,7 @@ pub async fn hand_in(
     Ok(store.act(add).await?)
 }
 
-/// Whether this can be the name of an entrant.
+/// Checks that this can be the name of an entrant.
 ///
 /// # Errors
 /// A sentence that says what it must be.
@@ -281,13 +280,13 @@ pub fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The terms that a contest was begun with.
+/// The terms that a contest began with.
 fn terms_of(contest: &Contest) -> Result<Terms, ServerError> {
     serde_json::from_str(&contest.terms)
         .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))
 }
 
-/// The same terms, or which of them differ.
+/// Checks that the terms are the same; the error says which differ.
 fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
     let was = terms_of(contest)?;
     let mut changed = Vec::new();
@@ -317,7 +316,7 @@ fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
     )))
 }
 
-/// What must be the same for results to stand in one table.
+/// What must be equal for results to stand in one table.
 fn key(terms: &Terms) -> TableKey {
     let first = terms.grounds.first().map_or("", |ground| ground.rules.as_str());
     let rules = format!("{} {}\n{first}", terms.game, terms.rules_version);
@@ -328,12 +327,12 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain data")
 }
 
-/// What was kept as JSON.
+/// Reads stored JSON.
 fn read<T: serde::de::DeserializeOwned>(json: impl AsRef<[u8]>) -> Result<T, StoreError> {
     serde_json::from_slice(json.as_ref()).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
-/// The number of a version, as ladders have it.
+/// The number of a version, as the ladder knows it.
 fn number(version: VersionId) -> i64 {
     version.0
 }

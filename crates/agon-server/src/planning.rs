@@ -1,4 +1,5 @@
-//! What is played next. Matches are planned when work is wanted, and in ladders of hundreds a little ahead: no queue grows old.
+//! Planning what is played next. Matches are planned when work is wanted, and in ladders of hundreds a little ahead, so that no queue grows
+//! old.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::PoisonError;
@@ -13,36 +14,36 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::{Server, ServerError, number};
 
-/// With more results that nobody has checked nothing is planned: who recomputes falls behind. A thousand machines with batches bring in
-/// hundreds within a moment, which is no reason to stop.
+/// Upper limit on unchecked results; above it nothing is planned, because recomputing falls behind. A thousand machines with batches bring
+/// in hundreds within a moment, which is no reason to stop.
 const MOST_UNCHECKED: i64 = 2_048;
-/// No more matches are planned at once, however many wait for some.
+/// Upper limit on the matches planned at once.
 const MOST_AT_ONCE: usize = 512;
-/// So many blocks are written together: a machine that asks meanwhile waits for no more than these.
+/// How many blocks are written in one act: the longest that a machine asking meanwhile must wait.
 const TOGETHER: usize = 32;
-/// Who plans looks at all versions. In a long ladder matches for this part of them are planned at once, one for each, and as many are kept
-/// ahead, with as many more as machines took in [`AHEAD_MS`], so that they do not take all while the next plan is made.
+/// Planning scans every version. In a long ladder a plan therefore has a match for one in this many versions, and as many matches are kept
+/// ahead, plus as many as machines took in [`AHEAD_MS`], so that they do not take them all while the next plan is made.
 const PART: usize = 20;
-/// How long what machines take is counted for [`PART`], in milliseconds.
+/// The period over which the matches that machines take are counted for [`PART`], in milliseconds.
 const AHEAD_MS: i64 = 1_000;
-/// A ladder in which that is less plans when somebody asks, and not ahead.
+/// A ladder in which that is less plans only on request, not ahead.
 const SHORT: usize = 20;
 
-/// A block of the ladder that is planned: its map, and who plays.
+/// A planned block of the ladder: its map, and who plays.
 type Lineup = (i64, Vec<VersionId>);
 
-/// How many matches are wanted by those who wait.
+/// How many matches the waiting requests want.
 #[derive(Default)]
 pub struct Wanted(AtomicUsize);
 
-/// Somebody who waits for matches, until this is dropped.
+/// A waiting request, until this is dropped.
 pub struct Wants<'a> {
     all: &'a Wanted,
     own: usize,
 }
 
 impl Wanted {
-    /// Somebody waits for so many.
+    /// Adds a request for this many matches.
     pub fn wait(&self, own: usize) -> Wants<'_> {
         self.0.fetch_add(own, Ordering::Relaxed);
         Wants { all: self, own }
@@ -50,7 +51,7 @@ impl Wanted {
 }
 
 impl Wants<'_> {
-    /// How many are wanted by all who wait.
+    /// How many matches all waiting requests want.
     pub fn all(&self) -> usize {
         self.all.0.load(Ordering::Relaxed).clamp(self.own, self.own.max(MOST_AT_ONCE))
     }
@@ -62,12 +63,12 @@ impl Drop for Wants<'_> {
     }
 }
 
-/// The plans that were made, and whose turn it is to make one because nothing is left.
+/// The plans made so far, and whose turn it is to make one because nothing is left.
 #[derive(Default)]
 pub struct Plans {
     turn: Mutex<()>,
     tried: AtomicU64,
-    /// How many matches the last one came to.
+    /// The number of matches in the last plan.
     last: AtomicUsize,
     pace: std::sync::Mutex<Pace>,
 }
@@ -75,20 +76,20 @@ pub struct Plans {
 /// How many matches machines take.
 #[derive(Default)]
 struct Pace {
-    /// So many were taken since then.
+    /// The number taken since then.
     since: Time,
     taken: usize,
-    /// So many in the time before.
+    /// The number taken in the period before.
     before: usize,
 }
 
 impl Plans {
-    /// How many were tried so far.
+    /// The number of plans tried so far.
     pub fn tried(&self) -> u64 {
         self.tried.load(Ordering::Acquire)
     }
 
-    /// A machine takes so many.
+    /// Counts matches taken by a machine.
     pub fn take(&self, matches: usize, now: Time) {
         self.counted(now).taken += matches;
     }
@@ -98,7 +99,7 @@ impl Plans {
         self.counted(now).before
     }
 
-    /// What they take, with what is counted beginning anew after [`AHEAD_MS`].
+    /// The counter, restarted after [`AHEAD_MS`].
     fn counted(&self, now: Time) -> std::sync::MutexGuard<'_, Pace> {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         let passed = now.0 - pace.since.0;
@@ -116,8 +117,9 @@ impl Plans {
 }
 
 impl Server {
-    /// Plans for all who wait, unless another one has done so since there were `seen` plans: whether there may be something to play. One
-    /// at a time, for who plays next depends on what was planned just now; who waited behind another plan only looks again.
+    /// Plans for all waiting requests, unless another caller has done so since there were `seen` plans. Returns whether there may be
+    /// something to play. One at a time, because the next choice depends on what was planned just now; a caller that waited behind another
+    /// plan only looks again.
     pub(crate) async fn plan_for_all(
         &self,
         seen: u64,
@@ -131,7 +133,7 @@ impl Server {
         Ok(self.plans.last.load(Ordering::Relaxed) > 0)
     }
 
-    /// Where somebody plays in a long ladder, keeps so much planned that whoever asks need not wait for that.
+    /// Keeps enough planned while a long ladder is being played, so that requests need not wait for planning.
     pub(crate) async fn plan_ahead(&self, now: Time) -> Result<(), ServerError> {
         let ahead = self.learnt.lock().await.ahead;
         if ahead < SHORT {
@@ -145,8 +147,8 @@ impl Server {
         Ok(())
     }
 
-    /// Plans what comes next, `most` matches or one block more, as far as somebody needs them: how many were planned. Of several servers one
-    /// plans at a time, and of those who want plans from this one who has the turn.
+    /// Plans what comes next, as far as versions need it: `most` matches, or up to one block more. Returns how many were planned. Of
+    /// several servers one plans at a time, and within this one whoever has the turn.
     async fn plan(&self, _turn: &MutexGuard<'_, ()>, most: usize, now: Time) -> Result<usize, ServerError> {
         let began = Instant::now();
         let alone = self.store.alone().await?;
@@ -167,8 +169,8 @@ impl Server {
         Ok(planned)
     }
 
-    /// What is played next, each kind of work with its share: how many matches, and the blocks of the ladder among them, which are to be
-    /// written. What is learnt meanwhile waits until all is chosen, but not until it is written.
+    /// Chooses what is played next, each kind of work with its share: the number of matches, and the ladder blocks among them, which are
+    /// still to be written. Updates from the log wait until the choice is made, but not until it is written.
     async fn choose(
         &self,
         contest: &Contest,
@@ -178,21 +180,22 @@ impl Server {
         if self.store.unchecked().await? > MOST_UNCHECKED {
             return Ok((0, Vec::new()));
         }
-        // Whoever begins or ceases to play is an act, after which all are read anew: in a ladder of thousands that takes long.
+        // Starting or stopping to play is recorded as an act, after which all versions are read again; in a ladder of thousands that takes
+        // long.
         let known = self.known(std::iter::empty()).await?;
         let plays = |version: &&Version| matches!(version.state, VersionState::Live | VersionState::Trial);
         let mut playing: Vec<_> =
             known.values().filter(plays).map(|version| (version.id, version.state)).collect();
         let mut learnt = self.learnt.lock().await;
         let learnt = &mut *learnt;
-        // Who is out plays no more.
+        // Versions that are out play no more.
         let out = self.out(&learnt.facts).await?;
         learnt.facts.leave_out(&out);
         playing.retain(|(version, _)| !out.contains(version));
         learnt.ahead = (playing.len() / PART).min(MOST_AT_ONCE);
         let most = most.max(learnt.ahead);
         let (mut planned, mut idle, mut blocks) = (0, Vec::new(), Vec::new());
-        // What the ladder would play, chosen when it has its turn, and anew when something else was planned in between.
+        // What the ladder would play: chosen when its turn comes, and again when something else was planned in between.
         let mut next: Option<VecDeque<Vec<i64>>> = None;
         while planned < most {
             let Some(lane) = learnt.shares.next(|lane| !idle.contains(&lane)) else { break };
@@ -229,7 +232,7 @@ impl Server {
         Ok((planned, blocks))
     }
 
-    /// Those who may play on the ladder, with their matches in flight, of which these blocks are not written yet.
+    /// The versions that may play on the ladder, with their matches in flight, including those of these unwritten blocks.
     async fn contenders(
         &self,
         playing: &[(VersionId, VersionState)],
@@ -250,7 +253,7 @@ impl Server {
         Ok(playing.iter().filter(is_on).map(contender).collect())
     }
 
-    /// The maps come in turn.
+    /// Takes the maps in turn.
     pub(crate) fn map(&self, block: i64) -> i64 {
         block % (self.table.maps() as i64).max(1)
     }

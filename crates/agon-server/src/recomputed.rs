@@ -1,4 +1,4 @@
-//! Results, computed again from their replays: the server believes nobody.
+//! Results recomputed from their replays: the server trusts no worker.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,13 +15,13 @@ use tokio::sync::mpsc;
 
 use crate::{ServerError, asked, json, read};
 
-/// So many replays are fetched at once: from a bucket each takes a while. Few more than these lie in memory, of all that wait.
+/// How many replays to fetch at once: a bucket answers each slowly. Of all that wait, few more than these are in memory.
 const AT_ONCE: usize = 16;
 
-/// What the replays of results say, or why they are not their matches.
+/// What the replays of results say, or why they are not of their matches.
 ///
 /// # Errors
-/// When a version that sat there is not known, or objects cannot be read for now: that is nobody's lie.
+/// When a version that sat there is not known, or objects cannot be read for now, which is not the worker's fault.
 pub async fn judge(
     table: &Arc<Table>,
     objects: &Objects,
@@ -39,7 +39,8 @@ pub async fn judge(
     });
     let (to, mut from) = mpsc::channel(1);
     let (table, versions) = (table.clone(), versions.clone());
-    // In one thread beside those that answer: bots may play on the other CPUs. What is judged goes at once, for a replay may be large.
+    // One thread, beside those that answer requests: bots may be playing on the other CPUs. Each replay is dropped as soon as it is judged:
+    // it may be large.
     let judged = tokio::task::spawn_blocking(move || {
         let mut judged = Vec::new();
         while let Some((result, replay)) = from.blocking_recv() {
@@ -54,7 +55,7 @@ pub async fn judge(
     let mut fetched = pin!(stream::iter(fetched).buffered(AT_ONCE));
     while let Some(next) = fetched.try_next().await? {
         if to.send(next).await.is_err() {
-            // Whoever judges has ended, and says why.
+            // The judging thread has ended, and returns the reason.
             break;
         }
     }
@@ -93,10 +94,10 @@ fn judge_replay(
     }))
 }
 
-/// Computes every match of the log again, and says what is not as it stands there.
+/// Recomputes every match of the log, and returns what differs from the log.
 ///
 /// # Errors
-/// Those of the store.
+/// Store errors.
 pub async fn log(
     store: &Store,
     objects: &Objects,
@@ -118,10 +119,10 @@ pub async fn log(
     }
 }
 
-/// What is not in a row of the log as its replay says; none when all is.
+/// How a row of the log differs from its replay; none if it does not.
 ///
 /// # Errors
-/// When a version that sat there is not known.
+/// When one of its versions is not known.
 pub fn sealed_row(
     table: &Table,
     sealed: Sealed,

@@ -1,4 +1,4 @@
-//! What an organiser decides about a team or a version, and who is out by it.
+//! An organiser's decisions about teams and versions, and who is out because of them.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use crate::{Server, ServerError};
 pub const LONGEST_REASON: usize = 300;
 
 impl Server {
-    /// Writes a ruling into the log, and makes the table without or with whom it is about: whether that changed anything.
+    /// Writes a ruling into the log, and computes the table with or without its subject. Returns whether that changed anything.
     ///
     /// # Errors
-    /// Those of the store; a sentence, when no reason is given, or one that is too long.
+    /// Store errors; a sentence, if the reason is missing or too long.
     pub async fn rule(&self, rule: Rule, now: Time) -> Result<bool, ServerError> {
         let reason = checked(&rule.reason)?;
         let Some(ruled) = self.store.act(Rule { reason, ..rule }).await? else { return Ok(false) };
@@ -23,10 +23,10 @@ impl Server {
         Ok(true)
     }
 
-    /// Takes back results of the ladder, which are played again: how many blocks.
+    /// Annuls results of the ladder, which are played again. Returns the number of blocks.
     ///
     /// # Errors
-    /// Those of the store; a sentence, when no reason is given, or one that is too long.
+    /// Store errors; a sentence, if the reason is missing or too long.
     pub async fn annul(&self, annul: Annul, now: Time) -> Result<usize, ServerError> {
         let reason = checked(&annul.reason)?;
         let Some(row) = self.store.act(Annul { reason, ..annul }).await? else { return Ok(0) };
@@ -34,13 +34,13 @@ impl Server {
         Ok(row.blocks.len())
     }
 
-    /// Makes the table anew, with what an organiser has decided up to this row of the log.
+    /// Computes the table again, with organisers' decisions up to this row of the log.
     async fn follow(&self, row: i64, now: Time) -> Result<(), ServerError> {
         self.learnt.lock().await.facts.read(&self.store, self.contest, row).await?;
         self.keep_board(now, true).await
     }
 
-    /// The versions that are out by what was read of the log.
+    /// The versions that are out, by the part of the log that was read.
     pub(crate) async fn out(&self, facts: &Facts) -> Result<BTreeSet<VersionId>, ServerError> {
         match facts.is_ruled() {
             true => Ok(facts.out(&self.store.owners(self.contest).await?)),
@@ -49,7 +49,7 @@ impl Server {
     }
 }
 
-/// A reason as it is kept.
+/// A reason in the form in which it is stored.
 fn checked(reason: &str) -> Result<String, ServerError> {
     let reason = reason.trim();
     if reason.is_empty() || reason.chars().count() > LONGEST_REASON || reason.chars().any(char::is_control) {

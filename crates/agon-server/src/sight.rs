@@ -1,4 +1,4 @@
-//! What pages see of a server that runs: what is remembered, and the board as it was made last.
+//! What pages see of a running server: the store, and the latest board.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use agon_store::{ContestId, Objects, Store, Time, Version, VersionId, VersionSta
 use crate::status::lines;
 use crate::{Server, ServerError};
 
-/// The board as it was made last.
+/// The latest board.
 #[derive(Clone, Debug)]
 pub struct Board {
     /// Each entrant once, best first.
     pub lines: Vec<Line>,
     /// All versions that have played, best first.
     pub table: Arc<Table>,
-    /// All versions, the first first.
+    /// All versions, oldest first.
     pub versions: Vec<Version>,
-    /// The last rated results of each version, the newest first: up to 20, whether they count or not.
+    /// The last rated results of each version, newest first: up to 20, whether they count or not.
     pub last: BTreeMap<VersionId, Vec<Ended>>,
-    /// The last row of the log that it has seen.
+    /// The last row of the log that it covers.
     pub upto: i64,
     /// When it was made.
     pub made: Time,
 }
 
 impl Server {
-    /// What is remembered.
+    /// The store.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -38,7 +38,7 @@ impl Server {
         &self.objects
     }
 
-    /// Which contest it is.
+    /// The contest.
     pub fn contest(&self) -> ContestId {
         self.contest
     }
@@ -48,15 +48,15 @@ impl Server {
         &self.policy
     }
 
-    /// The last row of the log that the board has seen: it is another board when this is another.
+    /// The last row of the log that the board covers: it changes with every new board.
     pub async fn board_number(&self) -> i64 {
         self.learnt.lock().await.board.0
     }
 
-    /// The board as it was made last, with the versions that are live now.
+    /// The latest board, with the versions that are live now.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn board(&self) -> Result<Board, ServerError> {
         let (table, (upto, made), last, out) = {
             let learnt = self.learnt.lock().await;

@@ -1,4 +1,4 @@
-//! What somebody sees who looks. Only reads, so that it works beside a server that runs, and without one.
+//! What a viewer sees. It only reads, so it works beside a running server, and without one.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,27 +10,27 @@ use agon_store::{Contest, Event, Objects, Store, Version, VersionId, VersionStat
 use crate::facts::Facts;
 use crate::{ServerError, key, recomputed, terms_of};
 
-/// A contest as it stands.
+/// The state of a contest.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// The contest.
     pub contest: Contest,
-    /// How its matches stand.
+    /// The number of its matches in each state.
     pub counts: Counts,
     /// All versions.
     pub versions: Vec<Version>,
     /// The board.
     pub board: Vec<Line>,
-    /// The last row of the log that the board has seen.
+    /// The last row of the log that the board covers.
     pub upto: i64,
-    /// The last entries of the audit log, the newest first.
+    /// The last entries of the audit log, newest first.
     pub events: Vec<Event>,
 }
 
 /// A version with fewer rated matches leaves its place to the one before it.
 pub const PLACING: u64 = 20;
 
-/// Opens the contest in a folder to look at it.
+/// Opens the contest in a folder for reading.
 ///
 /// # Errors
 /// When there is none.
@@ -49,7 +49,7 @@ pub async fn look(folder: &Path) -> Result<(Store, Contest), ServerError> {
     Ok((store, contest))
 }
 
-/// The contest in a folder as it stands.
+/// The state of the contest in a folder.
 ///
 /// # Errors
 /// When there is none, or it cannot be read.
@@ -67,7 +67,7 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     Ok(Status { contest, counts, versions, board, upto: facts.upto, events })
 }
 
-/// The lines of the board that this table makes of these versions, without those that are out.
+/// The lines of the board for this table and these versions, without those that are out.
 pub(crate) fn lines(table: &Table, versions: &[Version], out: &BTreeSet<VersionId>) -> Vec<Line> {
     let standing = |version: &Version| Standing {
         version: version.id.0,
@@ -80,8 +80,8 @@ pub(crate) fn lines(table: &Table, versions: &[Version], out: &BTreeSet<VersionI
     shown(table, &versions.iter().filter(stands).map(standing).collect::<Vec<_>>(), PLACING)
 }
 
-/// What is not as it must be in a contest: what [`Store::fsck`] finds, tables that do not follow from the log, and with
-/// `replays` matches that are not what their replays say.
+/// Checks a contest, and returns the violations: what [`Store::fsck`] finds, tables that do not follow from the log, and with `replays`
+/// matches that differ from their replays.
 ///
 /// # Errors
 /// When there is no contest, or it cannot be read at all.

@@ -1,5 +1,5 @@
-//! What the server does by itself: ends leases, admits versions, recomputes results, seals them, and makes the
-//! table. Killed between any two of these, the next start goes on where this one was.
+//! What the server does by itself: ends leases, admits versions, recomputes results, seals them, and computes the table. If it is killed
+//! between any two of these, the next start goes on from there.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use tokio::sync::oneshot;
 use crate::facts::Facts;
 use crate::{Learnt, Server, ServerError, causes, json, recomputed};
 
-/// What was done.
+/// What a tick did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticked {
-    /// Results that were recomputed and hold.
+    /// Recomputed results that hold.
     pub valid: u64,
-    /// Results that do not.
+    /// Recomputed results that do not.
     pub mismatches: u64,
     /// Rows that went into the log.
     pub sealed: u64,
@@ -34,41 +34,41 @@ pub struct Ticked {
     pub admitted: u64,
 }
 
-/// A table is kept no more often than this, in milliseconds.
+/// The shortest time between two stored tables, in milliseconds.
 const BOARD_MS: i64 = 5_000;
-/// Who makes the table stands back by so many steps.
+/// By how many steps the thread that computes the table lowers its priority.
 const BEHIND: i32 = 10;
-/// A table is not to be older than this when the next one is there.
+/// The oldest that a table may be when the next one is ready.
 const OLDEST: Duration = Duration::from_secs(10);
-/// Whether it is time for a table is looked for this often.
+/// How often to check whether a table is due.
 const LOOK: Duration = Duration::from_millis(200);
-/// What is old is looked for this often, in milliseconds.
+/// How often to look for what has expired, in milliseconds.
 const TIDY_MS: i64 = 60_000;
-/// Objects that nothing names are looked for this often, and go when they are as old.
+/// How often to look for unnamed objects, and the age at which they are removed.
 const SWEEP_MS: i64 = 24 * 3_600_000;
 
-/// How long whoever makes tables rests after one that took so long: as long, so that half a core is left to others, but no longer
-/// than lets the next one come in time.
+/// How long to rest after computing a table that took this long: as long again, so that half a core is left to others, but no longer than
+/// lets the next one be in time.
 pub fn rest(took: Duration) -> Duration {
     took.min(OLDEST.saturating_sub(2 * took)).max(LOOK)
 }
 
 impl Server {
-    /// Does all that is to be done now, one thing after the other.
+    /// Does everything that is due, one thing after the other.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn tick(&self, now: Time) -> Result<Ticked, ServerError> {
         let ticked = self.look_after(now).await?;
         self.rate(now).await?;
         Ok(ticked)
     }
 
-    /// Does all that is to be done now but the table, which takes seconds in a long ladder. Of several servers one does; the others
-    /// only read what it has sealed, until one of them is the one.
+    /// Does everything that is due except the table, which takes seconds in a long ladder. Of several servers one does it; the others only
+    /// read what it has sealed, until one of them takes over.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn look_after(&self, now: Time) -> Result<Ticked, ServerError> {
         let mut ticked = Ticked::default();
         if !self.store.keeps().await? {
@@ -76,7 +76,7 @@ impl Server {
             return Ok(ticked);
         }
         self.store.act(Expire { now }).await?;
-        // Neither waits for the other: what is played next takes as long to write as what was played.
+        // Neither waits for the other: writing what is played next takes as long as writing what was played.
         try_join(self.take_in(now, &mut ticked), self.plan_ahead(now)).await?;
         self.judge_trials(now).await?;
         self.tidy(now).await?;
@@ -86,7 +86,7 @@ impl Server {
         Ok(ticked)
     }
 
-    /// Believes, seals and admits what may be. While more results wait than are recomputed at once, those of the round before are sealed
+    /// Accepts, seals and admits what it can. While more results wait than are recomputed at once, those of the previous round are sealed
     /// beside the next.
     async fn take_in(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
         let unsealed = std::mem::take(&mut self.learnt.lock().await.unsealed);
@@ -106,10 +106,11 @@ impl Server {
         Ok(())
     }
 
-    /// Makes the table when it is time. The server that looks after the contest keeps it; another makes the same of what it has read.
+    /// Computes the table when it is due. The server that looks after the contest stores it; another computes the same from what it has
+    /// read.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn rate(&self, now: Time) -> Result<(), ServerError> {
         if self.store.keeps().await? {
             return self.keep_board(now, false).await;
@@ -120,7 +121,7 @@ impl Server {
         Ok(())
     }
 
-    /// Results are believed when they were computed again: how many hold, and how many do not.
+    /// Recomputes posted results, and accepts those that hold. Returns how many hold and how many do not.
     async fn recompute(&self, now: Time) -> Result<(u64, u64), ServerError> {
         let posted = self.store.posted(self.contest).await?;
         if posted.is_empty() {
@@ -134,7 +135,7 @@ impl Server {
         Ok((valid as u64, (all - valid) as u64))
     }
 
-    /// Valid results get their places in the log: how many.
+    /// Gives valid results their places in the log, and returns their number.
     async fn seal(&self, now: Time) -> Result<u64, ServerError> {
         let mut all = 0;
         loop {
@@ -144,14 +145,14 @@ impl Server {
             all += sealed.len() as u64;
             sealed.iter().for_each(|row| learnt.facts.feed(row));
             if sealed.len() < Seal::MOST {
-                // A ruling may stand there as well, and what another server of this contest has sealed.
+                // There may be rulings in between, and results that another server of this contest has sealed.
                 learnt.facts.read(&self.store, self.contest, i64::MAX).await?;
                 return Ok(all);
             }
         }
     }
 
-    /// What is kept for a while only goes.
+    /// Removes what is kept for a limited time.
     async fn tidy(&self, now: Time) -> Result<(), ServerError> {
         let mut learnt = self.learnt.lock().await;
         if now.0 - learnt.forgot.0 < TIDY_MS {
@@ -169,7 +170,7 @@ impl Server {
         if sweeps { self.sweep(now).await } else { Ok(()) }
     }
 
-    /// Objects that nothing has named for a day go: uploads that were refused in the end, and what a killed process left.
+    /// Removes objects that nothing has named for a day: uploads refused in the end, and leftovers of killed processes.
     async fn sweep(&self, now: Time) -> Result<(), ServerError> {
         let named = self.store.named_objects().await?.into_iter().map(|(sha, _)| sha).collect();
         let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(now.0 - SWEEP_MS).unwrap_or(0));
@@ -183,7 +184,7 @@ impl Server {
             return Ok(());
         }
         let versions = self.store.versions(self.contest).await?;
-        // While the contest comes to rest uploads wait.
+        // While the contest drains, uploads wait.
         let draining = self.contest_now().await?.is_some_and(|contest| contest.draining);
         let checks = self.store.checks(self.contest).await?;
         for version in versions.iter().filter(|version| version.state.is_waiting()) {
@@ -221,7 +222,7 @@ impl Server {
         serde_json::from_slice(&own).ok()
     }
 
-    /// A check match: in the first seat, against a boss where there is one, else against itself.
+    /// Plans a check match: in the first seat, against a boss if there is one, else against itself.
     async fn plan_check(
         &self,
         version: &Version,
@@ -238,10 +239,10 @@ impl Server {
         Ok(())
     }
 
-    /// Keeps the table as it stands, so that who looks need not make it. With `at_once` also when the last one is young.
+    /// Stores the current table, so that readers need not compute it. With `at_once`, even if the last one is recent.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn keep_board(&self, now: Time, at_once: bool) -> Result<(), ServerError> {
         let is_due = {
             let learnt = self.learnt.lock().await;
@@ -256,10 +257,10 @@ impl Server {
         Ok(())
     }
 
-    /// Makes the table of what is in the log, in a thread of its own that lets others go first: whoever wants work meanwhile gets it.
+    /// Computes the table from the log in a thread of its own with low priority, so that requests for work are served meanwhile.
     async fn make_board(&self, now: Time) -> Result<(i64, Arc<Table>), ServerError> {
         let mut rated = self.rated.lock().await;
-        // Should nobody wait for the table any more, the log is read again from its beginning.
+        // If the caller gives up on the table, the log is read again from its beginning.
         let mut facts = std::mem::replace(&mut *rated, Facts::new());
         facts.read(&self.store, self.contest, i64::MAX).await?;
         let (out, key) = (self.out(&facts).await?, self.key.clone());
@@ -280,7 +281,7 @@ impl Server {
         Ok((upto, table))
     }
 
-    /// What of the log has been read, and how many rated matches count.
+    /// The last row of the log that was read, and how many rated matches count.
     pub async fn learnt(&self) -> (i64, usize) {
         let learnt = self.learnt.lock().await;
         (learnt.facts.upto, learnt.facts.ladder.blocks())
@@ -288,7 +289,7 @@ impl Server {
 }
 
 impl Learnt {
-    /// Whether there is something new that the board should show by now.
+    /// Whether the board is due to show something new.
     fn is_due(&self, now: Time) -> bool {
         let (upto, made) = self.board;
         self.facts.upto != upto && now.0 - made.0 >= BOARD_MS

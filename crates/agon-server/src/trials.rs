@@ -1,4 +1,4 @@
-//! Trials: each version that follows another one meets it, and gets a verdict.
+//! Trials: each version is compared with the one before it, and gets a verdict.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use agon_store::{Time, VersionId, VersionState};
 
 use crate::{Server, ServerError, json, number};
 
-/// A trial has no more matches in flight, unless one block is more.
+/// Upper limit on the matches of a trial in flight, except that a block is always whole.
 const IN_FLIGHT: u32 = 4;
-/// A version plays so many rated matches before its trial begins: its place on the ladder is waited for by all.
+/// How many rated matches a version plays before its trial begins: everybody is waiting for its place on the ladder.
 const LADDER_FIRST: u32 = 10;
 
 impl Server {
-    /// Plans the next block of the trial that waits longest: how many matches.
+    /// Plans the next block of the trial that has waited longest, and returns the number of its matches.
     pub(crate) async fn plan_trial(
         &self,
         ladder: &mut Ladder,
@@ -54,7 +54,7 @@ impl Server {
         Ok(0)
     }
 
-    /// Says what trials have come to, and ends those that are over.
+    /// Stores the verdicts of trials so far, and ends those that are over.
     pub(crate) async fn judge_trials(&self, now: Time) -> Result<(), ServerError> {
         let open = self.store.open_trials(self.contest).await?;
         if open.is_empty() {
@@ -81,7 +81,7 @@ impl Server {
         Ok(())
     }
 
-    /// A version that goes live only when it is better does, or the one before it stays.
+    /// Lets a version that goes live only when it is better do so, or keeps the one before it.
     async fn decide(&self, trial: &OpenTrial, found: &Verdict, now: Time) -> Result<(), ServerError> {
         let version = trial.version;
         match found.says {
@@ -94,7 +94,7 @@ impl Server {
         Ok(())
     }
 
-    /// What the matches of a trial say.
+    /// The verdict from the matches of a trial.
     fn verdict_of(&self, trial: &OpenTrial, played: Vec<TrialMatch>) -> Verdict {
         let mut blocks: BTreeMap<i64, Trial> = BTreeMap::new();
         for game in played {
@@ -114,7 +114,7 @@ impl Server {
             });
         }
         let (new, old, seats) = (number(trial.version), number(trial.against), self.policy.seats);
-        // The new one against others is half a block until its twin has played too.
+        // The new version against others is half a block until its twin has played, too.
         let is_whole = |own: &Trial| {
             let met = own.new.first().is_some_and(|row| row.versions.contains(&old));
             own.new.len() == seats && (own.old.len() == seats || met && own.old.is_empty())

@@ -1,4 +1,4 @@
-//! What a team hands in, asks for and goes back to.
+//! What a team hands in, requests, and goes back to.
 
 use std::io;
 
@@ -15,54 +15,54 @@ use agon_worker::{Private, Unfit};
 
 use crate::{Server, ServerError, causes, check_name, read};
 
-/// Drafts are kept so long, in milliseconds.
+/// How long drafts are kept, in milliseconds.
 const DRAFTS_MS: i64 = 86_400_000;
 
-/// Something that is handed in.
+/// An upload.
 #[derive(Debug)]
 pub struct Upload<'a> {
-    /// Whose it is.
+    /// The entrant it belongs to.
     pub entrant: &'a str,
-    /// What its file is called.
+    /// The name of its file.
     pub name: &'a str,
     /// The file: an archive, or a single one.
     pub file: Incoming,
-    /// Whether it takes the place of the one before only when it is better.
+    /// Whether it takes the place of the one before only if it is better.
     pub only_if_better: bool,
-    /// Who brings it.
+    /// Who hands it in.
     pub actor: &'a str,
 }
 
-/// What came of it.
+/// The outcome of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Uploaded {
-    /// It is kept, or was before, or is one too many.
+    /// It was stored now or before, or is one too many.
     Added(Added),
-    /// The same was handed in before and stood for the team then: it does so again.
+    /// The same was handed in before and stood for the team then: it stands for it again.
     Back(VersionId, i64),
-    /// It cannot be a bot: why, and what to do.
+    /// It cannot be a bot: why, and what to do about it.
     Refused(Cause),
 }
 
-/// What came of a draft that is to play.
+/// The outcome of handing in a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drafted {
-    /// Its bytes are kept.
+    /// Its bytes are stored.
     Kept(Sha),
-    /// It cannot be a bot: why, and what to do.
+    /// It cannot be a bot: why, and what to do about it.
     Refused(Cause),
-    /// The team has asked for all the matches it may; from then on it may again.
+    /// The team has requested all the matches it may; it may again at this time.
     TooMany(Time),
 }
 
-/// A match that a team asks for.
+/// A match that a team requests.
 #[derive(Clone, Debug)]
 pub struct Wish {
-    /// Who.
+    /// The team.
     pub entrant: EntrantId,
-    /// What of theirs plays.
+    /// Which bot of theirs plays.
     pub own: Own,
-    /// Against which version.
+    /// The opponent.
     pub against: VersionId,
     /// Which of the contest's maps, from 0.
     pub map: i64,
@@ -72,7 +72,7 @@ pub struct Wish {
     pub seat: usize,
 }
 
-/// That objects cannot be kept or read.
+/// The error for objects that cannot be kept or read.
 pub(crate) fn unkept(error: io::Error) -> ServerError {
     StoreError::File("objects".to_owned(), error).into()
 }
@@ -82,7 +82,7 @@ fn refused(unfit: Unfit) -> Cause {
 }
 
 impl Server {
-    /// Takes in what a team hands in, within its quota.
+    /// Takes in a team's upload, within its quota.
     ///
     /// # Errors
     /// When it cannot be kept.
@@ -93,7 +93,7 @@ impl Server {
             Err(cause) => return Ok(Uploaded::Refused(cause)),
         };
         let bytes = file.size() as i64;
-        // Before anything is kept: who may hand nothing in fills no disk. The act asks once more.
+        // Checked before anything is stored, so that an entrant without quota fills no disk. The act checks again.
         if !self.objects.has(&file.sha()).await.map_err(unkept)?
             && let Some(full) = self.full(upload.entrant, bytes, now).await?
         {
@@ -121,7 +121,7 @@ impl Server {
         Ok(Uploaded::Added(added))
     }
 
-    /// What came in as it is kept, an archive in any case; or why it cannot be a bot.
+    /// The upload in the form in which it is stored, always an archive; or why it cannot be a bot.
     async fn framed(&self, name: &str, file: Incoming) -> Result<Result<Incoming, Cause>, ServerError> {
         Ok(match received(name, file.head(), file.size()) {
             Ok(frame) if frame.is_none() => Ok(file),
@@ -130,18 +130,18 @@ impl Server {
         })
     }
 
-    /// Whether an entrant has handed in enough, and until when.
+    /// Whether an entrant has used up its quota, and until when.
     async fn full(&self, entrant: &str, bytes: i64, now: Time) -> Result<Option<Option<Time>>, ServerError> {
         let all = self.store.entrants(self.contest).await?;
         let Some(entrant) = all.into_iter().find(|known| known.name == entrant) else { return Ok(None) };
         Ok(self.store.quota(entrant.id, now).await?.full(bytes))
     }
 
-    /// A version that stood for its team, or passed its check, does so again: whether it does now and did not before. One that a
-    /// ruling took out does not; one that rests plays on.
+    /// Makes a version that stood for its team, or passed its check, stand for it again. Returns whether it does now and did not before. A
+    /// version taken out by a ruling does not return; for a suspended one the suspension is lifted.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn go_back(&self, version: VersionId, actor: &str, now: Time) -> Result<bool, ServerError> {
         let out = self.out(&self.learnt.lock().await.facts).await?;
         if out.contains(&version) {
@@ -162,7 +162,7 @@ impl Server {
         file: Incoming,
         now: Time,
     ) -> Result<Drafted, ServerError> {
-        // Before anything is kept: who may ask for nothing fills no disk. The act asks once more.
+        // Checked before anything is stored, so that an entrant without quota fills no disk. The act checks again.
         if let Some(until) = self.store.quota(entrant, now).await?.asked_an_hour.until {
             return Ok(Drafted::TooMany(until));
         }
@@ -172,10 +172,10 @@ impl Server {
         }
     }
 
-    /// Asks for a match that is not rated.
+    /// Requests a match that is not rated.
     ///
     /// # Errors
-    /// Those of the store; a sentence, when there is no such map or seat.
+    /// Store errors; a sentence, when there is no such map or seat.
     pub async fn ask(&self, wish: Wish, now: Time) -> Result<Asked, ServerError> {
         let map = usize::try_from(wish.map).ok().filter(|map| *map < self.table.maps());
         let Some(map) = map else {
@@ -186,7 +186,7 @@ impl Server {
             let most = self.table.seats();
             return Err(ServerError::Wrong(format!("there is no seat {}; there are {most}", wish.seat + 1)));
         }
-        // Whether the seed makes a match is known before anybody waits for it.
+        // Checked now whether the seed makes a match, before anybody waits for it.
         self.table.open(map, wish.seed).map_err(ServerError::Wrong)?;
         let ask = Ask {
             contest: self.contest,
@@ -202,7 +202,7 @@ impl Server {
         Ok(self.store.act(ask).await?)
     }
 
-    /// What a build said.
+    /// The output of a build.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -213,7 +213,7 @@ impl Server {
         Ok(String::from_utf8_lossy(&log).into_owned())
     }
 
-    /// What of a match belongs to a team: for each of its seats.
+    /// What belongs to a team of a match, for each of its seats.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -231,30 +231,30 @@ impl Server {
         Ok(own)
     }
 
-    /// The verdict on a version against the one that it followed, with that one's number, and whether it is the last word.
+    /// The verdict on a version against the one before it, with that one's number, and whether it is final.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub async fn verdict(&self, version: VersionId) -> Result<Option<(Verdict, i64, bool)>, ServerError> {
         let Some(trial) = self.store.trial(version).await? else { return Ok(None) };
         let verdict: Option<Verdict> = trial.verdict.map(read).transpose()?;
         Ok(verdict.map(|verdict| (verdict, trial.against_n, trial.ended.is_some())))
     }
 
-    /// Why a match that was asked for came to nothing.
+    /// Why a requested match failed.
     pub fn why_not(&self, why: &str, unfit: bool) -> Cause {
         if unfit { causes::unfit(why) } else { causes::given_up(Some(why)) }
     }
 
-    /// The bytes of an object, at most so many.
+    /// The bytes of an object, at most `most`.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When it is missing.
     pub async fn object(&self, sha: &Sha, most: u64) -> Result<Vec<u8>, ServerError> {
         self.objects.get(sha, most).await.map_err(unkept)
     }
 
-    /// Drafts are forgotten after a day.
+    /// Forgets drafts after a day.
     pub(crate) async fn forget_drafts(&self, now: Time) -> Result<(), ServerError> {
         let before = Time(now.0 - DRAFTS_MS);
         for sha in self.store.act(ForgetDrafts { contest: self.contest, before }).await? {

@@ -1,4 +1,4 @@
-//! Workers are watched: which of their results are played again by another one, and who stands out so far that it is paused.
+//! Watching workers: a share of their results is played again by another one, and a worker that stands out too far is paused.
 
 use agon_ladder::outliers::{Compared, Tries, outlier};
 use agon_stats::exact::Share;
@@ -9,20 +9,20 @@ use agon_store::{Sealed, Time, WorkerId, seeds};
 use crate::uploads::unkept;
 use crate::{Server, ServerError};
 
-/// One rated match in so many is played again.
+/// One rated match in this many is played again.
 pub const SHARE: u64 = 100;
-/// What no other worker has taken by then is not played again, and what was compared is forgotten, in milliseconds.
+/// After this time, in milliseconds, a match that no other worker took is not played again, and a comparison is forgotten.
 const AGAIN_MS: i64 = 3_600_000;
-/// Tries say something of a worker for so long, in milliseconds.
+/// How long tries count as evidence about a worker, in milliseconds.
 const LATELY_MS: i64 = 6 * 3_600_000;
 
 impl Server {
-    /// From now on one rated match in `share` is played again by another worker, in place of one in [`SHARE`]; none where it is 0.
+    /// Sets the share: one rated match in `share` is played again by another worker, in place of one in [`SHARE`]; none for 0.
     pub fn play_again_one_in(&mut self, share: u64) {
         self.share = share;
     }
 
-    /// Of what was sealed just now a few are drawn.
+    /// Draws a few of the matches sealed just now.
     pub(crate) async fn draw_again(&self, sealed: &[Sealed], now: Time) -> Result<(), ServerError> {
         let is_drawn =
             |row: &&Sealed| row.kind.is_rated() && seeds::is_drawn(&self.secret, row.game, self.share);
@@ -33,14 +33,14 @@ impl Server {
         Ok(())
     }
 
-    /// Compares what was played again, and pauses who stands out.
+    /// Compares the matches played again, and pauses workers that stand out.
     pub(crate) async fn watch(&self, now: Time) -> Result<(), ServerError> {
         self.store.act(Compare { now }).await?;
         let forget = ForgetAgains { contest: self.contest, before: now.plus(-AGAIN_MS) };
         for sha in self.store.act(forget).await? {
             self.objects.remove(&sha).await.map_err(unkept)?;
         }
-        // One after the other: who is paused says nothing of others any more.
+        // One by one: a paused worker is no longer evidence about others.
         loop {
             let conduct = self.store.conduct(now.plus(-LATELY_MS)).await?;
             let (tries, compared) = plain(&conduct);

@@ -1,5 +1,5 @@
-//! A bucket of S3 for tests, in a process of its own that can be killed: `cargo run -p agon-store --example bucket -- FOLDER [PORT]`. A bucket is a
-//! folder in it. It says where it listens, on this machine alone, and ends with its standard input.
+//! An S3 bucket for tests, in a process of its own that can be killed: `cargo run -p agon-store --example bucket -- FOLDER [PORT]`. Each
+//! bucket is a folder in FOLDER. It prints its address, which is reachable from this machine only, and ends when its standard input does.
 
 use std::io::Read as _;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! How many jobs a second the store leases and finishes: `cargo run --release -p agon-store --example throughput [JOBS [WORKERS]]`.
 //!
-//! In process, without replays and without matches: workers lease batches of 8, post each result, and the server's part
-//! judges and seals them. `leased, posted` is a worker's side, `valid and in the log` is all of it.
+//! In process, without replays and without playing: workers lease batches of 8 and post each result, and the server's part judges and seals
+//! them. `leased, posted` is a worker's side, `valid and in the log` is all of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -77,7 +77,7 @@ async fn measure(jobs: usize, workers: usize) {
                 if granted.matches.is_empty() {
                     return;
                 }
-                // As a worker's request with several results is taken.
+                // In the way a worker's request with several results is handled.
                 let posts = granted.matches.iter().map(|leased| {
                     let (result, replay) = (RESULT.to_owned(), Sha::of(leased.attempt.game.0.to_le_bytes()));
                     Post { worker, attempt: leased.attempt, result, replay, own: Vec::new(), now }

@@ -1,5 +1,5 @@
-//! What changes something. Each act is one value with all it needs, the time included, and one short
-//! transaction. What can be wrong with it is looked at before the first change; a refusal is an answer, not an error.
+//! Everything that changes something. Each act is one value with all it needs, the time included, and one short transaction. It checks
+//! everything before its first change; a refusal is an answer, not an error.
 
 use std::future::Future;
 
@@ -50,16 +50,17 @@ pub use worker::{Admit, Enlist, Enlisted, Heard, Revoke};
 
 /// Something that changes the database.
 pub trait Act: Send + Sync + Sized + 'static {
-    /// What comes of it.
+    /// The outcome.
     type Reply: Send + 'static;
 
-    /// Does it. May be called again, when the transaction came to nothing.
+    /// Does it. May be called again when the transaction failed.
     fn run<'a>(
         &'a self,
         conn: &'a mut Conn,
     ) -> impl Future<Output = Result<Self::Reply, StoreError>> + Send + 'a;
 
-    /// Does several that were asked for at once, with what comes of each in their order: in fewer statements, where a kind of acts knows how.
+    /// Does several acts that were submitted at once, and returns their outcomes in order. A kind of act may override it to use fewer
+    /// statements.
     fn run_all<'a>(
         acts: &'a [&'a Self],
         conn: &'a mut Conn,

@@ -1,9 +1,9 @@
 //! What differs between databases; the statements are the same. A connection knows which of the two it leads to.
 //!
-//! One that writes holds the database alone from [`begin`] to [`commit`], in both: SQLite has one writer, in PostgreSQL
-//! a lock of ours is taken. So an act sees all that was written before it, and nothing is written beside it, by whichever of
-//! several servers. (Leases that skip what others have locked, `FOR UPDATE SKIP LOCKED`, were measured at 1 % more jobs a second,
-//! for acts write together and statements cost more than waiting: that buys nothing, and locks row by row would.)
+//! A writing connection has the database to itself from [`begin`] to [`commit`], in both: SQLite has one writer, and in PostgreSQL we take
+//! a lock of our own. So an act sees everything written before it, and nothing is written beside it by any of several servers. (Leases that
+//! skip locked rows, `FOR UPDATE SKIP LOCKED`, were measured at 1 % more jobs a second, because acts are written in groups and statements
+//! cost more than waiting: so they gain nothing, and neither would row locks.)
 
 use std::sync::Once;
 
@@ -22,10 +22,10 @@ pub use sqlite::snapshot;
 
 /// A connection.
 pub type Conn = sqlx::AnyConnection;
-/// Connections that read.
+/// Connections for reading.
 pub type Pool = sqlx::AnyPool;
 
-/// All schemas, each on top of the one before. One that was published never changes.
+/// All schema steps, each on top of the one before. A published one never changes.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
@@ -39,10 +39,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0010.sql"),
     include_str!("migrations/0011.sql"),
 ];
-/// How many connections read at once.
+/// How many reading connections there may be.
 const READERS: u32 = 4;
 
-/// The two that there are.
+/// The two databases supported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Sqlite,
@@ -63,7 +63,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// That of a file.
+    /// A file.
     ///
     /// # Errors
     /// When its path cannot be written as an address.
@@ -71,10 +71,10 @@ impl Place {
         Ok(Self { url: sqlite::url(file)? })
     }
 
-    /// That of a server.
+    /// A server.
     ///
     /// # Errors
-    /// When this is no address of one.
+    /// When this is not the address of one.
     pub fn server(url: &str) -> Result<Self, StoreError> {
         Ok(Self { url: postgres::url(url)? })
     }
@@ -84,7 +84,7 @@ impl Place {
         !self.url.starts_with("sqlite:")
     }
 
-    /// The connection that writes.
+    /// Opens the writing connection.
     pub async fn connect(&self) -> Result<Conn, StoreError> {
         drivers();
         let mut conn = Conn::connect(&self.url).await?;
@@ -95,7 +95,7 @@ impl Place {
         Ok(conn)
     }
 
-    /// A connection to a server for [`keep`].
+    /// Opens a connection to a server for [`keep`].
     pub async fn keeper(&self) -> Result<Conn, StoreError> {
         drivers();
         let mut conn = Conn::connect(&self.url).await?;
@@ -103,7 +103,7 @@ impl Place {
         Ok(conn)
     }
 
-    /// The connections that read.
+    /// Opens the reading connections.
     pub async fn readers(&self) -> Result<Pool, StoreError> {
         drivers();
         let is_server = self.is_server();
@@ -123,12 +123,12 @@ impl Place {
 fn drivers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // It fails only where somebody was quicker.
+        // It fails only if another call came first.
         let _ = sqlx::any::install_drivers(&[sqlx::sqlite::any::DRIVER, sqlx::postgres::any::DRIVER]);
     });
 }
 
-/// Begins a transaction that will write, when nobody else does.
+/// Begins a transaction that will write, once nobody else is writing.
 pub async fn begin(conn: &mut Conn) -> Result<(), StoreError> {
     match kind(conn) {
         Kind::Sqlite => run(conn, "BEGIN IMMEDIATE").await,
@@ -136,7 +136,7 @@ pub async fn begin(conn: &mut Conn) -> Result<(), StoreError> {
     }
 }
 
-/// Begins to read what is there at this moment, whatever is written meanwhile.
+/// Begins a read of the present state, whatever is written meanwhile.
 pub async fn look(conn: &mut Conn) -> Result<(), StoreError> {
     match kind(conn) {
         Kind::Sqlite => run(conn, "BEGIN").await,
@@ -149,19 +149,19 @@ pub async fn keep(conn: &mut Conn) -> Result<bool, StoreError> {
     Ok(sqlx::query_scalar(postgres::KEEP).fetch_one(conn).await?)
 }
 
-/// Another one may look after the contest from now on.
+/// Lets another connection look after the contest.
 pub async fn let_go(mut conn: Conn) {
-    // Where the server does not answer, it has let go by itself.
+    // A server that does not answer has let go by itself.
     let _ = run(&mut conn, postgres::LET_GO).await;
     close(conn).await;
 }
 
-/// Waits until nobody else plans, and begins what [`commit`] ends. The connection leads to a server.
+/// Waits until nobody else is planning, and begins what [`commit`] ends. The connection leads to a server.
 pub async fn begin_planning(conn: &mut Conn) -> Result<(), StoreError> {
     run(conn, postgres::BEGIN_PLANNING).await
 }
 
-/// What the clock of a server says, in milliseconds; none of a file, which has none.
+/// The clock of a server, in milliseconds; none for a file, which has none.
 pub async fn clock(conn: &mut Conn) -> Result<Option<i64>, StoreError> {
     match kind(conn) {
         Kind::Sqlite => Ok(None),
@@ -174,7 +174,7 @@ pub fn is_server(conn: &Conn) -> bool {
     kind(conn) == Kind::Postgres
 }
 
-/// The last number that the database has given to a row of a table; none where it has given none.
+/// The last number that the database gave to a row of a table; none where it has given none.
 pub async fn last_number(conn: &mut Conn, table: &str) -> Result<Option<i64>, StoreError> {
     let asked = match kind(conn) {
         Kind::Sqlite => "SELECT seq FROM sqlite_sequence WHERE name = $1",
@@ -184,7 +184,7 @@ pub async fn last_number(conn: &mut Conn, table: &str) -> Result<Option<i64>, St
     Ok(found.flatten())
 }
 
-/// The next number that it gives comes after `last`.
+/// Makes the numbers that it gives continue after `last`.
 pub async fn number_on(conn: &mut Conn, table: &str, last: i64) -> Result<(), StoreError> {
     let statements: &[&str] = match kind(conn) {
         Kind::Sqlite => &[
@@ -205,22 +205,22 @@ pub async fn commit(conn: &mut Conn) -> Result<(), StoreError> {
     run(conn, "COMMIT").await
 }
 
-/// Takes back what was done since [`begin`].
+/// Undoes everything since [`begin`].
 pub async fn rollback(conn: &mut Conn) -> Result<(), StoreError> {
     run(conn, "ROLLBACK").await
 }
 
-/// Closes the connection. In SQLite the last one to go leaves one file instead of three.
+/// Closes the connection. In SQLite the last one to close leaves one file instead of three.
 pub async fn close(conn: Conn) {
     let _ = conn.close().await;
 }
 
-/// What the database itself has to say about its files; empty when all is well.
+/// What the database itself reports about its files; empty when all is well.
 pub async fn integrity(pool: &Pool) -> Result<Vec<String>, StoreError> {
     let mut conn = pool.acquire().await?;
     match kind(&conn) {
         Kind::Sqlite => sqlite::integrity(&mut conn).await,
-        // It checks what it reads, and references are its own business.
+        // It checks what it reads, and enforces references itself.
         Kind::Postgres => Ok(Vec::new()),
     }
 }
@@ -230,7 +230,7 @@ async fn run(conn: &mut Conn, statement: &'static str) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Brings the schema up to date. Each step is one transaction with the number it leads to.
+/// Brings the schema up to date. Each step is one transaction that also records its number.
 pub async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
     let known = MIGRATIONS.len() as i64;
     let id = match kind(conn) {
@@ -262,14 +262,14 @@ pub async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
 /// Up to this schema names were compared by their letters and digits alone.
 const NAMES: i64 = 8;
 
-/// Writes down anew how names are compared. Where two that were different are alike now both stay, the later one with its number
-/// behind what it looks like: both are found by their own names, and nobody else takes one that looks like either.
+/// Recomputes how names are compared. Where two names that were different are now alike, both stay, and the later one gets its number
+/// appended to its likeness: both are found by their own names, and nobody else can take a name that looks like either.
 async fn compare_anew(conn: &mut Conn) -> Result<(), StoreError> {
     for table in ["accounts", "entrants"] {
-        // One of two words of ours. What was withdrawn is called like nobody.
+        // One of two words of ours. Withdrawn rows have no name to compare.
         let select = format!("SELECT id, name FROM {table} WHERE withdrawn_ms IS NULL ORDER BY id");
         let rows: Vec<(i64, String)> = sqlx::query_as(AssertSqlSafe(select)).fetch_all(&mut *conn).await?;
-        // First aside, for one may be called now what another one was called before.
+        // Moved aside first, because one row may now need the likeness that another still has.
         let update = format!("UPDATE {table} SET likeness = $2 WHERE id = $1");
         for (id, _) in &rows {
             let aside = sqlx::query(AssertSqlSafe(update.clone())).bind(id).bind(format!("~{id}"));
@@ -293,8 +293,8 @@ async fn version(conn: &mut Conn) -> Result<i64, StoreError> {
     Ok(found.unwrap_or(0))
 }
 
-/// Yes or no, as a statement has to give it: `e.boss = TRUE`. SQLite knows it as a number, and of a bare column only as a
-/// type of its own, which the driver for both does not read.
+/// Yes or no, as a statement must return it: `e.boss = TRUE`. SQLite gives that as a number, and gives a bare column as a type of its own,
+/// which the driver for both does not read.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag(pub bool);
 

@@ -1,10 +1,10 @@
-//! What one server of a contest does at a time, where several run it over one database.
+//! Duties that only one server of a contest does at a time, when several run it over one database.
 //!
-//! Nothing is wrong when two do it after all, for each act is one transaction with the database for itself: it is work done twice, and
-//! more planned than was wanted. So a lock that ends with its connection is enough: whoever has it is the one, and when that process is
-//! killed another one has it at once, and within ten seconds when it is frozen or cut off.
+//! It is not wrong if two do them after all, because each act is one transaction with the database to itself: work is done twice, and more
+//! is planned than was wanted. So a lock that ends with its connection is enough. Its holder does the duty; when that process is killed
+//! another takes over at once, and within ten seconds when it is frozen or cut off.
 //!
-//! Of a contest in a file there is one server, and it does everything.
+//! A contest in a file has one server, which does everything.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use crate::backend::{self, Conn, Place};
 use crate::{Store, StoreError, Time};
 
-/// The connections that hold the locks of a server.
+/// The connections that hold a server's locks.
 pub struct Duties {
     place: Place,
-    /// With the lock of whoever looks after the contest, where it has that.
+    /// Holds the lock for looking after the contest, where this server has it.
     keeper: Mutex<Option<Conn>>,
-    /// For planning. Its lock is held for one plan.
+    /// For planning. Its lock is held during one plan.
     planner: Arc<Mutex<Option<Conn>>>,
 }
 
@@ -27,7 +27,7 @@ impl Duties {
         Self { place, keeper: Mutex::default(), planner: Arc::default() }
     }
 
-    /// Another server may look after the contest now.
+    /// Lets another server look after the contest.
     pub async fn end(&self) {
         if let Some(conn) = self.keeper.lock().await.take() {
             backend::let_go(conn).await;
@@ -39,18 +39,18 @@ impl Duties {
     }
 }
 
-/// While this is there, no other server plans.
+/// While this exists, no other server plans.
 pub struct Alone {
     home: OwnedMutexGuard<Option<Conn>>,
-    /// Dropped unless it is put back: with the connection the lock goes.
+    /// Dropped unless it is put back: the lock goes with the connection.
     conn: Option<Conn>,
 }
 
 impl Alone {
-    /// Others may plan now.
+    /// Lets others plan.
     ///
     /// # Errors
-    /// Those of the database; then they may as well.
+    /// Database errors; others may plan then, too.
     pub async fn over(mut self) -> Result<(), StoreError> {
         if let Some(mut conn) = self.conn.take() {
             backend::commit(&mut conn).await?;
@@ -61,18 +61,18 @@ impl Alone {
 }
 
 impl Store {
-    /// Whether this server is the one that looks after the contest: it judges, seals and tidies. To be asked again and again: whoever
-    /// does not ask for a while is it no more.
+    /// Whether this server is the one that looks after the contest: it judges, seals and tidies. Must be asked regularly: a server that
+    /// does not ask for a while loses the duty.
     ///
     /// # Errors
-    /// When the database cannot be reached; then it is not.
+    /// When the database cannot be reached; this server has lost the duty then.
     pub async fn keeps(&self) -> Result<bool, StoreError> {
         let Duties { place, keeper, .. } = &*self.duties;
         if !place.is_server() {
             return Ok(true);
         }
         let mut kept = keeper.lock().await;
-        // Taken out: on any error, and when whoever asks gives up, the connection is dropped and what it holds with it.
+        // Taken out: on any error, or when the caller gives up, the connection is dropped and its lock with it.
         let mut conn = match kept.take() {
             Some(conn) => conn,
             None => place.keeper().await?,
@@ -82,16 +82,16 @@ impl Store {
         Ok(keeps)
     }
 
-    /// By how much a clock that shows `now` is before that of the database, in milliseconds; none where both are one machine's file.
+    /// How far a clock that shows `now` is ahead of the database's, in milliseconds. None for a file, where both are on one machine.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn clock_apart(&self, now: Time) -> Result<Option<i64>, StoreError> {
         let mut conn = self.reader.acquire().await?;
         Ok(backend::clock(&mut conn).await?.map(|theirs| now.0 - theirs))
     }
 
-    /// Waits until no other server plans.
+    /// Waits until no other server is planning.
     ///
     /// # Errors
     /// When the database cannot be reached, or another server takes too long.

@@ -1,26 +1,26 @@
-//! Is everything as it must be? Each invariant is a query that finds what breaks it.
+//! Is everything as it must be? Each invariant is a query that finds violations.
 
 use crate::{
     ContestId, Entry, LARGEST_OBJECT, LogRow, Objects, Ruling, Store, StoreError, VersionState, backend,
     chain, out,
 };
 
-/// Something that is not as it must be.
+/// A violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Which invariant.
     pub rule: &'static str,
-    /// What breaks it.
+    /// What violates it.
     pub what: String,
 }
 
-/// An invariant: what must hold, and a query for whatever breaks it: a name and a number.
+/// An invariant: what must hold, and a query for violations, each with a name and a number.
 struct Rule {
     holds: &'static str,
     breaks: &'static str,
 }
 
-/// No more than this is told of one rule.
+/// Upper limit on the violations reported for one rule.
 const TOLD: usize = 20;
 
 /// All rules that a query can check.
@@ -196,8 +196,7 @@ const RULES: &[Rule] = &[
 ];
 
 impl Store {
-    /// Checks every invariant that a query can, the chain of the log, the seeds, and that every object is there and
-    /// what its name says.
+    /// Checks every invariant that a query can check, the chain of the log, the seeds, and that every object exists and matches its hash.
     ///
     /// # Errors
     /// When the database cannot be read at all.
@@ -235,7 +234,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Follows the chain, and compares each row with the match that it is of.
+    /// Follows the chain, and compares each row with its match.
     async fn check_log(
         &self,
         contest: ContestId,
@@ -298,7 +297,7 @@ impl Store {
             .collect())
     }
 
-    /// Each ruling is about a team and a version of it that are there and changes something, and a version that is out by itself
+    /// Checks the rulings: each names a team and a version of it that exist, and changes something; and a version that is out on its own
     /// does not stand for its team.
     async fn check_rulings(&self, contest: ContestId, found: &mut Vec<Finding>) -> Result<(), StoreError> {
         let rulings = self.rulings(contest).await?;
@@ -334,7 +333,7 @@ impl Store {
         Ok(())
     }
 
-    /// Every seed is the one that follows from the secret.
+    /// Checks that every seed is the one that the secret gives.
     async fn check_seeds(
         &self,
         contest: ContestId,

@@ -1,15 +1,15 @@
 //! What a contest remembers.
 //!
-//! **The database holds truth, objects hold bytes**, and everything else is derived. All SQL of the project
-//! stands in this crate: [`acts`] change something, each in one short transaction; [`Store`]'s other functions only
-//! read. Rows that go in and come out are types ([`rows`]). No act reads a clock: the time is a parameter.
+//! **The database holds truth, objects hold bytes**, and everything else is derived. All SQL of the project is in this crate: [`acts`]
+//! change something, each in one short transaction; the other functions of [`Store`] only read. Rows go in and out as types ([`rows`]). No
+//! act reads a clock: the time is a parameter.
 //!
-//! One task writes, in each server of a contest. It drains its channel into one transaction, so that many small acts share one commit; who
-//! asked hears of it only after that. Every statement is the same in SQLite and PostgreSQL; what differs stands
-//! in [`backend`](mod@backend).
+//! Each server of a contest has one task that writes. It drains its channel into one transaction, so that many small acts share one commit;
+//! callers are answered only after the commit. Every statement is the same in SQLite and PostgreSQL; the differences are in
+//! [`backend`](mod@backend).
 //!
-//! The life of a match: `planned → leased → posted → valid`, or void and planned again, or after three tries dead.
-//! A row of `jobs` is there exactly while its match is planned or leased. `fsck` proves this and more.
+//! The life of a match: `planned → leased → posted → valid`, or void and planned again, or dead after three tries. A row of `jobs` exists
+//! exactly while its match is planned or leased. `fsck` checks this and more.
 
 #![forbid(unsafe_code)]
 
@@ -52,35 +52,35 @@ pub use sha::Sha;
 use backend::{Place, Pool};
 use duties::Duties;
 
-/// Why the store did not do what it was asked for. Nothing is half done then.
+/// Why the store refused or failed. Nothing is left half done.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// What was asked for makes no sense: a sentence.
+    /// The request makes no sense: a sentence saying why.
     #[error("{0}")]
     Wrong(String),
-    /// The database says no.
+    /// The database reports an error.
     #[error("the database: {0}")]
     Database(String),
-    /// The server of the database cannot be reached. What was asked for may have been written or not: it is asked for again.
+    /// The database server cannot be reached. The request may have been written or not: ask again.
     #[error("the database cannot be reached: {0}")]
     Away(String),
-    /// The disk of the database is full. Nothing of what was asked for was done.
+    /// The disk of the database is full. Nothing was written.
     #[error("the database has no room on its disk: {0}")]
     Full(String),
-    /// The folder or a file in it.
+    /// The folder or a file in it cannot be used.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
-    /// The database was made by a later program.
+    /// The database was made by a later version of the program.
     #[error(
         "this contest was written by a later agon (schema {found}; this one knows {known}): use that one"
     )]
     Later {
-        /// What the database says.
+        /// The schema of the database.
         found: i64,
-        /// What this program knows.
+        /// The schema that this program knows.
         known: i64,
     },
-    /// Something is in the database that cannot be.
+    /// The database holds something impossible.
     #[error("the database holds what cannot be: {0}")]
     Damaged(String),
     /// The writer has ended.
@@ -89,7 +89,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether a disk is full: what was asked for can be done once there is room.
+    /// Whether a disk is full: the request can succeed once there is room.
     pub fn is_full(&self) -> bool {
         match self {
             Self::Full(_) => true,
@@ -99,7 +99,7 @@ impl StoreError {
     }
 }
 
-/// Whether the system says that a disk is full, or somebody's share of it.
+/// Whether the system reports a full disk, or an exhausted quota.
 fn is_full(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
 }
@@ -107,19 +107,19 @@ fn is_full(error: &std::io::Error) -> bool {
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error::{Configuration, Database, Io, PoolTimedOut, Protocol, Tls, WorkerCrashed};
-        // Of the whole address, which holds a password, only what is wrong with it is said.
+        // The address holds a password, so only what is wrong with it is reported.
         if let Configuration(why) = &error {
             return Self::Wrong(format!("the address of the database cannot be read: {why}"));
         }
         let is_away = match &error {
             Io(_) | Tls(_) | Protocol(_) | PoolTimedOut | WorkerCrashed => true,
-            // It starts, it ends, or the connection has ended.
+            // The server is starting, shutting down, or the connection has ended.
             Database(said) => {
                 said.code().is_some_and(|code| code.starts_with("57P0") || code.starts_with("08"))
             }
             _ => false,
         };
-        // As SQLite says it, and PostgreSQL.
+        // The codes of SQLite and of PostgreSQL.
         let is_full = |said: &dyn sqlx::error::DatabaseError| {
             said.code().is_some_and(|code| code == "13" || code == "53100")
         };
@@ -141,15 +141,15 @@ pub struct Store {
 
 /// The name of the database in a contest's folder.
 pub const DATABASE: &str = "agon.db";
-/// The name of the file there that says where the database is, when it is on a server.
+/// The name of the file there with the address of the database, when that is on a server.
 pub const DATABASE_AT: &str = "database.url";
 
 impl Store {
-    /// Opens the database of `folder`, and makes it or brings it up to date where that is needed: a file in it, or
-    /// where [`place`] has said it is. Needs a runtime of tokio.
+    /// Opens the database of `folder`, creating or migrating it as needed: a file in the folder, or the server named by [`place`]. Needs a
+    /// tokio runtime.
     ///
     /// # Errors
-    /// When it cannot be opened, or a later program made it.
+    /// When it cannot be opened, or was made by a later version of the program.
     pub async fn open(folder: &Path) -> Result<Self, StoreError> {
         let place = place_of(folder)?;
         let mut connection = place.connect().await?;
@@ -159,20 +159,20 @@ impl Store {
         Ok(Self { writer: writer::Writer::start(connection, place), reader, duties })
     }
 
-    /// Does an act, and answers when it is written.
+    /// Does an act, and returns once it is committed.
     ///
     /// # Errors
-    /// When it could not be written; then nothing of it was.
+    /// When it could not be written; nothing of it is written then.
     pub async fn act<A: Act>(&self, act: A) -> Result<A::Reply, StoreError> {
         self.writer.act(act).await
     }
 
-    /// Whether the database is on a server, which other servers of the contest may share.
+    /// Whether the database is on a server, where other servers of the contest may share it.
     pub fn is_shared(&self) -> bool {
         self.duties.is_shared()
     }
 
-    /// Ends the writer when all acts before it are written, and folds the journal of the database into it.
+    /// Ends the writer once all earlier acts are written, and folds the database's journal into its file.
     pub async fn close(self) {
         self.duties.end().await;
         self.reader.close().await;
@@ -180,11 +180,11 @@ impl Store {
     }
 }
 
-/// Says that the database of `folder` is on a PostgreSQL server, at an address as `postgres://USER:PASSWORD@HOST/NAME`. The file
-/// that says so holds the password, and nobody else may read it.
+/// Records that the database of `folder` is on a PostgreSQL server, at an address such as `postgres://USER:PASSWORD@HOST/NAME`. The file
+/// that records it holds the password, so only its owner may read it.
 ///
 /// # Errors
-/// When it is no such address, or the folder has a database of its own.
+/// When it is not such an address, or the folder has a database of its own.
 pub fn place(folder: &Path, url: &str) -> Result<(), StoreError> {
     Place::server(url)?;
     let file = folder.join(DATABASE_AT);
@@ -207,11 +207,11 @@ fn place_of(folder: &Path) -> Result<Place, StoreError> {
     }
 }
 
-/// Moves the database of `folder` to a server, or with no address back into a file of it: how many rows. Nobody may use it
-/// meanwhile. The one that it leaves is kept as it was: a file as `agon.db.moved`.
+/// Moves the database of `folder` to a server, or without an address back into a file there. Returns the number of rows. Nobody may use the
+/// database meanwhile. The old one is kept as it was: a file as `agon.db.moved`.
 ///
 /// # Errors
-/// When it is there already, cannot be reached, or has a contest in it; then nothing has changed.
+/// When it is there already, or the target cannot be reached or already holds a contest; nothing has changed then.
 pub async fn relocate(folder: &Path, url: Option<&str>) -> Result<u64, StoreError> {
     let (file, said) = (folder.join(DATABASE), folder.join(DATABASE_AT));
     let moved = |error| StoreError::File(folder.display().to_string(), error);
@@ -237,15 +237,15 @@ pub async fn relocate(folder: &Path, url: Option<&str>) -> Result<u64, StoreErro
     }
 }
 
-/// Whether `folder` has a database, or says where it is.
+/// Whether `folder` has a database, or the address of one.
 pub fn is_there(folder: &Path) -> bool {
     folder.join(DATABASE).is_file() || folder.join(DATABASE_AT).is_file()
 }
 
-/// Writes the database of `folder`, as it is at one moment, into the new file `into`; whoever has it open goes on.
+/// Writes the database of `folder`, as it is at one moment, into the new file `into`. Others may go on using it.
 ///
 /// # Errors
-/// When it cannot be read, or the file is there already or cannot be written.
+/// When it cannot be read, or the file exists already or cannot be written.
 pub async fn snapshot(folder: &Path, into: &Path) -> Result<(), StoreError> {
     let place = place_of(folder)?;
     if !place.is_server() {

@@ -1,7 +1,6 @@
-//! A database with all that is in it, copied to another one: from a file to a server, and back.
+//! Copies a database and everything in it to another one: from a file to a server, and back.
 //!
-//! One of the two is SQLite, and what tables and columns there are is asked of that one: nothing is listed here that a
-//! later schema could leave out.
+//! One of the two is SQLite, and the tables and columns are read from that one: nothing is listed here, so a later schema cannot be missed.
 
 use futures_util::TryStreamExt as _;
 use sqlx::any::AnyArguments;
@@ -24,14 +23,14 @@ enum ColumnKind {
     Text,
 }
 
-/// A table in the order in which they were made: it names rows of those before it only.
+/// A table. They are in creation order: each refers only to rows of earlier ones.
 struct TableOf {
     name: String,
     columns: Vec<Column>,
 }
 
-/// Copies all that is in `from` into `into`, which must be new: how many rows. It is as it was at one moment, also while others
-/// write on.
+/// Copies everything in `from` into `into`, which must be new. Returns the number of rows. The copy is of one moment, even while others
+/// keep writing.
 pub(crate) async fn copy(from: &Place, into: &Place) -> Result<u64, StoreError> {
     let (mut from, mut into) = (from.connect().await?, into.connect().await?);
     let copied = all(&mut from, &mut into).await;
@@ -78,7 +77,7 @@ async fn all(from: &mut Conn, into: &mut Conn) -> Result<u64, StoreError> {
     Ok(rows)
 }
 
-/// What tables there are, asked of SQLite.
+/// The tables, as SQLite reports them.
 async fn tables(conn: &mut Conn) -> Result<Vec<TableOf>, StoreError> {
     let names: Vec<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'schema_version' ORDER BY rowid",
@@ -118,7 +117,7 @@ async fn rows_of(table: &TableOf, from: &mut Conn, into: &mut Conn) -> Result<u6
         .collect();
     let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
-    // Names of our own schema, no value of anybody.
+    // Names from our own schema, never a user's input.
     let select = format!("SELECT {} FROM {}", read.join(", "), table.name);
     let insert = format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), places.join(", "));
     let mut copied = 0;

@@ -4,14 +4,14 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
 
-/// What of a name the eye sees, as it is stored and compared. Big and small letters, blanks and signs make no difference; forms that
-/// Unicode holds to be the same text (NFKC) and letters that it holds to look alike (UTS 39: `Аnn` with a Cyrillic first letter, `B0b`)
-/// neither. Marks above and below letters do: `José` is not `Jose`.
+/// What the eye sees of a name, as it is stored and compared. Letter case, blanks and signs make no difference. Neither do forms that
+/// Unicode treats as the same text (NFKC), nor letters that it treats as look-alikes (UTS 39: `Аnn` with a Cyrillic first letter, `B0b`).
+/// Diacritics do: `José` is not `Jose`.
 ///
-/// Small letters come first, so that `I` is the same as `i`, and not as `l`.
+/// The name is lowercased first, so that `I` equals `i`, not `l`.
 pub fn likeness(name: &str) -> String {
     let small: String = name.nfkc().flat_map(char::to_lowercase).collect();
-    // Of what looks alike, Unicode names one, which may be a big letter again.
+    // Unicode picks one of each set of look-alikes, which may be a capital again.
     let seen = skeleton(&small).flat_map(char::to_lowercase);
     seen.filter(|sign| sign.is_alphanumeric() || is_combining_mark(*sign)).collect()
 }
@@ -24,7 +24,7 @@ mod tests {
     fn what_looks_alike_is_alike() {
         for (one, other) in [
             ("Ann", "a-n n"),
-            // Cyrillic, Greek, wide and mathematical letters, a ligature.
+            // Cyrillic, Greek, full-width and mathematical letters, a ligature.
             ("Ann", "Аnn"),
             ("Omega", "Οmega"),
             ("Bots", "Ｂｏｔｓ"),
@@ -33,7 +33,7 @@ mod tests {
             ("B0b", "Bob"),
             ("Modern", "Modem"),
             ("paypa1", "paypal"),
-            // The same text, composed and not.
+            // The same text, composed and decomposed.
             ("José", "Jose\u{301}"),
         ] {
             assert_eq!(likeness(one), likeness(other), "{one} {other}");

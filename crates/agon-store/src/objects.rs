@@ -1,4 +1,4 @@
-//! Bytes by their hash: uploads, replays, logs of builds. Never changed, so written once by whoever comes first.
+//! Bytes by their hash: uploads, replays, build logs. An object never changes, so it does not matter who writes it, or how often.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,42 +22,42 @@ pub use places::{place_objects, relocate_objects};
 
 /// The name of the folder of objects in a contest's folder.
 pub const OBJECTS: &str = "objects";
-/// The name of the file there that says where objects are, when they are elsewhere.
+/// The name of the file there with the address of the objects, when they are elsewhere.
 pub const OBJECTS_AT: &str = "objects.url";
-/// The name of the file there with the keys of a bucket, where they are not in the environment. Nobody else may read it.
+/// The name of the file there with the keys of a bucket, when they are not in the environment. Only its owner may read it.
 pub const OBJECTS_KEY: &str = "objects.key";
 
-/// No object is larger, in bytes: whoever reads one, as for a backup, needs no more memory.
+/// Upper limit on the size of an object, in bytes; it also bounds the memory that a reader, such as a backup, needs.
 pub const LARGEST_OBJECT: u64 = 32 << 20;
 
-/// The name of the folder there for what comes in, when objects are in a bucket.
+/// The name of the folder there for incoming bytes, when objects are in a bucket.
 const INCOMING: &str = "incoming";
-/// How the name of what comes in begins.
+/// How the names of incoming files begin.
 const DRAFT: &str = "draft-";
 
-/// So many objects are copied or looked for at once.
+/// How many objects are copied or looked up at once.
 const AT_ONCE: usize = 16;
-/// So many that came in are sent to a bucket at once.
+/// How many incoming objects are sent to a bucket at once.
 const SENDING: usize = 4;
 
-/// Objects by their hash, as `ab/cdef...`: in a folder, or in a bucket of S3 or of something that speaks like it.
+/// Objects by their hash, as `ab/cdef...`: in a folder, or in a bucket of S3 or a compatible store.
 ///
-/// A bucket needs no order and no locks: what has a name is written whole or not at all, and always the same.
+/// A bucket needs neither ordering nor locks: a name is written whole or not at all, and always with the same bytes.
 #[derive(Clone, Debug)]
 pub struct Objects {
     shelf: Arc<dyn ObjectStore>,
-    /// Where it is, where that is a folder.
+    /// The folder of the objects, where they are in one.
     folder: Option<PathBuf>,
-    /// Where there is what is not whole yet. In a folder of objects beside them, so that it gets its name without being copied.
+    /// Where incomplete objects are. For a folder of objects it is that folder, so that they get their names without being copied.
     drafts: PathBuf,
     sending: Arc<Semaphore>,
 }
 
 impl Objects {
-    /// Those of a contest's folder: in it, or where [`place_objects`] has said they are.
+    /// Opens the objects of a contest's folder: in it, or where [`place_objects`] put them.
     ///
     /// # Errors
-    /// When the place cannot be read, or is none.
+    /// When the place cannot be read or is not valid.
     pub fn open(contest: &Path) -> Result<Self, StoreError> {
         let file = contest.join(OBJECTS_AT);
         match fs::read_to_string(&file) {
@@ -67,12 +67,12 @@ impl Objects {
         }
     }
 
-    /// The folder that they lie in; none where that is a bucket.
+    /// The folder of the objects; none for a bucket.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// Those at a place: a folder, or `s3://BUCKET/PREFIX`. The keys of a bucket are those of `contest`.
+    /// Opens the objects at a place: a folder, or `s3://BUCKET/PREFIX`. The keys of a bucket are those of `contest`.
     fn at(place: &str, contest: &Path) -> Result<Self, StoreError> {
         match place.starts_with(places::S3) {
             true => Ok(Self::new(places::bucket(place, contest)?, None, contest.join(INCOMING))),
@@ -91,11 +91,11 @@ impl Objects {
         Self { shelf, folder, drafts, sending: Arc::new(Semaphore::new(SENDING)) }
     }
 
-    /// Keeps these bytes. Nobody ever sees a part of them under their name. What is there already is written once more:
-    /// [`sweep`](Self::sweep) goes by when that was.
+    /// Keeps these bytes. Nobody ever sees a part of them under their name. An object that exists is written again, because
+    /// [`sweep`](Self::sweep) goes by the time of the last write.
     ///
     /// # Errors
-    /// Those of the place, and [`InvalidInput`](io::ErrorKind::InvalidInput) for more than [`LARGEST_OBJECT`].
+    /// Storage errors, and [`InvalidInput`](io::ErrorKind::InvalidInput) for more than [`LARGEST_OBJECT`].
     pub async fn put(&self, bytes: &[u8]) -> io::Result<Sha> {
         fits(bytes.len() as u64)?;
         let sha = Sha::of(bytes);
@@ -106,8 +106,8 @@ impl Objects {
     /// The bytes with this hash.
     ///
     /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) where they are not there, [`InvalidData`](io::ErrorKind::InvalidData) where they are
-    /// more than `most`, or than [`LARGEST_OBJECT`], or not those any more; others are those of the place, and pass.
+    /// [`NotFound`](io::ErrorKind::NotFound) when they are missing, [`InvalidData`](io::ErrorKind::InvalidData) when they are more than
+    /// `most` or [`LARGEST_OBJECT`], or no longer match the hash; others are storage errors, and temporary.
     pub async fn get(&self, sha: &Sha, most: u64) -> io::Result<Vec<u8>> {
         let damaged = |why| io::Error::new(io::ErrorKind::InvalidData, format!("the object {sha} {why}"));
         let most = most.min(LARGEST_OBJECT);
@@ -122,10 +122,10 @@ impl Objects {
         Ok(bytes)
     }
 
-    /// Removes it: who it belonged to was deleted, or it was kept for a while only. Nothing in the database may name it any more.
+    /// Removes an object, because its owner was deleted or it was kept for a limited time. Nothing in the database may name it any more.
     ///
     /// # Errors
-    /// Those of the place; that it is gone already is none.
+    /// Storage errors. An object that is already gone is not an error.
     pub async fn remove(&self, sha: &Sha) -> io::Result<()> {
         match self.shelf.delete(&path(sha)).await {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -133,11 +133,11 @@ impl Objects {
         }
     }
 
-    /// Removes objects that are not `named` and that nobody has kept since `before`: what was refused when it was kept
-    /// already, or left by a process that was killed. How many.
+    /// Removes objects that are not `named` and were last kept before `before`: leftovers of refused uploads and of killed processes.
+    /// Returns the number removed.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Storage errors.
     pub async fn sweep(&self, named: &BTreeSet<Sha>, before: SystemTime) -> io::Result<u64> {
         let mut old = self.all().try_filter_map(|(sha, kept)| {
             let is_old = kept < before && !named.contains(&sha);
@@ -151,10 +151,10 @@ impl Objects {
         Ok(gone)
     }
 
-    /// Whether it is there.
+    /// Whether an object exists.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Storage errors.
     pub async fn has(&self, sha: &Sha) -> io::Result<bool> {
         match self.shelf.head(&path(sha)).await {
             Ok(_) => Ok(true),
@@ -163,17 +163,17 @@ impl Objects {
         }
     }
 
-    /// All of them, in order. What else lies there is left out.
+    /// All objects, in order. Anything else that lies there is left out.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Storage errors.
     pub async fn list(&self) -> io::Result<Vec<Sha>> {
         let mut all: Vec<Sha> = self.all().map_ok(|(sha, _)| sha).try_collect().await?;
         all.sort();
         Ok(all)
     }
 
-    /// All of them with when each was kept last.
+    /// All objects, with the time each was last kept.
     fn all(&self) -> impl Stream<Item = io::Result<(Sha, SystemTime)>> {
         let named = |found: object_store::ObjectMeta| {
             let mut parts = found.location.parts();
@@ -185,10 +185,10 @@ impl Objects {
         found.try_filter_map(move |found| std::future::ready(Ok(named(found))))
     }
 
-    /// Copies all of them to another place: how many. Each is what its name says, or it ends.
+    /// Copies all objects to another place, and returns their number. It stops at one whose bytes do not match its name.
     ///
     /// # Errors
-    /// Those of both places.
+    /// Storage errors of both places.
     async fn copy_to(&self, to: &Self) -> io::Result<u64> {
         let copies = self.list().await?.into_iter().map(|sha| async move {
             to.put(&self.get(&sha, LARGEST_OBJECT).await?).await?;
@@ -202,12 +202,12 @@ impl Objects {
         Ok(count)
     }
 
-    /// Removes the drafts of processes that were killed. Only while nobody else writes here.
+    /// Removes the drafts of killed processes. Call it only while nobody else writes here.
     pub fn sweep_drafts(&self) {
         let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
         for entry in entries(&self.drafts) {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                // As the library names them: the object, and a number.
+                // The library's names: the object, and a number.
                 let drafts =
                     entries(&entry.path()).filter(|file| file.file_name().to_string_lossy().contains('#'));
                 drafts.for_each(|file| drop(fs::remove_file(file.path())));
@@ -218,7 +218,7 @@ impl Objects {
     }
 }
 
-/// Whether so many bytes may be an object.
+/// Whether an object may have this size.
 fn fits(size: u64) -> io::Result<()> {
     match size <= LARGEST_OBJECT {
         true => Ok(()),
@@ -243,7 +243,7 @@ fn told(error: object_store::Error) -> io::Error {
     io::Error::new(kind, error.to_string())
 }
 
-/// Whether it is that a disk is full, which the system has said somewhere below.
+/// Whether the cause, somewhere down the chain, is a full disk.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut below = std::iter::successors(Some(error), |error| error.source());
     below.any(|error| error.downcast_ref::<io::Error>().is_some_and(crate::is_full))
@@ -270,7 +270,7 @@ mod tests {
         let other = Sha::of(b"other");
         assert!(!objects.has(&other).await.expect("looked"));
         assert_eq!(objects.get(&other, 9).await.unwrap_err().kind(), io::ErrorKind::NotFound);
-        // One that somebody has put there by hand is not read into memory.
+        // A large one that somebody put there by hand is not read into memory.
         fs::File::create(file(&objects, &sha))
             .and_then(|file| file.set_len(LARGEST_OBJECT + 1))
             .expect("room");
@@ -320,14 +320,14 @@ mod tests {
             file.set_modified(old).expect("ours");
         }
         let young = objects.put(b"young").await.expect("room");
-        // Handed in once more: it is not old any more, whatever it was.
+        // Handed in again: from now on it is new, whatever it was before.
         objects.put(b"again").await.expect("there");
         let before = SystemTime::now() - day;
         assert_eq!(objects.sweep(&[named].into(), before).await.expect("swept"), 1);
         let mut left = [named, again, young];
         left.sort();
         assert_eq!(objects.list().await.expect("three"), left);
-        // What killed processes leave is no object, and goes.
+        // A leftover of a killed process is not an object, and is removed.
         let draft = file(&objects, &named).with_extension("#1");
         for litter in [&draft, &folder.path().join("objects/draft-7-1")] {
             fs::write(litter, b"half").expect("written");

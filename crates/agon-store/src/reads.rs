@@ -1,4 +1,4 @@
-//! What only reads.
+//! Everything that only reads.
 
 mod counts;
 mod matches;
@@ -24,41 +24,41 @@ pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};
 pub use workers::{AtWork, ComparedOf, Conduct, Hands, TriesOf, Working};
 
-/// So many results that nobody has checked are looked at at once.
+/// How many unchecked results are read at once.
 pub const MOST_POSTED: usize = 256;
 
-/// What was there at a moment, by which one knows that something changed since.
+/// The state at a moment, for telling whether something has changed since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pulse {
-    /// The last row of the log that the board has seen.
+    /// The last row of the log that the board covers.
     pub board: i64,
     /// The last entry of the audit log.
     pub acts: i64,
-    /// Of matches and versions: another number when one was planned or is over, or came to be something else.
+    /// The state of matches and versions: the number changes when a match is planned or over, or a version changes state.
     pub work: i64,
 }
 
-/// How a check match of a version stands.
+/// The state of a version's check match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckState {
     /// The match.
     pub game: MatchId,
     /// `planned`, `leased`, `posted`, `valid` or `dead`.
     pub state: crate::MatchState,
-    /// By what kind of fault the version's program broke there, when it is over.
+    /// The kind of fault by which the version's program failed there, when the match is over.
     pub fault: Option<String>,
-    /// What belongs to the version's author of it: an object.
+    /// The object of the match that belongs to the version's author.
     pub own: Option<Sha>,
-    /// Why the last try came to nothing.
+    /// Why the last try failed.
     pub why: Option<String>,
-    /// Whether that was because the version cannot be made ready.
+    /// Whether it failed because the version cannot be made ready.
     pub unfit: bool,
 }
 
 /// The columns of a version, in the order of [`VersionRow`].
 pub(crate) const VERSION: &str = "v.id, e.name, e.boss = TRUE, v.n, v.builtin, v.source_sha, v.received_ms, v.state, v.reason, v.cause, \
                                   v.only_if_better = TRUE";
-/// Where they are.
+/// The tables they come from.
 pub(crate) const VERSIONS: &str =
     "versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id";
 
@@ -83,16 +83,16 @@ pub(crate) fn version(row: VersionRow) -> Result<Version, StoreError> {
     })
 }
 
-/// What stands in the database as JSON.
+/// Reads JSON from the database.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, StoreError> {
     serde_json::from_str(json).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
 impl Store {
-    /// All contests, the first first.
+    /// All contests, oldest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn contests(&self) -> Result<Vec<Contest>, StoreError> {
         type Row = (i64, String, String, String, String, String, Flag, Flag, i64, i64);
         let rows: Vec<Row> = sqlx::query_as(
@@ -118,31 +118,31 @@ impl Store {
         Ok(rows.into_iter().map(contest).collect())
     }
 
-    /// All versions of a contest, the first first.
+    /// All versions of a contest, oldest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn versions(&self, contest: ContestId) -> Result<Vec<Version>, StoreError> {
         let all = self.players(contest).await?;
         Ok(all.into_iter().filter(|version| version.state != VersionState::Draft).collect())
     }
 
-    /// All that may sit in a match: versions, and drafts.
+    /// Everything that may sit in a match: versions and drafts.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn players(&self, contest: ContestId) -> Result<Vec<Version>, StoreError> {
-        // Two texts of ours, put together.
+        // Assembled from our own texts.
         let all = format!("SELECT {VERSION} FROM {VERSIONS} WHERE e.contest_id = $1 ORDER BY v.id");
         let rows: Vec<VersionRow> =
             sqlx::query_as(AssertSqlSafe(all)).bind(contest.0).fetch_all(&self.reader).await?;
         rows.into_iter().map(version).collect()
     }
 
-    /// How many matches of each version wait, are played, or wait to be checked.
+    /// For each version, the number of matches that are planned, being played, or waiting to be checked.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn in_flight(&self, contest: ContestId) -> Result<BTreeMap<VersionId, u32>, StoreError> {
         let rows: Vec<(i64, i64)> = sqlx::query_as(
             "SELECT s.version_id, count(*) FROM seats s WHERE s.match_id IN \
@@ -159,19 +159,19 @@ impl Store {
             .collect())
     }
 
-    /// How many results nobody has checked yet, in all contests.
+    /// The number of unchecked results, in all contests.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn unchecked(&self) -> Result<i64, StoreError> {
         let count = sqlx::query_scalar("SELECT count(*) FROM matches WHERE state = 'posted'");
         Ok(count.fetch_one(&self.reader).await?)
     }
 
-    /// How many matches are planned that nobody has in hand; with `most` no more are counted.
+    /// The number of planned matches that nobody has leased, counted up to `most`.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn waiting(&self, contest: ContestId, most: i64) -> Result<i64, StoreError> {
         let count = sqlx::query_scalar(
             "SELECT count(*) FROM (SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND but_id IS NULL LIMIT $2) AS found",
@@ -179,10 +179,10 @@ impl Store {
         Ok(count.bind(contest.0).bind(most).fetch_one(&self.reader).await?)
     }
 
-    /// Results that nobody has checked yet, the oldest first, [`MOST_POSTED`] at most.
+    /// Unchecked results, the oldest first, at most [`MOST_POSTED`].
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn posted(&self, contest: ContestId) -> Result<Vec<Posted>, StoreError> {
         type Row = (i64, i64, String, String, i64, i64, String, String, i64);
         let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(format!(
@@ -215,10 +215,10 @@ impl Store {
         Ok(all)
     }
 
-    /// The check matches of versions that are not live yet, the last of each.
+    /// The check matches of versions that are not live yet, the last one of each.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn checks(
         &self,
         contest: ContestId,
@@ -245,13 +245,12 @@ impl Store {
         Ok(all)
     }
 
-    /// What of matches and versions is there now: each that is planned or over, and each step of a version, makes it another
-    /// number.
+    /// The state of matches and versions as a number: it changes when a match is planned or over, and when a version changes state.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn work(&self, contest: ContestId) -> Result<i64, StoreError> {
-        // Matches that were ever planned, those of them that are over, versions' last step, trials that are over.
+        // Matches ever planned, matches that are over, the last step of a version, trials that are over.
         let work = sqlx::query_scalar(
             "SELECT 2 * (SELECT coalesce(max(id), 0) FROM matches) - (SELECT count(*) FROM jobs WHERE contest_id = $1) \
              - (SELECT count(*) FROM matches WHERE state = 'posted') + (SELECT coalesce(max(at_ms), 0) FROM steps) \
@@ -260,10 +259,10 @@ impl Store {
         Ok(work.bind(contest.0).fetch_one(&self.reader).await?)
     }
 
-    /// The log behind row `after`, at most `most` rows.
+    /// The rows of the log after row `after`, at most `most`.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn log(&self, contest: ContestId, after: i64, most: i64) -> Result<Vec<LogRow>, StoreError> {
         let rows: Vec<(i64, String, String)> = sqlx::query_as(
             "SELECT seq, body, sha FROM log WHERE contest_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
@@ -279,10 +278,10 @@ impl Store {
         rows.into_iter().map(row).collect()
     }
 
-    /// All rulings about teams and versions, the first first.
+    /// All rulings about teams and versions, oldest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn rulings(&self, contest: ContestId) -> Result<Vec<Ruled>, StoreError> {
         let all = self.decisions(contest).await?.into_iter();
         Ok(all
@@ -290,10 +289,10 @@ impl Store {
             .collect())
     }
 
-    /// Versions that rest because their matches came to nothing: since when, and why.
+    /// Versions that are suspended because their matches failed: since when, and why.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn suspended(
         &self,
         contest: ContestId,
@@ -309,10 +308,10 @@ impl Store {
         Ok(rows.into_iter().map(|(version, from, why)| (VersionId(version), (Time(from), why))).collect())
     }
 
-    /// What an organiser has decided: the rows of the log that are of no match, the first first.
+    /// The decisions of organisers: the rows of the log that belong to no match, oldest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn decisions(&self, contest: ContestId) -> Result<Vec<Entry>, StoreError> {
         let bodies: Vec<String> = sqlx::query_scalar(
             "SELECT body FROM log WHERE contest_id = $1 AND match_id IS NULL ORDER BY seq",
@@ -323,10 +322,10 @@ impl Store {
         bodies.iter().map(|body| read(body)).collect()
     }
 
-    /// Whose each version is.
+    /// The owner of each version.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn owners(&self, contest: ContestId) -> Result<BTreeMap<VersionId, EntrantId>, StoreError> {
         let rows: Vec<(i64, i64)> = sqlx::query_as(
             "SELECT v.id, e.id FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
@@ -338,10 +337,10 @@ impl Store {
         Ok(rows.into_iter().map(|(version, entrant)| (VersionId(version), EntrantId(entrant))).collect())
     }
 
-    /// Blocks that share the seed of another one: their numbers, and its.
+    /// Blocks that share the seed of another one: their numbers and the other's.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn twins(&self, contest: ContestId) -> Result<BTreeMap<i64, i64>, StoreError> {
         let rows: Vec<(i64, i64)> = sqlx::query_as(
             "SELECT n, twin_of FROM blocks WHERE contest_id = $1 AND n > 0 AND twin_of IS NOT NULL",
@@ -355,7 +354,7 @@ impl Store {
     /// The last entries of the audit log, the newest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn events(&self, contest: ContestId, most: i64) -> Result<Vec<Event>, StoreError> {
         type Row = (i64, i64, String, String, String, String);
         let rows: Vec<Row> = sqlx::query_as(
@@ -376,10 +375,10 @@ impl Store {
         Ok(rows.into_iter().map(event).collect())
     }
 
-    /// The newest table that was kept, and any other one asked for by its place in the log.
+    /// The newest table kept, and any older one that was asked for by its place in the log.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn boards(&self, contest: ContestId) -> Result<Vec<RatingRun>, StoreError> {
         let rows: Vec<(i64, String, String)> = sqlx::query_as(
             "SELECT upto_seq, program, board FROM rating_runs WHERE contest_id = $1 ORDER BY upto_seq DESC",
@@ -390,10 +389,10 @@ impl Store {
         Ok(rows.into_iter().map(|(upto, program, board)| RatingRun { upto, program, board }).collect())
     }
 
-    /// The objects that something in the database names, with what that is.
+    /// The objects named in the database, each with what names it.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn named_objects(&self) -> Result<Vec<(Sha, String)>, StoreError> {
         let rows: Vec<(String, String)> = sqlx::query_as(
             "SELECT v.source_sha, 'version ' || v.id FROM versions v JOIN bots b ON b.id = v.bot_id \
@@ -409,10 +408,10 @@ impl Store {
         rows.into_iter().map(named).collect()
     }
 
-    /// The attempts of a match, the first first: number, worker, how it ended and why.
+    /// The attempts of a match, oldest first: number, worker, how it ended and why.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn attempts(
         &self,
         game: MatchId,

@@ -1,4 +1,4 @@
-//! What goes in and comes out.
+//! The types of rows that go in and come out.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Sha, StoreError};
 
-/// A moment, in milliseconds since 1970. Nothing in this crate asks a clock for it.
+/// A moment, in milliseconds since 1970. Nothing in this crate reads a clock for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(pub i64);
 
 impl Time {
-    /// So many milliseconds later.
+    /// This many milliseconds later.
     pub fn plus(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
     }
@@ -54,15 +54,15 @@ macro_rules! words {
         pub enum $name { $($(#[$case_about])* $case,)* }
 
         impl $name {
-            /// The word for it in the database.
+            /// Its word in the database.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$case => $word,)* }
             }
 
-            /// What the word stands for.
+            /// The value of a word.
             ///
             /// # Errors
-            /// When it stands for nothing.
+            /// When the word is unknown.
             pub fn of(word: &str) -> Result<Self, StoreError> {
                 match word {
                     $($word => Ok(Self::$case),)*
@@ -78,26 +78,26 @@ words! {
     Kind {
         /// May this version go live?
         Check = "check",
-        /// Somebody wants to see how a bot does that makes no version.
+        /// A team tries out a bot that makes no version.
         Draft = "draft",
-        /// Somebody wants to see it.
+        /// A team requested it.
         Challenge = "challenge",
         /// Is this version better than the one before?
         Promotion = "promotion",
         /// The ladder.
         Ladder = "ladder",
-        /// A match of the ladder that another worker plays once more, to be compared. Nobody is shown it, and it is forgotten.
+        /// A ladder match that another worker repeats, for comparison. It is shown to nobody, and later forgotten.
         Again = "again",
     }
 }
 
 impl Kind {
-    /// Who goes first: the least.
+    /// The order in which they are leased: the least first.
     pub fn lane(self) -> i64 {
         match self {
             Self::Check => 0,
             Self::Draft | Self::Challenge => 1,
-            // Behind the ladder it would never be played where matches are planned ahead.
+            // After the ladder it would never be played while matches are planned ahead.
             Self::Promotion | Self::Ladder | Self::Again => 2,
         }
     }
@@ -111,15 +111,15 @@ impl Kind {
 words! {
     /// Where a match is in its life.
     MatchState {
-        /// It waits, and has a job.
+        /// It is waiting, and has a job.
         Planned = "planned",
-        /// A worker has it, and it has a job.
+        /// A worker holds it, and it has a job.
         Leased = "leased",
-        /// A result is there that nobody has checked yet.
+        /// It has a result that is not checked yet.
         Posted = "posted",
-        /// Its result is the one.
+        /// Its result was checked and accepted.
         Valid = "valid",
-        /// It was tried too often.
+        /// It was tried too often, and given up.
         Dead = "dead",
     }
 }
@@ -127,32 +127,32 @@ words! {
 words! {
     /// Where a version is in its life.
     VersionState {
-        /// It waits.
+        /// It is waiting.
         Received = "received",
-        /// It is unpacked and built.
+        /// It is being unpacked and built.
         Building = "building",
-        /// It plays its check match.
+        /// It is playing its check match.
         Checking = "checking",
-        /// It plays against the one before, whose place it takes only when it is better.
+        /// It is playing against the one before, whose place it takes only if it is better.
         Trial = "trial",
         /// It stands for its bot.
         Live = "live",
-        /// It did, or was overtaken.
+        /// It stood for its bot before, or was overtaken.
         Former = "former",
         /// It cannot play.
         Failed = "failed",
-        /// It is none: bytes that were tried out, and are forgotten after a day.
+        /// Not a version: bytes that are being tried out, and are forgotten after a day.
         Draft = "draft",
     }
 }
 
 impl VersionState {
-    /// Whether its check match is not over.
+    /// Whether its check match is not over yet.
     pub fn is_waiting(self) -> bool {
         matches!(self, Self::Received | Self::Building | Self::Checking)
     }
 
-    /// Whether its check match went well, so that its team may let it play.
+    /// Whether it passed its check match, so that its team may let it play.
     pub fn can_play(self) -> bool {
         matches!(self, Self::Live | Self::Former | Self::Trial)
     }
@@ -163,7 +163,7 @@ words! {
     Whose {
         /// Its author's.
         Yours = "yours",
-        /// That of the contest and its machines.
+        /// The contest's and its machines'.
         Ours = "ours",
     }
 }
@@ -212,10 +212,10 @@ mod people;
 pub use log::*;
 pub use people::*;
 
-/// A match is tried so often.
+/// How often a match is tried.
 pub const TRIES: i64 = 3;
-/// After a void match the next try waits so long, in milliseconds, the third twice as long: what kept the machine
-/// busy is often over soon.
+/// How long the next try waits after a void match, in milliseconds; the third waits twice as long. What kept the machine busy is often over
+/// soon.
 pub const PAUSE_MS: i64 = 1_000;
 
 /// A contest.
@@ -229,17 +229,17 @@ pub struct Contest {
     pub game: String,
     /// What decides results, as JSON.
     pub terms: String,
-    /// Seeds come from it.
+    /// The secret from which seeds are derived.
     pub secret: String,
     /// The hash of the secret, which is public.
     pub secret_sha: String,
-    /// Whether nothing is leased.
+    /// Whether leasing is stopped.
     pub paused: bool,
-    /// Whether nothing is planned any more, and it is paused when all that was planned is over.
+    /// Whether planning has stopped; the contest is paused once every planned match is over.
     pub draining: bool,
-    /// How many blocks were planned.
+    /// The number of blocks planned.
     pub blocks: i64,
-    /// When it was founded.
+    /// When it was created.
     pub made: Time,
 }
 
@@ -273,29 +273,29 @@ pub struct Version {
     pub only_if_better: bool,
 }
 
-/// What only the entrant of a version may know of it.
+/// A version, with what only its entrant may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnVersion {
     /// The version.
     pub version: Version,
-    /// When it came to be what, the first first.
+    /// When it entered each state, oldest first.
     pub steps: Vec<(VersionState, Time)>,
-    /// What its build said: an object.
+    /// The output of its build: an object.
     pub log: Option<Sha>,
     /// Its check match, once there is one.
     pub check: Option<MatchId>,
 }
 
-/// Somebody who plays matches.
+/// A machine that plays matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worker {
     /// Its number.
     pub id: WorkerId,
     /// Its name.
     pub name: String,
-    /// How far bots are held back there.
+    /// How strictly it confines bots.
     pub level: String,
-    /// When it was last heard of.
+    /// When it last called.
     pub seen: Time,
 }
 
@@ -304,14 +304,14 @@ pub struct Worker {
 pub struct Attempt {
     /// The match.
     pub game: MatchId,
-    /// Which try of it, from 1: an older one of the same match is known by it.
+    /// Which try of it, from 1: an older try of the same match is recognised by it.
     pub n: i64,
 }
 
 /// A match as a worker gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leased {
-    /// Which match, and which try.
+    /// The match and try.
     pub attempt: Attempt,
     /// What it is played for.
     pub kind: Kind,
@@ -319,14 +319,14 @@ pub struct Leased {
     pub map: i64,
     /// Its seed.
     pub seed: i64,
-    /// Who sits where.
+    /// The version in each seat.
     pub seats: Vec<VersionId>,
 }
 
-/// What waits to be checked: a result and all that it must agree with.
+/// A posted result, with everything it must agree with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
-    /// Which match, and which try.
+    /// The match and try.
     pub attempt: Attempt,
     /// Who played it.
     pub worker: String,
@@ -336,7 +336,7 @@ pub struct Posted {
     pub map: i64,
     /// Its seed.
     pub seed: i64,
-    /// Who sits where.
+    /// The version in each seat.
     pub seats: Vec<VersionId>,
     /// The result, as it was posted.
     pub result: String,
@@ -362,12 +362,12 @@ pub struct Event {
     pub detail: String,
 }
 
-/// A table that was made.
+/// A table that was computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RatingRun {
-    /// The last row of the log that it has seen.
+    /// The last row of the log that it covers.
     pub upto: i64,
-    /// The program that made it.
+    /// The version of the program that computed it.
     pub program: String,
     /// The table as JSON.
     pub board: String,

@@ -1,5 +1,5 @@
-//! Seeds of blocks: from a secret whose hash is public before the first match, so that nobody can choose them by
-//! their outcome. When the contest is over the secret is published, and everybody can compute them again.
+//! Seeds of blocks. They come from a secret whose hash is published before the first match, so that nobody can choose them by their
+//! outcome. The secret is published when the contest is over, and everybody can compute them again.
 
 use crate::{MatchId, Sha};
 
@@ -13,14 +13,14 @@ pub fn secret() -> std::io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The seed of a block. Small enough that every reader of JSON keeps it whole.
+/// The seed of a block. Small enough for every JSON reader to hold exactly.
 pub fn seed(secret: &str, block: i64) -> i64 {
     let sha = Sha::of(format!("agon seed\n{secret}\n{block}"));
     let first: [u8; 8] = sha.bytes()[..8].try_into().expect("eight of thirty-two bytes");
     i64::from_be_bytes(first) & ((1 << 53) - 1)
 }
 
-/// Whether a match is one of those that are played again, one in `share`: nobody without the secret knows that before.
+/// Whether a match is among those played again, one in `share`. Nobody can tell in advance without the secret.
 pub fn is_drawn(secret: &str, game: MatchId, share: u64) -> bool {
     let sha = Sha::of(format!("agon again\n{secret}\n{game}"));
     let first: [u8; 8] = sha.bytes()[..8].try_into().expect("eight of thirty-two bytes");
@@ -40,7 +40,7 @@ mod tests {
         assert_eq!(seed(&one, 1), seed(&one, 1));
         assert_ne!(seed(&one, 1), seed(&one, 2));
         assert_ne!(seed(&one, 1), seed(&other, 1));
-        // Published contests are recomputed with this: it never changes.
+        // Published contests are recomputed with this, so it must never change.
         assert_eq!(seed("0", 1), 3_558_834_341_973_398);
     }
 

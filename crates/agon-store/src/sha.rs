@@ -1,4 +1,4 @@
-//! The hash by which bytes are known.
+//! The hash that identifies bytes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// A SHA-256, in text 64 hexadecimal digits.
+/// A SHA-256; as text, 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Sha([u8; 32]);
@@ -22,7 +22,7 @@ impl Sha {
         &self.0
     }
 
-    /// Its first digits, for people.
+    /// Its first digits, for display.
     pub fn short(&self) -> String {
         self.to_string()[..12].to_owned()
     }

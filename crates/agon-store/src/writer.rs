@@ -10,27 +10,27 @@ use tokio::sync::{mpsc, oneshot};
 use crate::backend::{self, Conn, Place};
 use crate::{Act, StoreError};
 
-/// So many acts share a transaction at most.
+/// Upper limit on the acts that share a transaction.
 const MOST: usize = 128;
-/// So many acts wait for their turn; who comes then waits too.
+/// How many acts may wait for their turn; further callers wait, too.
 const WAITING: usize = 1024;
 
-/// A transaction that takes longer is written into the log of the program where that is asked for: everybody else waits for it.
+/// A transaction longer than this goes into the program's log where that is enabled: everybody else waits for it.
 const LONG: Duration = Duration::from_millis(20);
 
-/// An act with the way back to who asked, whatever its type.
+/// An act with the way back to its caller, whatever its type.
 trait Deed: Any + Send {
-    /// Does it and others of its kind, within a transaction. May be called again when that transaction came to nothing.
+    /// Does it and others of its kind within a transaction. May be called again when that transaction failed.
     fn run<'a>(
         &'a mut self,
         others: &'a mut [Box<dyn Deed>],
         conn: &'a mut Conn,
     ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
-    /// Says what came of it: it is written.
+    /// Reports the outcome: it is committed.
     fn done(self: Box<Self>);
-    /// Says that it could not be written.
+    /// Reports that it could not be written.
     fn failed(self: Box<Self>, error: StoreError);
-    /// What its kind is called.
+    /// The name of its kind.
     fn kind(&self) -> &'static str;
 }
 
@@ -62,7 +62,7 @@ impl<A: Act> Deed for Asked<A> {
     }
 
     fn done(self: Box<Self>) {
-        // Who asked may have gone.
+        // The caller may have gone.
         let _ = self.to.send(self.reply.ok_or(StoreError::Closed));
     }
 
@@ -81,14 +81,14 @@ enum Order {
     Close(oneshot::Sender<()>),
 }
 
-/// The way to the task that writes.
+/// A handle to the writing task.
 #[derive(Clone)]
 pub struct Writer {
     orders: mpsc::Sender<Order>,
 }
 
 impl Writer {
-    /// Starts it.
+    /// Starts the task.
     pub fn start(conn: Conn, place: Place) -> Self {
         let (orders, inbox) = mpsc::channel(WAITING);
         tokio::spawn(work(conn, place, inbox));
@@ -103,7 +103,7 @@ impl Writer {
         from.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Ends the task after all that waits before this.
+    /// Ends the task once everything queued before this is done.
     pub async fn close(&self) {
         let (to, from) = oneshot::channel();
         if self.orders.send(Order::Close(to)).await.is_ok() {
@@ -124,7 +124,7 @@ async fn work(mut conn: Conn, place: Place, mut inbox: mpsc::Receiver<Order>) {
             }
         }
         if !write(&mut conn, deeds).await {
-            // Who asks meanwhile is told at once, and asks again.
+            // Callers are refused at once meanwhile, and ask again.
             if let Ok(again) = place.connect().await {
                 conn = again;
             }
@@ -138,8 +138,8 @@ async fn work(mut conn: Conn, place: Place, mut inbox: mpsc::Receiver<Order>) {
     backend::close(conn).await;
 }
 
-/// All in one transaction; where that fails, each in one of its own, so that one bad act spoils no other. Whether the database
-/// can be reached.
+/// Writes all of them in one transaction; if that fails, each in its own, so that one bad act does not spoil the others. Returns whether
+/// the database can be reached.
 async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
     match together(conn, &mut deeds).await {
         Ok(()) => deeds.into_iter().for_each(Deed::done),
@@ -164,7 +164,7 @@ async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
     true
 }
 
-/// Those of one kind one behind the other. Who asked waits for an answer, so that nobody has asked for two of these in an order of its own.
+/// Groups acts by kind. Each caller waits for its answer, so no caller can have two of these in an order of its own.
 async fn together(conn: &mut Conn, deeds: &mut [Box<dyn Deed>]) -> Result<(), StoreError> {
     if deeds.is_empty() {
         return Ok(());
@@ -185,7 +185,7 @@ async fn together(conn: &mut Conn, deeds: &mut [Box<dyn Deed>]) -> Result<(), St
         done = backend::commit(conn).await;
     }
     if done.is_err() {
-        // The database may have done so itself.
+        // The database may have rolled back already.
         let _ = backend::rollback(conn).await;
     }
     let took = began.elapsed();
@@ -200,7 +200,7 @@ async fn together(conn: &mut Conn, deeds: &mut [Box<dyn Deed>]) -> Result<(), St
     done
 }
 
-/// How many of which kind: `Lease 3, Start 12`.
+/// The number of each kind: `Lease 3, Start 12`.
 fn kinds(deeds: &[Box<dyn Deed>]) -> String {
     let kinds = deeds.chunk_by(|one, other| one.kind() == other.kind());
     let name = |kind: &str| kind.rsplit("::").next().unwrap_or(kind).to_owned();
@@ -219,7 +219,7 @@ fn copy(error: &StoreError) -> StoreError {
     }
 }
 
-/// Acts cross threads.
+/// Acts are sent across threads.
 const _: fn() = || {
     fn crosses<T: Any + Send>() {}
     crosses::<Writer>();

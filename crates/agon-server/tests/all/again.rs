@@ -1,4 +1,4 @@
-//! A worker that lies is found by what others make of the same matches.
+//! A worker that lies is found by comparing its results with others' results of the same matches.
 
 use crate::common::{World, run};
 use agon_bot::BotName;
@@ -6,7 +6,7 @@ use agon_store::acts::{Enlist, Enlisted, Heard, LetPlayOn};
 use agon_store::{Kind, Sha, WorkerId};
 use agon_worker::{Job, Posted, Program, Report};
 
-/// Plays a match with each bot in another one's seat: its replay is the match that was asked for, and only the answers are others'.
+/// Plays a match with each bot in another one's seat: its replay is of the planned match, and only the answers are others'.
 fn lie(world: &World, job: &Job) -> (Report, Vec<u8>) {
     let bot = |program: &Program| match program {
         Program::Builtin(text) => BotName::parse(text).expect("a name"),
@@ -73,7 +73,7 @@ fn of_three_workers_the_one_that_lies_is_paused_and_shown_and_the_honest_are_not
             waiting
         );
         assert!(world.one(workers[1], "more").await.is_some(), "others do");
-        // The ladder knows nothing of what was played twice.
+        // The ladder knows nothing of the repeated matches.
         let log = world.server.store().log(world.server.contest(), 0, 10_000).await.expect("read");
         assert!(log.iter().all(|row| !row.body.contains(Kind::Again.word())));
         world.clean().await;
@@ -83,7 +83,7 @@ fn of_three_workers_the_one_that_lies_is_paused_and_shown_and_the_honest_are_not
         world.now = world.now.plus(61_000);
         world.tick().await;
         assert!(world.one(liar, "on").await.is_some(), "it is not paused again for what it did before");
-        // What was compared is forgotten, and the contest is whole.
+        // The comparisons are forgotten, and the contest is intact.
         world.now = world.now.plus(3_700_000);
         world.tick().await;
         world.clean().await;

@@ -12,7 +12,7 @@ use zip::write::SimpleFileOptions;
 
 use crate::common::{World, run};
 
-/// What is made of a file of an archive; nothing takes it away.
+/// What a file of the archive becomes; `None` removes it.
 type Change = Box<dyn Fn(Vec<u8>) -> Option<Vec<u8>>>;
 
 /// The archive with one file changed.
@@ -54,7 +54,7 @@ fn replaced(from: &'static str, to: &'static str) -> impl Fn(Vec<u8>) -> Option<
 fn an_export_holds_and_no_change_of_it_does() {
     run(async {
         let mut world = World::new(8).await;
-        // A team, with a bot that the test's worker knows how to play, and a ruling about it behind all results.
+        // A team, with a bot that the test's worker knows how to play, and a ruling about it after all results.
         let (store, contest) = (world.server.store().clone(), world.server.contest());
         let add = Add {
             contest,
@@ -79,7 +79,7 @@ fn an_export_holds_and_no_change_of_it_does() {
         assert!(world.server.rule(rule, world.now).await.expect("done"));
         let out = tempfile::tempdir().expect("a folder");
         let file = out.path().join("cup.agon");
-        // While it runs, and without its secret.
+        // While it is running, and without its secret.
         let written = export(world.folder.path(), &file, false, |_, _| {}).await.expect("written");
         let rows = played as i64 + 1;
         assert_eq!(written.rows, rows);
@@ -87,14 +87,14 @@ fn an_export_holds_and_no_change_of_it_does() {
         let found = verify(&file, true, |_, _| {}).expect("an archive");
         assert_eq!(found.wrong, Vec::<String>::new());
         assert_eq!((found.rows, found.recomputed, found.seeds), (rows, played as u64, None));
-        // To the last digit, and the table that everybody sees.
+        // To the last digit, and the same table that everybody sees.
         world.server.keep_board(world.now, true).await.expect("kept");
         let board = world.server.board().await.expect("a board");
         assert_eq!(serde_json::to_string(&found.table).ok(), serde_json::to_string(&*board.table).ok());
         let text = std::fs::read(&file).expect("the archive");
         let contest = world.server.store().contests().await.expect("one").remove(0);
         assert!(!text.windows(64).any(|part| part == contest.secret.as_bytes()), "the secret stays one");
-        // It is not overwritten, and the same contest is the same file.
+        // It is not overwritten, and the same contest gives the same file.
         assert!(
             export(world.folder.path(), &file, false, |_, _| {})
                 .await
@@ -162,7 +162,7 @@ fn an_export_holds_and_no_change_of_it_does() {
             };
             assert!(said.contains(wanted) && !said.is_empty(), "{name} {wanted}: {said}");
         }
-        // What is no archive says so and names the file.
+        // For anything but an archive, the error says so and names the file.
         for content in [&b""[..], b"PK\x05\x06", &text[..text.len() / 2]] {
             let bad = out.path().join("none.agon");
             std::fs::write(&bad, content).expect("a file");
@@ -173,7 +173,7 @@ fn an_export_holds_and_no_change_of_it_does() {
             );
         }
 
-        // When it is over, the seeds are computed too.
+        // Once it is over, the seeds are recomputed, too.
         let error = export(world.folder.path(), &out.path().join("r.agon"), true, |_, _| {})
             .await
             .expect_err("it runs");
@@ -196,7 +196,7 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         let played = world.play_on(worker, 10).await;
         let folder = world.folder.path().to_owned();
         std::fs::write(folder.join("contest.toml"), "# mine\n").expect("a file");
-        // One match is out, and one result waits.
+        // One match is leased, and one result waits.
         let (_, job) = world.one(worker, "out").await.expect("a match");
         world.server.start(worker, job.attempt, world.now).await.expect("answered");
         let out = tempfile::tempdir().expect("a folder");
@@ -204,7 +204,7 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         let beside = [PathBuf::from("contest.toml")];
         let kept = backup(&folder, &beside, &file).await.expect("written");
         assert!(kept.objects > 0, "{kept:?}");
-        // Life goes on after it.
+        // The contest goes on after it.
         world.play_on(worker, 5).await;
 
         let back = out.path().join("back");
@@ -213,7 +213,7 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         assert_eq!(std::fs::read_to_string(back.join("contest.toml")).ok().as_deref(), Some("# mine\n"));
         let then = status::status(&back).await.expect("a contest");
         assert_eq!(then.counts.sealed, played as i64, "as it was then");
-        // A server goes on with it, and what was out is played again.
+        // A server continues with it, and the leased match is played again.
         let server = Server::open(&back, &world.setting, world.now).await.expect("opens");
         server.close().await;
         let (_, found) = status::fsck(&back, true).await.expect("looked through");
@@ -232,7 +232,7 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
             assert!(error.to_string().contains(wanted), "{name}: {error}");
             assert!(!to.exists(), "nothing half done");
         }
-        // Names that lead out.
+        // Names that lead outside the folder.
         let bad = out.path().join("out");
         let mut zip = zip::ZipWriter::new(std::fs::File::create(&bad).expect("a file"));
         for name in ["agon.db", "../escaped"] {
@@ -242,7 +242,7 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         let error = restore(&bad, &out.path().join("to")).await.expect_err("it leads out");
         assert!(error.to_string().contains("is no file of a contest"), "{error}");
         assert!(!out.path().join("escaped").exists() && !out.path().join("to").exists());
-        // What unpacks to more than any object has is not read into memory.
+        // An entry that unpacks to more than the largest object is not read into memory.
         let bad = out.path().join("large");
         let mut zip = zip::ZipWriter::new(std::fs::File::create(&bad).expect("a file"));
         zip.start_file("agon.db", SimpleFileOptions::default()).expect("room");

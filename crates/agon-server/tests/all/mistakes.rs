@@ -26,12 +26,12 @@ fn tar(files: &[(&str, &[u8], u32)]) -> Vec<u8> {
     builder.into_inner().expect("a vector takes all")
 }
 
-/// A class of a Java that is not there yet, as far as it is read.
+/// A class file of a Java version that does not exist yet, as far as it is read.
 fn class() -> Vec<u8> {
     [&b"\xca\xfe\xba\xbe\x00\x00\x00\x63"[..], &[0; 64]].concat()
 }
 
-/// Ends only by its last line, so that it stays alive.
+/// Reads to the end of its input, so that it stays alive.
 const WAITS: &str = "import sys\nfor line in sys.stdin:\n    pass\n";
 
 struct Case {
@@ -163,7 +163,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// What becomes of what each team hands in, at once or when its version was checked; the clock goes on by itself.
+/// What becomes of each team's upload, at once or after its check; the clock runs by itself.
 fn causes(folder: &Path, cases: &[Case]) -> Vec<(&'static str, Cause)> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.expect("a runtime");

@@ -1,5 +1,5 @@
-//! What happens to uploads: trials with their verdicts, challenges, drafts, quotas, and who is played first. The worker is
-//! simulated: it plays each team's versions with built-in bots.
+//! What happens to uploads: trials with their verdicts, challenges, drafts, quotas, and who is played first. The worker is simulated: it
+//! plays each team's versions with built-in bots.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -23,7 +23,7 @@ struct World {
     server: Server,
     table: Table,
     worker: WorkerId,
-    /// How versions play that were handed in, by their labels: as this built-in; `idle` where nothing is said.
+    /// The built-in bot as which each uploaded version plays, by its label; `idle` if not listed.
     plays: BTreeMap<String, &'static str>,
     requests: u32,
     now: Time,
@@ -62,7 +62,7 @@ impl World {
         all.into_iter().find(|entrant| entrant.name == team).expect("it is there").id
     }
 
-    /// Plays what is granted, `most` at once: the labels of who sat in each match; empty when there is nothing to do.
+    /// Plays what is granted, up to `most` at once. Returns the labels of the seats of each match; empty if there is nothing to do.
     async fn play(&mut self, most: usize) -> Vec<Vec<String>> {
         self.requests += 1;
         self.now = self.now.plus(1_000);
@@ -97,7 +97,7 @@ impl World {
         let played = self.table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
         let Played::Whole(recorded) = played.expect("begins") else { panic!("it is whole") };
         let whole = recorded.shared_out(&self.table).expect("a replay");
-        // What a program would have said is its author's alone.
+        // What a program would have said is for its author alone.
         let told = |seat: &str| Private {
             faults: vec![Told {
                 step: 0,
@@ -149,7 +149,7 @@ fn a_new_version_gets_its_verdict_and_a_worse_one_goes_live_only_when_that_is_wa
         assert_eq!(states, [Received, Building, Checking, Live]);
         assert_eq!(world.server.build_log(&own).await.expect("kept"), "built");
         assert!(world.server.verdict(own.version.id).await.expect("read").is_none(), "there was none before");
-        // A better one: it is live at once, and the verdict comes.
+        // A better one: it goes live at once, and the verdict follows.
         let (second, _) = new(&world.upload("Ann", "two", false).await);
         for _ in 0..2_000 {
             world.tick().await;
@@ -162,7 +162,7 @@ fn a_new_version_gets_its_verdict_and_a_worse_one_goes_live_only_when_that_is_wa
         let (verdict, against, ended) = world.server.verdict(second).await.expect("read").expect("there");
         assert_eq!((verdict.says, against, ended), (Says::Better, 1, true), "{verdict}");
         assert!(verdict.blocks >= 40 && verdict.blocks <= 50, "{verdict:?}");
-        // A worse one that takes the place only when it is better never does.
+        // A worse one that may go live only if it is better never does.
         let (third, _) = new(&world.upload("Ann", "three", true).await);
         for _ in 0..2_000 {
             world.tick().await;
@@ -178,7 +178,7 @@ fn a_new_version_gets_its_verdict_and_a_worse_one_goes_live_only_when_that_is_wa
         assert_eq!(declined.state, VersionState::Former);
         assert!(declined.reason.is_some_and(|why| why.starts_with("the version before it stays: ")));
         assert_eq!(world.version("Ann", 2).await.state, VersionState::Live);
-        // One act goes back to an earlier one, and the same bytes again are that act too.
+        // One act goes back to an earlier version, and uploading the same bytes again has the same effect.
         assert!(world.server.go_back(third, "ann", world.now).await.expect("answered"));
         assert_eq!(world.version("Ann", 2).await.state, VersionState::Former);
         assert_eq!(world.upload("Ann", "two", false).await, Uploaded::Back(second, 2));
@@ -201,7 +201,7 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         let (one, two) = (world.version("Ann", 1).await.id, world.version("Bob", 1).await.id);
         let wish = |own: Own, against| Wish { entrant: ann, own, against, map: 1, seed: 77, seat: 1 };
         let sealed = status::status(world.folder.path()).await.expect("looked at").counts.sealed;
-        // A draft: no version, no row of the log, and nobody else's business.
+        // A draft: no version, no row of the log, and invisible to others.
         let file = incoming(&world.server, b"draft").await;
         let draft = world.server.draft(ann, "bot.py", file, world.now).await.expect("kept");
         let Drafted::Kept(draft) = draft else { panic!("{draft:?}") };
@@ -223,7 +223,7 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         assert_eq!(world.versions().await.iter().filter(|version| version.entrant == "Ann").count(), 1);
         let after = status::status(world.folder.path()).await.expect("looked at").counts.sealed;
         assert_eq!(after, sealed);
-        // A challenge: any live bot, and one's own.
+        // A challenge: against any live bot, and against one's own.
         for against in [two, one] {
             let asked =
                 world.server.ask(wish(Own::Version(one), against), world.now).await.expect("answered");
@@ -237,7 +237,7 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
             let wrong = Wish { map, seat, ..wish(Own::Version(one), two) };
             assert!(world.server.ask(wrong, world.now).await.is_err(), "{map} {seat}");
         }
-        // Twenty within an hour, and it is said when there is room again.
+        // Twenty within an hour, and the refusal says when there is room again.
         for _ in 3..20 {
             let asked = world.server.ask(wish(Own::Version(one), two), world.now).await.expect("answered");
             assert!(matches!(asked, Asked::Planned(_)), "{asked:?}");
@@ -276,7 +276,7 @@ fn uploads_are_counted_and_a_newer_one_takes_the_place_of_one_that_waits() {
         assert!(cause.what.contains("v2 came before its turn"), "{cause}");
         let played = world.play(1).await;
         assert_eq!(played, [["Ann v2", "idle"]], "the check that was planned is the newer one's");
-        // What failed by our doing may come again.
+        // A version whose failure was our fault may come again.
         assert_eq!(world.upload("Ann", "0", false).await, Uploaded::Added(Added::New(first, 1)));
         for upload in 2..10 {
             new(&world.upload("Ann", &upload.to_string(), false).await);
@@ -320,7 +320,7 @@ fn one_upload_gets_its_first_ten_matches_before_anything_else() {
             world.tick().await;
             world.play(8).await;
         }
-        // Ann hands in the next one: a trial would like to be played as well.
+        // Ann hands in the next one, and a trial is also waiting to be played.
         new(&world.upload("Ann", "two", false).await);
         world.tick().await;
         while world.version("Ann", 2).await.state != VersionState::Live {
@@ -331,7 +331,7 @@ fn one_upload_gets_its_first_ten_matches_before_anything_else() {
             seats.extend(world.play(1).await);
         }
         let own = |seats: &Vec<String>| seats.iter().any(|label| label == "Ann v2");
-        // What was granted before it was live is over first.
+        // Matches granted before it went live are finished first.
         let from = seats.iter().position(own).expect("it plays");
         assert!(from <= 2 && seats[from..].iter().all(own), "{seats:?}");
         world.clean().await;

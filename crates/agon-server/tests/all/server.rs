@@ -1,4 +1,4 @@
-//! The server under workers that play, vanish, repeat themselves and lie, with a clock that the test turns.
+//! The server with workers that play, vanish, repeat themselves and lie, and a clock that the test sets.
 
 use agon_bot::BotName;
 use agon_game::Seat;
@@ -40,7 +40,7 @@ fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
             now.board
         );
         world.clean().await;
-        // The last results of each are those that stand in the list of its matches.
+        // The last results of each are those in the list of its matches.
         let board = world.server.board().await.expect("made");
         assert!(board.last.values().any(|last| last.len() >= 8), "{:?}", board.last);
         for (version, last) in &board.last {
@@ -53,7 +53,7 @@ fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
             let expected: Vec<Ended> = all.expect("read").iter().filter_map(result).take(20).collect();
             assert_eq!(*last, expected, "{version}");
         }
-        // What was learnt is learnt again from the log alone, and nothing more is wanted.
+        // The log alone gives the same facts again, and nothing more is wanted.
         let World { folder, setting, server, now, .. } = world;
         server.close().await;
         let server = Server::open(folder.path(), &setting, now).await.expect("opens");
@@ -108,7 +108,7 @@ fn a_worker_that_lies_is_found_out_and_named_and_the_match_is_played_again() {
             assert_eq!(alarm.verb, "alarm", "lie {lie}");
             assert!(alarm.detail.contains("worker liar"), "lie {lie}: {}", alarm.detail);
             assert!(alarm.object.contains(&format!("match {}", job.attempt.game)), "lie {lie}");
-            // Another worker plays it again with all that waits, and that counts.
+            // Another worker plays it again with all that waits, and that result counts.
             world.now = world.now.plus(5_000);
             let granted =
                 world.server.lease(honest, &format!("after {lie}"), 8, world.now).await.expect("answered");
@@ -119,7 +119,7 @@ fn a_worker_that_lies_is_found_out_and_named_and_the_match_is_played_again() {
             }
             assert_eq!(world.tick().await.valid, granted.jobs.len() as u64, "lie {lie}");
         }
-        // A replay that is too large is not even kept; another result for the same try is an alarm; and nobody posts for others.
+        // A replay that is too large is not even kept; a different result for the same try is an alarm; and nobody can post for others.
         let (_, job) = world.one(liar, "more").await.expect("there is work");
         let (report, replay) = world.play(&job);
         assert_eq!(world.post(liar, &job, &report, &vec![0; 17 << 20]).await, Posted::Refused);
@@ -139,7 +139,7 @@ fn a_worker_that_vanishes_costs_a_try_only_what_it_had_begun_and_may_still_come_
         let mut world = World::new(1000).await;
         let (gone, other) = (world.worker("gone").await, world.worker("other").await);
         let granted = world.server.lease(gone, "1", 8, world.now).await.expect("answered");
-        // Three versions, each of them in no more than four matches at once.
+        // Three versions, each in at most four matches at once.
         assert_eq!(granted.jobs.len(), 6);
         let again = world.server.lease(gone, "1", 8, world.now).await.expect("answered");
         assert_eq!(again, granted, "the answer was lost, and is given again");
@@ -158,7 +158,7 @@ fn a_worker_that_vanishes_costs_a_try_only_what_it_had_begun_and_may_still_come_
         assert!(
             !world.server.beat(gone, granted.lease.expect("a lease"), world.now).await.expect("answered")
         );
-        // Another one takes them after a pause, and the first comes back with what it had played all the time.
+        // Another worker takes them after a pause, and the first comes back with what it had played all the time.
         world.now = world.now.plus(5_000);
         let taken = world.server.lease(other, "1", 8, world.now).await.expect("answered");
         let same =
@@ -183,7 +183,7 @@ fn a_server_that_is_killed_goes_on_with_what_was_acknowledged() {
         assert_eq!(world.post(worker, &job, &report, &replay).await, Posted::Kept);
         let (_, begun) = world.one(worker, "2").await.expect("there is work");
         world.server.start(worker, begun.attempt, world.now).await.expect("answered");
-        // Nothing is closed: the next one finds what a kill leaves.
+        // Nothing is closed: the next server finds what a kill leaves.
         let World { folder, setting, now, server, .. } = world;
         let next = Server::open(folder.path(), &setting, now).await.expect("opens");
         let worker = next.meet("inside", "not confined", now).await.expect("met");
@@ -336,7 +336,7 @@ fn nobody_who_looks_after_the_contest_waits_for_a_table() {
     });
 }
 
-/// So many versions that are live.
+/// Hands in this many versions, which go live.
 async fn hand_in_many(world: &World, count: usize) {
     let (store, contest, now) = (world.server.store(), world.server.contest(), world.now);
     for number in 0..count {

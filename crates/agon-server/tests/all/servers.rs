@@ -1,4 +1,4 @@
-//! Two servers of one contest, on one PostgreSQL: whichever a worker asks, it is the same contest, and when one ends the other goes on.
+//! Two servers of one contest, on one PostgreSQL: whichever a worker asks, it is the same contest, and when one ends the other continues.
 
 use crate::common::{World, database, run, setting};
 use agon_server::{Server, status};
@@ -13,9 +13,9 @@ fn two_servers_play_one_contest_and_the_second_goes_on_alone() {
         postgres.place(folder.path());
         let (mut world, second) = World::shared(folder, setting(1000)).await;
         let workers = [world.worker("one").await, world.worker("two").await];
-        // Whoever asks first looks after it.
+        // The first to ask looks after it.
         world.tick().await;
-        // Each worker asks both in turn, and posts to the one that it did not ask.
+        // Each worker asks the two in turn, and posts to the one that it did not ask.
         let mut kept = 0;
         for round in 0..12 {
             for (number, worker) in workers.iter().enumerate() {
@@ -45,7 +45,7 @@ fn two_servers_play_one_contest_and_the_second_goes_on_alone() {
         let boards =
             [world.server.board().await, second.board().await].map(|board| board.expect("made").table);
         assert_eq!(boards[0], boards[1], "both make the same table of it");
-        // The first ends in the middle: what is leased and posted is the contest's, and the second looks after it.
+        // The first ends in the middle: leased and posted matches belong to the contest, and the second looks after it.
         let granted = world.server.lease(workers[0], "last", 8, world.now).await.expect("answered");
         let (report, replay) = world.play(&granted.jobs[0]);
         assert_eq!(world.post(workers[0], &granted.jobs[0], &report, &replay).await, Posted::Kept);
@@ -79,7 +79,7 @@ impl World {
         let now = Time(1_000_000);
         let mut server = Server::open(folder.path(), &setting, now).await.expect("opens");
         let mut second = Server::open(folder.path(), &setting, now).await.expect("opens");
-        // Each match that is played is to stand in the log.
+        // Every match played shall stand in the log.
         server.play_again_one_in(0);
         second.play_again_one_in(0);
         let table = agon_worker::Table::new(&setting.terms).expect("known");

@@ -1,4 +1,4 @@
-//! A contest with a clock that the test turns, and a worker that plays honestly.
+//! A contest with a clock that the test sets, and a worker that plays honestly.
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
@@ -21,7 +21,7 @@ pub fn setting(matches: u32) -> Setting {
     setting_of(info.name, 1, &bosses, matches)
 }
 
-/// A game under its own rules, with so many maps and these bosses.
+/// A game under its own rules, with this many maps and these bosses.
 pub fn setting_of(game: &str, maps: usize, bosses: &[&str], enough: u32) -> Setting {
     let game = agon_games::find(game).expect("it is there");
     let info = game.info();
@@ -39,14 +39,14 @@ pub fn setting_of(game: &str, maps: usize, bosses: &[&str], enough: u32) -> Sett
     Setting { name: "test".to_owned(), terms, policy, bosses }
 }
 
-/// A file that came.
+/// A file that has arrived.
 pub async fn incoming(server: &Server, bytes: &[u8]) -> Incoming {
     let mut file = server.objects().begin().expect("room");
     file.add(bytes).await.expect("room");
     file
 }
 
-/// A team hands in this file.
+/// Hands in a file for a team.
 pub async fn upload(
     server: &Server,
     (entrant, name, bytes): (&str, &str, &[u8]),
@@ -69,7 +69,7 @@ impl World {
     pub async fn new(matches: u32) -> Self {
         let (folder, setting, now) = (database::folder(), setting(matches), Time(1_000_000));
         let mut server = Server::open(folder.path(), &setting, now).await.expect("opens");
-        // Each match that is played is to stand in the log: none is drawn unless a test says so.
+        // Every match played shall stand in the log: none is drawn to be played again unless a test says so.
         server.play_again_one_in(0);
         let table = Table::new(&setting.terms).expect("known");
         Self { folder, setting, server, table, now }
@@ -92,7 +92,7 @@ impl World {
         self.play_with(job, &bots)
     }
 
-    /// Plays a match with these bots in its seats, whoever should sit there.
+    /// Plays a match with these bots in its seats, instead of those that should sit there.
     pub fn play_with(&self, job: &Job, bots: &[BotName]) -> (Report, Vec<u8>) {
         let played = self.table.play(job, bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
         match played.expect("begins") {
@@ -137,7 +137,7 @@ pub fn run(test: impl Future<Output = ()>) {
 }
 
 impl World {
-    /// Plays until nothing is to be played, `most` matches at most; how many that were.
+    /// Plays until there is nothing left, at most `most` matches, and returns their number.
     pub async fn play_on(&mut self, worker: WorkerId, most: usize) -> usize {
         let mut played = 0;
         for request in 0..10_000 {

@@ -1,4 +1,4 @@
-//! Workers are compared: a share of matches is played again by another one, and a worker that stands out is paused. Which those are is
+//! Comparing workers: a share of matches is played again by another worker, and a worker that stands out is paused. What stands out is
 //! decided elsewhere.
 
 use crate::acts::asked::{forget, next_below, unnamed};
@@ -8,15 +8,15 @@ use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{ContestId, Kind, MatchId, Sha, StoreError, Time, VersionId, WorkerId};
 
-/// While so many matches wait to be played again no others are drawn: whoever may not have them looks past them.
+/// No matches are drawn while this many wait to be played again: workers that may not have them must scan past them.
 pub const MOST_WAITING: i64 = 100;
 
-/// Matches of the ladder are played again by another worker than theirs, while two at least were heard of lately.
+/// Plans matches of the ladder to be played again by another worker, while at least two have called lately.
 #[derive(Clone, Debug)]
 pub struct PlayAgain {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Which.
+    /// The matches.
     pub games: Vec<MatchId>,
     /// Now.
     pub now: Time,
@@ -44,7 +44,7 @@ impl Act for PlayAgain {
     }
 }
 
-/// Plans one; not when it is none of the ladder with a result, or was drawn before.
+/// Plans one; not if it is not a ladder match with a result, or was drawn before.
 async fn plan(conn: &mut Conn, contest: ContestId, game: MatchId, now: Time) -> Result<bool, StoreError> {
     let found: Option<(i64, i64, i64, i64)> = sqlx::query_as(
         "SELECT b.n, b.map, b.seed, a.worker_id FROM matches m JOIN blocks b ON b.id = m.block_id \
@@ -67,7 +67,7 @@ async fn plan(conn: &mut Conn, contest: ContestId, game: MatchId, now: Time) -> 
         kind: Kind::Again,
         map,
         seed,
-        // Whoever sat where sits there again, which is the first rotation of this block.
+        // The same seating again, which is the first rotation of this block.
         lineup: seats.into_iter().map(VersionId).collect(),
         rotations: 1,
         asked_by: None,
@@ -91,7 +91,7 @@ async fn plan(conn: &mut Conn, contest: ContestId, game: MatchId, now: Time) -> 
     Ok(true)
 }
 
-/// Compares what was played again since the last time.
+/// Compares the matches played again since the last time.
 #[derive(Clone, Debug)]
 pub struct Compare {
     /// Now.
@@ -99,7 +99,7 @@ pub struct Compare {
 }
 
 impl Act for Compare {
-    /// How many there were.
+    /// How many were compared.
     type Reply = u64;
 
     async fn run(&self, conn: &mut Conn) -> Result<u64, StoreError> {
@@ -118,13 +118,13 @@ impl Act for Compare {
     }
 }
 
-/// What was drawn before `before` is forgotten: it was compared, or no other worker has taken it. Only a result that was a lie stays,
-/// for its worker is known by it.
+/// Forgets what was drawn before `before`: it was compared, or no other worker has taken it. Only a false result stays, as evidence about
+/// its worker.
 #[derive(Clone, Debug)]
 pub struct ForgetAgains {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// What is older.
+    /// The limit of age.
     pub before: Time,
 }
 
@@ -154,13 +154,13 @@ impl Act for ForgetAgains {
     }
 }
 
-/// A worker that stands out gets no more matches. What it has in hand it may post, and its results stay. Never the worker inside the
-/// server.
+/// Pauses a worker that stands out: it gets no more matches. It may still post those it holds, and its results stay. Never the server's own
+/// worker.
 #[derive(Clone, Debug)]
 pub struct PauseWorker {
-    /// In whose audit log it is written.
+    /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// Which.
+    /// The worker.
     pub worker: WorkerId,
     /// Why, as a sentence.
     pub why: String,
@@ -169,7 +169,7 @@ pub struct PauseWorker {
 }
 
 impl Act for PauseWorker {
-    /// Whether it is paused by this.
+    /// Whether this paused it.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
@@ -188,14 +188,14 @@ impl Act for PauseWorker {
     }
 }
 
-/// A worker that is paused plays on, and what it did before is no longer held against it.
+/// Resumes a paused worker, and no longer holds what it did before against it.
 #[derive(Clone, Debug)]
 pub struct LetPlayOn {
-    /// In whose audit log it is written.
+    /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// Which.
+    /// The worker.
     pub worker: WorkerId,
-    /// Who lets it.
+    /// Who resumes it.
     pub actor: String,
     /// Now.
     pub now: Time,

@@ -1,4 +1,4 @@
-//! Results that are taken back. The log keeps them; a row of it says that they do not count, and they are played again.
+//! Annulled results. The log keeps them; a row of it says that they do not count, and they are played again.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{Annulled, ContestId, Entry, Kind, MatchId, StoreError, Time, VersionId, VersionState};
 
-/// So many blocks go into one row of the log, the oldest first: a row has an end. The act can be repeated.
+/// How many blocks go into one row of the log, the oldest first: the size of a row is limited. The act can be repeated.
 pub const MOST_BLOCKS: usize = 50_000;
 
 /// What is played again. Always whole blocks: one rotation alone would favour somebody.
@@ -17,22 +17,22 @@ pub const MOST_BLOCKS: usize = 50_000;
 pub enum WhatAgain {
     /// The block of this match.
     Match(MatchId),
-    /// All in which this version sat.
+    /// All blocks in which this version sat.
     Version(VersionId),
-    /// All of which the worker with this name has posted a match.
+    /// All blocks of which the worker with this name posted a match.
     Worker(String),
 }
 
-/// Takes back results of the ladder.
+/// Annuls results of the ladder.
 #[derive(Clone, Debug)]
 pub struct Annul {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
     /// Which results.
     pub what: WhatAgain,
-    /// Why, for all to read.
+    /// The public reason.
     pub reason: String,
-    /// Who.
+    /// The actor.
     pub actor: String,
     /// Now.
     pub now: Time,
@@ -66,7 +66,7 @@ impl Act for Annul {
         let count = row.blocks.len();
         let detail = format!("{} ({count} {})", self.reason, if count == 1 { "block" } else { "blocks" });
         note(conn, self.contest, self.now, [&self.actor, "play again", &row.what, &detail]).await?;
-        // Of whoever plays on the ladder, it owes as many others by itself; a single block is played with those who sat in it.
+        // Planning makes up for the blocks of ladder versions anyway; a single block is replayed by those who sat in it.
         if let (WhatAgain::Match(_), [block]) = (&self.what, &row.blocks[..]) {
             self.plan(conn, *block).await?;
         }
@@ -75,11 +75,11 @@ impl Act for Annul {
 }
 
 impl Annul {
-    /// What it is about in words, and the blocks, of which something is over.
+    /// A description of the target, and its blocks of which at least one match is over.
     async fn blocks(&self, conn: &mut Conn) -> Result<(String, Vec<i64>), StoreError> {
         let over = "b.contest_id = $1 AND b.kind = 'ladder' AND EXISTS (SELECT 1 FROM matches o WHERE o.block_id = b.id \
                     AND o.state IN ('posted', 'valid', 'dead')) ORDER BY b.n";
-        // Texts of ours, put together.
+        // Assembled from our own texts.
         let select = |which: &str| {
             sqlx::AssertSqlSafe(format!(
                 "SELECT DISTINCT b.n FROM blocks b JOIN matches m ON m.block_id = b.id {which} AND {over}"
@@ -114,7 +114,7 @@ impl Annul {
         })
     }
 
-    /// The same block anew, with the next seed, where all of them still stand for their bots.
+    /// Plans the same block again, with the next seed, if all of its versions still stand for their bots.
     async fn plan(&self, conn: &mut Conn, block: i64) -> Result<(), StoreError> {
         let rows: Vec<(i64, i64, String)> = sqlx::query_as(
             "SELECT b.map, s.version_id, v.state FROM blocks b JOIN matches m ON m.block_id = b.id AND m.rotation = 0 \

@@ -1,5 +1,5 @@
-//! What somebody asked for: challenges, and drafts, which make no version. Neither is rated, and whoever asks chooses map,
-//! seed and seat. Such blocks have numbers below 0, as their seeds do not follow from the secret.
+//! Matches on request: challenges, and drafts, which make no version. Neither is rated, and the entrant chooses map, seed and seat. Such
+//! blocks have numbers below 0, because their seeds are not derived from the secret.
 
 use crate::acts::Act;
 use crate::acts::plan::{Block, lay};
@@ -7,32 +7,32 @@ use crate::backend::Conn;
 use crate::reads::quota;
 use crate::{ContestId, EntrantId, Kind, MatchId, Sha, StoreError, Time, VersionId, VersionState};
 
-/// So many challenges and drafts together an entrant may ask for within an hour.
+/// How many challenges and drafts together an entrant may request within an hour.
 pub const MOST_ASKED: i64 = 20;
 /// An hour, in milliseconds.
 pub const HOUR_MS: i64 = 3_600_000;
-/// A job that waits for its lane's turn waits until then.
+/// The time of a job that waits for its lane's turn.
 pub(crate) const HELD: Time = Time(i64::MAX / 2);
 
-/// What of one's own is to play.
+/// Which bot of one's own is to play.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Own {
     /// A version that has passed its check.
     Version(VersionId),
-    /// Bytes that make none: an object.
+    /// Bytes that make no version: an object.
     Draft(Sha),
 }
 
-/// Asks for a match.
+/// Requests a match.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Who.
+    /// The entrant.
     pub entrant: EntrantId,
-    /// What of theirs plays.
+    /// Which bot of theirs plays.
     pub own: Own,
-    /// Against which version: one that is live, or one of their own.
+    /// The opponent: a version that is live, or one of their own.
     pub against: VersionId,
     /// Which of the contest's maps, from 0.
     pub map: i64,
@@ -46,14 +46,14 @@ pub struct Ask {
     pub now: Time,
 }
 
-/// What comes of it.
+/// The outcome of [`Ask`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// The match.
     Planned(MatchId),
-    /// They have asked often enough; from then on they may again.
+    /// They have used up their requests, and may ask again at this time.
     TooMany(Time),
-    /// One of the versions is not there for them, or cannot play.
+    /// One of the versions does not exist for them, or cannot play.
     NotThere,
 }
 
@@ -101,7 +101,7 @@ impl Act for Ask {
     }
 }
 
-/// Whose a version is, and where it is in its life.
+/// The owner and the state of a version.
 async fn player(
     conn: &mut Conn,
     contest: ContestId,
@@ -118,7 +118,7 @@ async fn player(
     row.map(|(entrant, state)| Ok((EntrantId(entrant), VersionState::of(&state)?))).transpose()
 }
 
-/// These bytes as something that can sit in a match: the version that was made of them, else a draft.
+/// Makes these bytes able to sit in a match: the version that was made of them, else a draft.
 async fn draft(
     conn: &mut Conn,
     entrant: EntrantId,
@@ -159,17 +159,17 @@ async fn draft(
     Ok(VersionId(id))
 }
 
-/// The turn of what was asked for has come: the oldest that waits may be played.
+/// Releases the oldest waiting request, whose turn has come.
 #[derive(Clone, Debug)]
 pub struct Release {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
     /// Now.
     pub now: Time,
 }
 
 impl Act for Release {
-    /// How many matches may be played now that could not before.
+    /// How many matches this released.
     type Reply = usize;
 
     async fn run(&self, conn: &mut Conn) -> Result<usize, StoreError> {
@@ -186,12 +186,12 @@ impl Act for Release {
     }
 }
 
-/// Drafts that were asked for before `before` are forgotten, once they are over.
+/// Deletes drafts that were requested before `before`, once they are over.
 #[derive(Clone, Debug)]
 pub struct ForgetDrafts {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Those that are older.
+    /// The limit of age.
     pub before: Time,
 }
 
@@ -227,8 +227,8 @@ impl Act for ForgetDrafts {
     }
 }
 
-/// Blocks with their one match each go, as if they had never been: their numbers, those of the matches, and the replays. Gives all objects
-/// that they named.
+/// Deletes blocks of one match each without a trace: their rows, those of the matches, and the replays. Returns all objects that they
+/// named.
 pub(crate) async fn forget(
     conn: &mut Conn,
     all: Vec<(i64, i64, Option<String>)>,
@@ -255,14 +255,14 @@ pub(crate) async fn forget(
     Ok(gone)
 }
 
-/// The next number of a block below 0: its seed does not follow from the secret.
+/// The next block number below 0, for a seed that is not derived from the secret.
 pub(crate) async fn next_below(conn: &mut Conn, contest: ContestId) -> Result<i64, StoreError> {
     let next =
         sqlx::query_scalar("SELECT coalesce(min(n), 0) - 1 FROM blocks WHERE contest_id = $1 AND n < 0");
     Ok(next.bind(contest.0).fetch_one(conn).await?)
 }
 
-/// Those of these objects that nothing names.
+/// The objects among these that nothing names.
 pub(crate) async fn unnamed(conn: &mut Conn, mut all: Vec<String>) -> Result<Vec<Sha>, StoreError> {
     all.sort();
     all.dedup();

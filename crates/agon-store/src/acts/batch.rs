@@ -1,5 +1,5 @@
-//! Results that come together. Those that are as they usually are take a few statements for all of them; each other one is what it is
-//! alone, as [`Post`] and [`Judge`] say, behind those.
+//! Results that come together. The usual ones take a few statements in all; each other one is then handled on its own, as [`Post`] and
+//! [`Judge`] do it.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::{Attempt, MatchId, MatchState, Outcome, Sha, StoreError, Time};
 /// Several results of one worker.
 #[derive(Clone, Debug)]
 pub struct PostAll {
-    /// Each.
+    /// The results.
     pub posts: Vec<Post>,
 }
 
 impl Act for PostAll {
-    /// What came of each, in their order.
+    /// Their outcomes, in order.
     type Reply = Vec<PostReply>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<PostReply>, StoreError> {
@@ -51,14 +51,14 @@ impl Act for PostAll {
 /// Several judgements.
 #[derive(Clone, Debug)]
 pub struct JudgeAll {
-    /// Each.
+    /// The judgements.
     pub judged: Vec<(Attempt, Judgement)>,
     /// Now.
     pub now: Time,
 }
 
 impl Act for JudgeAll {
-    /// Of each whether it was still to be judged.
+    /// For each, whether it was still to be judged.
     type Reply = Vec<bool>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<bool>, StoreError> {
@@ -86,8 +86,7 @@ impl Act for JudgeAll {
     }
 }
 
-/// Of these tries those that nobody has posted or ended before, of matches in this state that are at this very try: match, number,
-/// worker.
+/// Of these tries, those that are neither posted nor ended, of matches in this state whose current try is this one: match, number, worker.
 async fn usual(
     conn: &mut Conn,
     attempts: &[Attempt],
@@ -100,7 +99,7 @@ async fn usual(
     let asked: BTreeSet<Attempt> = attempts.iter().copied().collect();
     let mut all = BTreeSet::new();
     for attempts in many::padded(attempts) {
-        // Without a join: joined, a database that has counted its rows long ago may begin with all matches.
+        // No join: with one, a database whose statistics are old may begin with all matches.
         let select = format!(
             "SELECT a.match_id, a.n, a.worker_id FROM attempts a WHERE a.match_id IN ({}) {fresh} \
              AND (SELECT m.state FROM matches m WHERE m.id = a.match_id AND m.attempt = a.n) = $1",
@@ -118,7 +117,7 @@ async fn usual(
     Ok(all)
 }
 
-/// Keeps results of matches that are leased and at these tries.
+/// Keeps results of leased matches, for their current tries.
 async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
     for posts in many::padded(posts) {
         let update = format!(
@@ -172,11 +171,11 @@ async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Matches that are posted have been computed again, and this is what they came to.
+/// Settles posted matches that have been recomputed, with these outcomes.
 pub(crate) async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Time) -> Result<(), StoreError> {
     for settled in many::padded(settled) {
         let update = format!(
-            // What is no result of the contest has no place in the log, which is 0.
+            // A result that is not part of the contest has no place in the log, which is 0.
             "UPDATE matches SET state = 'valid', outcome = fresh.column2, settled_ms = $1, result = NULL, \
              log_seq = (SELECT 0 FROM blocks b WHERE b.id = matches.block_id AND b.kind IN ('draft', 'again')) \
              FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",

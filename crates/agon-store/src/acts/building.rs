@@ -1,23 +1,22 @@
-//! Steps of a version on its way to its check match, as its worker tells them.
+//! Steps of a version on its way to its check match, as its worker reports them.
 
 use crate::acts::Act;
 use crate::acts::version::{enter_state, named};
 use crate::backend::Conn;
 use crate::{Attempt, Sha, StoreError, Time, VersionId, VersionState, WorkerId};
 
-/// A worker unpacks and builds the version that a check match is about: should it vanish from now on, this match has been
-/// tried.
+/// A worker begins to unpack and build the version that a check match is about. If it vanishes from now on, this match counts as tried.
 #[derive(Clone, Debug)]
 pub struct Building {
-    /// Who.
+    /// The worker.
     pub worker: WorkerId,
-    /// For which match.
+    /// The match and try.
     pub attempt: Attempt,
     /// Now.
     pub now: Time,
 }
 
-/// The version that a check match is about sits in its first seat; a draft is known by its state.
+/// The version that a check match is about, which sits in its first seat; a draft is recognised by its state.
 async fn checked(
     conn: &mut Conn,
     worker: WorkerId,
@@ -38,7 +37,7 @@ async fn checked(
 }
 
 impl Act for Building {
-    /// Whether the match is its own to play.
+    /// Whether the worker holds the match.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
@@ -59,19 +58,19 @@ impl Act for Building {
     }
 }
 
-/// What a build said is an object already.
+/// Records the output of a build, which is stored as an object already.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// Who.
+    /// The worker.
     pub worker: WorkerId,
-    /// For which match.
+    /// The match and try.
     pub attempt: Attempt,
-    /// What it said; none where nothing was said.
+    /// The output; none if there was none.
     pub log: Option<Sha>,
 }
 
 impl Act for Built {
-    /// Whether the match is its own to play.
+    /// Whether the worker holds the match.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
@@ -85,7 +84,7 @@ impl Act for Built {
     }
 }
 
-/// The check match that a worker begins is the version's next step.
+/// Moves a version on when a worker begins its check match.
 pub(crate) async fn check_begins(
     conn: &mut Conn,
     worker: WorkerId,
@@ -98,7 +97,7 @@ pub(crate) async fn check_begins(
     }
 }
 
-/// A version that waits for its check comes a step on.
+/// Moves a version that waits for its check one step on.
 async fn rise(conn: &mut Conn, version: VersionId, state: VersionState, now: Time) -> Result<(), StoreError> {
     match named(conn, version, VersionState::is_waiting).await? {
         Some(_) => enter_state(conn, version, state, now).await,

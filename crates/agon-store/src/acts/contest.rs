@@ -1,10 +1,10 @@
-//! Contests: founding, pausing, telling, and the tables that were made of them.
+//! Contests: founding, pausing, writing to the audit log, and storing tables.
 
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{ContestId, Sha, StoreError, Time};
 
-/// Founds a contest; one of that name stays as it is.
+/// Founds a contest; an existing one of that name stays as it is.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Its name.
@@ -13,7 +13,7 @@ pub struct Found {
     pub game: String,
     /// What decides results, as JSON.
     pub terms: String,
-    /// Seeds come from it ([`crate::seeds::secret`]).
+    /// The secret from which seeds are derived ([`crate::seeds::secret`]).
     pub secret: String,
     /// Now.
     pub now: Time,
@@ -49,14 +49,14 @@ impl Act for Found {
     }
 }
 
-/// Pauses a contest, or lets it go on: while it is paused nothing is leased, and nothing is lost.
+/// Pauses a contest, or resumes it: while it is paused nothing is leased, and nothing is lost.
 #[derive(Clone, Debug)]
 pub struct Pause {
-    /// Which.
+    /// The contest.
     pub contest: ContestId,
     /// Whether it is to be paused.
     pub paused: bool,
-    /// Who wants it.
+    /// Who asks for it.
     pub actor: String,
     /// Now.
     pub now: Time,
@@ -83,20 +83,20 @@ impl Act for Pause {
     }
 }
 
-/// Lets a contest come to rest: what is planned is played, nothing more is, and then it is paused ([`Drained`]), with no block half
-/// played. A [`Pause`], also one that lets it go on, takes that back.
+/// Lets a contest come to rest: planned matches are played, no more are planned, and then it is paused ([`Drained`]), with no block half
+/// played. A [`Pause`], even one that resumes it, cancels this.
 #[derive(Clone, Debug)]
 pub struct Drain {
-    /// Which.
+    /// The contest.
     pub contest: ContestId,
-    /// Who wants it.
+    /// Who asks for it.
     pub actor: String,
     /// Now.
     pub now: Time,
 }
 
 impl Act for Drain {
-    /// Whether that changed anything: a contest that is paused has to go on first.
+    /// Whether that changed anything: a paused contest must be resumed first.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
@@ -113,21 +113,21 @@ impl Act for Drain {
     }
 }
 
-/// A contest that drains is paused once nothing of it waits, is played, or is to be checked.
+/// Pauses a draining contest once none of its matches is waiting, being played, or to be checked.
 #[derive(Clone, Debug)]
 pub struct Drained {
-    /// Which.
+    /// The contest.
     pub contest: ContestId,
     /// Now.
     pub now: Time,
 }
 
 impl Act for Drained {
-    /// Whether it is paused by this.
+    /// Whether this paused it.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        // Challenges that wait for their turn were not released, and go on waiting; nobody waits for what is only played again.
+        // Challenges waiting for their turn were not released, and go on waiting; nobody waits for matches that are only played again.
         let changed = sqlx::query(
             "UPDATE contests SET paused = TRUE, draining = FALSE WHERE id = $1 AND draining AND NOT EXISTS \
              (SELECT 1 FROM jobs WHERE contest_id = $1 AND not_before_ms < $2 AND but_id IS NULL) AND NOT EXISTS \
@@ -149,15 +149,15 @@ impl Act for Drained {
 /// Writes into the audit log.
 #[derive(Clone, Debug)]
 pub struct Tell {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Who.
+    /// The actor.
     pub actor: String,
-    /// Did what.
+    /// The verb.
     pub verb: String,
-    /// To what.
+    /// The object.
     pub object: String,
-    /// In words.
+    /// The details, in words.
     pub detail: String,
     /// Now.
     pub now: Time,
@@ -171,14 +171,14 @@ impl Act for Tell {
     }
 }
 
-/// Keeps a table. It is derived: whoever misses it makes it again.
+/// Stores a table. It is derived: if it is missing, it is computed again.
 #[derive(Clone, Debug)]
 pub struct KeepBoard {
-    /// Of which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// The last row of the log that it has seen.
+    /// The last row of the log that it covers.
     pub upto: i64,
-    /// The program that made it.
+    /// The version of the program that computed it.
     pub program: String,
     /// The table as JSON.
     pub board: String,
@@ -186,7 +186,7 @@ pub struct KeepBoard {
     pub now: Time,
 }
 
-/// So many tables are kept; older ones can be made again.
+/// How many tables are kept; older ones can be computed again.
 const TABLES: i64 = 20;
 
 impl Act for KeepBoard {

@@ -1,4 +1,4 @@
-//! Many people at once, as an organiser has them on a list: all of them, or nobody.
+//! Enrols many people at once from an organiser's list: all of them or nobody.
 
 use std::collections::BTreeMap;
 
@@ -8,47 +8,47 @@ use crate::backend::{Conn, Flag};
 use crate::names::likeness;
 use crate::{AccountId, ContestId, EntrantId, LinkKind, Sha, StoreError, Time};
 
-/// Somebody on the list.
+/// A person on the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Newcomer {
     /// The name.
     pub name: String,
-    /// The team, where the list says one, with the code with which others join it if it is made by this.
+    /// The team, if the list names one, with the join code to give it if this creates it.
     pub team: Option<(String, String)>,
-    /// The hash of the link's secret with which the password is set.
+    /// The hash of the secret in the link by which the password is set.
     pub link: Sha,
 }
 
-/// Makes accounts that nobody can sign in to before the link was used that sets a password, and puts them into teams.
+/// Makes accounts and puts them into teams. Nobody can sign in to such an account until its link was used to set a password.
 #[derive(Clone, Debug)]
 pub struct Enrol {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Who.
+    /// The people.
     pub people: Vec<Newcomer>,
-    /// A team has so many members at most.
+    /// How many members a team may have.
     pub most: i64,
-    /// Links are good until then.
+    /// When the links expire.
     pub ends: Time,
-    /// Whose list it is.
+    /// Who brings the list.
     pub actor: String,
     /// Now.
     pub now: Time,
 }
 
-/// Why somebody on the list cannot be taken in.
+/// Why a person on the list cannot be enrolled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// The name looks like that of an account, or of somebody before on the list.
+    /// The name looks like that of an account, or of somebody earlier on the list.
     Taken(String),
     /// The team's name looks like that of another team, or is a boss's.
     TeamTaken(String),
-    /// The team would have more members than it may.
+    /// The team would have too many members.
     TeamFull(String),
 }
 
 impl Act for Enrol {
-    /// What is wrong, by the place on the list from 0; when that is nothing, all of them are there.
+    /// The refusals, by place on the list from 0; if there are none, everybody is enrolled.
     type Reply = Vec<(usize, Unfit)>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<(usize, Unfit)>, StoreError> {
@@ -137,7 +137,7 @@ impl Enrol {
         Ok(wrong)
     }
 
-    /// The team with this name, which is made where there is none.
+    /// The team with this name, created if there is none.
     async fn team(&self, conn: &mut Conn, name: &str, code: &str) -> Result<EntrantId, StoreError> {
         let like = likeness(name);
         let known: Option<i64> =

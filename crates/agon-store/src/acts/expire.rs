@@ -1,24 +1,24 @@
-//! How a lease goes on and ends: signs of life, what is given back, and what nobody renews.
+//! How a lease continues and ends: heartbeats, matches given back, and leases that nobody renews.
 
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{Attempt, ContestId, LeaseId, MatchId, PAUSE_MS, StoreError, TRIES, Time, WorkerId};
 
-/// A worker is alive: its lease is renewed.
+/// A heartbeat: renews a lease.
 #[derive(Clone, Debug)]
 pub struct Beat {
-    /// Who.
+    /// The worker.
     pub worker: WorkerId,
-    /// Which lease.
+    /// The lease.
     pub lease: LeaseId,
     /// Now.
     pub now: Time,
-    /// Until when it holds from now on.
+    /// Its new end.
     pub until: Time,
 }
 
 impl Act for Beat {
-    /// Whether the worker still has it. Otherwise its matches have been given away.
+    /// Whether the worker still holds it. Otherwise its matches have been given away.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
@@ -41,12 +41,12 @@ impl Act for Beat {
     }
 }
 
-/// A worker gives back what it has not finished: nobody is charged a try.
+/// Gives back what a worker has not finished; no match is charged a try.
 #[derive(Clone, Debug)]
 pub struct Abort {
-    /// Who.
+    /// The worker.
     pub worker: WorkerId,
-    /// Which lease.
+    /// The lease.
     pub lease: LeaseId,
     /// Now.
     pub now: Time,
@@ -69,14 +69,14 @@ impl Act for Abort {
     }
 }
 
-/// Leases that nobody renewed end. Only matches that had begun are charged a try.
+/// Ends leases that nobody renewed. Only matches that had begun are charged a try.
 #[derive(Clone, Debug)]
 pub struct Expire {
     /// Now.
     pub now: Time,
 }
 
-/// What came of leases that ended.
+/// What happened to the matches of ended leases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Freed {
     /// Matches that wait again.
@@ -92,7 +92,7 @@ impl std::ops::AddAssign for Freed {
     }
 }
 
-/// A lease is forgotten so long after its end, in milliseconds: until then its request can be repeated.
+/// How long an ended lease is remembered, in milliseconds: until then its request can be repeated.
 const REMEMBERED_MS: i64 = 600_000;
 
 impl Act for Expire {
@@ -117,10 +117,10 @@ impl Act for Expire {
     }
 }
 
-/// A worker is known to be gone, as when its process was another one: its leases end now.
+/// Ends the leases of a worker that is known to be gone, for example because its process was replaced.
 #[derive(Clone, Debug)]
 pub struct Reclaim {
-    /// Who.
+    /// The worker.
     pub worker: WorkerId,
     /// Now.
     pub now: Time,
@@ -157,7 +157,7 @@ enum Release {
     Late,
 }
 
-/// Frees what a lease still holds.
+/// Frees the matches that a lease still holds.
 async fn release(conn: &mut Conn, lease: LeaseId, now: Time, how: Release) -> Result<Freed, StoreError> {
     let held: Vec<(i64, i64, i64, i64, Option<i64>)> = sqlx::query_as(
         "SELECT j.match_id, m.attempt, j.contest_id, j.tries, a.started_ms FROM jobs j JOIN matches m ON m.id = j.match_id \
@@ -206,8 +206,8 @@ pub(crate) async fn end(
     Ok(())
 }
 
-/// A match with a job waits again, or is dead after too many tries: whether it waits. With a time it waits for a while
-/// from then. What is only played again is given up at once when that goes wrong, and nobody need hear of it.
+/// Lets a match with a job wait again, or gives it up after too many tries. Returns whether it waits. With a time, it waits for a while
+/// from then. A match that is only played again is given up at the first failure, without an entry in the audit log.
 pub(crate) async fn wait_again(
     conn: &mut Conn,
     contest: ContestId,
@@ -236,21 +236,21 @@ pub(crate) async fn wait_again(
     Ok(true)
 }
 
-/// Whether a match that has a job is only played again.
+/// Whether a match with a job is only being played again.
 async fn is_again(conn: &mut Conn, id: MatchId) -> Result<bool, StoreError> {
     let but = sqlx::query_scalar("SELECT but_id FROM jobs WHERE match_id = $1 AND but_id IS NOT NULL");
     let but: Option<i64> = but.bind(id.0).fetch_optional(conn).await?;
     Ok(but.is_some())
 }
 
-/// A match is dead: nobody plays it any more.
+/// Gives up a match: nobody plays it any more.
 pub(crate) async fn give_up(conn: &mut Conn, id: MatchId) -> Result<(), StoreError> {
     forget(conn, id, "dead").await?;
     sqlx::query("DELETE FROM jobs WHERE match_id = $1").bind(id.0).execute(conn).await?;
     Ok(())
 }
 
-/// What a try left goes, also what it told its authors; the match stands as `state` says.
+/// Deletes what a try left, including what it told its authors; the match gets `state`.
 async fn forget(conn: &mut Conn, id: MatchId, state: &str) -> Result<(), StoreError> {
     sqlx::query("UPDATE seats SET own_sha = NULL WHERE match_id = $1 AND own_sha IS NOT NULL")
         .bind(id.0)

@@ -1,4 +1,4 @@
-//! Who plays what: workers take matches.
+//! Leasing: workers take matches.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,12 +9,12 @@ use crate::acts::Act;
 use crate::backend::{Conn, many};
 use crate::{Attempt, ContestId, Kind, LeaseId, Leased, MatchId, StoreError, Time, VersionId, WorkerId};
 
-/// A worker introduces itself.
+/// Registers a worker that introduces itself.
 #[derive(Clone, Debug)]
 pub struct Meet {
     /// Its name.
     pub name: String,
-    /// How far bots are held back there.
+    /// How strictly it confines bots.
     pub level: String,
     /// Now.
     pub now: Time,
@@ -37,21 +37,21 @@ impl Act for Meet {
     }
 }
 
-/// A worker wants matches. The same request gets the same answer, so that one whose answer was lost is repeated. One whose
-/// token was revoked while it waited gets none, and one that is paused neither.
+/// Asks for matches for a worker. The same request gets the same answer, so it can be repeated when the answer was lost. A worker that is
+/// paused, or whose token was revoked while it waited, gets none.
 #[derive(Clone, Debug)]
 pub struct Lease {
-    /// Of which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Who.
+    /// The worker.
     pub worker: WorkerId,
-    /// A name that the worker gives this request and no other one.
+    /// A name for this request, never used again by the worker.
     pub request: String,
-    /// How many at most. Rounded down to 1, 8 or 32.
+    /// The most it takes. Rounded down to 1, 8 or 32.
     pub most: usize,
     /// Now.
     pub now: Time,
-    /// When they are given to somebody else unless there is a [`Beat`](crate::acts::Beat).
+    /// When they are given to somebody else, unless a [`Beat`](crate::acts::Beat) comes.
     pub until: Time,
 }
 
@@ -64,10 +64,10 @@ pub struct Granted {
     pub matches: Vec<Leased>,
 }
 
-/// A lease is of so many matches at most: of few sizes, so that there are few statements.
+/// The most matches a lease may have: few sizes, so that there are few statements.
 const BATCHES: [usize; 3] = [1, 8, 32];
 
-/// A worker that was not heard of for so long, in milliseconds, is not waited for.
+/// A worker that has been silent for this long, in milliseconds, is not waited for.
 pub(crate) const AWAY_MS: i64 = 60_000;
 
 impl Act for Lease {
@@ -78,7 +78,7 @@ impl Act for Lease {
     }
 
     async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<Granted>, StoreError> {
-        // By who asked in which words: a request that comes twice, even at once, gets the same answer.
+        // By worker and request name: a request that comes twice, even at once, gets the same answer.
         let mut granted: BTreeMap<(i64, &str), Granted> = BTreeMap::new();
         let mut new: Vec<&Self> = Vec::new();
         for (act, found) in acts.iter().zip(look(conn, acts).await?) {
@@ -98,7 +98,7 @@ impl Act for Lease {
         let taken = take_all(conn, &begun).await?;
         for (_, lease) in begun {
             if !taken.iter().any(|taken| taken.lease == lease) {
-                // Others were quicker, or there are only such as wait for another worker.
+                // Others were quicker, or all jobs left are reserved for another worker.
                 sqlx::query("DELETE FROM leases WHERE id = $1").bind(lease).execute(&mut *conn).await?;
             }
         }
@@ -113,12 +113,12 @@ impl Act for Lease {
 }
 
 impl Lease {
-    /// How many it gets at most.
+    /// The most matches it gets.
     fn batch(&self) -> usize {
         BATCHES.into_iter().rev().find(|size| *size <= self.most).unwrap_or(BATCHES[0])
     }
 
-    /// Who asks, and in which words.
+    /// The worker and its request name.
     fn asked(&self) -> (i64, &str) {
         (self.worker.0, &self.request)
     }
@@ -131,17 +131,17 @@ struct Taken<'a> {
     game: i64,
 }
 
-/// What a request finds.
+/// What a request meets.
 enum Found {
     /// It was granted before.
     Lease(i64),
-    /// There is something that may be taken.
+    /// There is a job that may be taken.
     Job,
-    /// There is nothing, or this worker gets nothing.
+    /// There is none, or this worker gets none.
     Nothing,
 }
 
-/// What each finds. Every row is looked up by itself, without a join: there is only one way to it, and no plan to be chosen.
+/// Looks up what each request meets. Every row is looked up by itself, without a join: there is one way to do it, and no plan to choose.
 async fn look(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<Found>, StoreError> {
     let mut all: BTreeMap<i64, Found> = BTreeMap::new();
     let numbered: Vec<(i64, &Lease)> = (0..).zip(acts.iter().copied()).collect();
@@ -172,7 +172,7 @@ async fn look(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<Found>, StoreError
     Ok(all.into_values().collect())
 }
 
-/// Makes their leases.
+/// Makes leases for these requests.
 async fn begin(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<i64>, StoreError> {
     let mut leases = Vec::with_capacity(acts.len());
     for acts in many::slices(acts) {
@@ -193,7 +193,7 @@ async fn begin(conn: &mut Conn, acts: &[&Lease]) -> Result<Vec<i64>, StoreError>
     Ok(leases)
 }
 
-/// Takes free jobs for each lease, in the order in which they were asked for and in the order of the queue.
+/// Takes free jobs for each lease, by order of request and of the queue.
 async fn take_all<'a>(conn: &mut Conn, leases: &[(&'a Lease, i64)]) -> Result<Vec<Taken<'a>>, StoreError> {
     let mut taken = Vec::new();
     if let Some(jobs) = plain(conn, leases).await? {
@@ -225,8 +225,8 @@ async fn take_all<'a>(conn: &mut Conn, leases: &[(&'a Lease, i64)]) -> Result<Ve
     Ok(taken)
 }
 
-/// The first free jobs of the queue with their matches, as many as several leases of one contest take: none where one of them is not
-/// for everybody, and each lease has to look for itself.
+/// The first free jobs of the queue with their matches, as many as these leases of one contest take; none if one of them is not open to
+/// every worker, and each lease has to search by itself.
 async fn plain(conn: &mut Conn, leases: &[(&Lease, i64)]) -> Result<Option<Vec<(i64, i64)>>, StoreError> {
     let [(first, _), _, ..] = leases else { return Ok(None) };
     if leases.iter().any(|(act, _)| act.contest != first.contest) {
@@ -246,10 +246,10 @@ async fn plain(conn: &mut Conn, leases: &[(&Lease, i64)]) -> Result<Option<Vec<(
     Ok(jobs.into_iter().map(for_all).collect())
 }
 
-/// Takes free jobs for one lease: their matches, in the order of the queue. A match that went wrong on this worker goes to another one,
-/// where there is one that is not paused; one that it has played is played again by another one.
+/// Takes free jobs for one lease, and returns their matches in the order of the queue. A match that went wrong on this worker goes to
+/// another, if there is one that is not paused; a match that it has played is played again only by another.
 async fn take(conn: &mut Conn, act: &Lease, lease: i64) -> Result<Vec<i64>, StoreError> {
-    // The limit is no parameter: with one, PostgreSQL plans for a tenth of the table.
+    // The limit is not a bound parameter: with one, PostgreSQL plans for a tenth of the table.
     let update = format!(
         "UPDATE jobs SET lease_id = $1 WHERE id IN (SELECT j.id FROM jobs j WHERE j.lease_id IS NULL \
          AND j.contest_id = $2 AND j.not_before_ms <= $3 AND (j.but_id IS NULL OR j.but_id <> $4) AND (j.tries = 0 OR NOT EXISTS (SELECT 1 FROM attempts a \
@@ -273,7 +273,7 @@ async fn take(conn: &mut Conn, act: &Lease, lease: i64) -> Result<Vec<i64>, Stor
 /// A match that is leased: its number, its try, and its block.
 type Try = (i64, i64, i64);
 
-/// Begins a try of each, in their order.
+/// Begins a try of each match, in their order.
 async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreError> {
     let mut tries = BTreeMap::new();
     for taken in many::padded(taken) {
@@ -306,7 +306,7 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
     taken.iter().map(of).collect()
 }
 
-/// What a lease that was granted before still holds.
+/// What a lease granted earlier still holds.
 async fn still(conn: &mut Conn, lease: i64) -> Result<Granted, StoreError> {
     let tries: Vec<Try> = sqlx::query_as(
         "SELECT m.id, m.attempt, m.block_id FROM jobs j JOIN matches m ON m.id = j.match_id \
@@ -319,7 +319,7 @@ async fn still(conn: &mut Conn, lease: i64) -> Result<Granted, StoreError> {
     Ok(Granted { lease: Some(LeaseId(lease)).filter(|_| !matches.is_empty()), matches })
 }
 
-/// These as a worker gets them, in their order.
+/// These matches as a worker gets them, in their order.
 async fn described(conn: &mut Conn, tries: &[Try]) -> Result<Vec<Leased>, StoreError> {
     let mut blocks: BTreeMap<i64, (String, i64, i64)> = BTreeMap::new();
     let mut seats: BTreeMap<i64, Vec<VersionId>> = BTreeMap::new();

@@ -1,37 +1,37 @@
-//! Accounts, the secrets by which they are known, and links that are good once. Secrets come as hashes, passwords as
-//! Argon2id made them: nothing of either can be read here.
+//! Accounts, the secrets that identify them, and one-time links. Secrets arrive as hashes, and passwords as Argon2id hashes: neither can be
+//! read here.
 
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::names::likeness;
 use crate::{AccountId, ContestId, LinkKind, LoginId, LoginKind, Sha, StoreError, Time};
 
-/// So many secrets of a kind has an account at most.
+/// How many secrets of a kind an account may have.
 pub const MOST_LOGINS: i64 = 30;
 
 /// Makes an account.
 #[derive(Clone, Debug)]
 pub struct SignUp {
-    /// In whose audit log it is written.
+    /// The contest whose audit log records it.
     pub contest: ContestId,
     /// The name.
     pub name: String,
     /// The password's hash.
     pub password: String,
-    /// The code that must be that of the contest; none where no code is asked for.
+    /// The code, which must be the contest's; none where no code is asked for.
     pub invite: Option<String>,
     /// Now.
     pub now: Time,
 }
 
-/// What came of [`SignUp`].
+/// The outcome of [`SignUp`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignedUp {
     /// The account.
     New(AccountId),
     /// The name looks like that of another one.
     Taken(String),
-    /// That is not the code of the contest.
+    /// The code is not the contest's.
     Uninvited,
 }
 
@@ -71,28 +71,28 @@ impl Act for SignUp {
     }
 }
 
-/// Keeps a secret by which an account is known from now on.
+/// Stores a secret that identifies an account from now on.
 #[derive(Clone, Debug)]
 pub struct Begin {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
     /// The hash of the secret.
     pub sha: Sha,
     /// What it is for.
     pub kind: LoginKind,
-    /// What its owner calls it.
+    /// The name its owner gave it.
     pub name: String,
     /// Now.
     pub now: Time,
-    /// It is over then,
+    /// It expires at this time,
     pub ends: Time,
-    /// or when it was not used for so long, in milliseconds.
+    /// or when it was not used for this long, in milliseconds.
     pub idle_ms: i64,
 }
 
 impl Act for Begin {
-    /// None when the account has too many tokens, or nobody can sign in to it. Of sessions the one that was not used
-    /// for longest makes room.
+    /// None when the account has too many tokens, or nobody can sign in to it. A new session replaces the one that was not used for
+    /// longest.
     type Reply = Option<LoginId>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Option<LoginId>, StoreError> {
@@ -145,10 +145,10 @@ impl Act for Begin {
     }
 }
 
-/// A secret was used.
+/// Records that a secret was used.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// Which.
+    /// The secret.
     pub login: LoginId,
     /// Now.
     pub now: Time,
@@ -167,10 +167,10 @@ impl Act for Seen {
     }
 }
 
-/// Which secrets of an account end.
+/// Which secrets of an account to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// This one, where it is the account's.
+    /// This one, if it is the account's.
     One(LoginId),
     /// All sessions but this one.
     OtherSessions(LoginId),
@@ -179,9 +179,9 @@ pub enum Which {
 /// Ends secrets of an account.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// Which.
+    /// Which secrets.
     pub which: Which,
 }
 
@@ -200,14 +200,14 @@ impl Act for End {
     }
 }
 
-/// Sets the password of an account. Whoever was signed in is so no more: who changes it signs in anew.
+/// Sets the password of an account. All its sessions and tokens end, and its owner must sign in again.
 #[derive(Clone, Debug)]
 pub struct SetPassword {
-    /// In whose audit log it is written.
+    /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// Whose.
+    /// The account.
     pub account: AccountId,
-    /// The new one's hash.
+    /// The hash of the new password.
     pub password: String,
     /// Now.
     pub now: Time,
@@ -233,18 +233,18 @@ impl Act for SetPassword {
     }
 }
 
-/// Makes a link that is good once. An older one for the same is good no more.
+/// Makes a one-time link. An older one for the same purpose becomes invalid.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
     /// The hash of the link's secret.
     pub sha: Sha,
     /// What it does.
     pub kind: LinkKind,
-    /// To whom; none for whoever opens it.
+    /// For whom; none for whoever opens it.
     pub account: Option<AccountId>,
     /// Now.
     pub now: Time,
-    /// It is good until then.
+    /// When it expires.
     pub ends: Time,
 }
 
@@ -271,14 +271,14 @@ impl Act for Offer {
     }
 }
 
-/// Uses a link up.
+/// Uses up a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Take {
-    /// In whose audit log it is written.
+    /// The contest whose audit log records it.
     pub contest: ContestId,
     /// The hash of the link's secret.
     pub sha: Sha,
-    /// Who uses it: an organiser from now on, or whose password is to be set.
+    /// The account that uses it: it becomes an organiser, or its password is to be set.
     pub account: AccountId,
     /// What it must be for.
     pub kind: LinkKind,
@@ -287,7 +287,7 @@ pub struct Take {
 }
 
 impl Act for Take {
-    /// Whether it was good. Then whoever was signed in as that account is so no more.
+    /// Whether the link was valid. If so, all sessions and tokens of that account have ended.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
@@ -312,20 +312,20 @@ impl Act for Take {
                     .await?;
             note(conn, self.contest, self.now, [&name, "organise", &name, "by the one-time link"]).await?;
         }
-        // What was signed in with fewer rights gets no more of them.
+        // Sessions and tokens issued with fewer rights gain none.
         sqlx::query("DELETE FROM logins WHERE account_id = $1").bind(self.account.0).execute(conn).await?;
         Ok(true)
     }
 }
 
-/// Sets the code with which people sign up. The one before it is good no more.
+/// Sets the code with which people sign up. The old one becomes invalid.
 #[derive(Clone, Debug)]
 pub struct Invite {
-    /// For which contest.
+    /// The contest.
     pub contest: ContestId,
     /// The code.
     pub code: String,
-    /// Who wants it.
+    /// Who asks for it.
     pub actor: String,
     /// Now.
     pub now: Time,

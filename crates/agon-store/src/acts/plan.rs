@@ -8,16 +8,16 @@ use crate::acts::Act;
 use crate::backend::{Conn, many};
 use crate::{ContestId, EntrantId, Kind, MatchId, StoreError, Time, VersionId, seeds};
 
-/// Plans blocks. Their numbers, and with them the seeds, are the contest's next: nobody chooses them.
+/// Plans blocks. They take the contest's next numbers, and with them their seeds: nobody chooses them.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// What for.
+    /// The purpose.
     pub kind: Kind,
-    /// For each block which of the contest's maps, from 0, and who plays, in the order of the seats of the first match.
+    /// For each block its map, from 0, and its versions, in the order of the seats of the first match.
     pub blocks: Vec<(i64, Vec<VersionId>)>,
-    /// How many of the rotations are played: all of them where the result counts.
+    /// How many of the rotations are played: all of them if the result counts.
     pub rotations: usize,
     /// Now.
     pub now: Time,
@@ -34,7 +34,7 @@ pub struct Planned {
     pub matches: Vec<MatchId>,
 }
 
-/// In rotation `r` the first of the lineup sits in seat `r`.
+/// The seating in rotation `r`, where the first of the lineup sits in seat `r`.
 pub(crate) fn seated(lineup: &[VersionId], r: usize) -> impl Iterator<Item = VersionId> + '_ {
     let seats = lineup.len();
     (0..seats).map(move |seat| lineup[(seat + seats - r % seats) % seats])
@@ -68,15 +68,14 @@ impl Act for Plan {
     }
 }
 
-/// Plans the next block of a version's trial: the two against each other, or twins that share a seed, each of them against
-/// the same field.
+/// Plans the next block of a version's trial: the two against each other, or twins that share a seed, each of them against the same field.
 #[derive(Clone, Debug)]
 pub struct PlanTrial {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
     /// The new version.
     pub version: VersionId,
-    /// The one that it follows.
+    /// The version before it.
     pub against: VersionId,
     /// The field of twins; none where the two meet.
     pub field: Option<Vec<VersionId>>,
@@ -121,7 +120,7 @@ impl Act for PlanTrial {
     }
 }
 
-/// The next numbers of a contest's blocks: the last of so many, and the secret from which their seeds follow.
+/// Takes the next block numbers of a contest: returns the last of them, and the secret from which their seeds are derived.
 async fn next_numbers(
     conn: &mut Conn,
     contest: ContestId,
@@ -132,7 +131,7 @@ async fn next_numbers(
     Ok(next.bind(contest.0).bind(count as i64).fetch_one(conn).await?)
 }
 
-/// A block with all that is known of it.
+/// A block with everything known about it.
 pub(crate) struct Block {
     pub contest: ContestId,
     pub n: i64,
@@ -144,12 +143,12 @@ pub(crate) struct Block {
     pub asked_by: Option<EntrantId>,
     pub trial: Option<VersionId>,
     pub twin_of: Option<i64>,
-    /// Its jobs wait until then.
+    /// When its jobs may be leased.
     pub not_before: Time,
     pub now: Time,
 }
 
-/// Writes blocks with their matches and their jobs: the matches of each.
+/// Writes blocks with their matches and jobs, and returns the matches of each.
 pub(crate) async fn lay(conn: &mut Conn, blocks: &[Block]) -> Result<Vec<Vec<MatchId>>, StoreError> {
     let mut ids: BTreeMap<i64, i64> = BTreeMap::new();
     for blocks in many::slices(blocks) {

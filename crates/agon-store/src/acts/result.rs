@@ -6,40 +6,39 @@ use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{Attempt, ContestId, MatchState, Outcome, Sha, StoreError, Time, WorkerId};
 
-/// A worker has played a match; the replay is an object already. It may come late, and it may come twice.
+/// Posts the result of a match; its replay is stored already. It may come late, and it may come twice.
 #[derive(Clone, Debug)]
 pub struct Post {
-    /// Who.
+    /// The worker.
     pub worker: WorkerId,
-    /// What.
+    /// The match and try.
     pub attempt: Attempt,
-    /// The result, as JSON; its hash is what tells two of them apart.
+    /// The result, as JSON; its hash distinguishes it from another one.
     pub result: String,
     /// The replay.
     pub replay: Sha,
-    /// For each seat, what belongs to its author of it; objects as well.
+    /// For each seat, the object that belongs to its author.
     pub own: Vec<Option<Sha>>,
     /// Now.
     pub now: Time,
 }
 
-/// What came of [`Post`].
+/// The outcome of [`Post`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostReply {
     /// It is kept, and will be checked.
     Kept,
-    /// It was kept before.
+    /// The same result was kept before.
     Same,
-    /// This try has posted something else before. An alarm is in the audit log.
+    /// This try has posted a different result before. The audit log has an alarm.
     Conflict,
     /// Another try was first, or the match is dead.
     Settled,
-    /// The worker was never given this.
+    /// The worker never had this try.
     Unknown,
 }
 
-/// A try as it stands: its contest, the state of its match and the try that this is at, how it ended, what it
-/// has posted.
+/// The state of a try: its contest, the state and current try of its match, how it ended, and what it posted.
 struct Tried {
     contest: ContestId,
     state: MatchState,
@@ -73,7 +72,7 @@ async fn tried(
 }
 
 impl Post {
-    /// What tells it from another result of the same try.
+    /// Distinguishes it from another result of the same try.
     pub(crate) fn sha(&self) -> Sha {
         Sha::of(format!("{}\n{}", self.replay, self.result))
     }
@@ -142,29 +141,29 @@ impl Act for Post {
     }
 }
 
-/// A match came to nothing that could count: it is played again, or dead.
+/// Reports that a match gave no result that could count: it is played again, or dead.
 #[derive(Clone, Debug)]
 pub struct Void {
-    /// Who says so.
+    /// The worker.
     pub worker: WorkerId,
-    /// What.
+    /// The match and try.
     pub attempt: Attempt,
     /// Why, as a sentence.
     pub why: String,
-    /// A bot that cannot even be made ready: trying again is of no use.
+    /// A bot cannot even be made ready, so trying again is pointless.
     pub hopeless: bool,
     /// Now.
     pub now: Time,
 }
 
-/// What came of [`Void`].
+/// The outcome of [`Void`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VoidReply {
-    /// It waits again.
+    /// The match waits again.
     Again,
     /// It was tried too often, or nobody can play it.
     Dead,
-    /// The worker had it no more.
+    /// The worker no longer held it.
     Stale,
 }
 
@@ -189,21 +188,21 @@ impl Act for Void {
     }
 }
 
-/// Somebody has computed a posted match again.
+/// Judges a posted match after recomputing it.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    /// What.
+    /// The match and try.
     pub attempt: Attempt,
-    /// What was found.
+    /// The judgement.
     pub judgement: Judgement,
     /// Now.
     pub now: Time,
 }
 
-/// What was found.
+/// What recomputing found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
-    /// The replay is the match that was asked for, and says this.
+    /// The replay is of the match that was planned, and has this outcome.
     Valid(Outcome),
     /// It is not, and why. An alarm that names the worker goes to the audit log.
     Mismatch(String),

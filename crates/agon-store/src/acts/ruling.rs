@@ -1,5 +1,5 @@
-//! Rulings: what an organiser decides about a team or a version. A ruling is a row of the sealed log like any other, so that the
-//! table stays a function of the log: nothing is taken out of the log, and nothing is ever deleted.
+//! Rulings: an organiser's decisions about a team or a version. A ruling is a row of the sealed log like any other, so the table stays a
+//! function of the log: nothing is taken out of the log, and nothing is ever deleted.
 
 use crate::acts::seal::end_of;
 use crate::acts::version::{enter_state, step_down};
@@ -9,26 +9,26 @@ use crate::{
     ContestId, EntrantId, Entry, Ruled, Ruling, StoreError, Time, VersionId, VersionState, chain, out,
 };
 
-/// Decides about a team, or about one of its versions.
+/// Rules on a team, or on one of its versions.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// What.
+    /// The decision.
     pub ruling: Ruling,
-    /// About which team.
+    /// The team.
     pub entrant: EntrantId,
-    /// About which of its versions alone; none: about all, those to come included.
+    /// The one version it is about; none: all versions, future ones included.
     pub version: Option<VersionId>,
-    /// Why, for all to read.
+    /// The public reason.
     pub reason: String,
-    /// Who.
+    /// The actor.
     pub actor: String,
     /// Now.
     pub now: Time,
 }
 
-/// The rows of the log that are of no match.
+/// The rows of the log that belong to no match.
 pub(crate) async fn decisions(conn: &mut Conn, contest: ContestId) -> Result<Vec<Entry>, StoreError> {
     let bodies: Vec<String> =
         sqlx::query_scalar("SELECT body FROM log WHERE contest_id = $1 AND match_id IS NULL ORDER BY seq")
@@ -38,7 +38,7 @@ pub(crate) async fn decisions(conn: &mut Conn, contest: ContestId) -> Result<Vec
     bodies.iter().map(|body| crate::reads::read(body)).collect()
 }
 
-/// Writes a row that is of no match at the end of the log.
+/// Appends a row that belongs to no match to the log.
 pub(crate) async fn write(conn: &mut Conn, contest: ContestId, entry: &Entry) -> Result<(), StoreError> {
     let (seq, before) = end_of(conn, contest).await?;
     let body = serde_json::to_string(entry).map_err(|error| StoreError::Damaged(error.to_string()))?;
@@ -53,7 +53,7 @@ pub(crate) async fn write(conn: &mut Conn, contest: ContestId, entry: &Entry) ->
 }
 
 impl Act for Rule {
-    /// The row of the log; none when it is so already, or there is no such team or version.
+    /// The row of the log; none when nothing would change, or there is no such team or version.
     type Reply = Option<Ruled>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Option<Ruled>, StoreError> {
@@ -77,7 +77,7 @@ impl Act for Rule {
             let Some((n, word)) = row else { return Ok(None) };
             object = format!("{object} v{n}");
             state = Some(VersionState::of(&word)?);
-            // What does not play yet has nothing that could be taken out.
+            // A version that does not play yet cannot be taken out.
             if state.is_some_and(VersionState::is_waiting) {
                 return Ok(None);
             }
@@ -99,7 +99,7 @@ impl Act for Rule {
             at: self.now,
         };
         write(conn, self.contest, &Entry::Ruling(ruled.clone())).await?;
-        // A version that is out does not stand for its team; who comes back is chosen by the team.
+        // A version that is out does not stand for its team; when it comes back, the team chooses.
         if let (Ruling::Out, Some(version)) = (self.ruling, self.version) {
             match state {
                 Some(VersionState::Live) => step_down(conn, version.0, self.now).await?,

@@ -11,24 +11,24 @@ use crate::{ContestId, Kind, MatchId, Outcome, Sealed, Sha, StoreError, Time, Ve
 /// Seals results that are valid and not in the log, the oldest matches first.
 #[derive(Clone, Debug)]
 pub struct Seal {
-    /// Of which contest.
+    /// The contest.
     pub contest: ContestId,
 }
 
 impl Seal {
-    /// No more are sealed by one act.
+    /// Upper limit on the results sealed by one act.
     pub const MOST: usize = 256;
 }
 
 type Found = (i64, i64, i64, String, i64, i64, String, String, i64, String);
 
 impl Act for Seal {
-    /// What was sealed; as many as fit into one act.
+    /// The results sealed; as many as fit into one act.
     type Reply = Vec<Sealed>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<Sealed>, StoreError> {
         let rows: Vec<Found> = sqlx::query_as(AssertSqlSafe(format!(
-            // What is to be sealed is found first, by its own index: joined the other way round, every match is read.
+            // Finds the unsealed results first, by their own index: joined the other way round, every match is read.
             "SELECT m.id, b.n, m.rotation, b.kind, b.map, b.seed, m.outcome, m.replay_sha, m.settled_ms, w.name \
              FROM matches m JOIN blocks b ON b.id = m.block_id \
              JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt JOIN workers w ON w.id = a.worker_id \
@@ -98,7 +98,7 @@ fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, StoreError> {
     serde_json::from_str(json).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
-/// Who sat in the matches that are to be sealed, and what they are made of.
+/// The seats of the matches to be sealed, each with its version and that version's source.
 async fn seats(conn: &mut Conn) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, StoreError> {
     let rows: Vec<(i64, i64, String)> = sqlx::query_as(
         "SELECT s.match_id, s.version_id, v.source_sha FROM seats s JOIN versions v ON v.id = s.version_id \
@@ -115,7 +115,7 @@ async fn seats(conn: &mut Conn) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, 
     Ok(seats)
 }
 
-/// Where the log ends, and the hash of all that is in it.
+/// The last place in the log, and its hash.
 pub(crate) async fn end_of(conn: &mut Conn, contest: ContestId) -> Result<(i64, Sha), StoreError> {
     let last: Option<(i64, String)> =
         sqlx::query_as("SELECT seq, sha FROM log WHERE contest_id = $1 ORDER BY seq DESC LIMIT 1")

@@ -1,4 +1,4 @@
-//! Matches that begin.
+//! The start of a match.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use crate::acts::building::check_begins;
 use crate::backend::{Conn, many};
 use crate::{Attempt, Kind, StoreError, Time, WorkerId};
 
-/// The worker begins to play a match: should it vanish from now on, this match has been tried.
+/// The worker begins to play a match. If it vanishes from now on, this match counts as tried.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// Who.
+    /// The worker.
     pub worker: WorkerId,
-    /// What.
+    /// The match and try.
     pub attempt: Attempt,
     /// Now.
     pub now: Time,
 }
 
 impl Act for Start {
-    /// Whether the match is its own to play.
+    /// Whether the worker holds the match.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
@@ -51,7 +51,7 @@ impl Act for Start {
         let mut replies = Vec::with_capacity(acts.len());
         for act in acts {
             let kind = begun.get(&(act.attempt.game.0, act.attempt.n, act.worker.0));
-            // Nearly all matches are of the ladder, and say nothing about the way of a version.
+            // Nearly all matches belong to the ladder, and say nothing about a version's admission.
             if matches!(kind, Some(Kind::Check | Kind::Draft)) {
                 check_begins(conn, act.worker, act.attempt, act.now).await?;
             }

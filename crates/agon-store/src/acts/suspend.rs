@@ -1,29 +1,29 @@
-//! Versions whose matches come to nothing rest, so that they cost nobody's time: their ratings stay, and nothing is planned with them
-//! until their team or an organiser lets them play on. A new version of the bot is not touched by it.
+//! Versions whose matches keep failing are suspended, so that they waste nobody's time: their ratings stay, and nothing is planned with
+//! them until their team or an organiser lifts the suspension. A new version of the bot is not affected.
 
 use crate::acts::version::named;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{ContestId, StoreError, Time, VersionId};
 
-/// So many matches of the ladder in a row that were given up suspend a version.
+/// How many ladder matches in a row must have been given up to suspend a version.
 pub const DEAD: i64 = 3;
-/// And so many in a row in which its own program broke.
+/// In how many ladder matches in a row its own program must have failed.
 pub const BROKEN: i64 = 20;
 
-/// Looks for versions that are to rest, and lets them.
+/// Finds versions to suspend, and suspends them.
 #[derive(Clone, Debug)]
 pub struct Suspend {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
     /// Now.
     pub now: Time,
 }
 
-/// The one version of a team that is live, does not rest, and whose last $2 matches of the ladder were all like this; of several the
-/// one with most such matches. Only blocks that were planned since it was let play on say something of it, and none in which somebody
-/// sat who was suspended after that: whoever met them did nothing wrong. The newest 10,000 matches of all are looked at, found first,
-/// by their numbers: joined the other way round, every match is read.
+/// Finds the live version of a team that is not suspended and whose last $2 ladder matches were all like this; of several, the one with
+/// most such matches. Only blocks planned since its last suspension was lifted count, and none with another version that was suspended
+/// after they were planned: whoever met that one did nothing wrong. Only the newest 10,000 matches are considered. They are found first, by
+/// their numbers: joined the other way round, every match is read.
 macro_rules! worst {
     ($like:literal) => {
         concat!(
@@ -47,7 +47,7 @@ macro_rules! worst {
 }
 
 impl Act for Suspend {
-    /// Those that rest from now on.
+    /// The versions suspended.
     type Reply = Vec<VersionId>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<VersionId>, StoreError> {
@@ -57,7 +57,7 @@ impl Act for Suspend {
         ];
         let mut rest = Vec::new();
         for (statement, count, why) in looks {
-            // One after the other: what is found of the first may excuse the others.
+            // One by one: suspending the first may excuse the others.
             loop {
                 let found: Option<i64> = sqlx::query_scalar(statement)
                     .bind(self.contest.0)
@@ -81,19 +81,19 @@ impl Act for Suspend {
     }
 }
 
-/// A version that rests plays on.
+/// Lifts the suspension of a version.
 #[derive(Clone, Debug)]
 pub struct Lift {
-    /// Which.
+    /// The version.
     pub version: VersionId,
-    /// Who wants it.
+    /// Who asks for it.
     pub actor: String,
     /// Now.
     pub now: Time,
 }
 
 impl Act for Lift {
-    /// Whether it rested.
+    /// Whether it was suspended.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {

@@ -1,4 +1,4 @@
-//! Teams: who plays for which entrant. And what is left of somebody who is deleted.
+//! Teams: who plays for which entrant. And what remains of a deleted account.
 
 use crate::acts::asked::unnamed;
 use crate::acts::version::step_down;
@@ -10,26 +10,26 @@ use crate::{AccountId, ContestId, EntrantId, Sha, StoreError, Time, VersionState
 /// Makes a team with one member.
 #[derive(Clone, Debug)]
 pub struct MakeTeam {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Who.
+    /// The account.
     pub account: AccountId,
     /// The team's name.
     pub name: String,
-    /// With it others join.
+    /// The code by which others join.
     pub code: String,
     /// Now.
     pub now: Time,
 }
 
-/// What came of [`MakeTeam`].
+/// The outcome of [`MakeTeam`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// The team.
+    /// The team was made.
     New(EntrantId),
     /// The name looks like that of another team, or of a boss.
     Taken(String),
-    /// Somebody plays for one team at a time: this one already.
+    /// The account plays for this team already; it may play for one at a time.
     Member(EntrantId),
 }
 
@@ -71,28 +71,28 @@ impl Act for MakeTeam {
 /// Joins a team by its code.
 #[derive(Clone, Debug)]
 pub struct JoinTeam {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Who.
+    /// The account.
     pub account: AccountId,
     /// The code.
     pub code: String,
-    /// A team has so many members at most.
+    /// How many members a team may have.
     pub most: i64,
     /// Now.
     pub now: Time,
 }
 
-/// What came of [`JoinTeam`].
+/// The outcome of [`JoinTeam`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Joined {
-    /// A member of this team.
+    /// The account is now a member of this team.
     In(EntrantId),
     /// No team has that code.
     Unknown,
-    /// The team of this name has all the members that it may have.
+    /// The team of this name is full.
     Full(String),
-    /// Somebody plays for one team at a time: this one already.
+    /// The account plays for this team already; it may play for one at a time.
     Member(EntrantId),
 }
 
@@ -121,25 +121,25 @@ impl Act for JoinTeam {
     }
 }
 
-/// Leaves the team.
+/// Leaves a team.
 #[derive(Clone, Copy, Debug)]
 pub struct LeaveTeam {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Who.
+    /// The account.
     pub account: AccountId,
     /// Now.
     pub now: Time,
 }
 
-/// What came of [`LeaveTeam`].
+/// The outcome of [`LeaveTeam`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// A member no more.
+    /// The account is no longer a member.
     Gone,
-    /// There was no team.
+    /// The account had no team.
     Nowhere,
-    /// The last member of a team that has handed something in stays: its bot has to belong to somebody.
+    /// Refused: the last member of a team that has handed something in must stay, because its bot has to belong to somebody.
     Last,
 }
 
@@ -166,7 +166,7 @@ impl Act for LeaveTeam {
         leave(conn, self.account, team, self.now).await?;
         note(conn, self.contest, self.now, [&actor, "leave team", &name, ""]).await?;
         if is_last {
-            // Nothing of it is on the ladder: its name is free again.
+            // Nothing of it is on the ladder, so its name becomes free again.
             withdraw_team(conn, self.contest, team, self.now).await?;
         }
         Ok(Left::Gone)
@@ -195,27 +195,27 @@ impl Act for NewCode {
     }
 }
 
-/// Deletes somebody. What others played against stays in the log, under a number; the name goes everywhere. A team
+/// Deletes an account. Matches that others played against it stay in the log, under a number; the name is removed everywhere. A team
 /// without members leaves the ladder.
 #[derive(Clone, Copy, Debug)]
 pub struct Withdraw {
-    /// In which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Who.
+    /// The account.
     pub account: AccountId,
     /// Now.
     pub now: Time,
 }
 
 impl Act for Withdraw {
-    /// Uploads that nobody has any more: these objects are to be removed.
+    /// Uploads that nobody owns any more: the objects to be removed.
     type Reply = Vec<Sha>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<Sha>, StoreError> {
         let id = self.account.0;
         let before = name_of(conn, self.account).await?;
         let name = format!("withdrawn {id}");
-        // Nothing that somebody can be called is like this.
+        // No name can look like this.
         let likeness = format!("-{id}");
         let gone = sqlx::query(
             "UPDATE accounts SET name = $2, likeness = $3, password = NULL, organiser = FALSE, withdrawn_ms = $4 \
@@ -247,7 +247,7 @@ impl Act for Withdraw {
     }
 }
 
-/// The team for which somebody plays.
+/// The team for which an account plays.
 async fn team_of(
     conn: &mut Conn,
     contest: ContestId,
@@ -280,7 +280,7 @@ pub(crate) async fn enter(
     team: EntrantId,
     now: Time,
 ) -> Result<(), StoreError> {
-    // Back within the same millisecond, they never went.
+    // A member who returns within the same millisecond never left.
     sqlx::query(
         "INSERT INTO members (contest_id, account_id, entrant_id, from_ms) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (account_id, entrant_id, from_ms) DO UPDATE SET to_ms = NULL",
@@ -304,7 +304,7 @@ async fn leave(conn: &mut Conn, account: AccountId, team: EntrantId, now: Time) 
     Ok(())
 }
 
-/// A team without members: a number from now on. Gives the uploads that nobody has any more.
+/// Withdraws a team without members: its name becomes a number. Returns the uploads that nobody owns any more.
 async fn withdraw_team(
     conn: &mut Conn,
     contest: ContestId,
@@ -354,7 +354,7 @@ async fn withdraw_team(
     unnamed(conn, gone).await
 }
 
-/// What only the team knew of its builds and matches goes: the objects that held it.
+/// Deletes what only the team knew of its builds and matches, and returns the objects that held it.
 async fn forget(conn: &mut Conn, team: EntrantId) -> Result<Vec<String>, StoreError> {
     let mut held: Vec<String> = sqlx::query_scalar(
         "SELECT v.log_sha FROM versions v JOIN bots b ON b.id = v.bot_id \
@@ -382,7 +382,7 @@ async fn forget(conn: &mut Conn, team: EntrantId) -> Result<Vec<String>, StoreEr
     Ok(held)
 }
 
-/// Nothing in the audit log tells the name any more.
+/// Removes the name from the audit log.
 async fn rename_in_events(
     conn: &mut Conn,
     contest: ContestId,

@@ -1,4 +1,4 @@
-//! Trials: a version against the one that it follows. What they come to is decided elsewhere and kept here.
+//! Trials: a version against the one before it. Their verdicts are reached elsewhere and kept here.
 
 use crate::acts::version::{enter_state, named};
 use crate::acts::{Act, note};
@@ -8,13 +8,14 @@ use crate::{StoreError, Time, VersionId, VersionState};
 /// Whether a version goes live at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
-    /// It does; its trial goes on beside the ladder.
+    /// It does; its trial runs beside the ladder.
     Beside,
-    /// It does not: first it has to be better.
+    /// It does not: it must first prove better.
     First,
 }
 
-/// A version that passed its check meets the one that is live. Bosses are ours, and have no trial; nor has one a second.
+/// Begins the trial of a version that passed its check, against the live one. Bosses are ours, and have no trial; and no version has a
+/// second one.
 pub(crate) async fn begin(
     conn: &mut Conn,
     version: VersionId,
@@ -43,14 +44,14 @@ pub(crate) async fn begin(
     Ok(if only_if_better && waits { Begun::First } else { Begun::Beside })
 }
 
-/// Keeps what a trial has come to so far, or at its end.
+/// Keeps the verdict of a trial, interim or final.
 #[derive(Clone, Debug)]
 pub struct KeepVerdict {
     /// The new version.
     pub version: VersionId,
     /// The verdict, as JSON.
     pub verdict: String,
-    /// When it ended, where it has.
+    /// When it ended, if it has.
     pub ended: Option<Time>,
 }
 
@@ -70,10 +71,10 @@ impl Act for KeepVerdict {
     }
 }
 
-/// A version that had to be better is not, or it is not known: the one before it stays.
+/// Declines a version that had to be better and is not, or not provably: the one before it stays.
 #[derive(Clone, Debug)]
 pub struct Decline {
-    /// Which.
+    /// The version.
     pub version: VersionId,
     /// Why, in words for its author.
     pub reason: String,

@@ -1,4 +1,4 @@
-//! Versions: handed in, promoted, demoted. What a version is made of never changes.
+//! Versions: handed in, promoted, demoted. The content of a version never changes.
 
 use crate::acts::{Act, note, trial};
 use crate::backend::{Conn, Flag};
@@ -6,50 +6,50 @@ use crate::names::likeness;
 use crate::reads::{quota, read};
 use crate::{Cause, ContestId, EntrantId, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose};
 
-/// Takes in a version. The entrant and its bot are made with the first one.
+/// Takes in a version. The first one also makes the entrant and its bot.
 #[derive(Clone, Debug)]
 pub struct Add {
-    /// For which contest.
+    /// The contest.
     pub contest: ContestId,
-    /// Whose it is.
+    /// The name of the entrant it belongs to, which is compared by [`likeness`].
     pub entrant: String,
-    /// The name as it is compared ([`likeness`]).
+    /// Whether the entrant is a boss.
     pub boss: bool,
     /// A bot inside the program.
     pub builtin: Option<String>,
-    /// The hash of what was handed in.
+    /// The hash of the upload.
     pub source: Sha,
-    /// When that arrived.
+    /// When it arrived.
     pub received: Time,
-    /// Whether it takes the place of the one before only when it is better.
+    /// Whether it takes the place of the one before only if it is better.
     pub only_if_better: bool,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub bytes: i64,
-    /// Whether the entrant's quota is looked at, and what of theirs still waits gives way; an organiser has none.
+    /// Whether the entrant's quota applies and its waiting versions give way to this one; not for an organiser.
     pub counts: bool,
-    /// Who brings it.
+    /// Who hands it in.
     pub actor: String,
 }
 
-/// So many versions an entrant may hand in within an hour.
+/// How many versions an entrant may hand in within an hour.
 pub const MOST_AN_HOUR: i64 = 10;
 /// And within a day.
 pub const MOST_A_DAY: i64 = 40;
-/// So many bytes all its versions may have together.
+/// How many bytes all its versions may have together.
 pub const MOST_BYTES: i64 = 2 << 30;
 /// A day, in milliseconds.
 pub const DAY_MS: i64 = 86_400_000;
 
-/// What came of [`Add`].
+/// The outcome of [`Add`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Added {
-    /// It is a new version, with this number among those of its bot.
+    /// A new version, with this number among those of its bot.
     New(VersionId, i64),
-    /// The entrant has handed in the same before: that version, with its matches, and where it is in its life.
+    /// The entrant handed in the same bytes before: that version, its number and its state.
     Same(VersionId, i64, VersionState),
     /// The name looks like that of another entrant, or of a boss.
     Taken(String),
-    /// The entrant has handed in enough; from then on it may again. Without a time nothing more is taken: its versions have
+    /// The entrant has used up its quota, and may hand in again at this time. Without a time nothing more is taken: its versions have
     /// [`MOST_BYTES`] together.
     TooMany(Option<Time>),
 }
@@ -60,7 +60,7 @@ impl Act for Add {
     async fn run(&self, conn: &mut Conn) -> Result<Added, StoreError> {
         let likeness = likeness(&self.entrant);
         let known: Option<(i64, String, Flag)> =
-            // By its own name first: of two that look alike since names are compared more strictly, each is found.
+            // An exact name comes first: two names may look alike since names are compared more strictly, and each must be found.
             sqlx::query_as(
                 "SELECT id, name, boss = TRUE FROM entrants WHERE contest_id = $1 AND (likeness = $2 OR name = $3) \
                  ORDER BY name = $3 DESC, id LIMIT 1",
@@ -113,7 +113,7 @@ impl Act for Add {
         if let Some((id, n, state)) = same {
             match VersionState::of(&state)? {
                 VersionState::Draft => draft = Some(id),
-                // What failed by our doing is looked at again.
+                // A version whose failure was our fault is tried again.
                 VersionState::Failed if failed_by_us(conn, id).await? => {
                     sqlx::query("UPDATE versions SET cause = NULL, reason = NULL WHERE id = $1")
                         .bind(id)
@@ -137,7 +137,7 @@ impl Act for Add {
                 .fetch_one(&mut *conn)
                 .await?;
         let id: i64 = match draft {
-            // What was tried out is handed in as it is.
+            // A draft becomes a version as it is.
             Some(id) => {
                 sqlx::query_scalar(
                     "UPDATE versions SET n = $2, received_ms = $3, only_if_better = $4, bytes = $5 WHERE id = $1 RETURNING id",
@@ -177,7 +177,7 @@ impl Act for Add {
     }
 }
 
-/// Whether a version failed by our doing.
+/// Whether a version's failure was our fault.
 async fn failed_by_us(conn: &mut Conn, version: i64) -> Result<bool, StoreError> {
     let cause: Option<String> =
         sqlx::query_scalar("SELECT cause FROM versions WHERE id = $1").bind(version).fetch_one(conn).await?;
@@ -185,7 +185,7 @@ async fn failed_by_us(conn: &mut Conn, version: i64) -> Result<bool, StoreError>
     Ok(cause.is_some_and(|cause| cause.whose == Whose::Ours))
 }
 
-/// Versions of a bot whose turn has not come give way to a newer one, with the check match that was planned for them.
+/// Replaces versions of a bot that are still waiting by a newer one, which also takes over their planned check match.
 async fn replace_waiting(
     conn: &mut Conn,
     bot: i64,
@@ -219,16 +219,16 @@ async fn replace_waiting(
     Ok(())
 }
 
-/// A version stands for its bot from now on, unless a later one does already.
+/// Makes a version stand for its bot, unless a later one does already.
 #[derive(Clone, Debug)]
 pub struct Promote {
-    /// Which.
+    /// The version.
     pub version: VersionId,
     /// Now.
     pub now: Time,
 }
 
-/// A version comes to be something, and when.
+/// Records that a version enters a state, and when.
 pub(crate) async fn enter_state(
     conn: &mut Conn,
     version: VersionId,
@@ -252,7 +252,7 @@ pub(crate) async fn enter_state(
     Ok(())
 }
 
-/// The contest and the name of a version, where it is in such a state.
+/// The contest, bot, number and name of a version, if it is in such a state.
 pub(crate) async fn named(
     conn: &mut Conn,
     version: VersionId,
@@ -316,7 +316,7 @@ impl Act for Promote {
     }
 }
 
-/// A version stands for its bot no more.
+/// Makes a version no longer stand for its bot.
 pub(crate) async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
     enter_state(conn, VersionId(version), VersionState::Former, now).await?;
     sqlx::query("UPDATE entries SET to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
@@ -327,9 +327,9 @@ pub(crate) async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Resul
     Ok(())
 }
 
-/// A version stands for its bot from now on.
+/// Makes a version stand for its bot.
 async fn enter(conn: &mut Conn, version: VersionId, now: Time) -> Result<(), StoreError> {
-    // Back within the same millisecond, it never went.
+    // A version that returns within the same millisecond never left.
     sqlx::query(
         "INSERT INTO entries (version_id, from_ms) VALUES ($1, $2) \
          ON CONFLICT (version_id, from_ms) DO UPDATE SET to_ms = NULL",
@@ -341,12 +341,12 @@ async fn enter(conn: &mut Conn, version: VersionId, now: Time) -> Result<(), Sto
     Ok(())
 }
 
-/// A version that stood for its bot before does so again, with all its matches.
+/// Makes a former version stand for its bot again, with all its matches.
 #[derive(Clone, Debug)]
 pub struct Return {
-    /// Which.
+    /// The version.
     pub version: VersionId,
-    /// Who wants it.
+    /// Who asks for it.
     pub actor: String,
     /// Now.
     pub now: Time,
@@ -377,10 +377,10 @@ impl Act for Return {
     }
 }
 
-/// A version whose check match was not over cannot play. The one before it stays where it is.
+/// Fails a version whose check match is not over. The one before it stays where it is.
 #[derive(Clone, Debug)]
 pub struct Demote {
-    /// Which.
+    /// The version.
     pub version: VersionId,
     /// Why.
     pub cause: Cause,

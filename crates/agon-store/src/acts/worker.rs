@@ -8,15 +8,15 @@ use crate::backend::{Conn, many};
 use crate::names::likeness;
 use crate::{ContestId, Sha, StoreError, Time, WorkerId};
 
-/// So many workers have a token at once.
+/// How many workers may have a token at once.
 pub const MOST_WORKERS: i64 = 1_000;
 
 /// Makes a worker with a token; one whose token was revoked comes back under its name with a new one.
 #[derive(Clone, Debug)]
 pub struct Enlist {
-    /// In whose audit log it is written.
+    /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// Its name, which nobody else may have.
+    /// Its name, which must be unique.
     pub name: String,
     /// The hash of its token.
     pub sha: Sha,
@@ -26,12 +26,12 @@ pub struct Enlist {
     pub now: Time,
 }
 
-/// What came of [`Enlist`].
+/// The outcome of [`Enlist`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Enlisted {
     /// The worker.
     New(WorkerId),
-    /// One of a name that looks like it is there, and not revoked.
+    /// A worker whose name looks like this one exists, and is not revoked.
     Taken(String),
     /// There are [`MOST_WORKERS`] already.
     TooMany,
@@ -65,7 +65,7 @@ impl Act for Enlist {
             }
             Some((_, name, None)) => return Ok(Enlisted::Taken(name)),
             None => {
-                // Until it introduces itself nobody knows how it holds bots, and it was never heard of.
+                // Until it introduces itself nobody knows how it confines bots, and it has never called.
                 sqlx::query_scalar(
                     "INSERT INTO workers (name, level, seen_ms, token_sha, made_ms) VALUES ($1, '', 0, $2, $3) RETURNING id",
                 )
@@ -82,15 +82,15 @@ impl Act for Enlist {
     }
 }
 
-/// A process introduces itself with a worker's token, and its machine is fit. Whatever another process under the token has goes
-/// back, and that one is not admitted any more.
+/// Admits a process that introduces itself with a worker's token and whose machine is fit. Whatever another process under the token holds
+/// is freed, and that process is no longer admitted.
 #[derive(Clone, Debug)]
 pub struct Admit {
-    /// Which worker.
+    /// The worker.
     pub worker: WorkerId,
-    /// What tells the process from all others.
+    /// Identifies the process.
     pub run: String,
-    /// How far bots are held back there.
+    /// How strictly it confines bots.
     pub level: String,
     /// What it says of its machine, as JSON.
     pub about: String,
@@ -99,7 +99,7 @@ pub struct Admit {
 }
 
 impl Act for Admit {
-    /// Whether the token is still good.
+    /// Whether the token is still valid.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
@@ -125,10 +125,10 @@ impl Act for Admit {
     }
 }
 
-/// A worker was heard of.
+/// Records that a worker called.
 #[derive(Clone, Debug)]
 pub struct Heard {
-    /// Which.
+    /// The worker.
     pub worker: WorkerId,
     /// Now.
     pub now: Time,
@@ -157,12 +157,12 @@ impl Act for Heard {
     }
 }
 
-/// A worker's token is good no more. What it has in hand is played by others; what it has posted stays.
+/// Revokes a worker's token. The matches it holds are played by others; its posted results stay.
 #[derive(Clone, Debug)]
 pub struct Revoke {
-    /// In whose audit log it is written.
+    /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// Which.
+    /// The worker.
     pub worker: WorkerId,
     /// Who does it.
     pub actor: String,
@@ -171,7 +171,7 @@ pub struct Revoke {
 }
 
 impl Act for Revoke {
-    /// Whether there is such a worker with a token that was good.
+    /// Whether there is such a worker and its token was valid.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {

@@ -1,10 +1,10 @@
-//! Many rows in one statement: what a statement costs is the statement, not its rows.
+//! Many rows in one statement: the statement costs, not its rows.
 
-/// A statement has no more rows.
+/// Upper limit on the rows of a statement.
 const MOST: usize = 64;
 
-/// Slices of as many rows as a statement takes, in order. Their lengths are powers of two, so that there are few different statements
-/// for a database to plan.
+/// Slices of as many rows as one statement takes, in order. Their lengths are powers of two, so that the database has few different
+/// statements to plan.
 pub fn slices<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let most = rows.len().min(MOST);
@@ -15,8 +15,8 @@ pub fn slices<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// The same for statements that may say a row twice, as those that look rows up, change or delete them: rather than in three slices
-/// or more, what is less than a whole slice comes in one that repeats its last row.
+/// The same for statements that may name a row twice, such as look-ups, updates and deletions: a remainder that would take three slices or
+/// more becomes one slice, filled up with its last row.
 pub fn padded<T>(rows: &[T]) -> impl Iterator<Item = Vec<&T>> {
     rows.chunks(MOST).flat_map(|rows| {
         if rows.len().count_ones() <= 2 {
@@ -27,7 +27,7 @@ pub fn padded<T>(rows: &[T]) -> impl Iterator<Item = Vec<&T>> {
     })
 }
 
-/// So many rows like `row`, in which each `@` is the next parameter from `first` on: `($1, $2), ($3, $4)`.
+/// `count` copies of `row`, in which each `@` becomes the next parameter from `first` on: `($1, $2), ($3, $4)`.
 pub fn rows(count: usize, row: &str, first: usize) -> String {
     let mut text = String::with_capacity(count * (row.len() + 8));
     let mut parameter = first;

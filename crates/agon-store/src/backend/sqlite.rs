@@ -8,10 +8,10 @@ use sqlx::{Executor as _, Row as _};
 use super::{Conn, Place};
 use crate::StoreError;
 
-/// How a number that the database gives is written down.
+/// The type of a number that the database assigns.
 pub const ID: &str = "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL";
 
-/// The address of a file, whatever it is called.
+/// The address of a file, whatever its name.
 pub fn url(file: &Path) -> Result<String, StoreError> {
     let file =
         std::path::absolute(file).map_err(|error| StoreError::File(file.display().to_string(), error))?;
@@ -28,8 +28,8 @@ pub fn url(file: &Path) -> Result<String, StoreError> {
     Ok(url)
 }
 
-/// Sets a new connection up: another process may hold the database for a moment, a command line beside the server. A power
-/// cut may take the last moments, but never leaves anything half done.
+/// Sets up a new connection. Another process, such as a command beside the server, may hold the database for a moment. A power cut may lose
+/// the last moments, but never leaves anything half done.
 pub async fn prepare(conn: &mut Conn, reads_only: bool) -> Result<(), sqlx::Error> {
     let pragmas = "PRAGMA busy_timeout = 20000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
     conn.execute(pragmas).await?;
@@ -39,7 +39,7 @@ pub async fn prepare(conn: &mut Conn, reads_only: bool) -> Result<(), sqlx::Erro
     Ok(())
 }
 
-/// Writes the database as it is at one moment into a new file, while others write on.
+/// Writes the database as it is at one moment into a new file, while others keep writing.
 pub async fn snapshot(file: &Path, into: &Path) -> Result<(), StoreError> {
     let mut conn = Place::file(file)?.connect().await?;
     let into = into.to_str().ok_or_else(|| StoreError::Database("the path is not UTF-8".to_owned()))?;
@@ -48,7 +48,7 @@ pub async fn snapshot(file: &Path, into: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What the database has to say about its file; empty when all is well.
+/// What the database reports about its file; empty when all is well.
 pub async fn integrity(conn: &mut Conn) -> Result<Vec<String>, StoreError> {
     let mut said: Vec<String> =
         sqlx::query_scalar("PRAGMA integrity_check(20)").fetch_all(&mut *conn).await?;

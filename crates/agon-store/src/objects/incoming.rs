@@ -1,4 +1,4 @@
-//! Bytes that come slowly: on disk until all of them are there.
+//! Bytes that arrive slowly: kept on disk until all are there.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,12 +12,12 @@ use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 use super::{DRAFT, Objects, fits, path, told};
 use crate::Sha;
 
-/// So many of the first bytes are known while it comes: enough to see what it is.
+/// How many of the first bytes are kept at hand during arrival: enough to recognise the format.
 pub const HEAD: usize = 1024;
-/// It is copied in pieces of so many bytes.
+/// Bytes copied at a time.
 const PIECE: usize = 64 << 10;
 
-/// An object that comes. Dropped before it is kept, nothing is left of it.
+/// An object that is arriving. If it is dropped before it is kept, nothing of it is left.
 #[derive(Debug)]
 pub struct Incoming {
     file: File,
@@ -28,10 +28,10 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Adds what came.
+    /// Adds a piece.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Disk errors.
     pub async fn add(&mut self, piece: &[u8]) -> io::Result<()> {
         self.file.write_all(piece).await?;
         self.hash.update(piece);
@@ -40,12 +40,12 @@ impl Incoming {
         Ok(())
     }
 
-    /// How many bytes there are.
+    /// The number of bytes so far.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The first of them, at most [`HEAD`].
+    /// The first bytes, at most [`HEAD`].
     pub fn head(&self) -> &[u8] {
         &self.head
     }
@@ -57,13 +57,13 @@ impl Incoming {
 }
 
 impl Objects {
-    /// Something begins to come, on the disk of the objects, or for a bucket in the contest's folder.
+    /// Begins an incoming object: on the disk of the objects, or for a bucket in the contest's folder.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Disk errors.
     pub fn begin(&self) -> io::Result<Incoming> {
         std::fs::create_dir_all(&self.drafts)?;
-        // As other objects are: the system takes away what others may not.
+        // The same as for other objects: the umask restricts them.
         let permissions = std::fs::Permissions::from_mode(0o666);
         let file =
             tempfile::Builder::new().prefix(DRAFT).permissions(permissions).tempfile_in(&self.drafts)?;
@@ -72,10 +72,10 @@ impl Objects {
         Ok(Incoming { file: File::from_std(file), draft, hash, head, size: 0 })
     }
 
-    /// The same bytes between others.
+    /// Puts the same bytes between two others.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Disk errors.
     pub async fn framed(&self, mut within: Incoming, before: &[u8], after: &[u8]) -> io::Result<Incoming> {
         let mut whole = self.begin()?;
         whole.add(before).await?;
@@ -92,16 +92,16 @@ impl Objects {
         Ok(whole)
     }
 
-    /// Keeps what came, whole, as [`put`](Self::put) does.
+    /// Keeps what arrived, whole, as [`put`](Self::put) does.
     ///
     /// # Errors
-    /// Those of the place, and as [`put`](Self::put) has them.
+    /// Storage errors, and those of [`put`](Self::put).
     pub async fn finish(&self, mut incoming: Incoming) -> io::Result<Sha> {
         fits(incoming.size)?;
         let sha = incoming.sha();
         incoming.file.flush().await?;
         let Some(folder) = &self.folder else {
-            // A bucket takes it whole, from memory: of few at once.
+            // A bucket takes it whole, from memory, so only few at once.
             let _room = self.sending.acquire().await.map_err(io::Error::other)?;
             let bytes = fs::read(&incoming.draft).await?;
             self.shelf.put(&path(&sha), bytes.into()).await.map_err(told)?;
@@ -149,13 +149,13 @@ mod tests {
         let whole = [b"<a ".as_slice(), &large, b">"].concat();
         assert_eq!((framed.sha(), framed.size()), (Sha::of(&whole), whole.len() as u64));
         assert_eq!(files(folder.path()), 1, "what it was framed from is gone");
-        // As often as it comes it is the same one.
+        // However often it comes, it is the same object.
         let again = came(&objects, &[&whole]).await;
         let sha = objects.finish(framed).await.expect("kept");
         assert_eq!(objects.finish(again).await.expect("kept"), sha);
         assert_eq!(objects.get(&sha, 1 << 20).await.expect("there"), whole);
         assert_eq!((objects.list().await.expect("one"), files(folder.path())), (vec![sha], 1));
-        // What a process that was killed leaves goes with the next start.
+        // The leftovers of a killed process are removed at the next start.
         let left = came(&objects, &[b"half of"]).await;
         left.draft.keep().expect("left there");
         objects.sweep_drafts();

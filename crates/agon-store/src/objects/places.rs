@@ -1,4 +1,4 @@
-//! Where objects are: what is said of it, and how they move.
+//! Where objects are: how a place is written down, and how objects move.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use crate::StoreError;
 /// How the address of a bucket begins.
 pub const S3: &str = "s3://";
 
-/// A place as it is kept, with what is wrong where it is none: a whole path, or an address without secrets.
+/// A place as it is stored: an absolute path, or an address without secrets. The error says what is wrong with it.
 fn checked(place: &str) -> Result<String, StoreError> {
     if !place.starts_with(S3) {
         let path = std::path::absolute(place).map_err(|error| StoreError::File(place.to_owned(), error))?;
@@ -63,19 +63,19 @@ fn address(place: &str) -> Result<Address, StoreError> {
     Ok(found)
 }
 
-/// A request to a bucket is repeated no longer; whoever asked is told then, and asks again.
+/// How long a request to a bucket is retried; then the caller gets an error, and asks again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A bucket with its prefix, with the keys of a contest's folder or of the environment.
+/// Opens a bucket with its prefix, using the keys in the contest's folder or in the environment.
 pub fn bucket(place: &str, contest: &Path) -> Result<Arc<dyn ObjectStore>, StoreError> {
     let failed = |error: object_store::Error| StoreError::File(place.to_owned(), told(error));
     let Address { bucket, prefix, endpoint, region } = address(place)?;
-    // It fails only where somebody was quicker.
+    // It fails only if another call came first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
     let mut client = ClientOptions::new().with_timeout(6 * PATIENCE).with_connect_timeout(PATIENCE);
     if let Some(endpoint) = endpoint {
-        // Objects are checked by their hashes, and requests are signed; whoever listens can read them.
+        // Objects are checked by their hashes and requests are signed, but an eavesdropper can read them.
         client = client.with_allow_http(endpoint.starts_with("http://"));
         builder = builder.with_endpoint(endpoint);
     }
@@ -93,7 +93,7 @@ pub fn bucket(place: &str, contest: &Path) -> Result<Arc<dyn ObjectStore>, Store
     })
 }
 
-/// The keys in a file: lines as `AWS_ACCESS_KEY_ID=...`; none where there is no file.
+/// The keys in a file: lines such as `AWS_ACCESS_KEY_ID=...`; none without a file.
 fn keys(file: &Path) -> Result<Vec<(AmazonS3ConfigKey, String)>, StoreError> {
     let failed = |why: String| StoreError::File(file.display().to_string(), io::Error::other(why));
     let data = match fs::metadata(file) {
@@ -116,7 +116,7 @@ fn keys(file: &Path) -> Result<Vec<(AmazonS3ConfigKey, String)>, StoreError> {
                 let is_key = matches!(&*key, "aws_access_key_id" | "aws_secret_access_key" | "aws_session_token");
                 is_key.then(|| Some((key.parse().ok()?, value.trim().to_owned())))?
             });
-            // What stands there may be a secret.
+            // The line may hold a secret.
             pair.ok_or_else(|| {
                 failed(format!(
                     "entry {}: lines are AWS_ACCESS_KEY_ID=..., AWS_SECRET_ACCESS_KEY=... or AWS_SESSION_TOKEN=...",
@@ -127,10 +127,10 @@ fn keys(file: &Path) -> Result<Vec<(AmazonS3ConfigKey, String)>, StoreError> {
         .collect()
 }
 
-/// Says that the objects of a contest's folder are in another one, or at `s3://BUCKET/PREFIX`.
+/// Records that the objects of a contest's folder are in another one, or at `s3://BUCKET/PREFIX`.
 ///
 /// # Errors
-/// When it is no such place, or the folder has objects of its own.
+/// When it is not such a place, or the folder has objects of its own.
 pub fn place_objects(contest: &Path, place: &str) -> Result<(), StoreError> {
     let place = checked(place)?;
     let own = contest.join(OBJECTS);
@@ -138,7 +138,7 @@ pub fn place_objects(contest: &Path, place: &str) -> Result<(), StoreError> {
         let why = io::Error::other("the contest has objects there; `agon serve move` moves them");
         return Err(StoreError::File(own.display().to_string(), why));
     }
-    // Tried before it is written: a word of it may be wrong.
+    // Tried before it is written, because a part of it may be wrong.
     Objects::at(&place, contest)?;
     say(contest, &place)
 }
@@ -150,11 +150,11 @@ fn say(contest: &Path, place: &str) -> Result<(), StoreError> {
     written.map_err(|error| StoreError::File(file.display().to_string(), error))
 }
 
-/// Copies the objects of a contest to another place and goes there: how many. The folder `objects` of the contest itself
-/// is a place as well. Nobody may use it meanwhile. Those where they were are left there.
+/// Copies the objects of a contest to another place and switches to it. Returns their number. The contest's own folder `objects` is a valid
+/// place, too. Nobody may use the objects meanwhile. The old ones are left where they were.
 ///
 /// # Errors
-/// When they are there already, or one of the places cannot be read or written; then nothing has changed.
+/// When they are there already, or one of the places cannot be read or written; nothing has changed then.
 pub async fn relocate_objects(contest: &Path, place: &str) -> Result<u64, StoreError> {
     let place = checked(place)?;
     let own = std::path::absolute(contest.join(OBJECTS))
@@ -202,7 +202,7 @@ mod tests {
         let own = at.join(OBJECTS);
         assert_eq!(relocate_objects(at, own.to_str().expect("UTF-8")).await.expect("back"), 1);
         assert!(own.is_dir() && !at.join(OBJECTS_AT).exists());
-        // What is damaged is not carried on.
+        // Damaged objects are not copied.
         fs::write(file(&there, &sha), b"x").expect("changed");
         fs::write(file(&own, &sha), b"x").expect("changed");
         assert!(relocate_objects(at, place).await.expect_err("damaged").to_string().contains("was changed"));

@@ -1,11 +1,11 @@
-//! How many of what there are.
+//! Counts.
 
 use crate::{ContestId, Store, StoreError, Time};
 
-/// How the matches of a contest stand.
+/// The number of a contest's matches in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Waiting.
+    /// Waiting for a worker.
     pub planned: i64,
     /// With a worker.
     pub leased: i64,
@@ -15,7 +15,7 @@ pub struct Counts {
     pub valid: i64,
     /// Given up.
     pub dead: i64,
-    /// Of them those with a bot that could not be made ready, which is nobody's fault but its author's.
+    /// Dead ones with a bot that could not be made ready, for which only its author is at fault.
     pub unfit: i64,
     /// In the log.
     pub sealed: i64,
@@ -25,7 +25,7 @@ pub struct Counts {
     pub oldest: Option<Time>,
 }
 
-/// Matches of which something is so that an index knows, in blocks of such a kind. Their blocks are looked up one by one: joined, a
+/// Counts matches by a condition that an index covers, in blocks of a given kind. Their blocks are looked up one by one: for a join, a
 /// database may read all blocks for a few matches.
 macro_rules! counted {
     ($what:literal, $kind:literal) => {
@@ -39,7 +39,7 @@ macro_rules! counted {
     };
 }
 
-/// Tries that came to nothing, of which something is so, whose matches are in such a state.
+/// Counts failed tries that meet a condition, whose matches are in a given state.
 macro_rules! in_vain {
     ($count:literal, $how:literal, $state:literal) => {
         concat!(
@@ -55,7 +55,7 @@ macro_rules! in_vain {
     };
 }
 
-/// All in one statement, which sees one moment: a match that is sealed meanwhile is counted once.
+/// One statement, which sees one moment: a match that is sealed meanwhile is counted once.
 const COUNTS: &str = concat!(
     "SELECT open.jobs, open.leased, ",
     counted!("m.state = 'posted'", "<> 'again'"),
@@ -70,21 +70,21 @@ const COUNTS: &str = concat!(
     in_vain!("count(DISTINCT a.match_id)", "'unfit'", "= 'dead'"),
     ", ",
     in_vain!("count(*)", "'lost', 'void', 'mismatch'", "IS NOT NULL"),
-    // Jobs are numbered as they are planned.
+    // Jobs are numbered in the order of planning.
     ", (SELECT b.made_ms FROM jobs j JOIN matches m ON m.id = j.match_id JOIN blocks b ON b.id = m.block_id \
      WHERE j.contest_id = $1 AND j.but_id IS NULL ORDER BY j.id LIMIT 1) \
      FROM (SELECT count(*) AS jobs, count(lease_id) AS leased FROM jobs WHERE contest_id = $1 AND but_id IS NULL) AS open"
 );
 
-/// As that statement gives them.
+/// The row that the statement returns.
 type Row = (i64, i64, i64, i64, i64, i64, i64, i64, i64, Option<i64>);
 
 impl Store {
-    /// How the matches stand. It takes as long for a log of a million rows as for one of ten: indices hold all that is counted, and the
-    /// log knows its own length.
+    /// The number of matches in each state. It takes as long for a log of a million rows as for one of ten: everything counted is in an
+    /// index, and the log knows its own length.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn counts(&self, contest: ContestId) -> Result<Counts, StoreError> {
         let row: Row = sqlx::query_as(COUNTS).bind(contest.0).fetch_one(&self.reader).await?;
         let (jobs, leased, posted, sealed, rulings, aside, dead, unfit, wasted, oldest) = row;

@@ -1,5 +1,4 @@
-//! Matches as somebody sees them who looks at pages. What belongs to one team alone is left out of the rows of others
-//! here, and not where they are shown.
+//! Matches as the pages show them. What belongs to one team alone is left out of other viewers' rows here, not where they are shown.
 
 use crate::backend::Flag;
 use crate::{
@@ -7,19 +6,19 @@ use crate::{
     VersionId,
 };
 
-/// Who looks.
+/// The viewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eyes {
-    /// Anybody: what all may see.
+    /// Anybody: sees what is public.
     Public,
-    /// A member of this team: its own as well.
+    /// A member of this team: sees its own things, too.
     Team(EntrantId),
-    /// An organiser: all.
+    /// An organiser: sees everything.
     Organiser,
 }
 
 impl Eyes {
-    /// The team whose own things are seen; 0 for none.
+    /// The team whose private things are visible; 0 for none.
     fn team(self) -> i64 {
         match self {
             Self::Team(team) => team.0,
@@ -28,12 +27,12 @@ impl Eyes {
     }
 }
 
-/// Which matches are looked for.
+/// Which matches to look for.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Those in which this team sat.
     pub team: Option<EntrantId>,
-    /// Those in which this team sat as well.
+    /// Those in which this team also sat.
     pub against: Option<EntrantId>,
     /// Those that ended for this reason, in the game's words.
     pub reason: Option<String>,
@@ -41,7 +40,7 @@ pub struct Filter {
     pub version: Option<VersionId>,
     /// How they ended for that team or version.
     pub ended: Option<Ended>,
-    /// Those in which that team's or version's program did something wrong.
+    /// Those in which the program of that team or version committed a fault.
     pub faults: bool,
     /// Those on this map, from 0.
     pub map: Option<i64>,
@@ -52,16 +51,16 @@ pub struct Filter {
 /// How a match ended for one seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ended {
-    /// Alone first.
+    /// First alone.
     Won,
-    /// First with others.
+    /// First, tied with others.
     Drawn,
     /// Somebody else was first.
     Lost,
 }
 
 impl Ended {
-    /// With this rank, where so many are first.
+    /// The result of this rank, where this many seats are first.
     pub fn of(rank: i64, firsts: usize) -> Self {
         match (rank, firsts) {
             (1, 1) => Self::Won,
@@ -71,7 +70,7 @@ impl Ended {
     }
 }
 
-/// A match with who sat in it.
+/// A match with its seats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
     /// Its number.
@@ -84,7 +83,7 @@ pub struct Played {
     pub map: i64,
     /// Its seed.
     pub seed: i64,
-    /// Where it is in its life.
+    /// Its state.
     pub state: MatchState,
     /// When it was planned.
     pub planned: Time,
@@ -94,20 +93,20 @@ pub struct Played {
     pub replay: Option<Sha>,
     /// Its place in the log.
     pub log_seq: Option<i64>,
-    /// Why it ended and after how many steps.
+    /// Why it ended, and after how many steps.
     pub end: Option<(String, u32)>,
-    /// How many tries came to nothing.
+    /// The number of failed tries.
     pub wasted: i64,
-    /// Who sat where.
+    /// The version in each seat, and how it did.
     pub seats: Vec<MatchSeat>,
 }
 
 /// A seat of a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchSeat {
-    /// Who.
+    /// The version.
     pub version: VersionId,
-    /// Its number among those of its team.
+    /// Its number among the versions of its team.
     pub n: i64,
     /// The team.
     pub team: EntrantId,
@@ -115,18 +114,18 @@ pub struct MatchSeat {
     pub name: String,
     /// Whether it is a boss.
     pub boss: bool,
-    /// The least is the best; none before the end.
+    /// The rank, the least best; none before the end.
     pub rank: Option<i64>,
     /// The score.
     pub score: Option<f64>,
-    /// What its program did wrong: the kind alone where others look, for the sentence may quote what it wrote.
+    /// The fault of its program: only the kind for other viewers, because the sentence may quote what the program wrote.
     pub fault: Option<String>,
     /// Its longest answer, in milliseconds.
     pub max_ms: Option<f64>,
 }
 
 impl Played {
-    /// How it ended for a seat.
+    /// How the match ended for a seat.
     pub fn result(&self, seat: usize) -> Option<Ended> {
         let own = self.seats.get(seat)?.rank?;
         let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
@@ -134,18 +133,18 @@ impl Played {
     }
 }
 
-/// What went wrong how often.
+/// A kind of failure, and how often it occurred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What, in one word or a few.
+    /// The kind, in one word or a few.
     pub what: String,
-    /// Whether it was ours: the machine's or the program's.
+    /// Whether it was ours: of the machine or of Agon itself.
     pub ours: bool,
     /// How often.
     pub count: i64,
 }
 
-/// A page shows so many matches.
+/// Matches per page.
 pub const PAGE: i64 = 50;
 
 type Row =
@@ -156,12 +155,12 @@ const COLUMNS: &str = "m.id, b.kind, b.n, b.map, b.seed, m.state, b.made_ms, m.s
      CASE WHEN m.state = 'valid' THEN m.replay_sha END, m.log_seq, m.outcome, (SELECT count(*) FROM attempts a \
      WHERE a.match_id = m.id AND a.how IN ('lost', 'void', 'mismatch'))";
 
-/// What all may see are matches of the ladder; the others are for who sat in them, drafts for whose they are, and all for
-/// organisers. What is only played again is for nobody.
+/// Matches of the ladder are public; others are visible to the teams that sat in them, drafts to their owner, and all to organisers.
+/// Matches that are played again are visible to nobody.
 const SEEN: &str = "b.kind <> 'again' AND (b.kind = 'ladder' OR $2 = 1 OR (b.kind = 'draft' AND b.asked_by = $3) OR b.kind <> 'draft' AND EXISTS (SELECT 1 FROM seats o JOIN versions ov ON ov.id = o.version_id \
      JOIN bots ob ON ob.id = ov.bot_id WHERE o.match_id = m.id AND ob.entrant_id = $3))";
 
-/// What an outcome looks like, as it is kept, that has this reason.
+/// A pattern for stored outcomes with this reason.
 fn with_reason(reason: &str) -> String {
     let json = serde_json::json!(reason).to_string();
     let plain: String =
@@ -169,31 +168,31 @@ fn with_reason(reason: &str) -> String {
     format!("%\"reason\":{plain}%")
 }
 
-/// A match that was played lately, and when.
+/// A recently played match, with its times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LatelyPlayed {
-    /// For what.
+    /// What it was played for.
     pub kind: Kind,
-    /// When it began, as far as it was announced; else when it was over.
+    /// When it began, if that was announced; else when it was over.
     pub started: Time,
     /// When its result was accepted.
     pub settled: Time,
-    /// Who played.
+    /// The versions that played.
     pub versions: Vec<VersionId>,
 }
 
 impl Store {
-    /// A page of matches that were begun, the newest first: at most [`PAGE`] and one, by which one knows that there are more.
+    /// A page of matches that have begun, newest first: at most [`PAGE`] and one more, which shows that there is a next page.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn matches(
         &self,
         contest: ContestId,
         eyes: Eyes,
         filter: &Filter,
     ) -> Result<Vec<Played>, StoreError> {
-        // Words of ours only; what somebody typed is bound.
+        // Only our own words; user input is bound.
         let ended = match filter.ended {
             None => "",
             Some(Ended::Won) => {
@@ -246,10 +245,10 @@ impl Store {
         Ok(all)
     }
 
-    /// One match, where whoever looks may see it.
+    /// One match, if the viewer may see it.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn one_match(
         &self,
         contest: ContestId,
@@ -316,10 +315,10 @@ impl Store {
         })
     }
 
-    /// What went wrong since `since`: tries that came to nothing, which are ours, and what programs did wrong.
+    /// What went wrong since `since`: failed tries, which are ours, and faults of programs.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn failures(&self, contest: ContestId, since: Time) -> Result<Vec<Failure>, StoreError> {
         let rows: Vec<(String, i64)> = sqlx::query_as(
             "SELECT a.how, count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
@@ -358,10 +357,10 @@ impl Store {
         Ok(all)
     }
 
-    /// The last matches whose results were accepted, the newest first, at most so many.
+    /// The last matches whose results were accepted, newest first, at most `most`.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn lately_played(
         &self,
         contest: ContestId,
@@ -392,19 +391,19 @@ impl Store {
         Ok(all)
     }
 
-    /// The number of the last entry of the audit log: whoever kept something looks whether it is the same.
+    /// The number of the last entry of the audit log, by which a cache tells whether it is still current.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn last_event(&self, contest: ContestId) -> Result<i64, StoreError> {
         let last = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM events WHERE contest_id = $1");
         Ok(last.bind(contest.0).fetch_one(&self.reader).await?)
     }
 
-    /// The last thing that was announced, unless it was taken back: when, by whom, and the words.
+    /// The last announcement, unless it was withdrawn: when, by whom, and the text.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn announced(&self, contest: ContestId) -> Result<Option<(Time, String, String)>, StoreError> {
         let row: Option<(i64, String, String)> = sqlx::query_as(
             "SELECT at_ms, actor, detail FROM events WHERE contest_id = $1 AND verb = 'announce' ORDER BY id DESC LIMIT 1",
@@ -415,10 +414,10 @@ impl Store {
         Ok(row.map(|(at, actor, text)| (Time(at), actor, text)).filter(|(.., text)| !text.is_empty()))
     }
 
-    /// Who plays for a team now.
+    /// The present members of a team.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn plays_for(&self, team: EntrantId) -> Result<Vec<AccountId>, StoreError> {
         let ids: Vec<i64> =
             sqlx::query_scalar("SELECT account_id FROM members WHERE entrant_id = $1 AND to_ms IS NULL")

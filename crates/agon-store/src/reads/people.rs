@@ -31,7 +31,7 @@ impl Store {
     /// An account by its number.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
         let row: Option<AccountRow> = sqlx::query_as(
             "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms FROM accounts WHERE id = $1",
@@ -42,13 +42,13 @@ impl Store {
         Ok(row.map(account))
     }
 
-    /// The account whose name is compared as this one.
+    /// The account whose name looks like this one.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn account_like(&self, name: &str) -> Result<Option<Account>, StoreError> {
         let row: Option<AccountRow> = sqlx::query_as(
-            // By its own name first: of two that look alike since names are compared more strictly, each signs in.
+            // An exact name comes first: two names may look alike since names are compared more strictly, and both can sign in.
             "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms FROM accounts WHERE likeness = $1 OR name = $2 \
              ORDER BY name = $2 DESC, id LIMIT 1",
         )
@@ -59,10 +59,10 @@ impl Store {
         Ok(row.map(account))
     }
 
-    /// The first accounts by name, and how many there are in all.
+    /// The first accounts by name, and the number of all.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn accounts(&self, most: i64) -> Result<(Vec<Account>, i64), StoreError> {
         let rows: Vec<AccountRow> = sqlx::query_as(
             "SELECT id, name, password, organiser = TRUE, made_ms, withdrawn_ms FROM accounts \
@@ -75,19 +75,19 @@ impl Store {
         Ok((rows.into_iter().map(account).collect(), count.fetch_one(&self.reader).await?))
     }
 
-    /// How many organisers there are.
+    /// The number of organisers.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn organisers(&self) -> Result<i64, StoreError> {
         let count = sqlx::query_scalar("SELECT count(*) FROM accounts WHERE organiser");
         Ok(count.fetch_one(&self.reader).await?)
     }
 
-    /// Who is known by a secret with this hash, while it is good.
+    /// The account and secret that have this hash, while the secret is valid.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn known_by(
         &self,
         sha: &Sha,
@@ -107,10 +107,10 @@ impl Store {
         Ok(self.account(login.account).await?.map(|account| (login, account)))
     }
 
-    /// The secrets of an account that are good, the newest first.
+    /// The valid secrets of an account, newest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn logins(&self, account: AccountId, now: Time) -> Result<Vec<Login>, StoreError> {
         let rows: Vec<LoginRow> = sqlx::query_as(
             "SELECT id, account_id, kind, name, made_ms, seen_ms, ends_ms FROM logins \
@@ -123,10 +123,10 @@ impl Store {
         rows.into_iter().map(login).collect()
     }
 
-    /// What a link with this hash does and for whom, while it is good.
+    /// What the link with this hash does and for whom, while it is valid.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn link(
         &self,
         sha: &Sha,
@@ -144,16 +144,16 @@ impl Store {
     /// The code with which people sign up.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn invite(&self, contest: ContestId) -> Result<Option<String>, StoreError> {
         let code = sqlx::query_scalar("SELECT code FROM invites WHERE contest_id = $1");
         Ok(code.bind(contest.0).fetch_optional(&self.reader).await?)
     }
 
-    /// The team for which somebody plays now.
+    /// The team for which an account plays now.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn team_of(
         &self,
         contest: ContestId,
@@ -169,10 +169,10 @@ impl Store {
         Ok(id.map(EntrantId))
     }
 
-    /// Whose a version is.
+    /// The owner of a version.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn owner_of(&self, version: VersionId) -> Result<Option<EntrantId>, StoreError> {
         let id: Option<i64> = sqlx::query_scalar(
             "SELECT b.entrant_id FROM versions v JOIN bots b ON b.id = v.bot_id WHERE v.id = $1",
@@ -183,10 +183,10 @@ impl Store {
         Ok(id.map(EntrantId))
     }
 
-    /// All teams of a contest, bosses included, the first first.
+    /// All teams of a contest, bosses included, oldest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn entrants(&self, contest: ContestId) -> Result<Vec<Entrant>, StoreError> {
         type Row = (i64, String, Flag, Option<String>, i64, Option<i64>, Option<i64>);
         let rows: Vec<Row> = sqlx::query_as(
@@ -224,7 +224,7 @@ impl Store {
     /// A team of a contest.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn entrant(&self, contest: ContestId, id: EntrantId) -> Result<Option<Entrant>, StoreError> {
         Ok(self.entrants(contest).await?.into_iter().find(|entrant| entrant.id == id))
     }

@@ -1,4 +1,4 @@
-//! What happens to an upload, as its entrant may see it: whose it is stands in each query. And what trials have come to.
+//! What happens to an upload, as its entrant may see it: each query checks the owner. And the state of trials.
 
 use sqlx::AssertSqlSafe;
 
@@ -11,18 +11,18 @@ use crate::{
     Version, VersionId, VersionState,
 };
 
-/// A trial that goes on.
+/// A trial in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenTrial {
     /// The new version.
     pub version: VersionId,
-    /// The one that it follows.
+    /// The version before it.
     pub against: VersionId,
     /// When it began.
     pub began: Time,
     /// Blocks that were planned, twins counted once.
     pub planned: u32,
-    /// Matches of it that are not over.
+    /// Its matches that are not over.
     pub open: u32,
 }
 
@@ -37,22 +37,22 @@ pub struct TrialMatch {
     pub map: i64,
     /// Which rotation.
     pub rotation: i64,
-    /// Who sat where.
+    /// The version in each seat.
     pub seats: Vec<VersionId>,
     /// How it ended.
     pub outcome: Outcome,
 }
 
-/// A trial as it is kept.
+/// A stored trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptTrial {
     /// The version that it is compared with.
     pub against: VersionId,
-    /// The number of that among the entrant's.
+    /// Its number among the versions of the entrant.
     pub against_n: i64,
     /// When it began.
     pub began: Time,
-    /// When it ended; none while it goes on.
+    /// When it ended; none while it is in progress.
     pub ended: Option<Time>,
     /// The verdict as JSON, once there is one.
     pub verdict: Option<String>,
@@ -83,7 +83,7 @@ pub struct Quota {
     pub asked_an_hour: Used,
 }
 
-/// A match that somebody asked for.
+/// A match that somebody requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedMatch {
     /// Its number.
@@ -96,22 +96,22 @@ pub struct AskedMatch {
     pub map: i64,
     /// The seed.
     pub seed: i64,
-    /// Where it is in its life.
+    /// Its state.
     pub state: MatchState,
     /// How it ended.
     pub outcome: Option<Outcome>,
     /// Its replay.
     pub replay: Option<Sha>,
-    /// Who sat where.
+    /// The version in each seat.
     pub seats: Vec<VersionId>,
-    /// For each seat of the entrant, what belongs to it.
+    /// For each seat of the entrant, the object that belongs to it.
     pub own: Vec<(usize, Sha)>,
-    /// Why the last try came to nothing, and whether that is because the bot cannot be made ready.
+    /// Why the last try failed, and whether it was because the bot cannot be made ready.
     pub why: Option<(String, bool)>,
 }
 
 impl Quota {
-    /// Whether so many bytes more are too many, and until when; for ever where the bytes of all versions are.
+    /// Whether this many more bytes are too many, and until when: forever, where the limit on the bytes of all versions is reached.
     pub fn full(&self, bytes: i64) -> Option<Option<Time>> {
         if self.bytes.used + bytes > self.bytes.most {
             return Some(None);
@@ -121,10 +121,10 @@ impl Quota {
 }
 
 impl Store {
-    /// Whether a version waits to be admitted, in any contest.
+    /// Whether any version is waiting for admission, in any contest.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn is_anybody_waiting(&self) -> Result<bool, StoreError> {
         let waiting: Option<i64> = sqlx::query_scalar(
             "SELECT id FROM versions WHERE state IN ('received', 'building', 'checking') LIMIT 1",
@@ -134,12 +134,12 @@ impl Store {
         Ok(waiting.is_some())
     }
 
-    /// The versions of an entrant with what only it may know, the newest first.
+    /// The versions of an entrant, with what only it may know, newest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn own_versions(&self, entrant: EntrantId) -> Result<Vec<OwnVersion>, StoreError> {
-        // Texts of ours, put together.
+        // Assembled from our own texts.
         let all = format!("SELECT {VERSION} FROM {VERSIONS} WHERE e.id = $1 AND v.n > 0 ORDER BY v.n DESC");
         let rows: Vec<VersionRow> =
             sqlx::query_as(AssertSqlSafe(all)).bind(entrant.0).fetch_all(&self.reader).await?;
@@ -153,7 +153,7 @@ impl Store {
     /// A version of an entrant, with what only it may know.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn own_version(&self, entrant: EntrantId, n: i64) -> Result<Option<OwnVersion>, StoreError> {
         let one = format!("SELECT {VERSION} FROM {VERSIONS} WHERE e.id = $1 AND v.n = $2 AND v.n > 0");
         let row: Option<VersionRow> =
@@ -184,10 +184,10 @@ impl Store {
         Ok(OwnVersion { version, steps, log, check: check.map(MatchId) })
     }
 
-    /// What of a match belongs to an entrant: for each of its seats an object.
+    /// The objects of a match that belong to an entrant, one for each of its seats.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn own_of_match(
         &self,
         entrant: EntrantId,
@@ -207,10 +207,10 @@ impl Store {
         rows.into_iter().map(own).collect()
     }
 
-    /// A match that an entrant asked for.
+    /// A match that an entrant requested.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn asked(&self, entrant: EntrantId, game: MatchId) -> Result<Option<AskedMatch>, StoreError> {
         type Row =
             (String, i64, i64, i64, String, Option<String>, Option<String>, Option<String>, Option<String>);
@@ -244,10 +244,10 @@ impl Store {
         }))
     }
 
-    /// Whether something that was asked for waits for its turn.
+    /// Whether a requested match is waiting for its turn.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn is_asked(&self, contest: ContestId) -> Result<bool, StoreError> {
         let one: Option<i64> = sqlx::query_scalar(
             "SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND lane = 1 AND not_before_ms = $2 LIMIT 1",
@@ -262,15 +262,15 @@ impl Store {
     /// What an entrant may still do.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn quota(&self, entrant: EntrantId, now: Time) -> Result<Quota, StoreError> {
         quota(&mut *self.reader.acquire().await?, entrant, now).await
     }
 
-    /// Trials that go on, the oldest first.
+    /// Trials in progress, oldest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn open_trials(&self, contest: ContestId) -> Result<Vec<OpenTrial>, StoreError> {
         let rows: Vec<(i64, i64, i64, i64, i64)> = sqlx::query_as(
             "SELECT t.version_id, t.against_id, t.began_ms, \
@@ -297,7 +297,7 @@ impl Store {
     /// The matches of a version's trial that are over.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn trial_matches(&self, version: VersionId) -> Result<Vec<TrialMatch>, StoreError> {
         type Row = (i64, i64, Option<i64>, i64, i64, String, i64);
         let rows: Vec<Row> = sqlx::query_as(
@@ -325,7 +325,7 @@ impl Store {
     /// The trial of a version.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn trial(&self, version: VersionId) -> Result<Option<KeptTrial>, StoreError> {
         type Row = (i64, i64, i64, Option<i64>, Option<String>);
         let row: Option<Row> = sqlx::query_as(
@@ -345,7 +345,7 @@ impl Store {
     }
 }
 
-/// What an entrant may still do: the same for who looks and for the acts that it bounds.
+/// What an entrant may still do: the same rules for displaying it and for the acts that it limits.
 pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Quota, StoreError> {
     let uploads: Vec<i64> = sqlx::query_scalar(
         "SELECT v.received_ms FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1 AND v.n > 0 \

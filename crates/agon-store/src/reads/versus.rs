@@ -1,4 +1,4 @@
-//! How a version does: against whom, on which maps, and how its matches end.
+//! How a version does: against other teams, by map, and by how its matches end.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -7,44 +7,44 @@ use crate::backend::Flag;
 use crate::reads::Ended;
 use crate::{EntrantId, Outcome, Store, StoreError, VersionId};
 
-/// How a version did against somebody, or on a map.
+/// How a version did against a team, or on a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rival {
-    /// The other team, or 0 where it is a map.
+    /// The other team; 0 for a map.
     pub team: EntrantId,
     /// Its name, or the number of the map.
     pub name: String,
-    /// How many pairs of seats were compared.
+    /// The number of pairs of seats compared.
     pub count: i64,
-    /// Two points for a better rank than the other, one for the same.
+    /// Two points for a better rank than the other's, one for the same rank.
     pub points: i64,
 }
 
-/// How matches of a version ended that ended for the same reason.
+/// A version's matches that ended for the same reason, by result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// The reason, in the game's words.
     pub reason: String,
-    /// Those that it won.
+    /// Matches won.
     pub won: i64,
-    /// Those in which it was first with others.
+    /// Matches in which it was first, tied with others.
     pub drawn: i64,
-    /// Those in which somebody else was first.
+    /// Matches in which somebody else was first.
     pub lost: i64,
 }
 
 impl Ending {
-    /// All of them.
+    /// The number of all of them.
     pub fn count(&self) -> i64 {
         self.won + self.drawn + self.lost
     }
 }
 
 impl Store {
-    /// How a version did in rated matches against each other team, those it met most first.
+    /// How a version did in rated matches against each other team, the most frequent opponents first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn rivals(&self, version: VersionId) -> Result<Vec<Rival>, StoreError> {
         let rows: Vec<(i64, String, i64, i64)> = sqlx::query_as(
             "SELECT e.id, e.name, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
@@ -60,11 +60,11 @@ impl Store {
         Ok(rows.into_iter().map(rival).collect())
     }
 
-    /// The last rated matches of a version against each other team, by the team, the newest first: at most `most` of each, of the
-    /// last thousand.
+    /// The results of a version's last rated matches against each other team, newest first: at most `most` for each, among the last
+    /// thousand.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn last_against(
         &self,
         version: VersionId,
@@ -94,11 +94,11 @@ impl Store {
         Ok(all)
     }
 
-    /// Why the last 500 rated matches of a version ended, what came most often first; and in how many of them its program did
-    /// something wrong.
+    /// Why the last 500 rated matches of a version ended, the most frequent reason first; and in how many of them its program committed a
+    /// fault.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn by_ending(&self, version: VersionId) -> Result<(Vec<Ending>, i64), StoreError> {
         let rows: Vec<(String, i64, i64, Flag)> = sqlx::query_as(
             "SELECT m.outcome, s.rank, (SELECT count(*) FROM seats o WHERE o.match_id = s.match_id AND o.rank = 1), s.fault IS NOT NULL \
@@ -132,7 +132,7 @@ impl Store {
     /// How a version did in rated matches on each map.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn by_map(&self, version: VersionId) -> Result<Vec<Rival>, StoreError> {
         let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
             "SELECT k.map, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \

@@ -1,4 +1,4 @@
-//! Who plays the matches.
+//! Workers: who plays the matches.
 
 use sqlx::AssertSqlSafe;
 
@@ -7,42 +7,42 @@ use crate::{ContestId, Kind, MatchId, Sha, Store, StoreError, Time, WorkerId};
 /// A worker, as its organiser sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Working {
-    /// Which.
+    /// Its number.
     pub id: WorkerId,
     /// Its name.
     pub name: String,
-    /// How far bots are held back there; empty before it introduced itself.
+    /// How strictly it confines bots; empty before it introduced itself.
     pub level: String,
-    /// What it said of its machine, as JSON; none for the one inside, and before it introduced itself.
+    /// What it said of its machine, as JSON; none for the server's own worker, and before it introduced itself.
     pub about: Option<String>,
-    /// When its token was made; none for the one inside, which has none.
+    /// When its token was made; none for the server's own worker, which has none.
     pub made: Option<Time>,
     /// When its token was revoked.
     pub revoked: Option<Time>,
-    /// Why it is paused, where it is.
+    /// Why it is paused, if it is.
     pub paused: Option<String>,
-    /// When it was last heard of; 0 where it never was.
+    /// When it last called; 0 for never.
     pub seen: Time,
     /// How many matches it has now.
     pub playing: i64,
-    /// Matches that it has posted in the last hour.
+    /// Matches posted since the moment asked about.
     pub posted: i64,
-    /// How many of its tries came to nothing in the last hour.
+    /// Tries that failed since that moment.
     pub wasted: i64,
-    /// How many of those were of results that their replays did not bear out, ever.
+    /// Results that their replays did not bear out, ever.
     pub lies: i64,
 }
 
-/// A worker that comes with its token.
+/// A worker that identifies itself by its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWork {
-    /// Which.
+    /// Its number.
     pub id: WorkerId,
     /// Its name.
     pub name: String,
     /// The process that was admitted last.
     pub run: Option<String>,
-    /// When it was last heard of.
+    /// When it last called.
     pub seen: Time,
     /// Whether its token was revoked.
     pub revoked: bool,
@@ -50,57 +50,57 @@ pub struct AtWork {
     pub paused: bool,
 }
 
-/// Who plays, counted.
+/// Numbers of leases and workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hands {
-    /// Leases of which matches are not posted yet.
+    /// Leases with matches that are not posted yet.
     pub leases: i64,
-    /// Workers that were heard of.
+    /// Workers that called lately and are not paused.
     pub heard: i64,
-    /// Those that were once, and may come back.
+    /// Those that called once but not lately, and may come back.
     pub silent: i64,
-    /// Those that are paused, whether they are heard of or not.
+    /// Paused ones, whether they call or not.
     pub paused: i64,
 }
 
-/// What workers that play have done.
+/// The conduct of the active workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conduct {
     /// Their tries.
     pub tries: Vec<TriesOf>,
-    /// Results that two of them came to.
+    /// Comparisons of results between two of them.
     pub compared: Vec<ComparedOf>,
 }
 
-/// The last tries of a worker that ended with a result, or came to nothing while it was there.
+/// The last tries of a worker that ended with a result, or failed while it was connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriesOf {
-    /// Whose.
+    /// The worker.
     pub worker: WorkerId,
-    /// Whether it comes with a token: the one inside does not.
+    /// Whether it has a token: the server's own worker does not.
     pub has_token: bool,
-    /// How many there were.
+    /// The number of tries.
     pub ended: i64,
-    /// How many of them came to nothing.
+    /// How many of them failed.
     pub void: i64,
-    /// In how many different minutes those did.
+    /// In how many different minutes those failures were.
     pub minutes: i64,
 }
 
-/// Matches that these two have played, one of them after the other.
+/// Matches that both of these workers have played, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComparedOf {
     /// The two.
     pub workers: [WorkerId; 2],
-    /// How many were compared.
+    /// The number of matches compared.
     pub compared: i64,
-    /// How many of them ended with other ranks.
+    /// How many of them ended with different ranks.
     pub differ: i64,
 }
 
-/// Only so many of the last matches say how a worker's tries end: looking costs the same in every contest.
+/// How many of the last matches are considered for workers' tries, so that the query costs the same in every contest.
 const MOST_TRIES: i64 = 50_000;
-/// And so many of the last comparisons how its results do.
+/// How many of the last comparisons are considered for workers' results.
 const MOST_COMPARED: i64 = 20_000;
 
 type Row =
@@ -109,10 +109,10 @@ type Row =
 type AtWorkRow = (i64, String, Option<String>, i64, Option<i64>, Option<i64>);
 
 impl Store {
-    /// Who plays, the last heard of first; those whose token was revoked at the end. Counts of tries are since a moment.
+    /// The workers, the most recently heard first; those with a revoked token last. Tries are counted since a moment.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn working(&self, since: Time) -> Result<Vec<Working>, StoreError> {
         let rows: Vec<Row> = sqlx::query_as(
             "SELECT w.id, w.name, w.level, w.about, w.made_ms, w.revoked_ms, w.paused_why, w.seen_ms, \
@@ -146,10 +146,10 @@ impl Store {
         Ok(rows.into_iter().map(working).collect())
     }
 
-    /// How many leases and workers there are. A worker was heard of when it was so since a moment.
+    /// The numbers of leases and workers. A worker counts as heard if it called since a moment.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn hands(&self, since: Time) -> Result<Hands, StoreError> {
         let leases =
             sqlx::query_scalar("SELECT count(DISTINCT lease_id) FROM jobs WHERE lease_id IS NOT NULL");
@@ -164,10 +164,10 @@ impl Store {
         Ok(Hands { leases, heard, silent: all - heard - paused, paused })
     }
 
-    /// How often tries of a contest ended without a result, by how they ended.
+    /// How many tries of a contest ended without a result, by how they ended.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn tries(&self, contest: ContestId) -> Result<Vec<(String, i64)>, StoreError> {
         Ok(sqlx::query_as(
             "SELECT a.how, count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
@@ -181,7 +181,7 @@ impl Store {
     /// The worker whose token has this hash.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn worker_known_by(&self, sha: &Sha) -> Result<Option<AtWork>, StoreError> {
         let row: Option<AtWorkRow> = sqlx::query_as(
             "SELECT id, name, run, seen_ms, revoked_ms, paused_ms FROM workers WHERE token_sha = $1",
@@ -202,18 +202,18 @@ impl Store {
     /// Whether a worker is paused.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn is_paused(&self, worker: WorkerId) -> Result<bool, StoreError> {
         let one = sqlx::query_scalar("SELECT id FROM workers WHERE id = $1 AND paused_ms IS NOT NULL");
         let one: Option<i64> = one.bind(worker.0).fetch_optional(&self.reader).await?;
         Ok(one.is_some())
     }
 
-    /// What is known of the workers that play, by which one that stands out is found: their last tries since a moment, and
-    /// which of their results were compared.
+    /// The facts by which a worker that stands out is found: the last tries of active workers since a moment, and the comparisons of their
+    /// results.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn conduct(&self, since: Time) -> Result<Conduct, StoreError> {
         let tries: Vec<(i64, i64, i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(format!(
             "SELECT w.id, count(w.token_sha), count(*), count(CASE WHEN a.how <> 'posted' THEN 1 END), \
@@ -251,10 +251,10 @@ impl Store {
         Ok(Conduct { tries: tries.collect(), compared: compared.collect() })
     }
 
-    /// What the first worker with a token that introduced itself said of its machine, this one apart.
+    /// What the first worker with a token that introduced itself said of its machine, this one excluded.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn first_machine(&self, but: WorkerId) -> Result<Option<String>, StoreError> {
         let first = sqlx::query_scalar(
             "SELECT about FROM workers WHERE about IS NOT NULL AND revoked_ms IS NULL AND id <> $1 ORDER BY id LIMIT 1",
@@ -262,10 +262,10 @@ impl Store {
         Ok(first.bind(but.0).fetch_optional(&self.reader).await?)
     }
 
-    /// Whether a worker has a match in hand in which these bytes play.
+    /// Whether a worker currently holds a match in which these bytes play.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn may_fetch(&self, worker: WorkerId, source: &Sha) -> Result<bool, StoreError> {
         let one: Option<i64> = sqlx::query_scalar(
             "SELECT j.id FROM leases l JOIN jobs j ON j.lease_id = l.id JOIN seats s ON s.match_id = j.match_id \
@@ -278,10 +278,10 @@ impl Store {
         Ok(one.is_some())
     }
 
-    /// What kind of match this is.
+    /// The kind of a match.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub async fn kind_of(&self, game: MatchId) -> Result<Option<Kind>, StoreError> {
         let kind: Option<String> = sqlx::query_scalar(
             "SELECT b.kind FROM matches m JOIN blocks b ON b.id = m.block_id WHERE m.id = $1",

@@ -1,4 +1,4 @@
-//! The log: sealed results, and what organisers decided, each in its place.
+//! The log: sealed results and organisers' decisions, each in its place.
 
 use std::collections::BTreeSet;
 
@@ -10,27 +10,27 @@ use crate::{Sha, StoreError};
 /// How a match ended, as its replay says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// For each seat its rank; the least is the best.
+    /// The rank of each seat; the least is the best.
     pub ranks: Vec<u8>,
-    /// For each seat its score.
+    /// The score of each seat.
     pub scores: Vec<f64>,
     /// Why it ended, in the game's words.
     pub reason: String,
     /// How many steps were played.
     pub steps: u32,
-    /// A hash of where it began.
+    /// A hash of the initial position.
     pub start: String,
     /// A hash of all answers.
     pub answers: String,
-    /// For each seat what its program did wrong, the first of it.
+    /// For each seat, the first fault of its program.
     pub faults: Vec<Option<String>>,
-    /// For each seat its longest answer, in milliseconds.
+    /// For each seat, its longest answer, in milliseconds.
     pub max_ms: Vec<f64>,
-    /// How far its bots were held back.
+    /// How strictly its bots were confined.
     pub level: String,
 }
 
-/// A row of the log: a sealed result. Everything a table needs stands in it.
+/// A row of the log: a sealed result. It holds everything a table needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sealed {
     /// Its place in the log, from 1.
@@ -40,7 +40,7 @@ pub struct Sealed {
     pub game: MatchId,
     /// The number of the block.
     pub block: i64,
-    /// Which rotation of the block, from 0; there are as many as seats.
+    /// Which rotation of the block, from 0; there are as many rotations as seats.
     pub rotation: i64,
     /// What it was played for.
     pub kind: Kind,
@@ -48,32 +48,32 @@ pub struct Sealed {
     pub map: i64,
     /// The seed.
     pub seed: i64,
-    /// Who sat where.
+    /// The version in each seat.
     pub seats: Vec<VersionId>,
-    /// What they are made of.
+    /// The hash of each version's source.
     pub sources: Vec<Sha>,
     /// How it ended.
     pub outcome: Outcome,
     /// Its replay.
     pub replay: Sha,
-    /// Who played it.
+    /// The worker that played it.
     pub worker: String,
     /// When it was accepted.
     pub settled: Time,
 }
 
 words! {
-    /// What an organiser decides about a team or a version.
+    /// An organiser's decision about a team or a version.
     Ruling {
-        /// It is out of the ratings and plays no more; the log keeps what it played.
+        /// Removed from the ratings, and plays no more; the log keeps its matches.
         Out = "out",
-        /// It is in them again.
+        /// Restored to the ratings.
         Back = "back",
     }
 }
 
 impl Ruling {
-    /// What that is called of a team, or of one of its versions.
+    /// Its verb for a team, or for one of its versions.
     pub fn verb(self, version: Option<VersionId>) -> &'static str {
         match (self, version) {
             (Self::Out, None) => "disqualify",
@@ -83,26 +83,26 @@ impl Ruling {
     }
 }
 
-/// A row of the log: a ruling. Who made it stands in the audit log.
+/// A row of the log: a ruling. The audit log says who made it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ruled {
     /// Its place in the log, from 1.
     pub seq: i64,
-    /// What.
+    /// The decision.
     pub ruling: Ruling,
-    /// About which team.
+    /// The team.
     pub entrant: EntrantId,
-    /// About which of its versions alone; none: about all of them, those to come included.
+    /// The one version it is about; none: all of the team's versions, future ones included.
     pub version: Option<VersionId>,
-    /// Why, for all to read.
+    /// The public reason.
     pub reason: String,
     /// When.
     pub at: Time,
 }
 
-/// A row of the log: blocks whose results do not count, whether they are in the log already or come later. What they were to decide
-/// is played again.
+/// A row of the log: blocks whose results do not count, whether they are in the log already or come later. What they were to decide is
+/// played again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Annulled {
@@ -112,7 +112,7 @@ pub struct Annulled {
     pub blocks: Vec<i64>,
     /// What they have in common, in words: a match, a version, a worker.
     pub what: String,
-    /// Why, for all to read.
+    /// The public reason.
     pub reason: String,
     /// When.
     pub at: Time,
@@ -141,7 +141,7 @@ impl Entry {
     }
 }
 
-/// Teams, and single versions of teams, that are out after these rulings, in the order of the log.
+/// Teams, and single versions of teams, that are out after these rulings, which are in the order of the log.
 pub fn out(rulings: &[Ruled]) -> BTreeSet<(EntrantId, Option<VersionId>)> {
     let mut out = BTreeSet::new();
     for ruled in rulings {
@@ -158,8 +158,8 @@ pub fn out(rulings: &[Ruled]) -> BTreeSet<(EntrantId, Option<VersionId>)> {
 pub struct LogRow {
     /// Its place, from 1.
     pub seq: i64,
-    /// What it says: an [`Entry`] as JSON.
+    /// Its content: an [`Entry`] as JSON.
     pub body: String,
-    /// The hash of this and all rows before it.
+    /// The hash of this row and all before it.
     pub sha: Sha,
 }

@@ -10,7 +10,7 @@ use crate::StoreError;
 id! {
     /// An account.
     AccountId;
-    /// Who plays in a contest: a team, of one or of several.
+    /// An entrant of a contest: a team of one or more people.
     EntrantId;
     /// A secret of an account.
     LoginId;
@@ -27,7 +27,7 @@ words! {
 }
 
 words! {
-    /// What a link that is good once does.
+    /// What a one-time link does.
     LinkKind {
         /// Makes an account an organiser.
         Organiser = "organiser",
@@ -36,7 +36,7 @@ words! {
     }
 }
 
-/// Somebody.
+/// A person's account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// Its number.
@@ -58,17 +58,17 @@ pub struct Account {
 pub struct Login {
     /// Its number.
     pub id: LoginId,
-    /// Whose it is.
+    /// The account it belongs to.
     pub account: AccountId,
     /// What it is for.
     pub kind: LoginKind,
-    /// What its owner calls it.
+    /// The name its owner gave it.
     pub name: String,
     /// When it was made.
     pub made: Time,
-    /// When it was used last, to within some minutes.
+    /// When it was last used, accurate to some minutes.
     pub seen: Time,
-    /// It is over then at the latest.
+    /// When it expires at the latest.
     pub ends: Time,
 }
 
@@ -79,15 +79,15 @@ pub struct Entrant {
     pub id: EntrantId,
     /// Its name.
     pub name: String,
-    /// Whether it is a bot of ours.
+    /// Whether it is one of our own bots.
     pub boss: bool,
-    /// With it others join.
+    /// The code by which others join.
     pub code: Option<String>,
     /// When it was made.
     pub made: Time,
     /// When its last member was deleted.
     pub withdrawn: Option<Time>,
-    /// Who plays for it now, the first first.
+    /// Its present members, in order of joining.
     pub members: Vec<(AccountId, String)>,
     /// The version that stands for it.
     pub live: Option<VersionId>,

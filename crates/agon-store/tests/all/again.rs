@@ -16,14 +16,14 @@ struct World {
     objects: Objects,
     contest: ContestId,
     lineup: Vec<VersionId>,
-    /// The one inside, and two with tokens.
+    /// The server's own worker, and two with tokens.
     workers: [WorkerId; 3],
     now: Time,
     requests: u32,
 }
 
 impl World {
-    /// A contest with a block of the ladder that the first with a token has played.
+    /// A contest with a ladder block that the first worker with a token has played.
     async fn new() -> Self {
         let folder = common::folder();
         let store = Store::open(folder.path()).await.expect("a database");
@@ -60,7 +60,7 @@ impl World {
         self.store.act(lease).await.expect("answered").matches.pop()
     }
 
-    /// Posts a result, computes it again, and seals it where it has a place in the log: how many rows.
+    /// Posts a result, judges it, and seals it if it belongs in the log. Returns the number of rows.
     async fn play(&self, worker: WorkerId, leased: &Leased, ranks: Vec<u8>) -> usize {
         let replay = format!("{} by {worker}", leased.attempt.game);
         let replay = self.objects.put(replay.as_bytes()).await.expect("room");
@@ -97,7 +97,7 @@ impl World {
         self.store.conduct(Time(0)).await.expect("read").compared
     }
 
-    /// What is owed, waits and is shown.
+    /// What is due, waiting and shown.
     async fn seen(&self) -> impl PartialEq + std::fmt::Debug + use<> {
         let (store, contest) = (&self.store, self.contest);
         let shown = store.matches(contest, Eyes::Organiser, &Filter::default()).await.expect("read").len();
@@ -222,7 +222,7 @@ async fn who_is_paused_gets_nothing_and_plays_on_as_if_nothing_had_been() {
     let hands = world.store.hands(Time(0)).await.expect("read");
     assert_eq!((hands.heard, hands.silent, hands.paused), (2, 0, 1));
     assert_eq!(world.compared().await, [], "who is paused says nothing of others");
-    // What it has in hand it may post; and nobody waits for it with what went wrong elsewhere.
+    // It may post the match it holds; and matches that went wrong elsewhere are not kept waiting for it.
     assert_eq!(world.play(two, &in_hand, vec![1, 2]).await, 1);
     let attempt = others.attempt;
     let void = Void { worker: one, attempt, why: "late".into(), hopeless: false, now };

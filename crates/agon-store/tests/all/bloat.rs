@@ -1,5 +1,5 @@
-//! What a contest's database weighs after so many jobs: what waits and is leased stays small however many went through, and what is kept
-//! takes no more room than its rows. `AGON_JOBS` says how many; with many of them the sizes are printed.
+//! The size of a contest's database after a number of jobs: the waiting and leased part stays small however many went through, and the
+//! stored part takes no more room than its rows. `AGON_JOBS` sets the number; for large numbers the sizes are printed.
 
 use std::time::Instant;
 
@@ -11,17 +11,17 @@ use sqlx::{AnyConnection, Connection as _};
 
 use crate::common;
 
-/// Sizes are printed from here on.
+/// From this number of jobs on sizes are printed.
 const MANY: usize = 100_000;
-/// So many versions play, and so many workers.
+/// The number of versions that play, and of workers.
 const VERSIONS: usize = 40;
 const WORKERS: usize = 32;
-/// A batch, as workers lease.
+/// The size of a worker's lease.
 const BATCH: usize = 8;
-/// So many jobs are planned and played a round.
+/// The number of jobs planned and played per round.
 const ROUND: usize = WORKERS * BATCH;
 
-/// What a machine asked for is remembered for eleven minutes, in seconds, and a moment more.
+/// How long a machine's request is remembered, in seconds: eleven minutes and a moment.
 const REMEMBERED_S: usize = 662;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -29,12 +29,12 @@ async fn what_waits_and_is_leased_stays_small() {
     let jobs = std::env::var("AGON_JOBS").map_or(40 * ROUND, |jobs| jobs.parse().expect("a number"));
     let folder = common::folder();
     let store = Store::open(folder.path()).await.expect("a database");
-    // Half of the rounds take longer than anything is remembered: what that is is as much after them as after all.
+    // Half of the rounds take longer than anything is remembered, so that as much is remembered after them as after all.
     let apart_ms = (2 * REMEMBERED_S * 1_000 * ROUND / jobs).max(1_000) as i64;
     let mut contest = Contest::found(&store, apart_ms).await;
     let mut own = AnyConnection::connect(&common::url(folder.path())).await.expect("it is there");
     let is_server = common::url(folder.path()).starts_with("postgres");
-    // What was deleted there is used again when the server has found time for it, which a short run does not give it.
+    // The server reuses space of deleted rows when it finds time, which a short run does not leave.
     let settles = !is_server || jobs >= MANY;
     let began = Instant::now();
     contest.play(jobs / 2).await;
@@ -106,7 +106,7 @@ impl<'a> Contest<'a> {
         Self { store, contest, versions, workers, round: 0, apart_ms }
     }
 
-    /// Plans, leases, plays, judges and seals so many, a round after the other.
+    /// Plans, leases, plays, judges and seals this many jobs, round by round.
     async fn play(&mut self, jobs: usize) {
         for _ in 0..jobs / ROUND {
             self.round += 1;
@@ -152,7 +152,7 @@ impl<'a> Contest<'a> {
 
 const RESULT: &str = r#"{"faults":[null,null],"max_ms":[12.5,7.25],"wall_us":312000,"level":"not confined"}"#;
 
-/// How many bytes what waits and is leased takes, indices included.
+/// The bytes of what is waiting and leased, indices included.
 async fn hot(own: &mut AnyConnection, is_server: bool) -> i64 {
     let asked = match is_server {
         true => "SELECT CAST(pg_total_relation_size('jobs') + pg_total_relation_size('leases') AS BIGINT)",
@@ -164,10 +164,10 @@ async fn hot(own: &mut AnyConnection, is_server: bool) -> i64 {
     count(own, asked).await
 }
 
-/// Prints what each table takes.
+/// Prints the size of each table.
 async fn weigh(own: &mut AnyConnection, is_server: bool, when: &str) {
     let asked = match is_server {
-        // Numbers of dead rows come from the server's own statistics, a moment late.
+        // The numbers of dead rows come from the server's own statistics, a moment late.
         true => {
             "SELECT c.relname::text, pg_table_size(c.oid), pg_indexes_size(c.oid), \
              pg_stat_get_live_tuples(c.oid), pg_stat_get_dead_tuples(c.oid) FROM pg_class c JOIN pg_namespace n \

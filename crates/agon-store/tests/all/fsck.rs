@@ -1,4 +1,4 @@
-//! fsck sees what it is there for: whatever is changed behind the store's back.
+//! fsck finds what it is there for: anything changed behind the store's back.
 
 use agon_store::acts::{Add, Added, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Rule, Seal};
 use agon_store::{Cause, Kind, Objects, Sha, Stage, Store, Time, Whose};
@@ -148,7 +148,7 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     else {
         panic!("three versions");
     };
-    // The second is ready before the first: the first never stands.
+    // The second is ready before the first, so the first never stands for the bot.
     assert!(store.act(Promote { version: second, now: Time(5) }).await.expect("promoted"));
     assert!(!store.act(Promote { version: first, now: Time(6) }).await.expect("overtaken"));
     assert!(store.act(Demote { version: third, cause: cause(), now: Time(7) }).await.expect("failed"));
@@ -164,7 +164,7 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     assert_eq!(states, [Former, Live, Failed]);
     assert_eq!(add("1", 11).await, Added::Same(first, 1, Former));
     assert_eq!(store.fsck(&objects).await.expect("looked through"), []);
-    // What a ruling took out does not stand for its team, whoever writes so behind the store's back.
+    // A version taken out by a ruling does not stand for its team, even if somebody writes so behind the store's back.
     use agon_store::Ruling::{Back, Out};
     let entrant = store.owner_of(second).await.expect("read").expect("ann's");
     let rule = async |ruling, version| {

@@ -1,4 +1,4 @@
-//! All tests of the store, in one program: what all of them need is compiled once, and one PostgreSQL is started for all.
+//! All tests of the store in one program: shared code is compiled once, and one PostgreSQL is started for all.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! The store under any interleaving of lease, start, beat, post, void, judge, seal, expiry and kill, against a model
-//! that is nothing but a few maps. After each run every invariant holds, and what was acknowledged is there.
+//! The store under any interleaving of lease, start, beat, post, void, judge, seal, expiry and kill, against a model that is only a few
+//! maps. After each run every invariant holds, and everything acknowledged is there.
 //!
 //! Longer than 500 lines: the steps, the model and what it expects of each step are one test.
 
@@ -20,7 +20,7 @@ use crate::common;
 
 const LEASE_MS: i64 = 60_000;
 
-/// One thing that happens. Numbers choose among what there is.
+/// An event. Numbers choose among the possible subjects.
 #[derive(Clone, Debug)]
 enum Step {
     Plan,
@@ -28,11 +28,11 @@ enum Step {
         worker: usize,
         most: usize,
     },
-    /// All ask for matches at once, one of them twice in the same words.
+    /// All ask for matches at once, one of them twice with the same request name.
     Crowd {
         most: usize,
     },
-    /// The answer to the last request was lost: it is asked again.
+    /// The answer to the last request was lost, and it is repeated.
     Repeat {
         worker: usize,
     },
@@ -45,7 +45,7 @@ enum Step {
     Abort {
         pick: usize,
     },
-    /// A result; `other` is one that differs from what this try would have said.
+    /// A result; with `other` it differs from what this try would have posted.
     Post {
         pick: usize,
         other: bool,
@@ -63,11 +63,11 @@ enum Step {
     Wait {
         ms: i64,
     },
-    /// The worker's process is another one from here on.
+    /// The worker's process is replaced.
     Restart {
         worker: usize,
     },
-    /// The server is killed and started again: what was acknowledged is there.
+    /// The server is killed and started again: everything acknowledged is there.
     Kill,
     Pause {
         paused: bool,
@@ -95,21 +95,21 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a try is known to have come to.
+/// The known outcome of a try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Tried {
     Open {
         started: bool,
     },
     Posted(String),
-    /// Posted, and then found to be another match.
+    /// Posted, and then found to be a different match.
     Mismatch(String),
     Over {
         charged: bool,
     },
 }
 
-/// What a match is known to be.
+/// The known state of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Game {
     Planned,
@@ -123,7 +123,7 @@ enum Game {
 struct Model {
     games: BTreeMap<MatchId, Game>,
     tries: BTreeMap<Attempt, (WorkerId, Tried)>,
-    /// Which lease a leased match belongs to.
+    /// The lease that holds each leased match.
     held: BTreeMap<MatchId, LeaseId>,
     leases: BTreeMap<LeaseId, (WorkerId, i64)>,
     paused: bool,
@@ -137,14 +137,14 @@ impl Model {
             .count()
     }
 
-    /// A try went wrong: the match waits, or is dead.
+    /// Records that a try went wrong: the match waits, or is dead.
     fn again(&mut self, game: MatchId) {
         self.held.remove(&game);
         let state = if self.charged(game) >= 3 { Game::Dead } else { Game::Planned };
         self.games.insert(game, state);
     }
 
-    /// A lease ends.
+    /// Ends a lease.
     fn release(&mut self, lease: LeaseId, aborted: bool) {
         let its: Vec<MatchId> =
             self.held.iter().filter(|(_, its)| **its == lease).map(|(id, _)| *id).collect();
@@ -203,7 +203,7 @@ impl World {
         &self.stores[self.turn.fetch_add(1, Ordering::Relaxed) % self.stores.len()]
     }
 
-    /// Some try that there was.
+    /// Picks an existing try.
     fn attempt(&self, pick: usize) -> Option<(Attempt, WorkerId)> {
         let tries: Vec<_> =
             self.model.tries.iter().map(|(attempt, (worker, _))| (*attempt, *worker)).collect();
@@ -239,7 +239,7 @@ impl World {
             }
             Step::Repeat { worker } => {
                 let (number, most, before) = self.requests[worker].clone();
-                // What was refused may be granted now.
+                // A request that got nothing may be granted now.
                 if let Some(lease) = before.lease {
                     let again = self.lease(worker, number, most).await;
                     let still: Vec<Attempt> = again.matches.iter().map(|leased| leased.attempt).collect();
@@ -248,7 +248,7 @@ impl World {
                     if again.lease == Some(lease) || !held.is_empty() {
                         assert_eq!(still.iter().map(|attempt| attempt.game).collect::<BTreeSet<_>>(), held);
                     } else if again.lease.is_some() {
-                        // The lease had been forgotten, so that this was a new request.
+                        // The lease had been forgotten, so this was a new request.
                         self.take(worker, &again, most);
                         self.requests[worker].2 = again;
                     }
@@ -256,7 +256,7 @@ impl World {
             }
             Step::Start { pick } => {
                 let Some((attempt, worker)) = self.attempt(pick) else { return };
-                // Twice, and by a worker that it is not given to: what waits together is done together.
+                // Twice, and by a worker that does not hold it: requests that wait together are handled together.
                 let wrong = self.workers[(pick + 1) % 3];
                 let store = self.store();
                 let starts = [worker, wrong, worker].map(|worker| store.act(Start { worker, attempt, now }));
@@ -390,7 +390,7 @@ impl World {
                 its.into_iter().for_each(|lease| self.model.release(lease, false));
             }
             Step::Kill => {
-                // Nothing is closed in good order.
+                // Nothing is closed cleanly.
                 drop(self.stores.remove(0));
                 self.stores.push(Store::open(self.folder.path()).await.expect("opens again"));
             }
@@ -410,7 +410,7 @@ impl World {
         self.store().act(act).await.expect("answered")
     }
 
-    /// What was granted is free in the model too.
+    /// Takes what was granted, which must be free in the model, too.
     fn take(&mut self, worker: usize, granted: &Granted, most: usize) {
         assert!(granted.matches.len() <= most);
         assert!(granted.matches.is_empty() || !self.model.paused, "a contest that is paused leases nothing");
@@ -429,7 +429,7 @@ impl World {
         common::objects(self.folder.path()).put(format!("replay of {game}").as_bytes()).await.expect("room")
     }
 
-    /// Keeps the writer busy for a moment, so that what is asked for meanwhile waits together.
+    /// Keeps the writer busy for a moment, so that requests made meanwhile wait together.
     async fn busy(&self, store: &Store) {
         let heard = |worker: &WorkerId| store.act(Heard { worker: *worker, now: self.now });
         join_all(self.workers.iter().map(heard)).await.into_iter().for_each(|heard| heard.expect("written"));

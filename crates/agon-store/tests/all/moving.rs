@@ -1,4 +1,4 @@
-//! A contest that moves to a server and back is the same to the last row, and goes on with numbers that nobody had.
+//! A contest that moves to a server and back is the same to the last row, and continues with numbers never used before.
 
 use agon_store::acts::{Add, Added, Found, Granted, Lease, Meet, Plan, Promote};
 use agon_store::{Kind, Objects, Store, StoreError, Time};
@@ -91,7 +91,7 @@ async fn a_contest_moves_to_a_server_and_back_and_is_the_same() {
     assert_eq!(agon_store::relocate(at, None).await.expect("moved back"), rows);
     assert_eq!(dump(&at.join(agon_store::DATABASE)).await, before, "to the last row and number");
 
-    // What was forgotten meanwhile keeps its number.
+    // Numbers forgotten meanwhile are not used again.
     let Err(error) = agon_store::relocate(at, Some(&url)).await else { panic!("it is taken") };
     assert!(error.to_string().contains("a contest in it already"), "{error}");
     let other = tempfile::tempdir().expect("a folder");
@@ -104,7 +104,7 @@ async fn a_contest_moves_to_a_server_and_back_and_is_the_same() {
 
 #[tokio::test]
 async fn a_server_that_ends_is_told_and_when_it_is_back_nothing_is_lost() {
-    // One of its own: others run on the one that all share.
+    // Its own server, because other tests run on the shared one.
     let Some(server) = common::Postgres::start() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     server.place(folder.path());
@@ -121,7 +121,7 @@ async fn a_server_that_ends_is_told_and_when_it_is_back_nothing_is_lost() {
         assert!(store.contests().await.is_err());
     }
     server.run();
-    // The first one may still go to the connection that has ended.
+    // The first one may still use the connection that has ended.
     let mut again = store.act(meet("one")).await;
     for _ in 0..3 {
         if again.is_ok() {

@@ -1,4 +1,4 @@
-//! People and teams: who is known by what until when, who plays for whom, and what is left of who is deleted.
+//! People and teams: which secret identifies whom until when, who plays for whom, and what remains of a deleted account.
 
 use agon_store::acts::{
     Add, Added, Begin, End, Found, Invite, JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Offer,
@@ -137,10 +137,10 @@ async fn secrets_end_when_they_are_old_unused_or_ended() {
     }
     assert_eq!(world.known("one", 30 * DAY - 1).await, Some("Ann".into()));
     assert_eq!(world.known("one", 30 * DAY).await, None, "thirty days are the end");
-    // A token is no session.
+    // A token is not a session.
     world.begin(ann, "token", LoginKind::Token, 29 * DAY).await.expect("begun");
     assert_eq!(world.known("token", 29 * DAY).await, None);
-    // Nobody ends what is another's.
+    // Nobody can end another's secrets.
     let end = |account, which| world.store.act(End { account, which });
     assert_eq!(end(bob, Which::One(own)).await.expect("answered"), 0);
     let two = world.begin(ann, "two", LoginKind::Session, 29 * DAY).await.expect("begun");
@@ -289,7 +289,7 @@ const SCHEMAS: [&str; 10] = [
     include_str!("../../src/migrations/0010.sql"),
 ];
 
-/// A contest as a program of then left it: three teams, of which two look alike, and with accounts from the second schema on.
+/// A contest as a program of that time left it: three teams, two of which look alike, and accounts from the second schema on.
 async fn contest_of(schema: usize) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join(agon_store::DATABASE);
@@ -320,7 +320,7 @@ async fn contest_of(schema: usize) -> TempDir {
         .expect("accounts of then");
     }
     if schema > 7 {
-        // From then on likenesses are those of now, and the later one of two has its number behind it.
+        // From then on likenesses are computed as now, and the later of two has its number appended.
         for (table, id, name, later) in [
             ("entrants", 1, "Ann", ""),
             ("entrants", 2, "Аnn", "~2"),
@@ -349,7 +349,7 @@ async fn a_contest_of_each_earlier_schema_goes_on_and_those_who_look_alike_now_b
         let teams = store.entrants(contest).await.expect("read");
         let names: Vec<&str> = teams.iter().map(|team| team.name.as_str()).collect();
         assert_eq!((names, teams[0].id, teams[0].withdrawn), (vec!["Ann", "Аnn", "B0b"], EntrantId(1), None));
-        // Each hands in under its own name, and nobody else under one that looks like it.
+        // Each hands in under its own name, and nobody else under a name that looks like it.
         for (name, id) in [("Ann", Some(1)), ("Аnn", Some(2)), ("B0b", Some(3)), ("Bob", None), ("ANN", None)]
         {
             let add = Add {
@@ -386,10 +386,10 @@ async fn a_contest_of_each_earlier_schema_goes_on_and_those_who_look_alike_now_b
         }
         let mut found =
             store.fsck(&Objects::open(folder.path()).expect("a place")).await.expect("looked through");
-        // What was handed in here has no bytes.
+        // Versions handed in here have no bytes.
         found.retain(|finding| finding.rule != "every object is there and unchanged");
         assert_eq!(found, [], "schema {schema}");
-        // Opened again it stays as it is.
+        // Opening it again changes nothing.
         store.close().await;
         let store = Store::open(folder.path()).await.expect("opens");
         assert_eq!(store.entrants(contest).await.expect("read").len(), 3);

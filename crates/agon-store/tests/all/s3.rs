@@ -1,4 +1,4 @@
-//! Objects in a bucket: on a server that speaks S3 and checks signatures, in this process.
+//! Objects in a bucket: on a server in this process that speaks S3 and checks signatures.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 #[path = "../common/bucket.rs"]
 mod bucket;
 
-/// A bucket `cup` in a folder; it ends with what it is dropped with.
+/// A bucket `cup` in a folder, which ends when this is dropped.
 struct Bucket {
     folder: TempDir,
     address: SocketAddr,
@@ -71,7 +71,7 @@ async fn a_bucket_is_a_place_like_any_other() {
     assert_eq!(objects.get(&nothing, 10).await.expect_err("not there").kind(), ErrorKind::NotFound);
     assert!(!objects.has(&nothing).await.expect("looked"));
     objects.remove(&nothing).await.expect("gone already");
-    // Only what is below the prefix, and what is an object.
+    // Only what is below the prefix and is an object.
     let below = bucket.folder.path().join("cup/of/autumn");
     std::fs::write(below.join("notes.txt"), "mine").expect("written");
     let mut sorted = all.clone();
@@ -82,7 +82,7 @@ async fn a_bucket_is_a_place_like_any_other() {
     assert_eq!(objects.sweep(&named, SystemTime::now() - hour).await.expect("swept"), 0, "nothing is old");
     assert_eq!(objects.sweep(&named, SystemTime::now() + hour).await.expect("swept"), 2);
     assert_eq!(objects.list().await.expect("one"), [all[0]]);
-    // Bytes that somebody has changed there are not taken for what they were.
+    // Bytes that somebody changed there are detected.
     let name = all[0].to_string();
     std::fs::write(below.join(&name[..2]).join(&name[2..]), "replaY").expect("changed");
     assert_eq!(objects.get(&all[0], 10).await.expect_err("changed").kind(), ErrorKind::InvalidData);
@@ -107,7 +107,7 @@ async fn objects_move_to_a_bucket_and_back_and_one_that_is_away_is_no_loss() {
     assert_eq!(relocate_objects(folder.path(), home).await.expect("back"), 40);
     assert!(!folder.path().join(OBJECTS_AT).exists());
     assert_eq!(open(folder.path()).list().await.expect("all").len(), 40);
-    // Who has not the keys is refused, and stays where they are.
+    // Without the keys it is refused, and the objects stay where they are.
     let other = contest("another secret");
     open(other.path()).put(b"replay").await.expect("room");
     relocate_objects(other.path(), &bucket.place()).await.expect_err("refused");

@@ -1,5 +1,5 @@
-//! Two servers of one contest, on one PostgreSQL: nothing is given out or taken twice when they act at the same moment, and of what one
-//! does at a time the other takes over.
+//! Two servers of one contest, on one PostgreSQL: nothing is handed out or accepted twice when they act at the same moment, and a duty that
+//! only one does at a time is taken over by the other.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -26,7 +26,7 @@ async fn two_servers_at_the_same_moment_give_out_and_take_each_match_once() {
     assert_eq!(all.len(), 200);
     let objects = common::objects(folder.path());
     let replay = objects.put(b"replay").await.expect("room");
-    // Sixteen workers ask both, now this one and now that one; each result is posted to both at once.
+    // Sixteen workers ask both servers in turn; each result is posted to both at once.
     let workers = (0..16).map(|number| {
         let stores = stores.clone();
         tokio::spawn(async move {
@@ -92,7 +92,7 @@ async fn one_looks_after_the_contest_and_another_takes_over() {
         assert!(first.keeps().await.expect("asked"));
         assert!(!second.keeps().await.expect("asked"), "one at a time");
     }
-    // In good order, and as a kill ends it: with its connections.
+    // Once cleanly, and once as a kill ends it: with its connections.
     first.close().await;
     assert!(second.keeps().await.expect("asked"));
     drop(second);
@@ -105,7 +105,7 @@ async fn one_looks_after_the_contest_and_another_takes_over() {
     tokio::time::timeout(Duration::from_secs(60), takes_over)
         .await
         .expect("the lock goes with its connection");
-    // Of a contest in a file there is one server, which does everything.
+    // A contest in a file has one server, which does everything.
     let file = tempfile::tempdir().expect("a folder");
     let alone = open(file.path()).await;
     assert!(alone.keeps().await.expect("asked") && !alone.is_shared());
@@ -113,18 +113,18 @@ async fn one_looks_after_the_contest_and_another_takes_over() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_plans_at_a_time_and_whoever_gives_up_holds_nobody_up() {
-    // One of its own, for it is killed.
+    // Its own server, because it is killed.
     let Some(database) = common::Postgres::start() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     database.place(folder.path());
     let (first, second) = (open(folder.path()).await, open(folder.path()).await);
     let alone = first.alone().await.expect("nobody else plans");
     assert!(second.alone().await.is_err(), "it is told after two seconds that somebody does");
-    // Whoever asked went away in the middle.
+    // The caller goes away in the middle.
     drop(alone);
     second.alone().await.expect("free").over().await.expect("given back");
     first.alone().await.expect("free").over().await.expect("given back");
-    // The same connections again, after the database was away.
+    // The same connections work again after the database was away.
     database.kill();
     assert!(first.alone().await.is_err() && first.keeps().await.is_err());
     database.run();

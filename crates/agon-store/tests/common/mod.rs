@@ -1,6 +1,6 @@
-//! A contest's folder whose database is a file, or on a PostgreSQL server that this test program has started.
+//! A contest's folder whose database is a file, or on a PostgreSQL server started by this test program.
 
-#![allow(dead_code)] // Each test program uses another part.
+#![allow(dead_code)] // Each test program uses a different part.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
@@ -24,7 +24,7 @@ pub fn folder() -> TempDir {
     folder
 }
 
-/// A contest, and a boss of each name that is live in it.
+/// Founds a contest with a live boss of each name.
 pub async fn founded(store: &Store, names: &[&str], now: Time) -> (ContestId, Vec<VersionId>) {
     let found = Found { name: "test".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
     let contest = store.act(found).await.expect("founded");
@@ -49,7 +49,7 @@ pub async fn founded(store: &Store, names: &[&str], now: Time) -> (ContestId, Ve
     (contest, versions)
 }
 
-/// What a match came to in which each seat has this rank.
+/// The outcome of a match in which each seat has this rank.
 pub fn outcome(ranks: Vec<u8>) -> agon_store::Outcome {
     agon_store::Outcome {
         scores: ranks.iter().map(|rank| f64::from(*rank) / 3.0).collect(),
@@ -69,7 +69,7 @@ pub fn objects(folder: &Path) -> agon_store::Objects {
     agon_store::Objects::open(folder).expect("a place")
 }
 
-/// The address of the database of a folder, to look into it behind the store's back.
+/// The address of the database of a folder, for access behind the store's back.
 pub fn url(folder: &Path) -> String {
     match std::fs::read_to_string(folder.join(agon_store::DATABASE_AT)) {
         Ok(url) => url.trim().to_owned(),
@@ -77,7 +77,7 @@ pub fn url(folder: &Path) -> String {
     }
 }
 
-/// The server of this test program; none, and a printed line, where the machine has no PostgreSQL.
+/// The server of this test program; none, and a printed line, if the machine has no PostgreSQL.
 pub static POSTGRES: LazyLock<Option<Postgres>> = LazyLock::new(Postgres::start);
 
 /// A server of our own, on a socket in a temporary folder. It ends with the program that started it, however that ends.
@@ -88,11 +88,11 @@ pub struct Postgres {
     made: AtomicU32,
 }
 
-/// Servers refuse to run as root; then they run as `nobody`.
+/// Servers refuse to run as root, so root starts them as `nobody`.
 const NOBODY: u32 = 65_534;
 
 impl Postgres {
-    /// Starts one.
+    /// Makes a server and starts it.
     pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             println!(
@@ -100,7 +100,7 @@ impl Postgres {
             );
             return None;
         };
-        // It is removed by whoever waits for our end.
+        // The shell that waits for our end removes it.
         let place = tempfile::tempdir().expect("a folder").keep();
         if is_root() {
             std::os::unix::fs::chown(&place, Some(NOBODY), Some(NOBODY)).expect("given away");
@@ -116,7 +116,8 @@ impl Postgres {
 
     /// Starts the server, again after [`kill`](Self::kill).
     pub fn run(&self) {
-        // When our end of the pipe is closed, by whatever, the server ends, and its folder goes. When a word comes it has ended.
+        // When our end of the pipe closes for any reason, the server is stopped and its folder removed. A word on the pipe means that it
+        // has ended.
         let script = r#""$0" "$@" <&- & echo $! > "$PWD/pid"; read word || kill -QUIT $!; wait $!; [ "$word" ] || rm -rf "$PWD""#;
         let mut server = Command::new("sh");
         server.args(["-c", script]).arg(self.programs.join("postgres"));
@@ -148,14 +149,14 @@ impl Postgres {
         self.end("-KILL");
     }
 
-    /// Sends its first process a signal, and waits until it and those that belong to it are gone: before, they may still answer,
-    /// and another one does not start.
+    /// Sends its first process a signal, and waits until it and its children are gone: before that they may still answer, and another
+    /// server cannot start.
     fn end(&self, signal: &str) {
         let pid = std::fs::read_to_string(self.place.join("pid")).expect("it runs");
         let own = self.server.lock().expect("no test has panicked here").take();
         let _ = Command::new("kill").args([signal, pid.trim()]).status();
         if let Some(mut own) = own {
-            // Its shell waits for it: while nobody does its number stands for a server that runs, and no other one starts.
+            // Its shell must reap it: until then its process number looks like a running server, and another one cannot start.
             let _ = own.stdin.take().map(|mut stdin| stdin.write_all(b"ended\n"));
             let _ = own.wait();
         }
@@ -168,7 +169,7 @@ impl Postgres {
         panic!("the server does not end");
     }
 
-    /// Whether any process of it is there: all of them work in its folder of data.
+    /// Whether any of its processes exists: all of them work in its data folder.
     fn runs(&self) -> bool {
         let data = self.place.join("data");
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -176,7 +177,7 @@ impl Postgres {
             .any(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|place| place == data))
     }
 
-    /// Makes a new database on this server that of a folder.
+    /// Makes a new database on this server, and assigns it to a folder.
     pub fn place(&self, folder: &Path) {
         let name = format!("contest{}", self.made.fetch_add(1, Ordering::Relaxed));
         assert!(self.ask(&format!("CREATE DATABASE {name}")), "{name} is new");
@@ -203,7 +204,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // Of the one that all share nothing is dropped: its shell ends it.
+        // The shared server is never dropped: its shell ends it.
         self.kill();
         let _ = std::fs::remove_dir_all(&self.place);
     }
