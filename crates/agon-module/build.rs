@@ -1,7 +1,7 @@
 //! Builds `crates/agon-wasm` for WebAssembly with cargo, and packs it with Node.
 //!
-//! It takes as long as building everything else, so a debug build does it only when `AGON_WASM` asks: `1` where that is
-//! possible, `require` or not at all, `0` never. Other builds do it where it is possible.
+//! It takes as long as building everything else, so a debug build does it only if `AGON_WASM` asks: `1` where possible,
+//! `require` or fail, `0` never. Other builds do it where possible.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use std::process::Command;
 use std::{env, fs};
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// A page never takes more memory than this for it, in bytes: what the largest replay needs, and some room.
+/// The most memory a page gives to it, in bytes: what the largest replay needs, and some room.
 const MOST_MEMORY: u32 = 1 << 30;
 
-/// Packs a file with Node: better and faster than a library that is built without optimisation.
+/// Packs a file with Node: better and faster than a library compiled without optimisation.
 const PACK: &str = "
 const { readFileSync, writeFileSync } = require('fs')
 const { brotliCompressSync, gzipSync, constants } = require('zlib')
@@ -38,13 +38,13 @@ fn main() {
     let missing = built.err().unwrap_or_default();
     if !missing.is_empty() {
         assert!(wanted != "require", "the engines cannot be built for pages: {missing}");
-        // What was asked for is told; so is what a release lacks.
+        // A missing module is reported if it was asked for, and in a release build.
         if wanted == "1" || wanted.is_empty() && !is_debug {
             let why = missing.lines().next().unwrap_or_default();
             println!(
                 "cargo:warning=pages get their steps from the server, not from engines of their own: {why}"
             );
-            // A path that is never there: look again next time, what is missing may have come.
+            // A path that never exists: look again next time, what is missing may have been installed.
             println!("cargo:rerun-if-changed=not-built");
         }
         for file in ["agon.wasm.br", "agon.wasm.gz"] {
@@ -62,7 +62,7 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"))
 }
 
-/// Names the sources to cargo.
+/// Lists the sources for cargo.
 fn watch(root: &Path) {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=AGON_WASM");
@@ -83,7 +83,7 @@ fn watch(root: &Path) {
     }
 }
 
-/// Builds and packs the module; a sentence when that cannot be done here.
+/// Builds and packs the module; the error is a sentence when that is not possible here.
 fn build(root: &Path, out: &Path, is_debug: bool) -> Result<(), String> {
     let library =
         run(Command::new(variable("RUSTC")).args(["--print", "target-libdir", "--target", TARGET]))?;
@@ -92,7 +92,7 @@ fn build(root: &Path, out: &Path, is_debug: bool) -> Result<(), String> {
     }
     run(Command::new("node").arg("--version"))
         .map_err(|_| "Node, which packs it, was not found.".to_owned())?;
-    // A folder of its own: in the outer cargo's this one would wait for the other's end for ever.
+    // A folder of its own: in the outer cargo's folder, each would wait for the other for ever.
     let own = out.ancestors().nth(4).expect("cargo's folders").join("module");
     let profile = if is_debug { "wasm-quick" } else { "wasm" };
     let mut cargo = Command::new(variable("CARGO"));
@@ -101,7 +101,7 @@ fn build(root: &Path, out: &Path, is_debug: bool) -> Result<(), String> {
         .args(["--crate-type", "cdylib", "--target", TARGET, "--profile", profile, "--target-dir"])
         .arg(&own);
     cargo.args(["--", "-C", &format!("link-arg=--max-memory={MOST_MEMORY}")]);
-    // What is meant for the machine the program is built for, or for whoever looks at sources.
+    // Settings meant for the machine the program is built for, or for tools that look at sources.
     for (name, _) in env::vars().filter(|(name, _)| {
         name.starts_with("CARGO_PROFILE_")
             || name.starts_with("CARGO_TARGET_")

@@ -1,7 +1,7 @@
-//! Builds the web app (`web/` and the games' `viewer/`) with npm, when Node is there.
+//! Builds the web app (`web/` and the games' `viewer/`) with npm, if Node is installed.
 //!
-//! Without Node the program is built all the same; it then serves a page that says so. Unchanged
-//! sources cost nothing: cargo runs this only when one of the files below changed.
+//! Without Node the program is built all the same; it then serves a page that says so. Unchanged sources cost nothing: cargo
+//! runs this only if one of the files below changed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ fn main() {
     let missing = build(&root.join("web"), &out).err().unwrap_or_default();
     if !missing.is_empty() {
         println!("cargo:warning=the viewer is not built in: {}", missing.lines().next().unwrap_or_default());
-        // A path that is never there: look again next time, Node may have come.
+        // A path that never exists: look again next time, Node may have been installed.
         println!("cargo:rerun-if-changed=no-node");
         for file in ["folder.js", "folder.css", "page.js", "page.css", "editor.js"] {
             fs::write(out.join(file), "").expect("cargo's own folder can be written");
@@ -30,7 +30,7 @@ fn main() {
     fs::write(out.join("missing.txt"), missing).expect("cargo's own folder can be written");
 }
 
-/// Names the sources to cargo.
+/// Lists the sources for cargo.
 fn watch(root: &Path) {
     for source in [
         "src",
@@ -49,7 +49,7 @@ fn watch(root: &Path) {
             println!("cargo:rerun-if-changed={}", viewer.display());
         }
     }
-    // The world of a script, and the script that one begins with.
+    // The environment of scripts, and the script to start from.
     for script in ["crates/agon-bot/src/script/host.js", "games/ostibot/bots/javascript/bot.js"] {
         println!("cargo:rerun-if-changed={}", root.join(script).display());
     }
@@ -59,7 +59,7 @@ fn watch(root: &Path) {
     println!("cargo:rerun-if-env-changed=AGON_WITHOUT_WEB");
 }
 
-/// Lists the parts of the app for `app.rs`: their names are vite's.
+/// Lists the parts of the app for `app.rs`: their names come from vite.
 fn list_parts(out: &Path) {
     let parts = fs::read_dir(out.join("parts")).into_iter().flatten().flatten();
     let mut names: Vec<String> = parts.map(|part| part.file_name().to_string_lossy().into_owned()).collect();
@@ -71,7 +71,7 @@ fn list_parts(out: &Path) {
     fs::write(out.join("parts.rs"), list).expect("cargo's own folder can be written");
 }
 
-/// Builds the app into `out`; a sentence when that cannot be done here.
+/// Builds the app into `out`; the error is a sentence when that is not possible here.
 fn build(web: &Path, out: &Path) -> Result<(), String> {
     if env::var_os("AGON_WITHOUT_WEB").is_some() {
         return Err("it was built with AGON_WITHOUT_WEB set.".to_owned());
@@ -98,7 +98,7 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     // Sources that do not build are a mistake in them, not a missing tool.
     let vite = "node_modules/vite/bin/vite.js";
     // The app in three forms (`vite.config.ts` says why). The editor is a script of its own, loaded when somebody wants to
-    // write one.
+    // write a script.
     for more in [&[][..], &["--mode", "folder"], &["--mode", "page"], &["--config", "vite.editor.config.ts"]]
     {
         let arguments = [&[vite, "build", "--outDir", &out, "--logLevel", "error"], more].concat();

@@ -1,4 +1,4 @@
-// What we use of gifenc, which brings no types.
+// The part of gifenc that we use; it comes without types.
 declare module 'gifenc' {
   type Palette = number[][]
   export function quantize(rgba: Uint8ClampedArray, colours: number, options: { format: 'rgb565' }): Palette

@@ -1,5 +1,5 @@
-// The match page in a real Chromium: what happened is told first, things are followed, the board is walked by keyboard, and
-// everybody can see it.
+// The match page in a real Chromium: what happened is told first, things can be followed, the board can be walked by
+// keyboard, and everybody can see it.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ async function open(hash, options) {
   return page
 }
 
-/** The first step in which an event of a kind happened, and the event. */
+/** The first step with an event of this kind, and the event. */
 function first(game, kind) {
   const { steps } = JSON.parse(stage.agon('replay', 'export', `${game}.replay`, '--format', 'json'))
   const at = steps.findIndex(({ events }) => events.some(({ event }) => event === kind))
@@ -51,7 +51,7 @@ test('the turn is told first, in sentences, then the orders with what came of th
   assert.match(heading, new RegExp(`${event.unit} falls at \\(${event.at.x}, ${event.at.y}\\), struck by .* (from above|from below|from the left|from the right)`))
   const effects = await page.locator('.orders .effect').allTextContents()
   assert.ok(effects.includes(`felled ${event.unit}`), effects.join(' | '))
-  // The page says who won; a turn that decided says so, and by how much.
+  // The page says who won; a decisive turn says so, and by how much.
   const { result, point } = await page.evaluate(() => {
     const [{ stream, turningPoints }] = window.agon.players
     return { result: `${stream.label(stream.end.outcome.ranks.indexOf(1) + 1)} wins`, point: turningPoints[0] }
@@ -60,7 +60,7 @@ test('the turn is told first, in sentences, then the orders with what came of th
   await page.evaluate((step) => window.agon.players[0].goToStep(step), point.step)
   await page.locator('.turn').getByText(`Turning point 1: ${point.chance}.`).waitFor()
   await page.evaluate((step) => window.agon.players[0].goToStep(step), step)
-  // The sentence stands above the orders.
+  // The sentence is above the orders.
   const [told, orders] = [await page.locator('.turn h2').boundingBox(), await page.locator('.orders').first().boundingBox()]
   assert.ok(told.y < orders.y)
   await close(page)
@@ -100,7 +100,7 @@ test('the place at which a malformed answer breaks is marked in it', async () =>
   await broken.waitFor()
   const [line, mark] = (await broken.textContent()).split('\n')
   assert.equal(line, BROKEN)
-  // JSON ends at the word that is none.
+  // The JSON ends at the invalid word.
   assert.equal(mark.indexOf('^'), BROKEN.indexOf('oops'))
   assert.match(await page.locator('.turn').textContent(), /Malformed: .* line 1 column \d+/)
   await close(page)
@@ -125,7 +125,7 @@ test('what an adventurer gives as its reason stands in a bubble at its side', as
   await page.evaluate((step) => window.agon.players[0].goToStep(step), at + 1)
   await page.waitForFunction(() => window.written.join(' ').includes('to the gold'))
   assert.match(await page.locator('.turn').textContent(), /“to the gold”/)
-  // A step on nobody says it.
+  // At another step nobody says it.
   await page.evaluate(() => ((window.written = []), window.agon.players[0].goToStep(0)))
   await page.waitForFunction(() => window.written.length > 0)
   assert.doesNotMatch(await page.evaluate(() => window.written.join(' ')), /to the gold/)
@@ -229,7 +229,7 @@ test('what a bot of Ostibot reports as an error stands with the turn and on the 
 
 test('where nothing can be copied, what would have been is shown', async () => {
   const page = await stage.browse()
-  // As on a page that is neither of this machine nor encrypted.
+  // As on a page that is neither on this machine nor encrypted.
   await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
   await page.goto(`${address}/#replay=cultist-wars.replay&turn=20`)
   await whole(page)
@@ -241,7 +241,7 @@ test('where nothing can be copied, what would have been is shown', async () => {
 
 test('nothing moves on the board where the system asks for less motion', async () => {
   const page = await open('replay=cultist-wars.replay&turn=3', { reducedMotion: 'no-preference' })
-  /** How far the picture after one action on is in the first frames, at least: 1 is its end. Seen by the page itself, as we may look late. */
+  /** How far at least the next picture has got in its first frames: 1 is its end. Measured by the page, because we may look late. */
   const shown = () =>
     page.evaluate(async () => {
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '.', bubbles: true }))
@@ -326,7 +326,7 @@ test('two matches: what differs first, in orders, in the state, and by chance al
 })
 
 test('a replay that was cut off shows what it has, and says so', async () => {
-  // Its end is missing: every turn is there. Most of it is missing: the position in which it began is there.
+  // One lacks its end: every turn is there. Another lacks most of it: the initial position is there.
   for (const [file, turns] of [['endless', JSON.parse(stage.agon('replay', 'export', 'terminal.replay', '--format', 'json')).steps.length], ['half', 0]]) {
     const page = await open(`replay=${file}.replay`)
     assert.match(await page.getByRole('alert').textContent(), new RegExp(`cut off after ${turns} turns; everything up to there is shown`))
@@ -385,7 +385,7 @@ test('sharing: a link to the turn, one page with everything in it, a picture wit
   assert.equal(picture.suggestedFilename(), 'cultist-wars-1-turn-20.png')
   const png = readFileSync(await picture.path())
   assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')])
-  // The scores stand above the board: it is higher than twice the board.
+  // The scores are above the board: the picture is higher than twice the board.
   const board = await page.evaluate(() => document.querySelector('.board').clientHeight)
   assert.ok(png.readUInt32BE(20) >= 2 * board + 2 * 3 * 24, `${png.readUInt32BE(20)} high`)
 
@@ -397,7 +397,7 @@ test('sharing: a link to the turn, one page with everything in it, a picture wit
   assert.equal(film.suggestedFilename(), 'cultist-wars-1-turn-18-21.gif')
   const gif = readFileSync(await film.path())
   assert.equal(gif.subarray(0, 6).toString(), 'GIF89a')
-  // One graphic control block a picture.
+  // One graphic control block per picture.
   const blocks = gif.toString('latin1').split('\x21\xf9\x04').length - 1
   assert.equal(blocks, 4)
   await dialog.getByLabel('to', { exact: true }).fill('3')
@@ -409,13 +409,13 @@ test('sharing: a link to the turn, one page with everything in it, a picture wit
 test('the presenter: a splash before and after, a scoreboard and a line of news, the whole match within a time, the next of a list', async () => {
   const page = await open('replay=cultist-wars.replay&list=cultist-wars.replay&list=ostibot.replay', { viewport: { width: 1920, height: 1080 } })
   await page.locator('.splash').getByText('hunter').waitFor()
-  // The scoreboard is seen from the back row.
+  // The scoreboard is legible from the back row.
   const size = await page.evaluate(() => parseFloat(getComputedStyle(document.querySelector('.seats td.score')).fontSize))
   assert.ok(size >= 50, `${size} px`)
   await page.getByRole('button', { name: 'Whole match in 30 s' }).click()
   await page.waitForFunction(() => window.agon.players[0].playing && window.agon.players[0].at > 1)
   assert.equal(await page.locator('.splash').count(), 0)
-  // What happens is given more time than what does not, and all together as long as was asked for.
+  // Eventful turns get more time than quiet ones, and all together as much as was asked for.
   const sum = await page.evaluate(() => {
     const [player] = window.agon.players
     const { frames, briefs } = player.stream
@@ -447,7 +447,7 @@ test('the presenter: a splash before and after, a scoreboard and a line of news,
   await page.locator('.splash').getByRole('heading', { name: 'hunter?nodes=300 wins' }).waitFor()
   assert.notEqual(await page.locator('.ticker').textContent(), '')
   assert.deepEqual(await serious(page), [])
-  // The list goes on by itself.
+  // The list advances by itself.
   await page.waitForFunction(() => window.agon?.players[0]?.stream.head.game === 'ostibot', undefined, { timeout: 20_000 })
   await page.locator('.splash').getByText('Ostibot').waitFor()
   await close(page)

@@ -1,4 +1,4 @@
-// The day of a contest as most have it: one server, which plays beside, with all that it keeps in its folder.
+// A contest day in its most common form: one server, which also plays, with all its data in its folder.
 
 import { strict as assert } from 'node:assert'
 import { spawn } from 'node:child_process'

@@ -1,5 +1,5 @@
-// A day of a contest in a real browser: an organiser, two teams and a spectator without scripts, at an address that is not the
-// loopback, in a network of its own, without TLS. Its tests say on what the contest runs.
+// A contest day in a real browser: an organiser, two teams and a spectator without scripts, at an address other than the
+// loopback, in a network of its own, without TLS. The tests that use it say what the contest runs on.
 
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
@@ -11,15 +11,15 @@ import { AGON, serious } from './stage.mjs'
 const INSIDE = 'AGON_INSIDE_NETWORK'
 /** The address of this machine in that network. */
 export const ADDRESS = '192.168.77.1'
-/** What makes a network in which nothing is but this machine, under a private address. The route says which address is its own. */
+/** Sets up a network that contains only this machine, under a private address. The route says which address is its own. */
 const NETWORK = `ip link set lo up && ip addr add ${ADDRESS}/24 dev lo && ip route add 10.0.0.0/8 dev lo src ${ADDRESS}`
 const WORDS = 'four unrelated words here'
 const TITLE = 'Autumn Cup'
 const SECRET = 'my secret plan is the left flank'
-/** A page is no larger, in bytes. */
+/** The largest page, in bytes. */
 const LARGEST = 60_000
 
-/** Whether this machine lets a test make a network; why not. */
+/** Why this machine does not let a test make a network; null if it does. */
 function network() {
   const tried = spawnSync('unshare', ['--net', 'sh', '-c', NETWORK], { encoding: 'utf8' })
   return tried.status === 0 ? null : `no network can be made here: ${(tried.stderr || `${tried.error}`).trim()}`
@@ -37,14 +37,14 @@ export function apart(url, name, tests, lacks = null) {
   const why = lacks ?? network()
   test(`${name}, in a network of its own`, { skip: why ? `SKIPPED: ${why}` : false }, () => {
     const again = ['--net', 'sh', '-c', `${NETWORK} && exec "$@"`, 'sh', process.execPath, '--test', fileURLToPath(url)]
-    // A runner of tests inside a runner would think that it is one of its files.
+    // Otherwise a test runner started inside a test runner would think that it is one of its files.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     const done = spawnSync('unshare', again, { encoding: 'utf8', env: { ...env, [INSIDE]: '1' }, timeout: 280_000, maxBuffer: 1 << 26 })
     assert.equal(done.status, 0, `${done.stdout}\n${done.stderr}`)
   })
 }
 
-/** Looks at a page: nothing wrong, not too large, nothing that axe finds serious; a picture where they are wanted. */
+/** Examines a page: nothing wrong, not too large, nothing that axe finds serious; takes a picture if wanted. */
 async function examine(page, name) {
   assert.deepEqual(await serious(page), [], name)
   assert.deepEqual(page.wrong, [], name)
@@ -71,16 +71,16 @@ async function examine(page, name) {
 }
 
 /**
- * The day. Of the contest it knows the address, the link that makes an organiser, and: `settled`, done when the organiser has written the
- * settings, with the title among them; `midway`, while a team waits for the verdict on its second version; `ends`, which ends it and gives its folder. With
- * `looks` each page is examined.
+ * The day. Of the contest it knows the address, the link that makes an organiser, and: `settled`, called with the title when
+ * the organiser has written the settings; `midway`, called while a team waits for the verdict on its second version; `ends`,
+ * which ends the contest and returns its folder. With `looks` each page is examined.
  */
 export async function day(stage, { address, link, looks = true, settled, midway, ends }) {
   const look = async (page, name) => (looks ? examine(page, name) : assert.deepEqual(page.wrong, [], name))
   const open = (page, path) => page.goto(`${address}${path}`)
   const heading = (page) => page.locator('h1').innerText()
 
-  /** Waits until a page that is live says so by itself. */
+  /** Waits until a live page shows it by itself. */
   async function says(page, pattern, seconds = 60) {
     const source = pattern.source
     const said = page.waitForFunction((source) => new RegExp(source).test(document.body.innerText), source, { timeout: seconds * 1000 })
@@ -96,7 +96,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
     return page
   }
 
-  /** Hands a bot in; gives the address of its version. */
+  /** Uploads a bot; returns the address of its version. */
   async function handIn(page, text) {
     await open(page, '/upload')
     await page.setInputFiles('[name=file]', { name: 'bot.py', mimeType: 'text/x-python', buffer: Buffer.from(text) })
@@ -115,7 +115,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   await rita.fill('[name=title]', TITLE)
   await rita.check('[value=open]')
   await look(rita, 'settings')
-  // A field of this form is called `matches`, which selectors of CSS stumble over.
+  // A field of this form is called `matches`, which CSS selectors stumble over.
   await rita.getByRole('button', { name: 'Write it into contest.toml' }).click()
   assert.match(rita.url(), /organise$/)
   await settled?.(TITLE)
@@ -123,14 +123,14 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   const starter = readFileSync(new URL('../../games/cultist-wars/bots/python/bot.py', import.meta.url), 'utf8')
   const ann = await signUp('Ann')
   await look(ann, 'home-new')
-  // What cannot be a bot is said in words, whose fault it is first.
+  // What cannot be a bot is explained in words, beginning with whose fault it is.
   const broken = await handIn(ann, 'import nothing_like_this\n')
   await says(ann, /cannot play/)
   await says(ann, /YOURS|yours/)
   await look(ann, 'version-failed')
   const first = await handIn(ann, `import sys\nprint('${SECRET}', file=sys.stderr, flush=True)\n${starter}`)
   assert.notEqual(first, broken)
-  // The page goes through the steps without being asked again.
+  // The page goes through the steps without being reloaded.
   await says(ann, /v2 is live/)
   await says(ann, /no fault/)
   await look(ann, 'version-live')
@@ -138,7 +138,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   await handIn(bob, `${starter}\n# Bob\n`)
   await says(bob, /v1 is live/)
 
-  // A draft from the editor, and what it wrote.
+  // A draft from the editor, and its output.
   await open(ann, '/draft')
   await look(ann, 'draft')
   await ann.locator('[name=code]').evaluate((area, text) => (area.value = text + area.value), `import sys\nprint('a draft of ${SECRET}', file=sys.stderr, flush=True)\n`)
@@ -156,7 +156,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
 
   // A second version gets its verdict, as it comes.
   await handIn(ann, `${starter}\n# second\n`)
-  // What a machine that is killed had in hand others get a minute later.
+  // What a killed machine had leased goes to others a minute later.
   await midway?.()
   await says(ann, /v3 is live/, 120)
   await says(ann, /against v2/, 120)
@@ -170,7 +170,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   await open(ann, '/upload')
   await look(ann, 'upload')
 
-  // A spectator without scripts sees what all may see, whole.
+  // A spectator without scripts sees everything public, complete.
   const spectator = await stage.browse({ javaScriptEnabled: false, viewport: { width: 1280, height: 900 } })
   await open(spectator, '/ladder')
   const ladder = await spectator.locator('main').innerText()
@@ -191,7 +191,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   await watcher.waitForFunction(() => window.agon?.players.every(({ stream }) => stream.known), undefined, { timeout: 60_000 })
   assert.deepEqual(watcher.wrong, [])
 
-  // The organiser rules, and the ladder that somebody looks at follows by itself.
+  // The organiser rules, and a watched ladder follows by itself.
   await open(watcher, '/ladder')
   await open(rita, '/organise/rulings')
   await rita.selectOption('[name=about]', { label: 'Bob, all versions' })
@@ -207,7 +207,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
     await open(rita, path)
     await look(rita, name)
   }
-  // What is private stays so, also for who was disqualified and for who is not signed in.
+  // Private things stay private, also for those who were disqualified and those who are not signed in.
   for (const page of [bob, watcher]) {
     assert.equal((await open(page, first)).status() === 200 && (await page.content()).includes(SECRET), false)
   }

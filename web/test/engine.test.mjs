@@ -9,10 +9,10 @@ import { gunzipSync } from 'node:zlib'
 import { close, engines as withEngines, GAMES, KEY, serious, Stage, standing, WAITER, whole } from './stage.mjs'
 
 const stage = new Stage()
-/** So many matches of each game are compared. */
+/** How many matches of each game are compared. */
 const SEEDS = 10
 let address
-/** Where the module lies; none when this program has none. */
+/** Where the module is; none if this program has none. */
 let module
 
 before(async () => {
@@ -41,7 +41,7 @@ after(() => stage.end())
 /** A test that needs the engines. */
 const engines = (name, run) => withEngines(() => module, name, run)
 
-/** A page, and the paths that it asks for. */
+/** A page, and the paths it requests. */
 async function watched(options) {
   const page = await stage.browse(options)
   page.asked = []
@@ -133,7 +133,7 @@ engines('a dropped file opens without the server, ours and a record of an origin
   await close(page)
 })
 
-/** What the analysis tells of the turn that is looked at. */
+/** What the analysis says about the turn being viewed. */
 const outlook = (page) => page.evaluate(() => window.agon.players[0].analyst?.outlook)
 
 engines('analysis: the match is played on from the turn while one looks, is stopped, and tries another order', async () => {
@@ -141,7 +141,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   await page.goto(`${address}/#replay=cultist-wars-1.replay&turn=20`)
   await whole(page)
   await page.getByRole('tab', { name: 'analysis' }).click()
-  // More and more becomes known, and the error smaller.
+  // More and more becomes known, and the error gets smaller.
   await page.waitForFunction(() => window.agon.players[0].analyst?.outlook?.orders[0]?.gain.count >= 40)
   const early = await outlook(page)
   assert.ok(Math.abs(early.chances.reduce((sum, { mean }) => sum + mean, 0) - 1) < 1e-9)
@@ -151,13 +151,13 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   const panel = page.locator('.analysis')
   assert.match(await panel.textContent(), /Played on by greedy, \d+ pairs of futures/)
   assert.match(await panel.textContent(), /\d+ ± \d+ %/)
-  // Meanwhile the page answers: a step needs no more than a moment's wait for the other worker.
+  // Meanwhile the page responds: a step needs only a moment's wait for the other worker.
   await page.evaluate(() => window.agon.players[0].turn(1))
   await page.waitForFunction(() => window.agon.players[0].analyst.step === 21 && window.agon.players[0].analyst.outlook?.orders[0]?.gain.count > 0)
   await page.evaluate(() => window.agon.players[0].turn(-1))
   await page.waitForFunction(() => window.agon.players[0].analyst.step === 20 && window.agon.players[0].analyst.outlook?.orders[0]?.gain.count > 0)
 
-  // All turns take long; it stops, and stays stopped.
+  // Analysing all turns takes long; it stops, and stays stopped.
   await panel.getByLabel('Look at all turns').check()
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.seen[0] > 2)
   await panel.getByRole('button', { name: 'Stop' }).click()
@@ -166,7 +166,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   await page.waitForTimeout(400)
   assert.equal((await outlook(page)).pairs, stopped)
 
-  // What is no order is told in a sentence; so is what the rules refuse.
+  // An invalid order is reported in a sentence, as is one that the rules refuse.
   await panel.getByLabel('The order instead, as a bot writes it').fill('0 FLY 3')
   await panel.getByRole('button', { name: 'See the chance change' }).click()
   await panel.getByRole('alert').getByText('FLY').waitFor()
@@ -174,25 +174,26 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   await panel.getByRole('button', { name: 'See the chance change' }).click()
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.wish?.gain.count >= 40)
   assert.match(await panel.textContent(), /points of chance by this order, from \d+ ± \d+ %/)
-  // The order as it was changes nothing, to the last future.
+  // The original order changes nothing, down to the last future.
   const own = await page.evaluate(() => window.agon.players[0].analyst.written(window.agon.players[0].step.answers[0].seat))
   await panel.getByLabel('The order instead, as a bot writes it').fill(own)
   await panel.getByRole('button', { name: 'See the chance change' }).click()
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.wish?.gain.count >= 10)
   assert.equal((await outlook(page)).wish.gain.mean, 0)
 
-  // What is beyond noise in any turn is listed, and leads there.
+  // Whatever is beyond noise in any turn is listed, and leads there.
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.marks.length > 0, undefined, { timeout: 60_000 })
   const listed = panel.locator('ol button').first()
   assert.match(await listed.textContent(), /greedy (would not|would do worse): [+−]\d+ ± \d+ points of chance/)
   await listed.click()
-  // The list goes on changing meanwhile; what is marked stays so.
+  // The list keeps changing meanwhile; what is marked stays marked.
   await page.waitForFunction(() => window.agon.players[0].analyst.step === window.agon.players[0].stepNumber && window.agon.players[0].analyst.outlook)
   const step = await page.evaluate(() => window.agon.players[0].stepNumber)
   assert.ok((await outlook(page)).marks.some((mark) => mark.step === step))
   await page.locator('.turn .verdict').waitFor()
 
-  // Who leaves it leaves no work behind, and what was marked stays on the timeline: it says there what it is, and leads there.
+  // Leaving the panel leaves no work running, and what was marked stays on the timeline, which says what it is, and leads
+  // there.
   await page.getByRole('tab', { name: 'why' }).click()
   await page.waitForFunction(() => !window.agon.players[0].analyst.running)
   const strip = page.locator('.timeline canvas')
@@ -203,7 +204,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
       return { step, x: 8 + ((width - 16) * stream.lastOf(step)) / (count - 1) }
     }, width)
   const marked = await place((await strip.boundingBox()).width)
-  // The row of diamonds lies below the picture of the chances.
+  // The row of diamonds is below the picture of the chances.
   await strip.hover({ position: { x: marked.x, y: 63 } })
   await page.locator('.timeline .say').getByText(/greedy (would not|would do worse): [+−]\d+ ± \d+ points of chance/).waitFor()
   const colours = await strip.evaluate((canvas, x) => {
@@ -218,10 +219,10 @@ engines('analysis: the match is played on from the turn while one looks, is stop
 })
 
 engines('analysis: the bot itself is asked whether its order was a mistake, and is stopped', async () => {
-  // Two that wait: whoever converts one unit wins. Seat 1 is led beside a neutral unit by another bot, and then waits.
+  // Two bots that wait: whoever converts one unit wins. Seat 1 is led next to a neutral unit by another bot, and then waits.
   stage.write('idle/bot.sh', WAITER)
   stage.write('idle/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
-  // So late that it can be stopped: 40 matches of it last a quarter of a minute at least.
+  // Slow enough to be stopped: 40 matches of it last at least a quarter of a minute.
   stage.write('late/bot.sh', `sleep 0.4\n${WAITER}`)
   stage.write('late/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
   stage.write('gone/bot.sh', 'exit 3\n')
@@ -237,7 +238,7 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   assert.equal(await panel.getByLabel('Its bot').inputValue(), 'idle', 'the bot that the replay names')
   const said = panel.getByRole('status').filter({ hasText: 'of 20 futures' })
 
-  // A bot that is not there is told in a sentence.
+  // A bot that does not exist is reported in a sentence.
   await panel.getByLabel('Its bot').fill('nowhere/bot')
   await panel.getByRole('button', { name: 'Ask the bot' }).click()
   await panel.getByRole('alert').getByText('nowhere/bot').waitFor()
@@ -248,7 +249,7 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   await panel.getByRole('alert').getByText(/cannot be asked: it ended on the way to this turn\. turn 1/).waitFor()
   assert.doesNotMatch(await panel.textContent(), /[Mm]istake( that shows)?:/)
 
-  // It plays on beside the page, which goes on; and it is stopped.
+  // It plays on beside the page, which stays usable; and it is stopped.
   await panel.getByLabel('Its bot').fill('idle')
   await panel.getByLabel('Against').fill('late')
   await panel.getByRole('button', { name: 'Ask the bot' }).click()
@@ -257,18 +258,18 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   await page.waitForFunction(() => window.agon.players[0].analyst.step === 6 && window.agon.players[0].analyst.outlook?.orders[0]?.gain.count > 0)
   assert.match(await said.textContent(), /turn \d+.*\d+ of 20 futures played/s, 'of the turn that was asked about')
   assert.doesNotMatch(await panel.textContent(), /[Mm]istake( that shows)?:/, 'no verdict before the end')
-  // By keyboard: what is known of the turn grows above it meanwhile.
+  // By keyboard, while what is known of the turn grows above it.
   await panel.getByRole('button', { name: 'Stop the bot' }).press('Enter')
   await said.getByText('Stopped, no verdict').waitFor()
 
-  // Asked again, to the end: what helps the bot itself is called a mistake.
+  // Asked again, to the end: what helps the bot itself counts as a mistake.
   await page.evaluate(() => window.agon.players[0].turn(-1))
   await panel.getByLabel('Against').fill('idle')
   await panel.getByRole('button', { name: 'Ask the bot' }).click()
   await page.waitForFunction(() => !window.agon.players[0].trial.running, undefined, { timeout: 120_000 })
   assert.match(await panel.textContent(), /Mistake: with 0 CONVERT 6 the bot itself gains \+\d+ ± \d+ points of chance, in 20 futures/)
 
-  // A bot that goes on by itself does worse with that order: asked on a phone, where everything has its place, too.
+  // A bot that carries on by itself does worse with that order: asked on a phone, where everything has its place, too.
   await page.setViewportSize({ width: 390, height: 844 })
   await panel.getByLabel('Its bot').fill('builtin:greedy')
   await panel.getByLabel('Against').fill('')
@@ -277,7 +278,7 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   await panel.getByText(/No mistake: with 0 CONVERT 6 the bot itself does worse, −\d+ ± \d+ points of chance, in 20 futures/).waitFor()
   assert.deepEqual(await serious(page), [])
 
-  // The program is ended while the bot plays: that is told, with what is known and no verdict.
+  // The program is ended while the bot plays: that is reported, with what is known and no verdict.
   await panel.getByLabel('Its bot').fill('idle')
   await panel.getByLabel('Against').fill('late')
   await panel.getByRole('button', { name: 'Ask the bot' }).click()
@@ -330,7 +331,7 @@ test('a match is seen after scripts and style sheets of no more than 100 kB toge
   await page.goto(`${address}/#replay=cultist-wars-1.replay`)
   await whole(page)
   assert.ok([...files].some((url) => url.includes('/parts/app-')) && files.size > 1, [...files].join(' '))
-  // As they travel: packed.
+  // As transferred: packed.
   const sizes = await Promise.all([...files].map((url) => new Promise((done) => get(url, (answer) => {
     assert.equal(answer.headers['content-encoding'], 'gzip')
     let size = 0
@@ -338,7 +339,7 @@ test('a match is seen after scripts and style sheets of no more than 100 kB toge
   }))))
   const sum = sizes.reduce((sum, size) => sum + size, 0)
   assert.ok(sum <= 100_000, `${sum} bytes`)
-  // What is wanted later comes then; what cannot come says so.
+  // What is needed later is loaded then; what cannot be loaded says so.
   await page.route('**/parts/*', (route) => route.abort())
   await page.getByRole('button', { name: 'Share' }).click()
   await page.getByRole('alert').getByText('cannot be loaded').waitFor()
@@ -352,7 +353,7 @@ test('a match is seen after scripts and style sheets of no more than 100 kB toge
 })
 
 test('the one-file page of each game opens from a disk and asks nobody', async () => {
-  // What an exported page may take, in bytes.
+  // The largest size of an exported page, in bytes.
   const most = { 'cultist-wars': 150_000, terminal: 500_000 }
   for (const game of Object.keys(GAMES)) {
     const file = `${game}.html`
@@ -414,7 +415,7 @@ engines('damaged, cut and foreign files are told apart without the server', asyn
   await close(page)
 })
 
-/** A module that stops, with a sentence, when it is to open a replay, and forgets what was open. */
+/** A module that stops with a sentence when told to open a replay, and forgets what was open. */
 function stopping() {
   const text = 'a rule that nobody foresaw'
   const name = (text) => [text.length, ...Buffer.from(text)]

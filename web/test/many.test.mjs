@@ -1,5 +1,6 @@
-// The same day on many machines: two servers of one contest behind a proxy, its database on PostgreSQL, its objects in a bucket, two
-// machines that play. In the middle one server and one of those machines are killed, while a page waits for them.
+// The same day on many machines: two servers of one contest behind a proxy, its database on PostgreSQL, its objects in a
+// bucket, two machines that play. In the middle one server and one of those machines are killed, while a page waits for
+// them.
 
 import { strict as assert } from 'node:assert'
 import { spawn, spawnSync } from 'node:child_process'
@@ -12,10 +13,10 @@ import { after, before, test } from 'node:test'
 import { ADDRESS, apart, day } from './day.mjs'
 import { AGON, Stage } from './stage.mjs'
 
-/** Nobody else is in this network, so that each port is free. */
+/** Nobody else is in this network, so every port is free. */
 const [PROXY, SERVERS, BUCKET] = [8080, [8081, 8082], 8083]
 const SITE = `http://${ADDRESS}:${PROXY}`
-/** A PostgreSQL refuses to run as root; then it runs as `nobody`. */
+/** PostgreSQL refuses to run as root; then it runs as `nobody`. */
 const NOBODY = process.getuid() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
 /** Where `initdb`, `postgres` and `psql` are, if they are. */
@@ -30,7 +31,7 @@ const PROGRAMS = postgresPrograms()
 const LACKS = PROGRAMS ? null : 'no PostgreSQL is here (AGON_PG_BIN names the folder of initdb, postgres and psql)'
 if (LACKS && process.env.AGON_REQUIRE_POSTGRES) throw new Error(LACKS)
 
-/** The program with the bucket: the test in Rust that kills many machines, as it was built last. */
+/** The program with the bucket: the Rust test that kills many machines, as last built. */
 function bucketProgram() {
   const folder = join(dirname(AGON), 'deps')
   const built = readdirSync(folder).filter((name) => /^many-[0-9a-f]+$/.test(name)).map((name) => join(folder, name))
@@ -38,7 +39,7 @@ function bucketProgram() {
   return built.sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0]
 }
 
-/** Waits until it is so. */
+/** Waits until the condition holds. */
 async function until(what, is) {
   for (let tries = 0; tries < 1200; tries++) {
     if (await is()) return
@@ -47,14 +48,14 @@ async function until(what, is) {
   assert.fail(what)
 }
 
-/** Whether somebody listens on a port of this machine. */
+/** Whether anything listens on a port of this machine. */
 const listens = (port) =>
   new Promise((say) => {
     const socket = connect(port, '127.0.0.1')
     socket.once('connect', () => (socket.destroy(), say(true))).once('error', () => say(false))
   })
 
-/** A PostgreSQL that ends with this process, however that ends, and takes its folder with it. */
+/** A PostgreSQL that ends together with this process, however it ends, and removes its folder. */
 class Postgres {
   async begin() {
     this.place = mkdtempSync(join(tmpdir(), 'agon-postgres-'))
@@ -79,14 +80,14 @@ class Postgres {
   }
 }
 
-/** One address for both servers: the next one gets each request, or the other one where that does not listen. */
+/** One address for both servers: requests alternate between them, or go to the other if one does not listen. */
 function proxy() {
   let turn = 0
   return createServer((asked, answer) => {
     const pass = (turn, tries) => {
       const headers = { ...asked.headers, 'x-forwarded-for': asked.socket.remoteAddress }
       const passed = request({ host: '127.0.0.1', port: SERVERS[turn % 2], method: asked.method, path: asked.url, headers, agent: false })
-      // Nothing of the request is gone before there is somebody to take it.
+      // Nothing of the request may be consumed before there is somebody to take it.
       let taken = false
       passed.once('socket', (socket) => socket.once('connect', () => ((taken = true), asked.pipe(passed))))
       passed.once('error', () => (taken || tries === 0 ? answer.destroy() : pass(turn + 1, tries - 1)))
@@ -117,16 +118,16 @@ class Many {
     const keys = this.stage.write('cup0/objects.key', 'AWS_ACCESS_KEY_ID=key\nAWS_SECRET_ACCESS_KEY=secret of the bucket\n')
     chmodSync(keys, 0o600)
     await this.serve(0, '--new', 'cultist-wars', '--database', database, '--objects', objects)
-    // Machines of tests are of every speed, at every moment.
+    // Test machines have every speed, at every moment.
     this.stage.write('cup0/contest.toml', `${readFileSync(this.stage.path('cup0/contest.toml'))}\n[workers]\ntolerance = 90\n`)
     mkdirSync(this.stage.path('cup1'))
     for (const file of ['contest.toml', 'database.url', 'objects.url', 'objects.key']) copyFileSync(this.path(0, file), this.path(1, file))
     await this.serve(1)
     this.proxy = proxy()
-    // That the walls hold is known to both, once one of them has attacked them.
+    // Both know that the sandbox holds, once one of them has attacked it.
     mkdirSync(this.stage.path('walls'))
     for (const name of ['one', 'two']) this.work(name)
-    // Each server that starts while there is no organiser makes a new link, and the last one is good.
+    // Each server that starts while there is no organiser makes a new link, and the last one is valid.
     return /(http\S+organiser\?link=\S+)/.exec(this.running.cup1.said)?.[1]
   }
 
@@ -135,7 +136,7 @@ class Many {
     return this.stage.path(`cup${number}/${file}`)
   }
 
-  /** What the organiser's page has written to one server the other one gets too, as docs/scaling.md says. */
+  /** What the organiser's page has written to one server is copied to the other, as docs/scaling.md says. */
   async settled(title) {
     const files = [0, 1].map((number) => this.path(number, 'contest.toml'))
     const [written] = files.filter((file) => readFileSync(file, 'utf8').includes(title))
@@ -171,7 +172,7 @@ class Many {
     this.start(name, AGON, ['work', SITE, '--token-file', `${name}.token`, '-j', '1'], { AGON_CACHE: cache })
   }
 
-  /** Sends somebody who lives a signal, and waits for the end. */
+  /** Sends a signal to a process that is alive, and waits for its end. */
   async end(name, signal) {
     const { [name]: child } = this.running
     assert.ok(child.exitCode === null && child.signalCode === null, `${name} ended by itself: ${child.said}`)
@@ -180,12 +181,12 @@ class Many {
     return child
   }
 
-  /** As a power cut would end them. */
+  /** Ends them as a power cut would. */
   async kill(...names) {
     for (const name of names) await this.end(name, 'SIGKILL')
   }
 
-  /** Ends those whom nobody has killed, in good order, but the database and the bucket. */
+  /** Ends those that nobody has killed, in good order, except the database and the bucket. */
   async ends() {
     for (const name of ['two', 'cup1']) {
       const child = await this.end(name, 'SIGINT')
@@ -194,7 +195,7 @@ class Many {
     return 'cup1'
   }
 
-  /** Whatever is left goes, also after a test that failed: whoever gives work back would wait for a server. */
+  /** Removes whatever is left, also after a failed test: a machine that gives work back would wait for a server. */
   leave() {
     this.proxy?.close()
     this.proxy?.closeAllConnections()
@@ -217,7 +218,7 @@ apart(
     })
 
     test('two servers and two machines on PostgreSQL and a bucket, one of each killed', { timeout: 270_000 }, async () => {
-      // What its pages look like is seen where the contest is a folder.
+      // The pages are examined where the contest is in a folder.
       const settled = (title) => many.settled(title)
       const midway = () => many.kill('one', 'cup0')
       await day(stage, { address: SITE, link, looks: false, settled, midway, ends: () => many.ends() })

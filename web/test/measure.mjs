@@ -1,4 +1,4 @@
-// The figures of the viewer in docs/benchmarks.md: `npm run measure`. Measures, and asserts nothing.
+// The viewer's figures in docs/benchmarks.md: `npm run measure`. Measures, and asserts nothing.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -13,7 +13,7 @@ stage.agon('play', 'jungle-blitz', 'builtin:collector', 'builtin:raider', 'built
 stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed', '1', '-q', '--replay', 'frames.replay')
 const address = new URL(await stage.watch('long.replay', 'frames.replay')).origin
 
-/** Has pages note by themselves when the first frame after the first drawing begins: what asks from outside is compiled meanwhile. */
+/** Makes pages note by themselves when the first frame after the first drawing begins: a question from outside would first have to be compiled. */
 const note = (page) => page.addInitScript(() => {
   const look = () => (window.agon?.drawTimes.length > 0 ? (window.firstFrame = performance.now()) : requestAnimationFrame(look))
   requestAnimationFrame(look)
@@ -65,7 +65,7 @@ for (const name of ['frames', 'long']) {
 }
 
 // A Terminal match of 100 turns from its replay: the first frame with a warm cache, any turn in any order, and what charts
-// and marks need of all of it. `AGON_MODULE` names another module of WebAssembly than the program's.
+// and marks need of all of it. `AGON_MODULE` names a WebAssembly module to use instead of the program's.
 stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed', '1', '--set', 'resources.startingHP=100000', '--set', 'maxTurns=100', '-q', '--replay', 'turns.replay')
 {
   const viewer = new URL(await stage.watch('turns.replay')).origin
@@ -110,8 +110,8 @@ stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed',
   await page.context().close()
 }
 
-// The same match while it plays, four times as fast as it does by itself: faster than a screen shows pictures. What is
-// counted are the frames that the browser shows, and how long drawing and all else of the page's work take in one.
+// The same match while it plays, four times as fast as normal: faster than a screen shows pictures. Counts the frames that
+// the browser shows, and how long drawing and all other work of the page take in each.
 {
   const viewer = new URL(await stage.watch('turns.replay')).origin
   for (const [name, options] of [['1440 x 900', {}], ['1920 x 1080', { viewport: { width: 1920, height: 1080 } }]]) {
@@ -123,7 +123,7 @@ stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed',
       player.go(0)
       player.speed *= 2
       const [gaps, work] = [[], []]
-      // What a frame costs beside drawing: from its beginning until the browser is free again.
+      // The cost of a frame besides drawing: from its beginning until the browser is idle again.
       const channel = new MessageChannel()
       const before = window.agon.drawTimes.length
       player.play()
@@ -150,7 +150,7 @@ stage.agon('play', 'terminal', 'builtin:fortress', 'builtin:fortress', '--seed',
   }
 }
 
-// Pages of one file: of the same match, and of 150 turns of Cultist Wars.
+// Single-file pages: of the same match, and of 150 turns of Cultist Wars.
 stage.agon('play', 'cultist-wars', 'builtin:greedy', 'builtin:hunter', '--seed', '1', '-q', '--replay', 'cultists.replay')
 for (const name of ['turns', 'cultists']) {
   const times = Array.from({ length: 7 }, () => {
@@ -168,7 +168,7 @@ const [newest] = built.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
 if (newest) {
   const size = (name) => gzipSync(readFileSync(join(newest, name)), { level: 9 }).length / 1000
   const parts = readdirSync(join(newest, 'parts'))
-  // What the page of a match names, and what its script does.
+  // What the page of a match names, and what its script imports.
   const first = parts.filter((name) => /^(early|app)-/.test(name))
   const script = readFileSync(join(newest, 'parts', first.find((name) => /^app-.*js$/.test(name))), 'utf8')
   const needed = parts.filter((name) => first.includes(name) || script.includes(`from"./${name}"`))

@@ -1,5 +1,5 @@
-// The pictures of `docs/viewer.md`: `npm run pictures` takes them anew. Each game once on a desk and once on a phone, one of
-// them in the light and one in the dark.
+// The pictures of `docs/viewer.md`: `npm run pictures` takes them again. Each game once on a desktop and once on a phone,
+// one of them in light and one in dark colours.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ const PICTURES = {
   start: { hash: '', start: true },
   journal: { hash: 'journal=agon-series/one/journal.jsonl', why: true, start: true },
 }
-/** Some turns by a bot, and then a turn of Terminal in the making. */
+/** Some turns by a bot, and then a turn of Terminal being planned. */
 async function planned(page) {
   await page.getByLabel('How many turns').selectOption('1')
   for (let turn = 1; turn <= 4; turn++) {

@@ -1,5 +1,5 @@
-// Every game is played by hand from its first turn to its last, in the page, against a built-in bot; what comes of it is a
-// replay that verifies.
+// Every game is played by hand from its first turn to its last, in the page, against a built-in bot; the result is a replay
+// that verifies.
 
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { close, engines as withEngines, Stage } from './stage.mjs'
 const stage = new Stage()
 let address
 let module
-/** Where pictures of playing go, when somebody wants to look at them. */
+/** Where pictures of playing are saved, if somebody wants to look at them. */
 const pictures = process.env.AGON_PLAY_PICTURES
 
 before(async () => {
@@ -31,7 +31,7 @@ async function begin(game, more = '', options = {}) {
   return page
 }
 
-/** Waits until there is something to choose, or the match is over; says whether it goes on. */
+/** Waits until there is something to choose, or the match is over; returns whether it goes on. */
 async function ready(page) {
   await page.waitForFunction(() => {
     const playing = window.agon?.playing
@@ -56,7 +56,7 @@ async function picture(page, name) {
   await page.screenshot({ path: join(pictures, `${name}.png`) })
 }
 
-/** Downloads the replay and lets the program recompute it. */
+/** Downloads the replay and has the program recompute it. */
 async function verified(page, name) {
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the replay' }).click()])
   const path = stage.path(`${name}.replay`)
@@ -67,7 +67,7 @@ async function verified(page, name) {
   assert.equal(await page.evaluate(() => window.agon.playing.turn.end.end), 'whole')
 }
 
-/** What the listed choices of the taken actor are, as cells. */
+/** The cells of the listed choices of the taken actor. */
 const targets = (page) => page.evaluate(() => {
   const { playing } = window.agon
   return playing.own.map((choice) => playing.hand.target(choice, playing.scene)).filter((cell) => cell)
@@ -154,13 +154,13 @@ engines('Terminal by mouse: tools, tiles, undo, the way of the units before they
   const page = await begin('terminal', '&seats=human,builtin:rush')
   const tool = (name) => page.locator('.tool', { hasText: name })
   const row = (y) => 27 - y
-  // Each tool has its picture, and they stand in the corner of the diamond that is free: on no tile, and within the stage.
+  // Each tool has its picture, and they are in the free corner of the diamond: on no tile, and within the stage.
   assert.equal(await page.locator('.palette .tool svg').count(), 8)
   const corner = await page.locator('.palette').boundingBox()
   const board = await page.locator('.board canvas').boundingBox()
   assert.ok(corner.y + corner.height <= board.y + board.height && corner.x + corner.width <= board.x + board.width)
   for (const y of [0, 4, 8, 12]) {
-    // The last tile of a row of the lower half, counted from below.
+    // The last tile of a row in the lower half, counted from the bottom.
     const edge = await page.evaluate(([x, y]) => window.agon.placeOf(x, y), [15 + y, row(y)])
     assert.ok(board.y + edge.y < corner.y || board.x + edge.x <= corner.x, `row ${y}`)
   }
@@ -176,7 +176,7 @@ engines('Terminal by mouse: tools, tiles, undo, the way of the units before they
     await tool('Scout').click()
     for (let count = 0; count < 3; count++) await click(page, [13, row(0)])
     if (turns === 1) {
-      // What is the same several times is one line.
+      // Repeated choices share a line.
       await page.locator('.chosen li', { hasText: '3 × Scout at 13, 0' }).waitFor()
       const before = await page.evaluate(() => window.agon.playing.chosen.length)
       assert.ok(before > 3)
@@ -242,7 +242,7 @@ engines('Ostibot by mouse: the shop with its gold, then one action for each adve
       await page.waitForFunction(() => window.agon.playing.errands.size > 0)
     }
     if (turns === 20) {
-      // The rest is played by a bot: rounds are long.
+      // A bot plays the rest: rounds are long.
       await page.getByRole('combobox', { name: /How many/ }).selectOption('400')
       while (await ready(page)) await page.getByRole('button', { name: /^Let .* play$/ }).click()
       break
@@ -307,7 +307,7 @@ engines('on a phone and in the dark there is room for everything', async () => {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     assert.ok(wide <= 390, `${game}: ${wide} px`)
     if (game === 'jungle-blitz') {
-      // A unit on the board can go to most of it: what has no key is folded away.
+      // A unit on the board can go almost anywhere on it: choices without a key are folded away.
       await page.getByRole('combobox', { name: /How many/ }).selectOption('1')
       await page.getByRole('button', { name: /^Let .* play$/ }).click()
       await page.waitForFunction(() => window.agon.playing.turn.steps === 1)
@@ -320,7 +320,7 @@ engines('on a phone and in the dark there is room for everything', async () => {
     await page.keyboard.press('h')
     await ready(page)
     await picture(page, `${game}-phone`)
-    // From above: what sends, what is chosen, what helps; and no names of keys.
+    // From the top: the send button, the choices, the help; and no names of keys.
     const tops = await page.evaluate(() => ['.send', '.chosen', '.help'].map((part) => document.querySelector(part).getBoundingClientRect().top))
     assert.deepEqual(tops, [...tops].sort((a, b) => a - b), game)
     assert.equal(await page.locator('aside kbd:visible, .palette kbd:visible').count(), 0, game)
@@ -395,11 +395,11 @@ test('against a process the server holds the match, and no byte about hidden uni
     await page.getByRole('button', { name: /^(Send|Do nothing)/ }).click()
     await page.waitForFunction((turns) => window.agon.playing.turn.end || window.agon.playing.turn.steps > 2 * turns + 1, turns)
   }
-  // The link ends with the match; what everybody may see then is in the page already.
+  // The link ends with the match; what everybody may see then is already in the page.
   const downloading = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download the replay' }).click()
   await (await downloading).saveAs(stage.path('from-the-seat.replay'))
-  // Another token, or the token of a seat where the key of the viewer is wanted, gives nothing.
+  // Another token, or a seat's token where the viewer's key is required, gives nothing.
   const origin = new URL(link).origin
   const token = new URL(link).hash.slice('#seat='.length)
   assert.equal((await fetch(`${origin}/seat/begun`, { headers: { 'x-agon-seat': token.replace(/.$/, 'x') } })).status, 403)
@@ -409,7 +409,7 @@ test('against a process the server holds the match, and no byte about hidden uni
   const info = (name) => JSON.parse(stage.agon('replay', 'info', name, '--json'))
   assert.deepEqual(info('from-the-seat.replay').outcome, info('fog.replay').outcome)
   assert.doesNotMatch(JSON.stringify(info('from-the-seat.replay')), /lines:python3/, 'how the other bot is started is not in it')
-  // The two armies never met: what was sent names no unit of the other, though the replay is full of them.
+  // The two armies never met: what was sent names no unit of the other, although the replay is full of them.
   const told = (await Promise.all(heard)).join('\n')
   assert.ok(told.includes('"owner":"p1"'), 'its own units are told')
   assert.ok(!told.includes('"owner":"p2"'), 'no unit of the other is told')

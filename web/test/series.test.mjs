@@ -17,7 +17,7 @@ before(async () => {
   stage.write('bot/bot.sh', WAITER)
   stage.write('bot/agon.toml', 'run = "sh bot.sh"\n[defaults]\ngame = "cultist-wars"\n')
   stage.agon('play', 'cultist-wars', 'bot', 'builtin:greedy', '--seed', '3', '-q', '--set', 'number_of_turns=30', '--replay', 'lost.replay')
-  // Who loses against one of two, and against the other hardly ever.
+  // Loses against one of the two, and hardly ever against the other.
   const strong = ['builtin:greedy', 'builtin:random', 'builtin:hunter?nodes=300', '-n', '40', '--seed', '1']
   stage.agon('gauntlet', 'cultist-wars', ...strong, '--replays', 'all', '--journal', 'strong/journal.jsonl')
   address = new URL(await stage.watch('series/journal.jsonl', 'strong/journal.jsonl', 'lost.replay')).origin
@@ -32,10 +32,10 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
   await rows.first().waitFor()
   const own = entries.filter(({ bots }) => bots.includes(0))
   assert.ok(own.every(({ replay }) => replay), 'all replays are kept')
-  /** How many rows there are with one filter alone. */
+  /** The number of rows with only one filter set. */
   const with_ = async (label, option) => {
     await page.locator('select').and(page.getByLabel(label)).selectOption(option)
-    // What is said and what is listed are the same.
+    // The heading and the list agree.
     const told = await page.waitForFunction(() => {
       const count = Number(/^(\d+) matches of/.exec(document.querySelector('.page > [role=status]').textContent.trim())?.[1])
       return document.querySelectorAll('tbody tr').length === Math.max(1, count) && { count }
@@ -55,7 +55,7 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
   assert.equal(await with_('Fault', 'any'), faulty)
   assert.equal(await with_('Fault', 'crash'), own.filter(({ faults = [] }) => faults.some(({ kind }) => kind === 'crash')).length)
 
-  // By the largest change of the chance in one step: every replay is played through for it.
+  // By the largest change of the chance in one step: every replay is recomputed for it.
   await page.getByLabel('Order').selectOption('swing')
   await page.getByText('in those whose replays were kept').waitFor()
   const cells = await rows.locator('td:nth-child(5)').allTextContents()
@@ -64,7 +64,7 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
   assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a))
   assert.deepEqual(await serious(page), [])
 
-  // The match opens at its swing; from there on to the next in this order, and back.
+  // The match opens at its swing; from there to the next in this order, and back.
   const seeds = (await rows.locator('td.where').allTextContents()).map((text) => /\d+$/.exec(text.trim())[0])
   const turn = Number(/at (\d+)/.exec(cells[0])[1])
   await rows.first().locator('td:nth-child(5) button').click()
@@ -83,7 +83,7 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
   await shown(seeds[2])
   await page.keyboard.press('[')
   await page.getByText(`2 of ${own.length}`).waitFor()
-  // A link to a match knows what lies beside it, too.
+  // A link to a match knows its neighbours, too.
   const link = page.url()
   await close(page)
   const again = await stage.browse()
@@ -116,7 +116,7 @@ test('what stands with the losses is said in sentences, which lead to the turn o
   await page.waitForFunction(() => window.agon.players[0].stepNumber > 0)
   assert.equal(await page.evaluate(() => window.agon.players[0].step.moment), lost.turn)
   await close(page)
-  // It is about the bot that is chosen.
+  // It is about the selected bot.
   const other = await stage.browse()
   await other.goto(`${address}/#journal=strong/journal.jsonl`)
   await other.getByLabel('Bot').selectOption('random')
@@ -134,7 +134,7 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
   await dialog.waitFor()
   assert.match(await dialog.locator('pre').textContent(), /seat = 1\nturn = 6\n\n\[answer\]\nis_not = \["WAIT"\]/)
   assert.deepEqual(await serious(page), [])
-  /** Saves the test and its replay where the bot's tests are; gives its name. */
+  /** Saves the test and its replay among the bot's tests; returns its name. */
   const keep = async (as) => {
     const files = []
     const both = new Promise((done) => page.on('download', (file) => files.push(file) === 2 && done()))
@@ -155,7 +155,7 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
   stage.write('bot/bot.sh', WAITER.replace('echo WAIT', 'echo 0 MOVE 1 3'))
   assert.deepEqual(tested('bot').passed, 1)
 
-  // Another answer, or how it stands later.
+  // Another answer, or its later chance.
   await dialog.getByLabel('What is expected').selectOption('another answer')
   assert.ok(await dialog.getByRole('button', { name: 'Download both' }).isDisabled(), 'nothing is expected yet')
   await dialog.getByLabel('The answer').fill('0 MOVE 1 3')

@@ -1,4 +1,4 @@
-// Pictures for the documentation take little room: PNGs of at most 256 colours.
+// Keeps pictures for the documentation small: PNGs of at most 256 colours.
 
 import { deflateSync, inflateSync } from 'node:zlib'
 import gifenc from 'gifenc'
@@ -21,7 +21,7 @@ function chunk(kind, data) {
   return Buffer.concat([length, body, end])
 }
 
-/** The pixels of a screenshot of Chromium: eight bits a channel, with or without alpha, not interlaced. */
+/** The pixels of a Chromium screenshot: eight bits per channel, with or without alpha, not interlaced. */
 function read(png) {
   const [width, height, kind] = [png.readUInt32BE(16), png.readUInt32BE(20), png[25]]
   const channels = { 2: 3, 6: 4 }[kind]
@@ -36,7 +36,7 @@ function read(png) {
   const data = new Uint8ClampedArray(width * height * 4).fill(255)
   for (let y = 0; y < height; y++) {
     const [filter, from] = [raw[y * (row + 1)], y * (row + 1) + 1]
-    // What stands above and above to the left is what was read last.
+    // The pixels above and to the upper left come from the previous row.
     let corner = [0, 0, 0, 0]
     for (let x = 0; x < row; x++) {
       const channel = x % channels

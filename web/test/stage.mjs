@@ -1,4 +1,4 @@
-// What the browser tests share: matches to look at, a viewer that serves them, and a real Chromium.
+// Shared by the browser tests: matches to look at, a viewer that serves them, and a real Chromium.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -15,10 +15,10 @@ export const AGON = resolve(process.env.AGON ?? '../target/debug/agon')
 const BROWSERS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const found = BROWSERS.find((path) => path && existsSync(path))
 
-/** A folder with the app as `vite build` left it, to be shown instead of the one in the program: AGON_APP saves building that anew. */
+/** A folder with the app as left by `vite build`, to be shown instead of the one in the program: AGON_APP saves rebuilding the program. */
 const APP = process.env.AGON_APP
 
-/** What lets into the viewers under test. */
+/** The key to the viewers under test. */
 export const KEY = 'keyOfTheBrowserTests'
 
 /** A match of each game, quick to play and with something to see. */
@@ -87,7 +87,7 @@ export class Stage {
     return done.stdout
   }
 
-  /** Plays the match of a game; gives the name of its replay. */
+  /** Plays the match of a game; returns the name of its replay. */
   play(game) {
     const { bots, seed } = GAMES[game]
     const replay = `${game}.replay`
@@ -95,13 +95,13 @@ export class Stage {
     return replay
   }
 
-  /** Starts a viewer whose key every page here has; gives its address. */
+  /** Starts a viewer whose key every page here has; returns its address. */
   async watch(...words) {
     chmodSync(this.write('key', `${KEY}\n`), 0o600)
     return this.serve('watch', '--no-open', '--token-file', 'key', ...words)
   }
 
-  /** Starts a command that serves a viewer; gives the address it prints. */
+  /** Starts a command that serves a viewer; returns the address it prints. */
   async serve(...command) {
     const child = spawn(AGON, command, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, DISPLAY: '', WAYLAND_DISPLAY: '' } })
     this.servers.push(child)
@@ -118,7 +118,7 @@ export class Stage {
     })
   }
 
-  /** Starts a command; gives a way to wait for what it says on standard error, and for its end. */
+  /** Starts a command; returns a way to wait for what it prints on standard error, and for its end. */
   start(...command) {
     const child = spawn(AGON, command, { cwd: this.folder, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, DISPLAY: '', WAYLAND_DISPLAY: '' } })
     this.servers.push(child)
@@ -146,7 +146,7 @@ export class Stage {
     if (APP) {
       const parts = readdirSync(join(APP, 'parts'))
       await page.route(({ pathname }) => pathname === '/', async (route) => {
-        // The page of the program names parts of the app that it was built with.
+        // The program's page names the parts of the app that it was built with.
         const answer = await route.fetch()
         const named = (_, name, ending) => `/parts/${parts.find((part) => part.startsWith(name) && part.endsWith(ending))}`
         const body = (await answer.text()).replace(/<link rel="modulepreload".*\n/g, '').replace(/\/parts\/(app-|early-)[^"]*(\.\w+)/g, named)
@@ -168,7 +168,7 @@ export class Stage {
     return page
   }
 
-  /** The name of the module with the engines in the pages of an address; none when this program has none. */
+  /** The name of the engines' module in the pages of an address; none if this program has none. */
   async module(address) {
     return /<meta name="agon-engine" content="([^"]+)">/.exec(await (await fetch(address)).text())?.[1]
   }
@@ -194,12 +194,12 @@ export async function close(page) {
   await page.context().close()
 }
 
-/** Waits until all of the match is known. */
+/** Waits until the whole match is known. */
 export async function whole(page) {
   await page.waitForFunction(() => window.agon?.players.every(({ stream }) => stream.known), undefined, { timeout: 60_000 })
 }
 
-/** Where the viewer stands. */
+/** Where the viewer is. */
 export function standing(page) {
   return page.evaluate(() => {
     const [player] = window.agon.players
@@ -207,9 +207,9 @@ export function standing(page) {
   })
 }
 
-/** What axe-core finds that matters. */
+/** The problems found by axe-core that matter. */
 export async function serious(page) {
-  // The page's own policy lets no script in, so the test brings it past the policy.
+  // The page's own policy admits no foreign script, so the test injects it past the policy.
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
   const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -17,7 +17,7 @@ before(async () => {
     '--seed', '5', '-q', '--replay', 'hostile.replay', '--no-timeouts',
   )
   stage.agon('play', 'cultist-wars', 'builtin:hunter?nodes=300', 'builtin:greedy', '--seed', '1', '-q', '--replay', 'other.replay')
-  // By these seeds some are lost and one is won, so that not every replay is kept.
+  // With this seed some are lost and one is won, so that not every replay is kept.
   stage.agon('gauntlet', 'cultist-wars', 'builtin:greedy', 'builtin:hunter?nodes=300', '-n', '6', '--seed', '3', '--journal', 'series/journal.jsonl')
   const bytes = readFileSync(stage.path('cultist-wars.replay'))
   stage.write('newer.replay', Buffer.concat([Buffer.from('AGONRPL9'), bytes.subarray(8)]))
@@ -75,7 +75,7 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
       assert.deepEqual(drawn, step === 0 ? exported.header.start : exported.steps[step - 1].state, `step ${step}`)
     }
 
-    // Where steps have frames, these are the engine's to the last number.
+    // If steps have frames, these equal the engine's to the last number.
     const frames = await page.evaluate(() => {
       const [{ stream }] = window.agon.players
       return Array.from({ length: stream.total }, (_, at) => stream.step(at + 1).parts)
@@ -109,7 +109,7 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
     await page.keyboard.press(' ')
     assert.equal((await standing(page)).playing, false)
 
-    // The timeline, by keyboard as a screen reader has it.
+    // The timeline, by keyboard as with a screen reader.
     const slider = page.getByRole('slider', { name: 'Timeline' })
     await slider.focus()
     await page.keyboard.press('End')
@@ -125,14 +125,14 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
       await points.first().click()
       assert.equal((await standing(page)).step, decided[0])
       assert.match(await points.first().textContent(), /chance of first place: \d+ % → \d+ %/)
-      // N goes round through them.
+      // N cycles through them.
       for (const next of [...decided.slice(1), decided[0]]) {
         await page.keyboard.press('n')
         assert.equal((await standing(page)).step, next)
       }
     }
 
-    // The chances add up to one in every turn, and in the end the winner has them all.
+    // The chances add up to one in every turn, and in the end the winner has all of it.
     const odds = await page.evaluate(() => window.agon.players[0].chances)
     assert.equal(odds[0].length, steps + 1)
     for (let step = 0; step <= steps; step++) {
@@ -142,7 +142,7 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
     const ranks = await page.evaluate(() => window.agon.players[0].stream.end.outcome.ranks)
     assert.deepEqual(odds.map((line) => line[steps] > 0), ranks.map((rank) => rank === 1))
 
-    // The timeline draws them in the colours of the seats, paler behind the turn that is shown; a click goes where it points.
+    // The timeline draws them in the colours of the seats, paler after the turn shown; a click goes where it points.
     await page.keyboard.press('z')
     const strip = page.locator('.timeline canvas')
     const { width, height } = await strip.boundingBox()
@@ -234,9 +234,9 @@ test('a turn becomes a section of a spec file, as the command line makes it', as
 test('a step is computed when it is looked at, and nothing else', async () => {
   const page = await stage.browse()
   const asked = []
-  // By the server, which is asked where a page has no engines of its own.
+  // By the server, which is used if a page has no engines of its own.
   await page.route('**/*.wasm', (route) => route.abort())
-  // What is read for charts and marks is held back, so that only the steps that are shown are asked for.
+  // Reading ahead for charts and marks is held back, so that only the steps shown are requested.
   await page.route('**/api/steps?*', async (route) => {
     const { searchParams } = new URL(route.request().url())
     const [from, to] = ['from', 'to'].map((name) => Number(searchParams.get(name)))
@@ -334,7 +334,7 @@ test('two replays side by side: the first differing answer is marked, and they s
   await page.keyboard.press('ArrowDown')
   await page.waitForFunction((step) => window.agon.players.every(({ stepNumber }) => stepNumber === step), first + 1)
   assert.equal(await page.locator('canvas').count(), 3)
-  // What happened in each stands below its board.
+  // The events of each are below its board.
   for (const [side, at] of [['left', 0], ['right', 1]]) {
     const region = page.getByRole('region', { name: `This turn of the ${side} match` })
     const told = await page.evaluate((at) => window.agon.players[at].stream.tell(window.agon.players[at].step).map(({ text }) => text), at)
@@ -352,7 +352,7 @@ test('a journal opens as its matches, filtered, losses first; a match that was n
   await rows.first().waitFor()
   const entries = readFileSync(stage.path('series/journal.jsonl'), 'utf8').trim().split('\n').slice(1).map((line) => JSON.parse(line))
   assert.equal(await rows.count(), entries.length)
-  // How it went: a gauntlet of two has one picture, no wider than the page.
+  // Its course: a gauntlet of two has one picture, no wider than the page.
   assert.equal(await page.locator('figure svg').count(), 1)
   assert.match(await page.locator('figcaption').textContent(), /greedy against hunter.*: Elo .* after \d+ matches/)
   const words = await rows.locator('td:first-child').allTextContents()
@@ -377,7 +377,7 @@ test('a journal opens as its matches, filtered, losses first; a match that was n
 })
 
 test('agon play --live streams the match while it is played', async () => {
-  // It makes no mistake, so that all turns are played: some five seconds.
+  // It makes no mistake, so all turns are played: some five seconds.
   const slow = CHATTY.replace(/console\.log\(.*\)/, "setTimeout(() => console.log('WAIT'), 60)")
   stage.write('slow.js', slow)
   const page = await stage.browse({ locked: true })
@@ -385,7 +385,7 @@ test('agon play --live streams the match while it is played', async () => {
   await page.goto(address)
   await page.waitForFunction(() => window.agon?.players[0].stream.total > 0)
   assert.equal(await page.evaluate(() => window.agon.players[0].stream.end), undefined, 'it is not over yet')
-  // Who goes back stays there while it goes on, and returns.
+  // A viewer who goes back stays there while it goes on, and returns.
   await page.waitForFunction(() => window.agon.players[0].at > 2)
   await page.keyboard.press('z')
   const back = page.getByRole('button', { name: 'Return to live' })
@@ -473,7 +473,7 @@ test('on a phone everything is reachable and nothing is wider than the screen', 
     await whole(page)
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     assert.equal(wide, 0, game)
-    // Who is ahead stands beside every name, and the names have room.
+    // The chance is beside every name, and the names have room.
     for (const odds of await page.locator('.seats td.odds').all()) assert.ok(await odds.isVisible(), game)
     assert.equal(await page.locator('.seats td.odds').count(), GAMES[game].bots.length, game)
     assert.ok((await page.locator('.seats .name').first().boundingBox()).width >= 40, game)
@@ -489,7 +489,7 @@ test('help, presenter mode, layers and zoom', async () => {
   await page.getByRole('heading', { name: 'Keys in Cultist Wars' }).waitFor()
   assert.deepEqual(await serious(page), [])
   await page.keyboard.press('Escape')
-  // While the sheet is there, keys are its own; it goes a moment after it was closed.
+  // While the sheet is open, keys are its own; it disappears a moment after it was closed.
   await page.locator('dialog').waitFor({ state: 'detached' })
   await page.keyboard.press('p')
   assert.ok(!(await page.evaluate(() => [...window.agon.players[0].layers])).includes('paths'))
@@ -525,7 +525,7 @@ test('a link opens one tab, and the address can be shared without it', async () 
   await whole(page)
   const cookies = await page.context().cookies()
   assert.deepEqual(cookies, [])
-  // Another tab, and the link once more, get nothing.
+  // Another tab, and the link a second time, get nothing.
   const other = await stage.browse({ locked: true })
   await other.goto(page.url())
   await other.getByRole('heading', { name: 'Open the link that agon printed' }).waitFor()

@@ -1,4 +1,4 @@
-// The workshop: a bot in JavaScript, written beside the board. What it runs is a stranger's, and gets nothing.
+// The workshop: a bot in JavaScript, written beside the board. The script it runs is untrusted, and gets nothing.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ async function played(page) {
   await page.waitForFunction(() => window.agon?.editor && window.agon.run && !window.agon.running, undefined, { timeout: 60_000 })
 }
 
-/** Writes a script over what stands in the editor, and saves it. */
+/** Replaces the script in the editor, and saves it. */
 async function write(page, source) {
   await page.evaluate((source) => {
     window.agon.editor.set(source)
@@ -122,7 +122,7 @@ engines('without a file the script is downloaded, and any other file is out of r
   await close(page)
 })
 
-/** Tries all ways out that a script could think of, and prints what came of each. */
+/** Tries all ways out that a script could think of, and prints the result of each. */
 const hostile = (port) => `
 const tried = {}
 const attempt = (name, run) => {
@@ -161,7 +161,7 @@ export const script = {
 `
 
 engines('a hostile script gets nothing, and the page stays alive', async () => {
-  // Whoever gets out comes here.
+  // Whatever gets out arrives here.
   const came = []
   const outside = createServer((request, answer) => {
     came.push(request.url)
@@ -177,7 +177,7 @@ engines('a hostile script gets nothing, and the page stays alive', async () => {
     for (const [name, what] of Object.entries(tried)) assert.ok(['nothing', 'refused'].includes(what), `${name}: ${what}`)
     assert.ok(Object.keys(tried).length > 30)
     assert.deepEqual(came, [])
-    // What the policy refuses the browser reports by itself.
+    // The browser itself reports what the policy refuses.
     page.wrong = page.wrong.filter((line) => !/Content Security Policy|Refused to|violates the following/.test(line))
     for (const [what, source, ends] of [
       ['an endless loop', 'export const script = { play() { for (;;); } }', /did not answer/],
@@ -192,7 +192,7 @@ engines('a hostile script gets nothing, and the page stays alive', async () => {
       if (ends instanceof RegExp) assert.match(await problem(page), ends, what)
       if (ends === undefined) assert.equal(await problem(page), undefined, what)
       assert.ok((await printed(page)).length <= 5 << 20, what)
-      // The page answers at once, and nothing of the script is left.
+      // The page responds at once, and nothing of the script is left.
       assert.equal(await page.locator('iframe').count(), 0, what)
       assert.equal(await page.evaluate(() => 6 * 7), 42, what)
     }
@@ -213,6 +213,6 @@ test('the box that scripts run in lets nothing out, and nobody else frames it', 
   assert.match(policy, /connect-src 'none'/)
   assert.match(policy, /frame-ancestors 'self'/)
   assert.equal(answer.headers.get('x-frame-options'), 'SAMEORIGIN')
-  // Text becomes code nowhere else.
+  // Text may become code nowhere else.
   assert.doesNotMatch((await fetch(address)).headers.get('content-security-policy'), /'unsafe-eval'/)
 })

@@ -1,4 +1,4 @@
-//! What is played, and under which conditions: enough to play the same at home.
+//! What is played, and under which conditions: enough to reproduce it at home.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,44 +17,44 @@ pub struct Contest {
     pub game: String,
     /// The version of the game's rules.
     pub rules_version: u32,
-    /// The seats of a match.
+    /// The seats in a match.
     pub seats: u8,
-    /// What is played on; blocks take these in turn.
+    /// The rules and maps; blocks take these in turn.
     pub maps: Vec<Ground>,
     /// How the limits of the rules are applied, in the words of `agon play`: `original`, `at most 500ms, original`.
     pub clock: String,
     /// What happens to a bot that computes in its opponent's time: `stop` or `allow`.
     pub ponder: String,
-    /// What a bot may have.
+    /// The resources of a bot.
     pub machine: Machine,
-    /// When uploads open; none: from the start.
+    /// When uploads open; null: from the start.
     pub opens: Option<Moment>,
-    /// When uploads close; none: not before the contest ends.
+    /// When uploads close; null: not before the contest ends.
     pub closes: Option<Moment>,
-    /// The zone in which the contest tells times, as `Europe/Vienna`.
+    /// The time zone in which the contest gives times, such as `Europe/Vienna`.
     pub time_zone: String,
-    /// How many people play for one team at most.
+    /// The most people in one team.
     pub team_size: u8,
-    /// About so many rated matches each version plays.
+    /// The approximate number of rated matches each version plays.
     pub rated_matches: u32,
-    /// The hash of the secret that seeds come from.
+    /// The hash of the secret that seeds are derived from.
     pub seeds_sha256: String,
     /// What may be handed in.
     pub limits: Limits,
-    /// What time it is at the server.
+    /// The current time at the server.
     pub now: Moment,
 }
 
-/// Rules and map of a match, whole.
+/// Rules and map of a match, in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Ground {
-    /// The number by which it is asked for, from 1.
+    /// Its number, for requests about it, from 1.
     pub number: u32,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// The name of its rules.
     pub rules_name: String,
-    /// Its rules, whole, in the form that `agon play --rules FILE` reads.
+    /// Its full rules, in the form that `agon play --rules FILE` reads.
     pub rules: String,
     /// The map.
     pub map: Map,
@@ -64,7 +64,7 @@ pub struct Ground {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Map {
-    /// The game's usual: from the seed, or picked by the seed.
+    /// The game's default: made from the seed, or picked by it.
     Default,
     /// Made from the seed.
     Generated,
@@ -77,25 +77,25 @@ pub enum Map {
     },
 }
 
-/// What a bot may have where it plays.
+/// The resources of a bot where it plays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Machine {
-    /// How bots are held: the level of the sandbox, `A` to `D`, or `not confined`; none while nobody plays.
+    /// How bots are confined: the level of the sandbox, `A` to `D`, or `not confined`; null while nobody plays.
     pub sandbox: Option<String>,
     /// CPUs that a match takes.
     pub cpus: u32,
-    /// Memory of a bot, in bytes; none where it is not bounded.
+    /// Memory of a bot, in bytes; null if unlimited.
     pub memory: Option<u64>,
-    /// Processes and threads of a bot; none where they are not bounded.
+    /// Processes and threads of a bot; null if unlimited.
     pub processes: Option<u32>,
-    /// Bytes of files that a bot may write; none where they are not bounded.
+    /// Bytes of files that a bot may write; null if unlimited.
     pub disk: Option<u64>,
-    /// How often in a second one of its CPUs does a fixed piece of work, which `agon play --as` does at home to compare; none where
-    /// nobody has measured.
+    /// How often per second one of its CPUs does a fixed piece of work, which `agon play --as` does at home to compare; null
+    /// if nobody has measured.
     pub speed: Option<f64>,
-    /// Folders with packages that all bots find, by their last names.
+    /// Folders of packages that all bots can read, by their last path component.
     pub packages: Vec<String>,
-    /// Compilers and interpreters that are there, with their versions.
+    /// The compilers and interpreters installed, with their versions.
     pub languages: Vec<Language>,
 }
 
@@ -104,7 +104,7 @@ pub struct Machine {
 pub struct Language {
     /// Its command.
     pub name: String,
-    /// What it says of its version.
+    /// What it prints as its version.
     pub version: String,
 }
 

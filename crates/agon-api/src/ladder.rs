@@ -6,27 +6,27 @@ use ts_rs::TS;
 
 use crate::Moment;
 
-/// The ladder as it was made last.
+/// The ladder as last computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Ladder {
     /// Each team once, the best first.
     pub lines: Vec<Line>,
-    /// How sure it is who the best are; none while that cannot be said.
+    /// How certain it is who the best are; null while that cannot be said.
     pub best: Option<Best>,
-    /// The last row of the log that it has seen.
+    /// The last row of the log that it includes.
     pub upto: i64,
-    /// When it was made.
+    /// When it was computed.
     pub made: Moment,
 }
 
-/// How sure it is who the best are.
+/// How certain it is who the best are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Best {
-    /// How many of them.
+    /// How many teams that is about.
     pub teams: u32,
-    /// How sure it is that each of them is better than everybody below, 0 to 1.
+    /// The probability that each of them is better than everybody below, 0 to 1.
     pub these: f64,
-    /// How sure it is that each of them is also better than the next, 0 to 1.
+    /// The probability that each of them is also better than the next, 0 to 1.
     pub order: f64,
 }
 
@@ -37,24 +37,24 @@ pub struct Line {
     pub team: i64,
     /// Its name.
     pub name: String,
-    /// Whether it is a bot of the contest's own.
+    /// Whether it is one of the contest's own bots.
     pub boss: bool,
     /// The version that is live.
     pub live: Option<i64>,
-    /// The number, among the team's, of the version whose rating this is.
+    /// The number, among the team's, of the version that has this rating.
     pub n: i64,
-    /// The number of a newer one that has too few matches yet.
+    /// The number of a newer version that has too few matches so far.
     pub placing: Option<i64>,
-    /// From 1; equal ratings share one. None where there are too few matches.
+    /// From 1; equal ratings share a rank. Null while there are too few matches.
     pub rank: Option<u32>,
-    /// Between which places it stands, the first and the last; none before it is placed.
+    /// The first and the last place it may hold; null before it is placed.
     pub places: Option<[u32; 2]>,
-    /// Its rating in Elo; none where no finite one fits.
+    /// Its rating in Elo; null if no finite one fits.
     pub elo: Option<f64>,
-    /// The lower end of its interval of 95 %; none where that is open.
+    /// The lower end of its 95 % interval; null if that is open.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// In how many rated matches it sat.
+    /// The number of rated matches it played.
     pub matches: u64,
 }

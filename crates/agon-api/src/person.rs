@@ -1,4 +1,4 @@
-//! Who asks, and what they may still do.
+//! The caller, and what they may still do.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use ts_rs::TS;
 
 use crate::Moment;
 
-/// Whom the token belongs to.
+/// The person the token belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Me {
     /// The name.
     pub name: String,
     /// Whether they run the contest.
     pub organiser: bool,
-    /// The team for which they play; none yet where that is null. The first upload makes one.
+    /// The team they play for; null while there is none. The first upload creates one.
     pub team: Option<Team>,
     /// What the team may still do; null without a team.
     pub quota: Option<Quota>,
@@ -41,13 +41,13 @@ pub struct Quota {
     pub asked_an_hour: Used,
 }
 
-/// How much of something was used, of how much.
+/// How much of an allowance is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Used {
-    /// So much.
+    /// The amount used.
     pub used: i64,
-    /// Of so much.
+    /// The limit.
     pub most: i64,
-    /// When there is room again; none while there is some, and where time does not help.
+    /// When there is room again; null while there is some, and where waiting does not help.
     pub until: Option<Moment>,
 }

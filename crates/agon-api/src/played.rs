@@ -1,4 +1,4 @@
-//! Matches: those of the ladder, and those that a team asks for.
+//! Matches: those of the ladder, and those that teams ask for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,41 +7,41 @@ use ts_rs::TS;
 use crate::Moment;
 use crate::version::Cause;
 
-/// Which matches are looked for.
+/// Which matches to find.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatchQuery {
     /// Those in which the team with this number sat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<i64>,
-    /// Those in which this team sat as well: with `team` or `version` the matches of two against each other.
+    /// Those in which this team sat as well: with `team` or `version`, the matches of the two against each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<i64>,
     /// Those in which the version with this number sat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
-    /// Those that ended for this reason, in the game's words, as `reason` of a match says it.
+    /// Those that ended for this reason, in the game's words, as in `reason` of a match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How they ended for that team or version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
-    /// Those in which the program of that team or version did something wrong.
+    /// Those in which that team's or version's program did something wrong.
     #[serde(default)]
     pub faults: bool,
     /// Those on this map, by its number from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<u32>,
-    /// The cursor: matches with smaller numbers than this. `next` of the page before says it.
+    /// The cursor: matches with smaller numbers than this. It is `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<i64>,
 }
 
-/// How a match ended for somebody.
+/// How a match ended for a team or version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
-    /// Alone first.
+    /// First alone.
     Won,
     /// First with others.
     Drawn,
@@ -52,16 +52,16 @@ pub enum Ended {
 /// A page of matches, the newest first: at most 50.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Matches {
-    /// They.
+    /// The matches.
     pub matches: Vec<Match>,
-    /// With `before` of this number the next page is asked for; none where this is the last.
+    /// The value of `before` for the next page; null on the last.
     pub next: Option<i64>,
 }
 
 /// A match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Match {
-    /// By which it is asked for.
+    /// Its number, for requests about it.
     pub id: i64,
     /// What it is played for.
     pub kind: Kind,
@@ -77,11 +77,11 @@ pub struct Match {
     pub settled: Option<Moment>,
     /// Why it ended, in the game's words.
     pub reason: Option<String>,
-    /// How many steps were played.
+    /// The number of steps played.
     pub steps: Option<u32>,
-    /// Whether its replay can be had.
+    /// Whether its replay is available.
     pub has_replay: bool,
-    /// How many tries of it came to nothing by our fault.
+    /// The number of tries that came to nothing through our fault.
     pub void_tries: i64,
     /// Who sat where.
     pub seats: Vec<Seat>,
@@ -93,13 +93,13 @@ pub struct Match {
 pub enum Kind {
     /// May this version go live?
     Check,
-    /// Somebody tries out a bot that makes no version.
+    /// Somebody tries out a bot without making a version.
     Draft,
     /// Somebody wants to see it.
     Challenge,
     /// Is this version better than the one before?
     Promotion,
-    /// The ladder: the only one that is rated.
+    /// The ladder: the only kind that is rated.
     Ladder,
 }
 
@@ -109,18 +109,18 @@ pub enum Kind {
 pub enum MatchState {
     /// It waits for its turn.
     Planned,
-    /// It is played.
+    /// It is being played.
     Leased,
-    /// It was played, and is computed again before it counts.
+    /// It was played, and is recomputed before it counts.
     Posted,
     /// It is over.
     Valid,
-    /// It was given up: three tries came to nothing, or a bot cannot be made ready.
+    /// It was given up: three tries came to nothing, or a bot cannot be prepared.
     Dead,
 }
 
 impl MatchState {
-    /// Whether nothing changes any more.
+    /// Whether its state is final.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Valid | Self::Dead)
     }
@@ -133,17 +133,17 @@ pub struct Seat {
     pub team: i64,
     /// Its name.
     pub name: String,
-    /// Whether it is a bot of the contest's own.
+    /// Whether it is one of the contest's own bots.
     pub boss: bool,
     /// The version that sat there.
     pub version: i64,
     /// Its number among those of the team; below 0 for a draft.
     pub n: i64,
-    /// The least is the best; none before the end.
+    /// Its rank, the lowest being the best; null before the end.
     pub rank: Option<i64>,
     /// The score.
     pub score: Option<f64>,
-    /// What its program did wrong: of others the kind alone.
+    /// What its program did wrong; for other teams' bots only the kind.
     pub fault: Option<String>,
     /// Its longest answer, in milliseconds.
     pub max_ms: Option<f64>,
@@ -162,23 +162,23 @@ impl Match {
     }
 }
 
-/// What of a match belongs to one's own team.
+/// The part of a match that belongs to one's own team.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Own {
-    /// For each seat of the team.
+    /// Each seat of the team.
     pub seats: Vec<OwnSeat>,
 }
 
-/// What of a match belongs to whoever sat in a seat.
+/// The part of a match that belongs to the owner of a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct OwnSeat {
     /// The seat, from 1.
     pub seat: u32,
     /// What the program did wrong, in order.
     pub faults: Vec<Told>,
-    /// What it wrote, in order: the last 256 KiB of it.
+    /// What it wrote, in order: the last 256 KiB.
     pub notes: Vec<Note>,
-    /// So many of the first notes were left out.
+    /// How many of the first notes were left out.
     pub left_out: u64,
 }
 
@@ -208,49 +208,49 @@ pub struct Note {
     pub text: String,
 }
 
-/// What the address of a draft says; the body is the file as it is. The match is not rated, and no version is made.
+/// The query of a draft; the body is the file as it is. The match is not rated, and no version is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DraftQuery {
-    /// What the file is called. Of a single file it says the language: `bot.py`.
+    /// The file's name. For a single file its ending says the language: `bot.py`.
     pub name: String,
-    /// The team whose live bot it meets, by its name; where nothing is said, the one next above on the ladder.
+    /// The team whose live bot it meets, by name; by default the one next above on the ladder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// A version that it meets instead: one that is live, or one's own.
+    /// A version to meet instead: one that is live, or one's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against_version: Option<i64>,
-    /// The map, from 1; the first where nothing is said.
+    /// The map, from 1; by default the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<u32>,
-    /// The seed; a fresh one where nothing is said.
+    /// The seed; by default a fresh one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<i64>,
-    /// The seat that it takes, from 1; the first where nothing is said.
+    /// The seat it takes, from 1; by default the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seat: Option<u32>,
 }
 
-/// A match that is wanted: a version of one's own against a live bot, or against another one of one's own. It is not rated.
+/// A requested match: one's own version against a live bot, or against another of one's own. It is not rated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Challenge {
-    /// One's own version; the live one where nothing is said.
+    /// One's own version; by default the live one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
-    /// The team whose live bot it meets, by its name; where nothing is said, the one next above on the ladder.
+    /// The team whose live bot it meets, by name; by default the one next above on the ladder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// A version that it meets instead: one that is live, or one's own.
+    /// A version to meet instead: one that is live, or one's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against_version: Option<i64>,
-    /// The map, from 1; the first where nothing is said.
+    /// The map, from 1; by default the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<u32>,
-    /// The seed, a whole number of 64 bits; a fresh one where nothing is said.
+    /// The seed, a 64-bit integer; by default a fresh one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<String>,
-    /// The seat that it takes, from 1; the first where nothing is said.
+    /// The seat it takes, from 1; by default the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seat: Option<u32>,
 }
@@ -261,6 +261,6 @@ pub struct Asked {
     /// The match.
     #[serde(rename = "match")]
     pub game: Match,
-    /// Why it came to nothing, where it did.
+    /// Why it came to nothing, if it did.
     pub cause: Option<Cause>,
 }

@@ -1,4 +1,4 @@
-//! What is said when something cannot be done.
+//! The answer when a request cannot be fulfilled.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ pub struct Problem {
     pub kind: String,
     /// What happened, in a few words.
     pub title: String,
-    /// The status of HTTP.
+    /// The HTTP status.
     pub status: u16,
     /// What it means, and what to do.
     pub detail: String,
-    /// In how many seconds there is room again, where time helps; the header `Retry-After` says the same.
+    /// Seconds until there is room again, where waiting helps; the `Retry-After` header says the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<i64>,
 }

@@ -8,100 +8,100 @@ use ts_rs::TS;
 
 use crate::Moment;
 
-/// What the address of an upload says; the body is the file as it is.
+/// The query of an upload; the body is the file as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UploadQuery {
-    /// What the file is called. Of a single file it says the language: `bot.py`.
+    /// The file's name. For a single file its ending says the language: `bot.py`.
     pub name: String,
-    /// Whether it takes the place of the version before it only when it is better.
+    /// Whether it replaces the version before it only if it is better.
     #[serde(default)]
     pub only_if_better: bool,
 }
 
-/// What came of an upload.
+/// The result of an upload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Uploaded {
-    /// What that is.
+    /// The kind of result.
     pub what: UploadedWord,
     /// The version.
     pub version: Version,
 }
 
-/// What came of an upload.
+/// The kind of result of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum UploadedWord {
-    /// A new version, which is made ready now.
+    /// A new version, now being prepared.
     New,
-    /// The same was handed in before; it keeps its matches, and nothing was changed.
+    /// The same content was handed in before; it keeps its matches, and nothing changed.
     Same,
-    /// The same was handed in before and stood for the team then: it does so again.
+    /// The same content was handed in before and was live then: it is live again.
     Back,
 }
 
 /// The versions of one's team, the newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Versions {
-    /// They.
+    /// The versions.
     pub versions: Vec<Version>,
 }
 
 /// A version, with what only its team may know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Version {
-    /// By which it is asked for.
+    /// Its number, for requests about it.
     pub id: i64,
     /// Its team.
     pub team: String,
     /// Its number among those of the team, from 1.
     pub n: i64,
-    /// Where it is in its life.
+    /// Its current state.
     pub state: State,
     /// Why it failed.
     pub cause: Option<Cause>,
-    /// Why it is in its state, where there is more to say.
+    /// The reason for its state, where there is more to say.
     pub reason: Option<String>,
-    /// Whether it takes the place of the one before only when it is better.
+    /// Whether it replaces the version before it only if it is better.
     pub only_if_better: bool,
     /// When it arrived.
     pub received: Moment,
     /// The SHA-256 of what is kept of the upload.
     pub sha256: String,
-    /// When it came to be what, the first first.
+    /// When it entered each state, in order.
     pub steps: Vec<Step>,
-    /// Whether its build said anything.
+    /// Whether its build printed anything.
     pub has_log: bool,
     /// Its check match, once there is one.
     pub check: Option<i64>,
-    /// How it does against the version that it followed; none where it followed none, or nothing is known yet.
+    /// How it does against the version it followed; null if it followed none, or nothing is known yet.
     pub verdict: Option<Verdict>,
 }
 
-/// Where a version is in its life.
+/// The states in the life of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It waits.
     Received,
-    /// It is unpacked and built.
+    /// It is being unpacked and built.
     Building,
     /// It plays its check match.
     Checking,
-    /// It plays against the one before, whose place it takes only when it is better.
+    /// It plays against the version before it, and replaces it only if it is better.
     Trial,
-    /// It stands for its team.
+    /// It plays for its team.
     Live,
-    /// It did, or was overtaken.
+    /// It was live before, or was overtaken.
     Former,
     /// It cannot play.
     Failed,
-    /// It is none: bytes that were tried out, and are forgotten after a day.
+    /// Not a version: bytes that were tried out, forgotten after a day.
     Draft,
 }
 
 impl State {
-    /// Whether its check match is not over.
+    /// Whether its check match is still to come or under way.
     pub fn is_waiting(self) -> bool {
         matches!(self, Self::Received | Self::Building | Self::Checking)
     }
@@ -125,18 +125,18 @@ impl fmt::Display for State {
 /// A step in the life of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Step {
-    /// It came to be this.
+    /// The state it entered.
     pub state: State,
-    /// Then.
+    /// When.
     pub at: Moment,
 }
 
 /// Why something came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Cause {
-    /// Whose doing it is.
+    /// Whose fault it is.
     pub whose: Whose,
-    /// At which step.
+    /// The stage at which it happened.
     pub stage: Stage,
     /// What happened.
     pub what: String,
@@ -144,17 +144,17 @@ pub struct Cause {
     pub fix: Option<String>,
 }
 
-/// Whose doing something is.
+/// Whose fault something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Whose {
-    /// Its author's.
+    /// The author's.
     Yours,
     /// That of the contest and its machines.
     Ours,
 }
 
-/// The steps from what was handed in to a bot that plays.
+/// The stages from an upload to a bot that plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
@@ -168,18 +168,18 @@ pub enum Stage {
     Match,
 }
 
-/// Whether a version is better than the one that it followed.
+/// Whether a version is better than the one it followed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Verdict {
-    /// The number of that one.
+    /// The number of the version it followed.
     pub against: i64,
     /// What is known.
     pub says: Says,
     /// The same in words, with its interval: `+48 ± 34 Elo, worse on map 3`.
     pub text: String,
-    /// The maps on which it is worse, by their numbers.
+    /// The maps on which it is worse, by number.
     pub worse_on: Vec<u32>,
-    /// Whether this is the last word; else matches are still played for it.
+    /// Whether this is final; otherwise matches are still being played for it.
     pub is_final: bool,
 }
 
@@ -195,9 +195,9 @@ pub enum Says {
     Unknown,
 }
 
-/// What a build said.
+/// The output of a build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct BuildLog {
-    /// The last 64 KiB of it; empty while there is none.
+    /// The last 64 KiB; empty while there is none.
     pub text: String,
 }

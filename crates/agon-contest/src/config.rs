@@ -1,8 +1,8 @@
-//! `contest.toml`: a tournament, or a contest of `agon serve`, written down.
+//! `contest.toml`: a tournament, or a contest of `agon serve`, in a file.
 //!
-//! It fixes what decides results: game, rules, maps, clock, seeds, bots. How it is run (`-j`, `--json`,
-//! which replays are kept) stays on the command line. The sections `[site]`, `[ladder]` and `[sandbox]` are for `agon serve`,
-//! and `seed` and `bots` for `agon tournament`; each passes over what is the other's.
+//! It fixes what decides results: game, rules, maps, clock, seeds, bots. How it is run (`-j`, `--json`, which replays are
+//! kept) stays on the command line. The sections `[site]`, `[ladder]` and `[sandbox]` are for `agon serve`, `seed` and
+//! `bots` for `agon tournament`; each ignores what belongs to the other.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,10 +11,10 @@ use agon_bot::manifest::{at, toml_error};
 use serde::Deserialize;
 use toml::de::DeTable;
 
-/// A larger file is refused.
+/// The largest file accepted, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// What `contest.toml` holds. Unknown keys are errors. Paths are relative to the file.
+/// The content of `contest.toml`. Unknown keys are errors. Paths are relative to the file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContestFile {
@@ -23,39 +23,39 @@ pub struct ContestFile {
     /// A preset or a rules file.
     #[serde(default)]
     pub rules: Option<String>,
-    /// Rules changed on top.
+    /// Changes to those rules.
     #[serde(default)]
     pub set: toml::Table,
     /// Maps by name, files, or `generate`; the rounds take them in turn.
     #[serde(default)]
     pub maps: Vec<String>,
-    /// Seats of a match.
+    /// Seats in a match.
     #[serde(default)]
     pub seats: Option<u8>,
-    /// The seed of the first round; each round has the next. A tournament needs it; the seeds of a site come from its
+    /// The seed of the first round; each round has the next. A tournament needs it; a site derives its seeds from its
     /// secret.
     #[serde(default)]
     pub seed: Option<i64>,
-    /// Matches each pairing plays, in a ladder each bot, rounded up to whole blocks. The other formats have their own
-    /// lengths.
+    /// Matches played by each pairing, or in a ladder by each bot, rounded up to whole blocks. The other formats have their
+    /// own lengths.
     #[serde(default)]
     pub games: Option<u64>,
-    /// Who plays whom; nothing where the file leaves it open, which is a round robin.
+    /// Who plays whom; by default a round robin.
     #[serde(default)]
     pub format: Option<FormatName>,
     /// Rounds of a swiss tournament.
     #[serde(default)]
     pub rounds: Option<u32>,
-    /// Blocks of an encounter in knockout and double elimination.
+    /// Blocks per encounter in knockout and double elimination.
     #[serde(default)]
     pub best_of: Option<u32>,
-    /// How many of a heat go on.
+    /// How many advance from a heat.
     #[serde(default)]
     pub advance: Option<usize>,
-    /// A ladder finds out only who the best so many are; `agon serve` says how sure that is.
+    /// A ladder finds out only who the best ones are, this many; `agon serve` says how certain that is.
     #[serde(default)]
     pub decide_top: Option<usize>,
-    /// A journal, or the folder of a series, by whose ratings the bots are seeded.
+    /// A journal, or the folder of a series, whose ratings seed the bots.
     #[serde(default)]
     pub seeding: Option<String>,
     /// `original` or `site-2026`.
@@ -67,7 +67,7 @@ pub struct ContestFile {
     /// No answer may take longer than this: `500ms`, `2s`.
     #[serde(default)]
     pub time_limit: Option<String>,
-    /// What all answers of a seat in one match may take together: `300s`.
+    /// Limit on the total time of a seat's answers in one match: `300s`.
     #[serde(default)]
     pub time_total: Option<String>,
     /// `stop` or `allow`.
@@ -76,19 +76,19 @@ pub struct ContestFile {
     /// The bots of a tournament.
     #[serde(default)]
     pub bots: Vec<ContestBot>,
-    /// What `agon serve` needs to know beside.
+    /// What else `agon serve` needs to know.
     #[serde(default)]
     pub site: SiteSection,
     /// How the ladder of `agon serve` is played.
     #[serde(default)]
     pub ladder: LadderSection,
-    /// How the bots of `agon serve` are held.
+    /// How the bots of `agon serve` are confined.
     #[serde(default)]
     pub sandbox: SandboxSection,
-    /// What machines that join are like; only `agon serve` reads it.
+    /// What machines that join must be like; only `agon serve` reads it.
     #[serde(default)]
     pub workers: WorkersSection,
-    /// Where it stands, and its text: what errors point into.
+    /// The path and the text of the file, which errors point into.
     #[serde(skip)]
     source: (String, String),
 }
@@ -97,23 +97,23 @@ pub struct ContestFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SiteSection {
-    /// The name of the contest; the folder's where there is none.
+    /// The name of the contest; by default the folder's.
     pub title: Option<String>,
-    /// Built-in bots that stand on the ladder; all of the game's where nothing is said.
+    /// Built-in bots on the ladder; by default all of the game's.
     pub bosses: Option<Vec<String>>,
-    /// The zone of the dates, as `Europe/Vienna`; UTC where nothing is said.
+    /// The time zone of the dates, such as `Europe/Vienna`; by default UTC.
     pub time_zone: Option<String>,
-    /// From when on bots can be handed in.
+    /// When uploads open.
     pub opens: Option<Date>,
-    /// Until when bots can be handed in.
+    /// When uploads close.
     pub closes: Option<Date>,
-    /// How many people play for one team at most; one where nothing is said.
+    /// The most people in one team; by default one.
     pub team_size: Option<u8>,
-    /// Who may sign up; nobody where nothing is said.
+    /// Who may sign up; by default nobody.
     pub sign_up: Option<SignUpWord>,
 }
 
-/// A date with a time, as TOML has it.
+/// A date with a time, as in TOML.
 pub type Date = toml::value::Datetime;
 
 /// Who may sign up.
@@ -122,7 +122,7 @@ pub type Date = toml::value::Datetime;
 pub enum SignUpWord {
     /// Everybody.
     Open,
-    /// Who has the code of the contest.
+    /// Those who have the code of the contest.
     Invite,
     /// Nobody.
     Closed,
@@ -132,7 +132,7 @@ impl SignUpWord {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Open, Self::Invite, Self::Closed];
 
-    /// As it stands in the file.
+    /// The word in the file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -146,7 +146,7 @@ impl SignUpWord {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LadderSection {
-    /// So many rated matches a version plays, beside those in which others need it.
+    /// The number of rated matches a version plays, apart from those in which others need it.
     pub matches: u32,
 }
 
@@ -160,11 +160,11 @@ impl Default for LadderSection {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SandboxSection {
-    /// The organiser trusts everybody who hands in: their bots also run where this machine cannot hold them.
+    /// The organiser trusts everybody who uploads: their bots also run where this machine cannot confine them.
     pub trust_bots: bool,
-    /// Folders with packages that all bots and builds find, read-only.
+    /// Folders with packages that all bots and builds can read.
     pub packages: Vec<String>,
-    /// Variables by which they find them.
+    /// Environment variables that lead to them.
     pub env: BTreeMap<String, String>,
 }
 
@@ -172,10 +172,10 @@ pub struct SandboxSection {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkersSection {
-    /// The speed of the contest, in the unit of `agon work`; where nothing is said that of the machine that runs it, or of the first
+    /// The speed of the contest, in the unit of `agon work`; by default that of the machine that runs it, or of the first
     /// that joins.
     pub speed: Option<f64>,
-    /// A machine that joins is no more than so many per cent slower or faster.
+    /// How many per cent slower or faster a machine that joins may be.
     pub tolerance: f64,
 }
 
@@ -191,17 +191,17 @@ impl Default for WorkersSection {
 pub enum FormatName {
     /// Everybody meets everybody equally often.
     RoundRobin,
-    /// Rounds in which those of equal points meet.
+    /// Rounds in which bots of equal points meet.
     Swiss,
-    /// Who loses an encounter is out.
+    /// The loser of an encounter is out.
     Knockout,
-    /// Who loses two encounters is out.
+    /// A bot that has lost two encounters is out.
     DoubleElimination,
-    /// Those meet whose match tells most.
+    /// Each match is between those whose meeting tells most.
     Ladder,
 }
 
-/// A bot of a contest: its name, or with a label.
+/// A bot of a contest: a name, or a name with a label.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged, expecting = "a bot is a text, or { bot = \"...\", label = \"...\" }")]
 pub enum ContestBot {
@@ -222,7 +222,7 @@ pub struct Labelled {
 }
 
 impl ContestFile {
-    /// Reads a file; names of files in it become relative to where we are.
+    /// Reads a file; file names in it become relative to the working directory.
     ///
     /// # Errors
     /// A message that points into the file.
@@ -265,7 +265,7 @@ impl ContestFile {
         Ok(file)
     }
 
-    /// What is wrong with this key, with the file and the line it stands in.
+    /// The problem with this key, with the file and the line it is in.
     pub fn wrong(&self, key: &str, why: &str) -> String {
         let (path, text) = &self.source;
         let span = DeTable::parse(text).ok().and_then(|table| {
@@ -278,7 +278,7 @@ impl ContestFile {
     }
 }
 
-/// The key that was perhaps meant.
+/// Suggests the key that was probably meant.
 fn hint(line: &str) -> String {
     const KEYS: [&str; 28] = [
         "game",
@@ -316,7 +316,7 @@ fn hint(line: &str) -> String {
 }
 
 impl ContestBot {
-    /// The bot, and its label where it has one.
+    /// The bot, and its label if it has one.
     pub fn parts(&self) -> (&str, Option<&str>) {
         match self {
             Self::Name(bot) => (bot, None),

@@ -1,7 +1,7 @@
-//! What a bot is made of: the files its name names, and a hash of them.
+//! What a bot consists of: the files its name refers to, and a hash of them.
 //!
-//! A bot is what its name names: a file alone, or a folder with everything in it but what tools leave
-//! there ([`LEFT_OUT`], [`LEFT_OUT_ENDINGS`]). A helper beside a single file is not part of it; name the folder then.
+//! A bot is what its name refers to: a single file, or a folder with everything in it except what tools leave there ([`LEFT_OUT`],
+//! [`LEFT_OUT_ENDINGS`]). A helper beside a single file is not part of it; name the folder instead.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use agon_bot::{BotName, Kind, Launch};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// Folders that are no part of a bot: what version control, compilers, package managers and agon
-/// itself leave behind.
+/// Folders that are not part of a bot: what version control, compilers, package managers and agon itself leave behind.
 pub const LEFT_OUT: [&str; 9] = [
     ".git",
     ".hg",
@@ -23,15 +22,15 @@ pub const LEFT_OUT: [&str; 9] = [
     "agon-series",
 ];
 
-/// Endings of files that are no part of a bot: what it, or an editor, writes while it runs.
+/// Endings of files that are not part of a bot: what it, or an editor, writes while it runs.
 pub const LEFT_OUT_ENDINGS: [&str; 4] = ["log", "tmp", "pyc", "swp"];
 
-/// A folder with more files is no bot.
+/// The most files in a bot's folder.
 const MOST_FILES: usize = 20_000;
-/// Of a larger file (weights of a network) size and time of change stand for the content.
+/// Above this size (weights of a network), size and modification time stand for the content.
 const LARGE: u64 = 64 << 20;
 
-/// A hash of text: of rules, of a map.
+/// The hash of a text: of rules, of a map.
 pub fn of_text(text: &[u8]) -> u64 {
     xxh3_64(text)
 }
@@ -39,11 +38,11 @@ pub fn of_text(text: &[u8]) -> u64 {
 /// A hash of everything that makes the bot play as it does, as far as that can be known.
 ///
 /// # Errors
-/// A sentence for the user, when files cannot be read.
+/// A sentence for the user when files cannot be read.
 pub fn of_bot(name: &BotName) -> Result<u64, String> {
     let mut hash = Xxh3::new();
     match &name.kind {
-        // The program's version stands for the code of its own bots.
+        // The program's version stands for the code of its built-in bots.
         Kind::Builtin { .. } => {
             hash.update(name.text.as_bytes());
             hash.update(env!("CARGO_PKG_VERSION").as_bytes());
@@ -60,7 +59,7 @@ pub fn of_bot(name: &BotName) -> Result<u64, String> {
         }
         Kind::Path(path) => {
             add_path(&mut hash, path)?;
-            // The program may lie in a folder that is left out: `run = "target/release/bot"`.
+            // The program may be in a folder that is left out: `run = "target/release/bot"`.
             if path.is_dir()
                 && let Ok(Some(launch)) = Launch::of(name)
             {

@@ -1,4 +1,4 @@
-//! How a series went: Elo with its interval, and the LLR of a test, over the matches played. It is what pictures show.
+//! The course of a series, for charts: Elo with its interval, and the LLR of a test, over the matches played.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::standing::{Standing, shape};
 /// A moment of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Matches played by now.
+    /// Matches played so far.
     pub games: u64,
-    /// The difference in Elo; nothing while every point was won, or lost.
+    /// The difference in Elo; none while every point was won, or lost.
     pub elo: Option<f64>,
-    /// The lower end of its interval of 95 %; nothing where that is open.
+    /// The lower end of its 95 % interval; none where that is open.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
@@ -27,27 +27,27 @@ pub struct Point {
 /// The course of one pairing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Course {
-    /// The bots, by their places in the header; the figures are those of the first.
+    /// The bots, by index in the header; the figures are those of the first.
     pub bots: Vec<usize>,
     /// The moments, in order; the last is the end.
     pub points: Vec<Point>,
-    /// The lowest and the highest Elo that a picture shows.
+    /// The lowest and the highest Elo of the chart.
     pub elo: [f64; 2],
     /// The LLR at which a test accepts H0, and at which H1.
     pub bounds: Option<[f64; 2]>,
-    /// The lowest and the highest LLR that a picture shows.
+    /// The lowest and the highest LLR of the chart.
     pub llr: [f64; 2],
 }
 
-/// A picture has no more moments than this.
+/// The most moments in a chart.
 const MOST_POINTS: u64 = 200;
-/// So many pairings of a gauntlet have a picture.
+/// How many pairings of a gauntlet get a chart.
 const MOST_COURSES: usize = 8;
-/// The first moments, whose intervals are very wide, do not decide what a picture shows: this share of them.
+/// The share of first moments that do not set the range of a chart, because their intervals are very wide.
 const EARLY: f64 = 0.1;
 
-/// The courses of a test, or of a gauntlet with each opponent; none of a tournament. `entries` are all matches of
-/// the journal.
+/// The courses of a test, or of a gauntlet with each opponent; none for a tournament. `entries` are all matches of the
+/// journal.
 pub fn courses(header: &Header, entries: &[Entry]) -> Vec<Course> {
     if header.kind == Kind::Tournament {
         return Vec::new();
@@ -98,7 +98,7 @@ fn point(games: u64, tally: &Tally, sprt: Option<&Sprt>) -> Point {
     Point { games, elo, low, high, llr: sprt.and_then(|sprt| sprt.llr(tally)) }
 }
 
-/// The least and the most of these and 0, with some room around them.
+/// The minimum and maximum of these and 0, with some margin.
 fn range(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
     let (low, high) = numbers.fold((0.0f64, 0.0f64), |(low, high), one| (low.min(one), high.max(one)));
     let room = ((high - low) * 0.06).max(0.1);
@@ -113,7 +113,7 @@ mod tests {
     use crate::journal::TestId;
     use crate::journal::tests::{entry, header};
 
-    /// So many blocks, of which NEW wins one match in each and the other in every third.
+    /// Blocks in which NEW wins one match each and the other in every third.
     fn entries(blocks: u64) -> Vec<Entry> {
         let ranks = |block: u64, game: u32| match (game, block % 3) {
             (1, _) | (2, 0) => vec![[1, 2], [2, 1]][game as usize - 1].to_vec(),

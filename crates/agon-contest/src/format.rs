@@ -1,4 +1,4 @@
-//! Tournaments that are no round robin: who plays whom follows from the results so far (`agon-pairing`).
+//! Tournaments other than round robin: who plays whom follows from the results so far (`agon-pairing`).
 
 use std::collections::BTreeSet;
 
@@ -12,45 +12,45 @@ use serde::{Deserialize, Serialize};
 use crate::journal::Entry;
 use crate::plan::{BlockPlan, Plan};
 
-/// A format with its numbers. An encounter is a block, or several: one seed in all rotations of the seats.
+/// A format with its parameters. An encounter is one block or several; a block is one seed in all rotations of the seats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Form {
-    /// So many rounds; those of equal points meet, nobody twice.
+    /// A fixed number of rounds; bots with equal points meet, no pair twice.
     Swiss {
-        /// The rounds.
+        /// The number of rounds.
         rounds: u32,
     },
-    /// Who loses an encounter is out.
+    /// The loser of an encounter is out.
     Knockout {
-        /// Blocks of an encounter.
+        /// Blocks per encounter.
         best_of: u32,
     },
-    /// Who loses two encounters is out.
+    /// A bot that has lost two encounters is out.
     DoubleElimination {
-        /// Blocks of an encounter.
+        /// Blocks per encounter.
         best_of: u32,
     },
-    /// Knockout with more than two seats: the best of each heat go on.
+    /// Knockout with more than two seats: the best of each heat advance.
     Heats {
-        /// Blocks of a heat.
+        /// Blocks per heat.
         best_of: u32,
-        /// How many go on.
+        /// How many advance.
         advance: usize,
     },
-    /// Who meets tells most about the order.
+    /// Each pairing is the one that tells most about the order.
     Ladder {
-        /// Blocks in all.
+        /// Blocks in total.
         blocks: u32,
-        /// Only the order across this line is asked for.
+        /// Only the order across this line matters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         top: Option<usize>,
     },
-    /// A newcomer is placed among bots that played before. It is the first of the seeding.
+    /// Places a newcomer among bots that have played before. It is the first of the seeding.
     Placement {
-        /// At most so many blocks.
+        /// Upper limit on the blocks.
         blocks: u32,
-        /// Until half of its interval is so many Elo.
+        /// Stops once half of its interval is this many Elo.
         within: u32,
     },
 }
@@ -61,14 +61,14 @@ pub struct FormatId {
     /// The format.
     #[serde(flatten)]
     pub form: Form,
-    /// The bots by their places in the header, the one held to be the strongest first.
+    /// The bots by index in the header, the presumed strongest first.
     pub seeding: Vec<usize>,
-    /// In a placement the ratings of all but the newcomer, in the order of the seeding, in tenths of Elo.
+    /// In a placement, the ratings of all but the newcomer, in seeding order, in tenths of Elo.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ratings: Vec<i32>,
 }
 
-/// Blocks of an encounter and tables of a round have numbers below these.
+/// Blocks of an encounter and tables of a round have numbers below this.
 const MOST_BLOCKS: u64 = 1_000;
 const MOST_TABLES: u64 = 100_000;
 
@@ -96,10 +96,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Before the first result.
+    /// The state before the first result.
     ///
     /// # Errors
-    /// When the format cannot be held with so many bots and seats.
+    /// When the format cannot be held with this number of bots and seats.
     pub fn new(what: &FormatId, bots: usize, seats: u8) -> Result<Self, FormatError> {
         let seats = usize::from(seats);
         let (mut ladder, mut placement) = (None, None);
@@ -126,12 +126,12 @@ impl Schedule {
         Ok(Self { format, ladder, placement, seeding, results, named, blocks })
     }
 
-    /// How many blocks there are in all, where that is fixed.
+    /// The total number of blocks, where it is fixed.
     pub fn blocks(&self) -> Option<u64> {
         self.blocks
     }
 
-    /// The blocks that can be played now and were not named before.
+    /// The blocks that can be played now and were not returned before.
     pub fn name(&mut self, plan: &Plan) -> Vec<BlockPlan> {
         let (seeding, named) = (&self.seeding, &mut self.named);
         let fixtures = self.format.next(&self.results).into_iter().filter(|fixture| named.insert(fixture.id));
@@ -148,7 +148,7 @@ impl Schedule {
         self.format.next(&self.results).is_empty()
     }
 
-    /// Takes in a whole block.
+    /// Records a whole block.
     pub fn add(&mut self, block: &BlockPlan, entries: &[Entry]) {
         let Some(id) = id(block.number) else { return };
         let lineup = &block.games[0];
@@ -164,7 +164,7 @@ impl Schedule {
         self.results.insert(id, played);
     }
 
-    /// Whether the results are those of blocks that this format would have named.
+    /// Whether the results belong to blocks that this format would have chosen.
     pub fn knows_its_results(&self) -> bool {
         let mut known = Results::new();
         loop {
@@ -182,14 +182,14 @@ impl Schedule {
         }
     }
 
-    /// The table, best first; bots by their places in the header.
+    /// The table, best first; bots by index in the header.
     pub fn standing(&self) -> Vec<Standing> {
         let mut table = self.format.standing(&self.results);
         table.iter_mut().for_each(|row| row.bot = self.seeding[row.bot]);
         table
     }
 
-    /// In a ladder, how sure it is that the best `top` bots are the best, in their order.
+    /// In a ladder, how certain it is that the best `top` bots are the best, in their order.
     pub fn certainty(&self, top: usize) -> Option<f64> {
         self.ladder.as_ref().map(|ladder| ladder.certainty(&self.results, top))
     }

@@ -2,12 +2,11 @@
 //!
 //! Longer than 500 lines: the format is read, written and checked in one place, with its tests.
 //!
-//! The first line is the [`Header`], each further line an [`Entry`]. A match counts only after its line
-//! was handed to the operating system in one write, so that nothing that happens to this program
-//! (`kill -9` included) loses a match that was counted. For the case that the whole machine stops, the
-//! file is forced to the disk every second ([`Journal::sync`]) and when a series ends: at most a second
-//! of matches must then be played again, and none is ever counted twice, as each line says which match
-//! it is. A last line without its end is what a killed write leaves; it is dropped.
+//! The first line is the [`Header`], each further line an [`Entry`]. A match counts only after its line was handed to the
+//! operating system in one write, so nothing that happens to this program (`kill -9` included) loses a match that was
+//! counted. In case the whole machine stops, the file is forced to the disk every second ([`Journal::sync`]) and when a
+//! series ends: at most a second of matches must then be played again, and none is ever counted twice, because each line
+//! says which match it is. A last line without its end is what a killed write leaves; it is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -25,15 +24,15 @@ use crate::format::{Form, FormatId, Schedule};
 use crate::plan::{self, Kind, Plan};
 use crate::whole;
 
-/// The version of the format. Version 2 has plans of version 2, starts, and matches that stayed void; version 1 is
-/// read too.
+/// The version of the format. Version 2 adds plans of version 2, starts, and matches that stayed void; version 1 can still
+/// be read.
 pub const FORMAT: u32 = 2;
-/// A longer line is damage.
+/// The longest line, in bytes; a longer one is damage.
 const LONGEST_LINE: usize = 1 << 20;
-/// A match has no more faults of different kinds listed than this.
+/// The most kinds of faults listed for a match.
 pub const LISTED_FAULTS: usize = 16;
 
-/// The first line: all that must stay the same when a series goes on.
+/// The first line: everything that must stay the same for a series to be resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the format.
@@ -42,13 +41,13 @@ pub struct Header {
     pub program: String,
     /// When the series began, in seconds since 1970.
     pub started: u64,
-    /// The version of the plan: who sits where. A series keeps that with which it began.
+    /// The version of the plan: who sits where. A series keeps the version it began with.
     #[serde(default = "first_plan")]
     pub plan: u32,
-    /// The format of a tournament that is no round robin.
+    /// The format of a tournament other than round robin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<FormatId>,
-    /// What kind of series.
+    /// The kind of series.
     pub kind: Kind,
     /// The game.
     pub game: String,
@@ -58,21 +57,21 @@ pub struct Header {
     pub rules: RulesId,
     /// The maps, in the order in which rounds take them.
     pub maps: Vec<MapId>,
-    /// Seats of a match.
+    /// Seats in a match.
     pub seats: u8,
-    /// The bots; entries name them by their place here.
+    /// The bots; entries refer to them by index.
     pub bots: Vec<BotId>,
     /// The seed of the first round.
     #[serde(with = "seed_as_string")]
     pub seed: i64,
-    /// The clock the bots have; in the file its words.
+    /// The clock the bots play with; in the file, its words.
     pub clock: RecordedClock,
     /// What happens to a bot that computes in its opponent's time.
     pub ponder: Ponder,
-    /// The test, where it is one.
+    /// The test, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<TestId>,
-    /// Options of `agon play` that play a match under the same conditions, for who reads a journal.
+    /// Options for `agon play` that play a match under the same conditions, for readers of the journal.
     #[serde(default)]
     pub options: Vec<String>,
 }
@@ -80,11 +79,11 @@ pub struct Header {
 /// Rules, and how to tell whether they changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulesId {
-    /// The preset or file, and changes on top.
+    /// The preset or file, with any changes to it.
     pub name: String,
     /// A hash of all rules and their version.
     pub hash: RulesHash,
-    /// All of them, so that a change can be shown.
+    /// The full rules, so that a change can be shown.
     pub text: String,
 }
 
@@ -102,7 +101,7 @@ pub struct MapId {
 pub struct BotId {
     /// As the user named it.
     pub bot: String,
-    /// The name by which `agon play` finds it, where that is another one.
+    /// The name by which `agon play` finds it, if different.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub play: Option<String>,
     /// A short name.
@@ -112,13 +111,13 @@ pub struct BotId {
 }
 
 impl BotId {
-    /// The name for a command line.
+    /// The name to use on a command line.
     pub fn command_name(&self) -> &str {
         self.play.as_deref().unwrap_or(&self.bot)
     }
 }
 
-/// A test's hypotheses and errors.
+/// A test's hypotheses and error rates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct TestId {
     /// The model.
@@ -127,9 +126,9 @@ pub struct TestId {
     pub elo0: f64,
     /// The hypothesis H1.
     pub elo1: f64,
-    /// How often H1 may be accepted wrongly.
+    /// The probability of accepting H1 wrongly.
     pub alpha: f64,
-    /// How often H0 may be accepted wrongly.
+    /// The probability of accepting H0 wrongly.
     pub beta: f64,
 }
 
@@ -143,10 +142,10 @@ pub struct Entry {
     /// The seed.
     #[serde(with = "seed_as_string")]
     pub seed: i64,
-    /// The map that was played.
+    /// The map played.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub map: String,
-    /// The bot in each seat, by its place in the header, from 0.
+    /// The bot in each seat, by index in the header, from 0.
     pub bots: Vec<usize>,
     /// The score of each seat.
     pub scores: Vec<f64>,
@@ -154,9 +153,9 @@ pub struct Entry {
     pub ranks: Vec<u8>,
     /// Why it ended, in the game's words.
     pub reason: String,
-    /// How many steps were played.
+    /// The number of steps played.
     pub steps: u32,
-    /// A hash of rules, map and state before the first turn, in hexadecimal; journals of earlier versions have none.
+    /// A hash of rules, map and the state before the first turn, in hexadecimal; journals of earlier versions lack it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub start: String,
     /// A hash of all answers, in hexadecimal: equal for equal games.
@@ -165,19 +164,19 @@ pub struct Entry {
     pub max_ms: Vec<f64>,
     /// Wall time of the match in microseconds.
     pub wall_us: u64,
-    /// How often the match had to be played because the machine was late, where more than once.
+    /// How many tries it took because the machine was late, where more than one.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub tries: u32,
     /// What bots did wrong as programs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultCount>,
-    /// How many orders of each seat the rules did not allow; empty for none.
+    /// For each seat, the number of orders that the rules rejected; empty for none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<u64>,
-    /// The replay, relative to the journal, where it was kept.
+    /// The replay, relative to the journal, if it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
-    /// How each seat's program was held, where one ran in a sandbox: `off` or the level; empty without a program.
+    /// How each seat's program was confined, if one ran in a sandbox: `off` or the level; empty without a program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sandbox: Vec<String>,
 }
@@ -196,10 +195,11 @@ fn is_once(tries: &u32) -> bool {
 }
 
 impl Entry {
-    /// Where the replay of this match of a journal lies; none when it was not kept.
+    /// Where the replay of this match is; none when it was not kept.
     ///
     /// # Errors
-    /// When it is said to lie elsewhere than beside the journal: that may come from anybody, and no other files are read for it.
+    /// When its path leads elsewhere than beside the journal: a journal may come from anybody, and must not make us read
+    /// other files.
     pub fn kept_beside(&self, journal: &Path) -> Result<Option<PathBuf>, String> {
         let Some(kept) = self.replay.as_deref().map(Path::new) else { return Ok(None) };
         if !kept.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -214,7 +214,7 @@ impl Entry {
     }
 }
 
-/// A match that could not be played fairly, however often it was tried.
+/// A match that could not be played fairly, after all its tries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Void {
     /// The block, from 1.
@@ -224,18 +224,18 @@ pub struct Void {
     /// The seed.
     #[serde(with = "seed_as_string")]
     pub seed: i64,
-    /// The bot in each seat, by its place in the header, from 0.
+    /// The bot in each seat, by index in the header, from 0.
     pub bots: Vec<usize>,
-    /// What happened the last time.
+    /// What happened on the last try.
     pub why: String,
-    /// The bot that kept the others from being asked fairly, by its place in the header; none when it was other load.
+    /// The bot that kept the others from being asked fairly, by index in the header; none when it was other load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub culprit: Option<usize>,
-    /// How often it was tried.
+    /// The number of tries.
     pub tries: u32,
 }
 
-/// The line of a journal that says so.
+/// The journal line of a void match.
 #[derive(Serialize, Deserialize)]
 struct VoidLine {
     void: Void,
@@ -249,11 +249,11 @@ const VOID_LINE: &[u8] = b"{\"void\":";
 pub struct FaultCount {
     /// The seat, from 1.
     pub seat: u8,
-    /// What kind, in words.
+    /// The kind, in words.
     pub kind: String,
     /// How often.
     pub count: u64,
-    /// When first, in the game's words.
+    /// When it first happened, in the game's words.
     pub turn: String,
     /// What happened that first time.
     pub message: String,
@@ -268,7 +268,7 @@ pub enum JournalError {
     /// The system refused.
     #[error("journal {0}: {1}")]
     Io(PathBuf, #[source] io::Error),
-    /// It is there already.
+    /// It already exists.
     #[error("journal {0} is there already: add --resume to go on with it, or name another one")]
     Exists(PathBuf),
     /// Another program writes to it.
@@ -277,7 +277,7 @@ pub enum JournalError {
     /// It is something else.
     #[error("{0} is no journal of agon: {1}")]
     Foreign(PathBuf, String),
-    /// A line cannot be what it should be.
+    /// A line is not what it should be.
     #[error(
         "journal {path}, line {line}: {why}\n  what stands before it ({before}) is whole; to go on with that: \
          head -n {keep} {path} > repaired.jsonl",
@@ -301,7 +301,7 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
 }
 
 impl Header {
-    /// The plan; how many rounds is not part of a journal, so that a series can be made longer.
+    /// The plan. The number of rounds is not part of a journal, so that a series can be extended.
     pub fn plan(&self, rounds: Option<u64>) -> Plan {
         Plan {
             version: self.plan,
@@ -315,7 +315,7 @@ impl Header {
         }
     }
 
-    /// Groups of bots that are copies of one another: the same content under the same name.
+    /// Groups of bots that are copies of one another: same content, same name.
     pub fn copies(&self) -> Vec<Vec<usize>> {
         let mut groups: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
         for (number, bot) in self.bots.iter().enumerate() {
@@ -324,7 +324,7 @@ impl Header {
         groups.into_values().filter(|group| group.len() > 1).collect()
     }
 
-    /// This match, to be played again under the same conditions.
+    /// How to play this match again under the same conditions.
     pub fn spec(&self, entry: &Entry) -> MatchSpec {
         self.spec_of(entry.block, entry.seed, &entry.bots)
     }
@@ -364,7 +364,7 @@ impl Header {
         self.spec_of(block, seed, bots).command().unwrap_or_default()
     }
 
-    /// What is different in `now`, in sentences; empty when a series may go on.
+    /// What differs in `now`, in sentences; empty when the series may be resumed.
     pub fn changes(&self, now: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         let mut plain = |what: &str, was: &dyn ToString, is: &dyn ToString| {
@@ -473,25 +473,25 @@ fn rules_changed(was: &Header, now: &Header) -> String {
     }
 }
 
-/// What was found in a journal.
+/// The result of reading a journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Past {
     /// The first line.
     pub header: Header,
-    /// How many whole entries followed.
+    /// The number of whole entries that followed.
     pub entries: u64,
-    /// The matches that stayed void and were not played since.
+    /// The matches that stayed void and have not been played since.
     pub voids: Vec<Void>,
-    /// Whether the last line had no end; it was left out.
+    /// Whether the last line was incomplete; it was left out.
     pub torn: bool,
-    /// How many bytes are whole.
+    /// The length of the whole lines, in bytes.
     whole: u64,
 }
 
-/// Reads the header alone.
+/// Reads only the header.
 ///
 /// # Errors
-/// When it is no journal.
+/// When it is not a journal.
 pub fn read_header(path: &Path) -> Result<Header, JournalError> {
     let failed = |error| JournalError::Io(path.to_owned(), error);
     let mut line = Vec::new();
@@ -503,19 +503,19 @@ pub fn read_header(path: &Path) -> Result<Header, JournalError> {
     Ok(header)
 }
 
-/// Reads a journal; every whole entry is given to `each`, in the order of the file.
+/// Reads a journal; `each` gets every whole entry, in the order of the file.
 ///
 /// # Errors
-/// When it is no journal or damaged. A last line without its end is not damage.
+/// When it is not a journal, or is damaged. An incomplete last line is not damage.
 pub fn read(path: &Path, each: impl FnMut(Entry)) -> Result<Past, JournalError> {
     let file = agon_replay::file::open(path).map_err(|error| JournalError::Io(path.to_owned(), error))?;
     read_from(path, BufReader::with_capacity(256 << 10, file), each)
 }
 
-/// Reads the content of a journal; `path` stands in errors.
+/// Reads the content of a journal; `path` is for errors.
 ///
 /// # Errors
-/// As [`read`].
+/// Those of [`read`].
 pub fn read_from(
     path: &Path,
     mut file: impl BufRead,
@@ -574,7 +574,7 @@ pub fn read_from(
     Ok(past)
 }
 
-/// Whether a match of this block, number, seed and bots is one of the plan's.
+/// Whether a match with this block, number, seed and bots belongs to the plan.
 fn belongs(
     plan: &Plan,
     pairings: &[Vec<usize>],
@@ -585,7 +585,7 @@ fn belongs(
 }
 
 impl Entry {
-    /// Whether this match is one of the plan's.
+    /// Checks that this match belongs to the plan.
     fn check(&self, plan: &Plan, pairings: &[Vec<usize>]) -> Result<(), String> {
         let seats = usize::from(plan.seats);
         belongs(plan, pairings, (self.block, self.game, self.seed, &self.bots))?;
@@ -609,7 +609,7 @@ impl Entry {
     }
 }
 
-/// A journal that is open for writing. Nobody else can write to it meanwhile.
+/// A journal open for writing, which keeps everybody else from writing to it.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -618,10 +618,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal. It appears with its header or not at all.
+    /// Creates a journal. It appears with its header or not at all.
     ///
     /// # Errors
-    /// When there is one already, or the system refuses.
+    /// When it already exists, or the system refuses.
     pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
         let failed = |error| JournalError::Io(path.to_owned(), error);
         if path.exists() {
@@ -644,10 +644,10 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens a journal to go on with it; a torn last line is cut off.
+    /// Opens a journal to continue it; an incomplete last line is cut off.
     ///
     /// # Errors
-    /// When it is no journal, damaged, or in use.
+    /// When it is not a journal, is damaged, or is in use.
     pub fn reopen(path: &Path, each: impl FnMut(Entry)) -> Result<(Self, Past), JournalError> {
         let failed = |error| JournalError::Io(path.to_owned(), error);
         let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
@@ -670,7 +670,7 @@ impl Journal {
         })
     }
 
-    /// Writes a finished match down. When this returns, killing this program does not lose it.
+    /// Appends a finished match. Once this returns, killing this program does not lose it.
     ///
     /// # Errors
     /// Those of the file.
@@ -678,7 +678,7 @@ impl Journal {
         self.put(entry)
     }
 
-    /// Writes down that a match stayed void.
+    /// Records that a match stayed void.
     ///
     /// # Errors
     /// Those of the file.
@@ -693,7 +693,7 @@ impl Journal {
         self.file.write_all(&self.line)
     }
 
-    /// Forces all that was written to the disk.
+    /// Forces everything written to the disk.
     ///
     /// # Errors
     /// Those of the file.
@@ -701,7 +701,7 @@ impl Journal {
         self.file.sync_data()
     }
 
-    /// A second handle on the file, to force it to the disk without holding up whoever writes.
+    /// A second handle on the file, to force it to the disk without holding up the writer.
     ///
     /// # Errors
     /// Those of the file.
@@ -709,7 +709,7 @@ impl Journal {
         self.file.try_clone()
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

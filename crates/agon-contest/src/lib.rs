@@ -1,10 +1,10 @@
-//! Many matches: which are played, on which CPU, and how none of them is lost.
+//! Series of matches: which are played, on which CPU, and how none of them is lost.
 //!
-//! A [`Plan`] says which matches there are: **blocks**, each the same seed and map in every rotation of
-//! the seats. A [`Scheduler`] hands matches to workers, writes each finished one to the [`journal`] and only
-//! then counts it, always in the order of the seeds. [`run`] is the workers.
+//! A [`Plan`] says which matches there are: **blocks**, each the same seed and map in every rotation of the seats. A [`Scheduler`] hands
+//! matches to workers, writes each finished one to the [`journal`] and only then counts it, always in the order of the seeds. [`run`] runs
+//! the workers.
 //!
-//! What the numbers mean is `agon-stats`' matter; how a match is played is `agon-match`'s.
+//! What the numbers mean is the business of `agon-stats`; how a match is played, of `agon-match`.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
 //! Who sits behind whom: cyclic orders in which every neighbourhood is equally frequent.
 //!
-//! All rotations of one cyclic order put everybody in every seat, but everybody always has the same neighbour
-//! behind. In games of many seats that decides much: so the cyclic order changes from block to block.
+//! All rotations of one cyclic order put everybody in every seat, but everybody always has the same neighbour behind. With many seats that
+//! decides a lot, so the cyclic order changes from block to block.
 
 use agon_game::chance::{Chance as _, Seeded};
 
-/// How many cyclic orders of `seats` places make every ordered neighbourhood, the one from the last seat to the
-/// first included, equally frequent.
+/// The number of cyclic orders of `seats` places that make every ordered neighbourhood, including that of the last seat and the first,
+/// equally frequent.
 pub fn count(seats: usize) -> u64 {
     match seats {
         0..=2 => 1,

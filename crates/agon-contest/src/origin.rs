@@ -9,17 +9,17 @@ use serde::Serialize;
 use crate::journal::{Entry, Header};
 use crate::plan::Kind;
 
-/// The mean of scores, and how sure it is.
+/// The mean of scores, and its uncertainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Mean {
-    /// How many scores.
+    /// The number of scores.
     pub count: u64,
     sum: f64,
     squares: f64,
 }
 
 impl Mean {
-    /// Takes in a score from 0 to 1.
+    /// Adds a score from 0 to 1.
     pub fn add(&mut self, score: f64) {
         self.count += 1;
         self.sum += score;
@@ -31,9 +31,9 @@ impl Mean {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 
-    /// How far the mean may be from the truth to each side (95 %, normal approximation); none for fewer than two. Scores that
-    /// are all alike do not show how they vary: then it is what another score could do whose chance `p` is small enough
-    /// to have been missed, `(1 - p)^n = 2.5 %`.
+    /// The distance to each side within which the true mean lies (95 %, normal approximation); none for fewer than two.
+    /// Scores that are all alike do not show how they vary: the error is then what another score could change whose chance
+    /// `p` is small enough to have been missed, `(1 - p)^n = 2.5 %`.
     pub fn error(&self) -> Option<f64> {
         let mean = self.mean().filter(|_| self.count > 1)?;
         let n = self.count as f64;
@@ -45,24 +45,24 @@ impl Mean {
     }
 }
 
-/// How a match ended, as the bot sees it that a series is about.
+/// How a match ended, as seen by the bot that a series is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// As the rules have it, with no fault that cost an answer.
+    /// By the rules, with no fault that cost an answer.
     Rules,
-    /// Another bot crashed or gave no answer that can be played.
+    /// Another bot crashed or gave no playable answer.
     OthersFault,
     /// Another bot was too late.
     OthersTimeout,
-    /// It crashed itself or gave no answer that can be played.
+    /// It crashed itself or gave no playable answer.
     OwnFault,
     /// It was too late itself.
     OwnTimeout,
 }
 
 impl Ending {
-    /// All of them, in the order in which they are shown.
+    /// All of them, in display order.
     pub const ALL: [Self; 5] =
         [Self::Rules, Self::OthersFault, Self::OthersTimeout, Self::OwnFault, Self::OwnTimeout];
 
@@ -77,13 +77,12 @@ impl Ending {
         }
     }
 
-    /// Whether the points are the opponents' fault.
+    /// Whether the points are owed to the opponents' faults.
     pub fn is_a_gift(self) -> bool {
         matches!(self, Self::OthersFault | Self::OthersTimeout)
     }
 
-    /// How this match ended for the bot in this seat, an index. Its own fault comes first, as that is what it can
-    /// mend.
+    /// How this match ended for the bot in this seat (an index). Its own fault comes first, because it can fix that.
     pub fn of(entry: &Entry, seat: usize) -> Self {
         let breaks =
             |kind: &str| FaultKind::ALL.into_iter().find(|known| known.word() == kind && known.breaks());
@@ -102,12 +101,12 @@ impl Ending {
     }
 }
 
-/// Where the points of a series came from. All scores are shares of opponents left behind, a tie counting half.
+/// Where the points of a series came from. Every score is the share of opponents beaten, a tie counting half.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// What each seat scored, whoever sat there; one score for each block.
+    /// What each seat scored, whoever sat there; one score per block.
     pub seats: Vec<Mean>,
-    /// Where those of single bots came from, by their place in the header: of all bots in a tournament, else of the one
+    /// Where the points of single bots came from, by index in the header: of all bots in a tournament, otherwise of the one
     /// that the series is about.
     pub bots: BTreeMap<usize, Share>,
 }
@@ -117,14 +116,14 @@ pub struct Origin {
 pub struct Share {
     /// What it scored on each map.
     pub maps: BTreeMap<String, Mean>,
-    /// What it scored against each other bot, by its place in the header.
+    /// What it scored against each other bot, by index in the header.
     pub opponents: BTreeMap<usize, Mean>,
     /// What it scored by the way matches ended.
     pub endings: BTreeMap<Ending, Mean>,
 }
 
 impl Origin {
-    /// Takes in a block that counts. The bot that the series is about is number 0; none where it is about all.
+    /// Adds a block that counts. The bot that the series is about is number 0; none if it is about all of them.
     pub fn add(&mut self, entries: &[Entry], about: Option<usize>) {
         let seats = entries.first().map_or(0, |entry| entry.ranks.len());
         self.seats.resize(seats.max(self.seats.len()), Mean::default());
@@ -143,7 +142,7 @@ impl Origin {
         }
     }
 
-    /// Of the bot that the series is about; none in a tournament and before the first block.
+    /// The share of the bot that the series is about; none in a tournament and before the first block.
     pub fn about(&self, header: &Header) -> Option<&Share> {
         self.bots.get(&0).filter(|_| header.kind != Kind::Tournament)
     }
@@ -160,7 +159,7 @@ impl Share {
         }
     }
 
-    /// The maps with the lowest and the highest score; none while there are fewer than two maps.
+    /// The maps with the lowest and the highest score; none with fewer than two maps.
     pub fn worst_and_best_map(&self) -> Option<[(&str, &Mean); 2]> {
         let mut maps: Vec<(&str, &Mean)> = self.maps.iter().map(|(map, mean)| (map.as_str(), mean)).collect();
         maps.sort_by(|a, b| a.1.mean().unwrap_or(0.0).total_cmp(&b.1.mean().unwrap_or(0.0)));
@@ -170,7 +169,7 @@ impl Share {
         }
     }
 
-    /// What others gave away by faults; none while nothing was.
+    /// What others gave away by faults; none if nothing was.
     pub fn gifts(&self) -> Option<Gifts> {
         let all = self.endings.values().map(|mean| mean.count).sum();
         let given =
@@ -180,14 +179,14 @@ impl Share {
     }
 }
 
-/// A bot's matches that others gave away by faults.
+/// The matches that others gave a bot by their faults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gifts {
-    /// How many.
+    /// How many were given away.
     pub given: u64,
-    /// Of so many.
+    /// Of how many.
     pub all: u64,
-    /// Its score in those that went by the rules alone, from 0 to 1; none where there was none.
+    /// Its score in the matches decided by the rules alone, from 0 to 1; none if there were none.
     pub by_rules: Option<f64>,
 }
 
@@ -205,11 +204,11 @@ mod tests {
     #[test]
     fn points_are_told_apart_by_where_they_came_from() {
         let mut origin = Origin::default();
-        // The bot wins both matches of a block; once the other crashed. Its stray output decides nothing.
+        // The bot wins both matches of a block; in one the other crashed. The bot's stray output decides nothing.
         let first = Entry { faults: vec![fault(2, "crash"), fault(1, "stray output")], ..entry(1, 1) };
         let second = Entry { ranks: vec![2, 1], map: "b".to_owned(), ..entry(1, 2) };
         origin.add(&[first, second], Some(0));
-        // Each wins in the first seat; once it was late itself.
+        // Each wins in the first seat; in one match the bot itself was late.
         let second = Entry { faults: vec![fault(2, "timeout"), fault(1, "crash")], ..entry(2, 2) };
         origin.add(&[entry(2, 1), second], Some(0));
         let means = |mean: &Mean| (mean.count, mean.mean());

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::format;
 use crate::order::{count, cyclic, shuffled};
 
-/// The version of plans that are made now. Version 1 played the rotations of one cyclic order only, and filled all
-/// other seats of a gauntlet with one opponent; its journals go on as they began. Up to version 2 a ladder took ratings for the
-/// truth when it chose pairs, and a newcomer that won everything played on: what is left of those is not gone on with.
+/// The version of plans made now. Version 1 played only the rotations of one cyclic order, and filled all other seats of a gauntlet with
+/// one opponent; its journals continue as they began. Up to version 2 a ladder chose pairs as if the ratings were exact, and a newcomer
+/// that won everything played on: such journals are not continued.
 pub const VERSION: u32 = 3;
 
-/// The first version whose ladders and placements choose as they do now.
+/// The first version whose ladders and placements choose pairs as they do now.
 pub const CHOOSING: u32 = 3;
 
-/// What kind of series it is.
+/// The kind of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -23,7 +23,7 @@ pub enum Kind {
     Gauntlet,
     /// Every bot against every other.
     Tournament,
-    /// The first bot against the second until it is decided; further bots are the field.
+    /// The first bot against the second until the test decides; further bots are the field.
     Sprt,
 }
 
@@ -38,26 +38,24 @@ impl Kind {
     }
 }
 
-/// Which matches are played. It is wholly determined by these numbers, so that a journal of it can be
-/// continued by anybody.
+/// Which matches are played. These numbers determine it completely, so anybody can continue a journal of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The version, which decides who sits where.
     pub version: u32,
-    /// What kind of series.
+    /// The kind of series.
     pub kind: Kind,
-    /// Seats of a match.
+    /// Seats in a match.
     pub seats: u8,
-    /// How many bots.
+    /// The number of bots.
     pub bots: usize,
-    /// How many maps the blocks take in turn.
+    /// The number of maps that the blocks take in turn.
     pub maps: usize,
     /// The seed of the first round; each round has the next.
     pub first_seed: i64,
-    /// Whether who meets follows from the results so far (see [`crate::format`]), so that only the blocks that
-    /// were played are known.
+    /// Whether pairings follow from the results so far (see [`crate::format`]), so that only the blocks already played are known.
     pub free: bool,
-    /// How many rounds: blocks for each pairing. None for as many as it takes.
+    /// The number of rounds, which is also the number of blocks per pairing. None for as many as it takes.
     pub rounds: Option<u64>,
 }
 
@@ -66,17 +64,17 @@ pub struct Plan {
 pub struct BlockPlan {
     /// Its number, from 1.
     pub number: u64,
-    /// Which pairing it belongs to, from 0.
+    /// Its pairing, from 0.
     pub pairing: usize,
     /// The seed of all its matches.
     pub seed: i64,
-    /// Which map, from 0.
+    /// Its map, from 0.
     pub map: usize,
-    /// For each match the bot in each seat, from 0.
+    /// For each match, the bot in each seat, from 0.
     pub games: Vec<Vec<usize>>,
 }
 
-/// A series has no more pairings than this.
+/// The most pairings a series may have.
 pub const MOST_PAIRINGS: usize = 100_000;
 
 impl Plan {
@@ -85,17 +83,17 @@ impl Plan {
         self.kind == Kind::Sprt && self.seats > 2
     }
 
-    /// Whether the opponents of a gauntlet sit together in its matches, drawn in turn.
+    /// Whether a gauntlet's opponents share its matches, drawn in turn.
     pub fn mixed(&self) -> bool {
         self.version > 1 && self.kind == Kind::Gauntlet && self.seats > 2 && self.bots > 2
     }
 
-    /// How many matches a block has.
+    /// The number of matches in a block.
     pub fn games(&self) -> u32 {
         u32::from(self.seats) * if self.twins() { 2 } else { 1 }
     }
 
-    /// How many pairings there are; more than [`MOST_PAIRINGS`] are not listed.
+    /// The number of pairings; more than [`MOST_PAIRINGS`] are not listed.
     pub fn pairing_count(&self) -> usize {
         match self.kind {
             Kind::Gauntlet if self.mixed() => 1,
@@ -111,7 +109,7 @@ impl Plan {
         }
     }
 
-    /// Why this makes no series, as a sentence.
+    /// Checks that this makes a series; the error is a sentence that says why not.
     ///
     /// # Errors
     /// When there are too few bots or seats, or too many pairings.
@@ -144,8 +142,7 @@ impl Plan {
         }
     }
 
-    /// Who meets whom. In a test against a field and in a mixed gauntlet it is the first bot and all those whom the
-    /// other seats are drawn from.
+    /// Who meets whom. In a test against a field and in a mixed gauntlet: the first bot and all those the other seats are drawn from.
     pub fn pairings(&self) -> Vec<Vec<usize>> {
         match self.kind {
             Kind::Gauntlet if self.mixed() => vec![(0..self.bots).collect()],
@@ -157,7 +154,7 @@ impl Plan {
         }
     }
 
-    /// The bots of a block, each behind the one before it and the first behind the last.
+    /// The bots of a block, each seated behind the one before it and the first behind the last.
     fn lineup(&self, pairing: usize, bots: &[usize], round: u64) -> Vec<usize> {
         let seats = usize::from(self.seats);
         if self.version < 2 {
@@ -167,7 +164,7 @@ impl Plan {
         let mut lineup = if bots.len() == seats { bots.to_vec() } else { self.draw(bots, round) };
         let orders = count(seats);
         if orders > 1 {
-            // Drawn anew for each set of orders, so that no place in the command is better than another.
+            // Drawn anew for each full set of orders, so that no position on the command line is better than another.
             let purpose = format!("order {pairing} {}", round / orders);
             let places = shuffled(seats, self.first_seed, &purpose);
             let order = cyclic(seats, round % orders);
@@ -176,10 +173,10 @@ impl Plan {
         lineup
     }
 
-    /// The first bot, and as many of the others as there are seats: each equally often.
+    /// The first bot, and enough of the others to fill the seats, each drawn equally often.
     fn draw(&self, bots: &[usize], round: u64) -> Vec<usize> {
         let (others, taken) = (bots.len() - 1, usize::from(self.seats) - 1);
-        // As many rounds as there are others deal each of them equally often.
+        // A number of rounds equal to the number of others deals each of them equally often.
         let deck = shuffled(others, self.first_seed, &format!("field {}", round / others as u64));
         let from = (round % others as u64) as usize * taken;
         let mut drawn: Vec<usize> = (from..from + taken).map(|card| bots[1 + deck[card % others]]).collect();
@@ -188,7 +185,7 @@ impl Plan {
         drawn
     }
 
-    /// The block with this number, from 1; none behind the last.
+    /// The block with this number, from 1; none past the last.
     pub fn block(&self, number: u64, pairings: &[Vec<usize>]) -> Option<BlockPlan> {
         if self.free {
             return None;
@@ -204,7 +201,7 @@ impl Plan {
         for r in 0..seats {
             games.push(rotated(&lineup, r));
             if self.twins() {
-                // OLD in the seat of NEW.
+                // OLD in NEW's seat.
                 let twin: Vec<usize> = lineup.iter().map(|&bot| if bot == 0 { 1 } else { bot }).collect();
                 games.push(rotated(&twin, r));
             }
@@ -220,7 +217,7 @@ impl Plan {
 
     /// The block of a format with this number and these bots.
     pub fn free_block(&self, number: u64, lineup: &[usize]) -> BlockPlan {
-        // Tables of a round share their seeds; an encounter never plays a seed twice.
+        // The tables of a round share their seeds; an encounter never plays a seed twice.
         let step =
             format::id(number).map_or(0, |id| i64::from(id.round - 1) * SEEDS + i64::from(id.block - 1));
         BlockPlan {
@@ -232,7 +229,7 @@ impl Plan {
         }
     }
 
-    /// The block with this number, of which these bots play this match, from 1; none when it is not of this series.
+    /// The block with this number in which these bots play match `game`, from 1; none when it is not part of this series.
     pub fn block_with(
         &self,
         number: u64,
@@ -252,14 +249,13 @@ impl Plan {
         (block.games.get(game)? == bots).then_some(block)
     }
 
-    /// How many matches there are in all, where that is fixed.
+    /// The number of matches in all, where it is fixed.
     pub fn all_games(&self) -> Option<u64> {
         let pairings = self.pairings().len() as u64;
         Some(self.rounds?.saturating_mul(pairings).saturating_mul(u64::from(self.games())))
     }
 
-    /// So many rounds hold at least `games` matches for each pairing, or in a mixed gauntlet at least so many with
-    /// each opponent.
+    /// The number of rounds that gives each pairing at least `games` matches, or in a mixed gauntlet at least that many with each opponent.
     pub fn rounds_for(&self, games: u64) -> u64 {
         let games = match self.mixed() {
             true => games.saturating_mul(self.bots as u64 - 1).div_ceil(u64::from(self.seats) - 1),
@@ -269,7 +265,7 @@ impl Plan {
     }
 }
 
-/// Seeds of a round of a format, of which an encounter plays one after the other.
+/// Seeds per round of a format; an encounter plays them one after the other.
 const SEEDS: i64 = 1_000;
 
 /// In rotation `r` the first of the lineup sits in seat `r`.
@@ -350,7 +346,7 @@ mod tests {
         }
     }
 
-    /// How often each bot sits right behind each other one; the first seat is behind the last.
+    /// How often each bot sits right behind each other bot; the first seat is behind the last.
     fn behind(plan: &Plan) -> BTreeMap<(usize, usize), u64> {
         let mut times = BTreeMap::new();
         for game in blocks(plan).iter().flat_map(|block| &block.games) {
@@ -403,7 +399,7 @@ mod tests {
                     .map(|(_, times)| times)
                     .collect();
                 let usual = times.iter().sum::<u64>() as f64 / times.len() as f64;
-                // Who meets whom is drawn, so that this is even as far as chance is.
+                // Pairings are drawn, so this is as even as chance allows.
                 let even = times.iter().all(|&each| (0.5..1.7).contains(&(each as f64 / usual)));
                 assert!(even && times.len() == opponents * (opponents - 1), "{kind:?}: {times:?}");
             }
@@ -418,7 +414,7 @@ mod tests {
 
     #[test]
     fn the_order_of_the_names_decides_nothing() {
-        // Whoever sits behind bot `prey` gets a point from it, and strength counts besides.
+        // A bot that sits behind bot `prey` gets a point from it; strength counts besides.
         let share = |version: u32, names: [usize; 5]| -> Vec<f64> {
             let plan = Plan { version, rounds: Some(40), ..plan(Kind::Tournament, 5, 5) };
             let mut points = [0.0; 5];

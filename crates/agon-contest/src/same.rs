@@ -3,8 +3,8 @@
 use agon_game::{Answer, PackedAnswer, Seat, Session};
 use xxhash_rust::xxh3::Xxh3;
 
-/// A hash of where a match begins: rules, map and state. The seed is no part of it, as in some games it decides
-/// nothing. A map that the seed makes stands in no recipe, so the scene is needed.
+/// A hash of where a match begins: rules, map and state. The seed is left out, because in some games it decides nothing. A map made from
+/// the seed is in no recipe, so the scene is needed.
 pub fn start(session: &mut dyn Session) -> u64 {
     let mut hash = Xxh3::new();
     let recipe = session.recipe();
@@ -21,7 +21,7 @@ pub fn start(session: &mut dyn Session) -> u64 {
 pub struct Answers(Xxh3);
 
 impl Answers {
-    /// Adds what was played: not how long it took, nor the words of a malformed answer.
+    /// Adds what was played, without its duration or the words of a malformed answer.
     pub fn add(&mut self, seat: Seat, answer: &PackedAnswer) {
         let (kind, order): (u8, &[u8]) = match answer {
             Answer::Given { order, .. } => (0, order),

@@ -1,8 +1,8 @@
-//! The scheduler: it hands out matches, writes each finished one to the journal, and only then counts it.
+//! The scheduler: hands out matches, writes each finished one to the journal, and only then counts it.
 //!
-//! Longer than 500 lines: all that happens under the one lock, to be read as one.
+//! Longer than 500 lines: everything that happens under the one lock, to be read together.
 //!
-//! All workers share it. What is done under its lock takes microseconds.
+//! All workers share it. Everything done under its lock takes microseconds.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,22 +32,22 @@ pub struct Job {
     pub block: Arc<BlockPlan>,
     /// Which match of the block, from 0.
     pub game: usize,
-    /// Which try it is, from 1.
+    /// Which try this is, from 1.
     pub tries: u32,
 }
 
 impl Job {
-    /// The bot in each seat, by its place in the header.
+    /// The bot in each seat, by index in the header.
     pub fn bots(&self) -> &[usize] {
         &self.block.games[self.game]
     }
 }
 
-/// A match that was unfair is played so often before it stays void.
+/// How often an unfair match is tried before it stays void.
 pub const TRIES: u32 = 3;
-/// It is put back until so many others were handed out, or none is left.
+/// How many other matches are handed out before it is retried, unless none is left.
 const LATER: u64 = 32;
-/// So many unfair matches with no fair one between them end a series: they will not get better.
+/// This many unfair matches in a row, with no fair one between them, end a series: it will not get better.
 pub const VOIDS_IN_A_ROW: u32 = 24;
 
 /// Why a series ended.
@@ -66,13 +66,13 @@ pub enum End {
 /// A bot's faults of one kind, or its rejected orders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faulty {
-    /// The bot, by its place in the header.
+    /// The bot, by index in the header.
     pub bot: usize,
-    /// What kind, in words.
+    /// The kind, in words.
     pub kind: String,
     /// How often.
     pub count: u64,
-    /// In how many matches.
+    /// The number of matches affected.
     pub matches: u64,
     /// The first of these matches by block and game.
     pub first: Entry,
@@ -95,13 +95,13 @@ impl Faulty {
 /// What there is to show.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// Finished matches, those of earlier runs included.
+    /// Finished matches, including those of earlier runs.
     pub games: u64,
     /// Matches of earlier runs.
     pub resumed: u64,
-    /// How many matches there will be, where that is fixed.
+    /// The total number of matches, where it is fixed.
     pub all_games: Option<u64>,
-    /// How often a match was unfair, as the machine was late, and was put back.
+    /// How often a match was unfair because the machine was late, and was put back.
     pub late: u64,
     /// What happened the first time.
     pub first_late: Option<String>,
@@ -109,13 +109,13 @@ pub struct Progress {
     pub voids: Vec<Void>,
     /// What bots did wrong as programs.
     pub faults: BTreeMap<(usize, String), Faulty>,
-    /// Orders that the rules did not allow, by bot: bad moves, and no faults.
+    /// Orders that the rules rejected, by bot: bad moves, not faults.
     pub rejected: BTreeMap<usize, Faulty>,
     /// Replays that were kept.
     pub replays: u64,
-    /// Finished matches whose block is not finished or stands behind one that is not.
+    /// Finished matches whose block is unfinished, or comes after an unfinished one.
     pub waiting: u64,
-    /// How the finished blocks stand.
+    /// The standing from the finished blocks.
     pub standing: Standing,
     /// Why it ended.
     pub end: Option<End>,
@@ -126,11 +126,11 @@ struct Inside {
     plan: Plan,
     pairings: Vec<Vec<usize>>,
     journal: Journal,
-    /// Unfair matches that are tried again once so many were handed out.
+    /// Unfair matches, each with the count of matches handed out at which it is retried.
     again: VecDeque<(u64, Job)>,
-    /// Who meets, where that follows from the results.
+    /// Who meets, where that depends on the results.
     schedule: Option<Schedule>,
-    /// How many matches are being played.
+    /// The number of matches being played.
     in_play: u64,
     handed_out: u64,
     /// Unfair matches since the last fair one.
@@ -209,13 +209,13 @@ impl Scheduler {
         &self.header
     }
 
-    /// Becomes true when matches that are being played are not wanted any more.
+    /// Becomes true when matches being played are no longer wanted.
     pub fn halt(&self) -> &AtomicBool {
         &self.halt
     }
 
-    /// The next match; none when there is none, or the series has ended. Where the next matches follow from those
-    /// that are being played, it waits.
+    /// The next match; none when none is left or the series has ended. Waits where the next matches depend on those being
+    /// played.
     pub fn take(&self) -> Option<Job> {
         let mut inside = self.lock();
         loop {
@@ -229,7 +229,7 @@ impl Scheduler {
         }
     }
 
-    /// The next match, as [`take`](Self::take) gives it; none where one would have to be waited for, too.
+    /// The next match, as in [`take`](Self::take), but also none where that would wait.
     pub fn take_now(&self) -> Option<Job> {
         let mut inside = self.lock();
         let job = inside.take();
@@ -237,12 +237,12 @@ impl Scheduler {
         job
     }
 
-    /// The table of a format as it stands, best first.
+    /// The current table of a format, best first.
     pub fn table(&self) -> Option<Vec<agon_pairing::Standing>> {
         self.lock().schedule.as_ref().map(Schedule::standing)
     }
 
-    /// In a ladder, how sure it is that the best `top` bots are the best, in their order.
+    /// In a ladder, how certain it is that the best `top` bots are the best, in their order.
     pub fn certainty(&self, top: usize) -> Option<f64> {
         self.lock().schedule.as_ref().and_then(|schedule| schedule.certainty(top))
     }
@@ -252,7 +252,7 @@ impl Scheduler {
         self.lock().schedule.as_ref().and_then(Schedule::placed)
     }
 
-    /// Takes a finished match: writes it down, then counts it.
+    /// Takes a finished match: writes it to the journal, then counts it.
     pub fn finish(&self, entry: Entry) {
         let mut inside = self.lock();
         inside.voids_in_a_row = 0;
@@ -272,8 +272,8 @@ impl Scheduler {
         }
     }
 
-    /// Takes back a match that was unfair because of `why`, through this bot's doing or, with none, through other
-    /// load. It is tried again later; when it was tried often enough, it stays void and its block does not count.
+    /// Takes back a match that was unfair because of `why`, caused by this bot or, with none, by other load. It is retried
+    /// later; after enough tries it stays void and its block does not count.
     pub fn void(&self, mut job: Job, why: String, culprit: Option<usize>) {
         let mut inside = self.lock();
         inside.voids_in_a_row += 1;
@@ -327,12 +327,12 @@ impl Scheduler {
         self.ended.notify_all();
     }
 
-    /// Shows how it stands.
+    /// Reads the progress.
     pub fn look<T>(&self, see: impl FnOnce(&Progress) -> T) -> T {
         see(&self.lock().progress)
     }
 
-    /// Waits until the series has ended, but not longer than `patience`. Whether it has.
+    /// Waits until the series has ended, at most for `patience`. Returns whether it has.
     pub fn wait(&self, patience: Duration) -> bool {
         let inside = self.lock();
         if inside.progress.end.is_some() {
@@ -361,7 +361,7 @@ impl Scheduler {
 }
 
 impl Inside {
-    /// Whether the journal took a line; the series ends when it did not.
+    /// Whether a line was written to the journal; if not, the series ends.
     fn is_written(&mut self, written: std::io::Result<()>) -> bool {
         if let Err(error) = &written {
             let (path, games) = (self.journal.path().to_owned(), self.progress.games);
@@ -402,12 +402,12 @@ impl Inside {
         }
     }
 
-    /// Whether matches may follow from those that are being played.
+    /// Whether more matches may follow from those being played.
     fn may_have_more(&self) -> bool {
         self.schedule.is_some() && self.in_play > 0
     }
 
-    /// Puts the blocks that a format can play now behind what is left.
+    /// Queues the blocks that a format can play now.
     fn name_blocks(&mut self) {
         let Some(schedule) = &mut self.schedule else { return };
         for block in schedule.name(&self.plan) {
@@ -456,8 +456,8 @@ impl Inside {
         }
     }
 
-    /// Counts what is whole. Blocks count in the order of their numbers, not of their finishing: short matches
-    /// finish first. A block with a match that stays void is passed over.
+    /// Counts the blocks that are whole, in the order of their numbers and not of their finishing, because short matches
+    /// finish first. A block with a match that stays void is skipped.
     fn advance(&mut self) {
         while self.progress.end.is_none() {
             let whole = self.open.get(&self.counts).is_some_and(|games| games.iter().all(Option::is_some));
@@ -490,7 +490,7 @@ impl Inside {
             return;
         }
         match self.progress.voids.first() {
-            // Not one fair match is no result.
+            // Not one fair match: there is no result.
             Some(void) if self.progress.games == 0 => {
                 let why = void.why.clone();
                 self.end(End::Failed(Trouble::Late(why)));
@@ -539,7 +539,7 @@ mod tests {
             let void = &progress.voids[0];
             assert_eq!((void.block, void.game, void.tries, void.why.as_str()), (1, 2, 3, "a compiler"));
         });
-        // The journal says so, and going on tries it again.
+        // The journal records it, and resuming tries it again.
         let path = folder.path().join("journal.jsonl");
         drop(scheduler);
         let mut past = Vec::new();

@@ -1,4 +1,4 @@
-//! How a series stands: finished blocks go in, in the order of their numbers.
+//! The standing of a series: finished blocks go in, in the order of their numbers.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::journal::{Entry, Header};
 use crate::origin::Origin;
 use crate::plan::{BlockPlan, Kind, Plan};
 
-/// How a series stands.
+/// The standing of a series.
 #[derive(Clone, Debug)]
 pub struct Standing {
     kind: Kind,
@@ -20,19 +20,18 @@ pub struct Standing {
     shape: Shape,
     /// The pairings, in the plan's order.
     pub pairings: Vec<Pairing>,
-    /// The test, where it is one.
+    /// The test, if it is one.
     pub test: Option<Sequential>,
-    /// For each bot its share of opponents left behind, added up, and its matches.
+    /// For each bot, the sum of its shares of opponents beaten, and its matches.
     pub points: Vec<(f64, u64)>,
     /// Where the points came from.
     pub origin: Origin,
 }
 
-/// How a pairing stands.
+/// The standing of a pairing.
 #[derive(Clone, Debug)]
 pub struct Pairing {
-    /// The results of its blocks that count, seen from its first bot; none in a tournament, where no bot is
-    /// the one that it is about.
+    /// The results of its blocks that count, seen from its first bot; none in a tournament, which is about no single bot.
     pub tally: Option<Tally>,
     /// All its blocks.
     pub blocks: u64,
@@ -40,17 +39,17 @@ pub struct Pairing {
 }
 
 impl Pairing {
-    /// How many of its blocks count.
+    /// The number of its blocks that count.
     pub fn counted(&self) -> u64 {
         self.repeats.counted()
     }
 
-    /// From how many starts its bots played the same again and again, so that these count once.
+    /// The number of starts from which its bots kept playing the same game, so that these count once.
     pub fn repeated_starts(&self) -> u64 {
         self.repeats.repeated_starts()
     }
 
-    /// The difference of its bots; none before the first block.
+    /// The difference between its bots; none before the first block.
     pub fn estimate(&self) -> Option<Estimate> {
         self.tally.as_ref().filter(|tally| tally.blocks() > 0).map(|tally| Estimate::new(tally, 0.95))
     }
@@ -76,8 +75,8 @@ pub fn fingerprint(entries: &[Entry]) -> u64 {
     hash.digest()
 }
 
-/// A hash of where a block begins: rules, maps and states, and the versions of the bots in their seats. Journals
-/// of earlier versions do not know the state; there a map is held to be one start.
+/// A hash of where a block begins: rules, maps and states, and the versions of the bots in their seats. Journals of earlier
+/// versions lack the state; there each map counts as one start.
 pub fn start(header: &Header, entries: &[Entry]) -> u64 {
     let mut hash = Xxh3::new();
     hash.update(&header.rules.hash.0.to_le_bytes());
@@ -96,7 +95,7 @@ pub fn start(header: &Header, entries: &[Entry]) -> u64 {
 }
 
 impl Standing {
-    /// Before the first block.
+    /// The standing before the first block.
     pub fn new(plan: &Plan, sprt: Option<Sprt>) -> Self {
         let shape = shape(plan);
         let tally = match plan.kind {
@@ -115,7 +114,7 @@ impl Standing {
         }
     }
 
-    /// How the whole blocks of a journal stand, whatever a test would have done meanwhile.
+    /// The standing from the whole blocks of a journal, regardless of when a test would have stopped.
     pub fn of(header: &Header, entries: &[Entry]) -> Self {
         let plan = header.plan(None);
         let (pairings, games) = (plan.pairings(), plan.games() as usize);
@@ -133,7 +132,7 @@ impl Standing {
         standing
     }
 
-    /// Takes in a finished block and says what a test would do.
+    /// Adds a finished block and returns what a test would decide.
     pub fn feed(&mut self, plan: &BlockPlan, header: &Header, entries: &[Entry]) -> Decision {
         let pairing = &mut self.pairings[plan.pairing];
         let (start, fingerprint) = (start(header, entries), fingerprint(entries));
@@ -160,7 +159,7 @@ impl Standing {
     }
 }
 
-/// The share of opponents that each bot left behind in each match.
+/// The share of opponents that each bot beat in each match.
 fn points(entries: &[Entry]) -> Vec<(usize, f64)> {
     let of = |entry: &Entry| -> Vec<(usize, f64)> {
         let most = 2.0 * (entry.ranks.len() - 1) as f64;

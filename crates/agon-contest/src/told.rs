@@ -1,4 +1,4 @@
-//! A match that was played, here or on another machine, becomes a line of the journal.
+//! Turns a match played here or on another machine into a line of the journal.
 
 use std::fs;
 use std::io;
@@ -15,21 +15,21 @@ use crate::scheduler::Job;
 use crate::whole;
 use crate::work::{Keep, Output, Series, Trouble};
 
-/// A series keeps no more than this of replays, in bytes.
+/// The most bytes of replays that a series keeps.
 const MOST_REPLAYS: u64 = 1 << 30;
 
 /// What the replay of a match proves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recomputed {
-    /// The map that was played.
+    /// The map played.
     pub map: String,
-    /// For each seat its rank; the least is the best.
+    /// The rank of each seat; the lowest is the best.
     pub ranks: Vec<u8>,
-    /// For each seat its score.
+    /// The score of each seat.
     pub scores: Vec<f64>,
     /// Why the match ended, in the game's words.
     pub reason: String,
-    /// How many steps were played.
+    /// The number of steps played.
     pub steps: u32,
     /// A hash of where it began, in hexadecimal.
     pub start: String,
@@ -40,32 +40,32 @@ pub struct Recomputed {
 /// What is known of a match that was played to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// What its replay proves, too.
+    /// What its replay proves as well.
     pub proven: Recomputed,
     /// The longest answer of each seat in milliseconds.
     pub max_ms: Vec<f64>,
     /// Wall time of the match in microseconds.
     pub wall_us: u64,
-    /// What else was seen of it.
+    /// What else was observed.
     pub aftermath: Aftermath,
 }
 
-/// What was seen of the programs of a match, and no replay proves.
+/// What was observed of a match's programs and no replay proves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aftermath {
     /// What they did wrong, by seat and kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultCount>,
-    /// How many orders of each seat the rules did not allow; empty for none.
+    /// For each seat, the number of orders that the rules rejected; empty for none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<u64>,
-    /// How each seat's program was held; empty where no sandbox held any.
+    /// How each seat's program was confined; empty if none ran in a sandbox.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sandbox: Vec<String>,
 }
 
 impl Aftermath {
-    /// That of a match.
+    /// The aftermath of a match.
     pub fn of(record: &MatchRecord) -> Self {
         Self { faults: faults(record), rejected: rejected(record), sandbox: sandbox(record) }
     }
@@ -97,7 +97,7 @@ fn rejected(record: &MatchRecord) -> Vec<u64> {
     if counts.iter().all(|count| *count == 0) { Vec::new() } else { counts }
 }
 
-/// How each seat was held; empty where no sandbox held any.
+/// How each seat's program was confined; empty if none ran in a sandbox.
 fn sandbox(record: &MatchRecord) -> Vec<String> {
     match record.held.iter().any(|held| matches!(held, Held::Inside(_))) {
         true => record.held.iter().map(|held| held.word().unwrap_or_default()).collect(),
@@ -108,14 +108,14 @@ fn sandbox(record: &MatchRecord) -> Vec<String> {
 /// Where the replays of a series are kept.
 pub struct Shelf {
     folder: PathBuf,
-    /// The folder's name as the journal has it.
+    /// The folder's name as the journal records it.
     name: String,
-    /// The bytes of all of them.
+    /// The total size of the replays in bytes.
     kept: AtomicU64,
 }
 
 impl Shelf {
-    /// In this folder beside the journal, which is made when the first comes.
+    /// Uses this folder beside the journal; it is created with the first replay.
     pub fn new(folder: PathBuf) -> Self {
         let files = fs::read_dir(&folder).into_iter().flatten().flatten();
         let kept = files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum();
@@ -123,12 +123,12 @@ impl Shelf {
         Self { folder, name, kept: AtomicU64::new(kept) }
     }
 
-    /// Where they lie.
+    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Writes a replay. Its name relative to the journal.
+    /// Writes a replay and returns its name relative to the journal.
     fn keep(&self, job: &Job, bytes: &[u8]) -> Result<String, Trouble> {
         let name = format!("{}-{}-seed{}.replay", job.block.number, job.game + 1, job.block.seed);
         let path = self.folder.join(&name);
@@ -149,11 +149,11 @@ impl Shelf {
 }
 
 impl Series {
-    /// The line of a match. Where its replay is kept, it is on the disk before; `replay` makes it, where there is one.
+    /// The journal line of a match. A replay that is kept is on the disk before this returns; `replay` makes it, where there is one.
     ///
     /// # Errors
-    /// When a bot could not even be started, which is a slip of the user's and no result (only a tournament goes on without
-    /// it, and it loses as the rulebook says); when the replay cannot be written.
+    /// When a bot could not even be started, which is the user's mistake and no result (only a tournament goes on without it: it loses, as
+    /// the rulebook says); when the replay cannot be written.
     pub fn entry(
         &self,
         kind: Kind,

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all, whenever this program is killed.
+//! Files that appear whole or not at all, even if this program is killed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 
-/// Makes a file that nobody sees before `fill` has filled it. It is open for appending.
+/// Creates a file that nobody sees before `fill` has filled it. It is open for appending.
 ///
 /// # Errors
-/// `AlreadyExists` when something is there already; else those of the system and of `fill`.
+/// `AlreadyExists` when something is already there; otherwise those of the system and of `fill`.
 pub fn create(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<File> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::TMPFILE | OFlags::CLOEXEC;
@@ -18,12 +18,12 @@ pub fn create(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io
         Ok(nameless) => {
             let mut file = File::from(nameless);
             fill(&mut file)?;
-            // Unlike a rename, a link does not replace what somebody else has just made.
+            // Unlike a rename, a link does not replace what somebody else has just created.
             let own = format!("/proc/self/fd/{}", file.as_raw_fd());
             linkat(CWD, own, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
             Ok(file)
         }
-        // Not every file system has files without a name.
+        // Some file systems have no unnamed files.
         Err(error)
             if [ErrorKind::NotFound, ErrorKind::PermissionDenied]
                 .contains(&io::Error::from(error).kind()) =>
@@ -34,7 +34,7 @@ pub fn create(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io
     }
 }
 
-/// The same through a name of its own, which a killed program leaves behind.
+/// Does the same through a file with a temporary name, which a killed program leaves behind.
 fn create_beside(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<File> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{}.new", std::process::id()));
@@ -45,7 +45,7 @@ fn create_beside(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) ->
     made.map(|()| file)
 }
 
-/// Writes a file, in the place of the one that is there.
+/// Writes a file, replacing any that is there.
 ///
 /// # Errors
 /// Those of the system.

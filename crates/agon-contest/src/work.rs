@@ -25,13 +25,13 @@ use crate::same::{Answers, start};
 use crate::scheduler::{End, Job, Scheduler};
 use crate::told::{Aftermath, Recomputed, Shelf, Told};
 
-/// The worker that plays an unfair match again waits so long first, twice as long before the third try, and so on: what
-/// kept the machine busy is often over soon.
+/// How long a worker waits before it plays an unfair match again; twice as long before the third try, and so on. What kept
+/// the machine busy is often over soon.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The journal is forced to the disk this often.
+/// How often the journal is forced to the disk.
 const SYNC: Duration = Duration::from_secs(1);
 
-/// All that is needed to play the matches of a series.
+/// Everything needed to play the matches of a series.
 pub struct Series {
     /// The game.
     pub game: &'static dyn AnyGame,
@@ -65,8 +65,8 @@ pub struct Entrant {
 pub enum Keep {
     /// All.
     All,
-    /// Those in which the bot that the series is about was not first or made a fault; in a tournament, those
-    /// that anybody lost or made a fault in.
+    /// Those in which the bot that the series is about was not first or made a fault; in a tournament, those in which
+    /// anybody lost or made a fault.
     #[default]
     Lost,
     /// None.
@@ -86,7 +86,7 @@ pub enum Trouble {
     Setup(String),
     /// The journal cannot be written.
     Journal(String),
-    /// We failed.
+    /// Our own failure.
     Own(String),
 }
 
@@ -114,7 +114,7 @@ pub(crate) enum Output {
 }
 
 impl Trouble {
-    /// What the system says of a journal or a replay that cannot be written, after so many matches in the file.
+    /// The system's message about a journal or a replay that cannot be written, after this many matches in the file.
     pub(crate) fn unwritable(what: Output, path: &Path, error: &io::Error, matches: u64) -> Self {
         let shown = path.display();
         let (what, without) = match what {
@@ -141,7 +141,7 @@ impl Series {
         cpus_a_match(self.game.info(), self.ponder, usize::from(seats), programs)
     }
 
-    /// How many matches are played at once unless told otherwise.
+    /// The default number of matches played at once.
     pub fn usual_jobs(&self, seats: u8) -> usize {
         (sys::cpus().len() / self.cpus_a_match(seats)).max(1)
     }
@@ -165,15 +165,15 @@ pub fn run(
         std::thread::scope(|scope| {
             for cpus in shares.iter() {
                 let worker = Worker { series, scheduler, cpus, disturbed: &disturbed };
-                // What a bot is started by must outlive it: this thread plays whole matches.
+                // The thread that starts a bot must outlive it: this one plays whole matches.
                 scope.spawn(move || worker.work());
             }
         });
     })
 }
 
-/// Looks after a series while `play`, in a thread of its own, takes its matches from the scheduler and finishes them: until the series
-/// ends, or `stop` becomes true and ends it. `show` is called ten times a second.
+/// Looks after a series while `play`, in a thread of its own, takes matches from the scheduler and finishes them, until the
+/// series ends, or `stop` becomes true and ends it. `show` is called ten times a second.
 ///
 /// # Errors
 /// Those of `show`; they end the series.
@@ -213,13 +213,13 @@ pub fn attend(
     file.sync_data()
 }
 
-/// What became of a match.
+/// The outcome of playing a match.
 enum Played {
     /// It was played to its end.
     Whole(Box<Entry>),
-    /// The machine was late: because of this bot, or of other load.
+    /// The machine was late, because of this bot or of other load.
     Unfair { why: String, culprit: Option<usize> },
-    /// The series has ended meanwhile.
+    /// The series ended meanwhile.
     Stopped,
 }
 
@@ -325,7 +325,7 @@ impl<'a> Table<'a> {
         ReplayHeader::new(self.session.as_ref(), seats.collect(), self.series.clock)
     }
 
-    /// What is known after the match; its replay is on the disk before.
+    /// The journal entry after the match; its replay is already on the disk.
     fn entry(mut self, record: &MatchRecord, job: &Job) -> Result<Entry, Trouble> {
         let Some(outcome) = record.outcome.clone() else {
             return Err(Trouble::Own("a match that is not void has no outcome".to_owned()));
@@ -350,7 +350,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Sees every answer: for the fingerprint, and for the replay where one is kept.
+/// Sees every answer: for the fingerprint, and for the replay if one is kept.
 struct Watch {
     answers: Answers,
     recorder: Option<Recorder<Vec<u8>>>,

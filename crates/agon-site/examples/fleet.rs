@@ -1,13 +1,15 @@
-//! A fleet of simulated machines: how much work a server gives out and takes in.
+//! A fleet of simulated machines: how much work a server can hand out and take in.
 //!
-//! Longer than 500 lines: one program to measure with, that is built as one file.
+//! Longer than 500 lines: one measuring program, built as one file.
 //!
-//! `cargo build --release -p agon-site --example fleet`, and with that program: `fleet prepare DIR VERSIONS MACHINES [postgres://... [OBJECTS]]` makes a
-//! contest of Cultist Wars on one map with so many live versions and machines, and records one match. `fleet serve DIR PORT` runs it as
-//! `agon serve -j 0` does. `fleet load DIR ADDRESS RATE BATCH SECONDS [PID...]` is the machines: each leases a batch over HTTP, marks each match
-//! as begun, and posts the results of the batch in one request, with replays that hold the recorded answers under the match's own
-//! seed: the server computes each again. RATE is matches a second of all; 0: as many as it takes. With process numbers it prints
-//! their CPU, that of children included. Connections come from many addresses of the loopback and go nowhere else.
+//! `cargo build --release -p agon-site --example fleet`, and with that program:
+//! `fleet prepare DIR VERSIONS MACHINES [postgres://... [OBJECTS]]` makes a contest of Cultist Wars on one map with this
+//! many live versions and machines, and records one match. `fleet serve DIR PORT` runs it as `agon serve -j 0` does.
+//! `fleet load DIR ADDRESS RATE BATCH SECONDS [PID...]` plays the machines: each leases a batch over HTTP, marks each match
+//! as begun, and posts the results of the batch in one request, with replays that hold the recorded answers under the
+//! match's own seed: the server recomputes each. RATE is the total of matches a second; 0: as many as it can take. With
+//! process numbers it prints their CPU time, including that of their children. Connections come from many addresses of the
+//! loopback and go nowhere else.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -37,9 +39,9 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// The tokens, one a line.
 const TOKENS: &str = "fleet.tokens";
-/// The match that was recorded.
+/// The recorded match.
 const REPLAY: &str = "fleet.replay";
-/// The one map: the board of seed 1. A match on a board of a file is the same under every seed.
+/// The one map: the board of seed 1. A match on a board from a file is the same under every seed.
 const BOARD: &str = "..2.......8..
 .x.........x.
 .7x.......xd.
@@ -48,7 +50,7 @@ const BOARD: &str = "..2.......8..
 xx3.......9xx
 x..6.....c..x
 ";
-/// The process that each machine says it is.
+/// The process that each machine claims to be.
 const RUN: &str = "fleet";
 
 fn main() {
@@ -137,7 +139,7 @@ fn now() -> Time {
     Time(jiff::Timestamp::now().as_millisecond())
 }
 
-/// Cultist Wars on one map, without built-in bots: no seed changes what the recorded answers come to.
+/// Cultist Wars on one map, without built-in bots: no seed changes the result of the recorded answers.
 fn setting() -> Setting {
     let game = agon_games::find("cultist-wars").expect("it is a game");
     let any = Setup { seats: 2, seed: 1, ..Setup::default() };
@@ -156,7 +158,7 @@ fn setting() -> Setting {
 
 /// The server, as `agon serve -j 0` runs it.
 fn serve(folder: &Path, port: u16) {
-    // Transactions that others wait for are told on standard error.
+    // Long transactions that others wait for are reported on standard error.
     let long = Targets::new().with_target("agon_store::writer", tracing::Level::DEBUG);
     let long = long.with_target("agon_server", tracing::Level::DEBUG);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
@@ -195,7 +197,7 @@ fn look_after(runtime: &tokio::runtime::Runtime, server: &Server) -> ! {
     }
 }
 
-/// How much is asked for.
+/// The load to apply.
 struct Plan {
     rate: u64,
     batch: usize,
@@ -207,7 +209,7 @@ struct Fleet {
     server: SocketAddr,
     table: Table,
     recorded: Replay,
-    /// How long a machine plays a batch.
+    /// How long a machine takes to play a batch.
     plays: Duration,
     batch: usize,
     end: Instant,
@@ -216,7 +218,7 @@ struct Fleet {
     posts: Mutex<Times>,
 }
 
-/// When something was asked for, and how long it took.
+/// When each request was made, and how long it took.
 type Times = Vec<(Instant, Duration)>;
 
 #[derive(Default)]
@@ -255,7 +257,7 @@ async fn load(folder: &Path, server: SocketAddr, plan: Plan, pids: Vec<u64>) {
         .map(|(number, token)| tokio::spawn(work(fleet.clone(), number as u64, machines, token)))
         .collect();
     let oldest = tokio::spawn(look(server, fleet.end));
-    // Until each has had a batch they still come; after the end they only bring back what they have.
+    // The machines keep arriving until each has had a batch; after the end they only return what they have.
     let ramp = fleet.plays + Duration::from_secs(2);
     let steady = tokio::spawn({
         let fleet = fleet.clone();
@@ -302,7 +304,7 @@ async fn load(folder: &Path, server: SocketAddr, plan: Plan, pids: Vec<u64>) {
     }
 }
 
-/// All of them, and those from a moment on.
+/// Prints the figures of all of them, and of those from a moment on.
 fn told(what: &str, times: &Mutex<Times>, steady: Instant) {
     let times = times.lock().expect("not poisoned");
     for (when, from) in [("all", None), ("when all have come", Some(steady))] {
@@ -325,7 +327,7 @@ fn told(what: &str, times: &Mutex<Times>, steady: Instant) {
 
 /// A machine that leases, plays and posts until the end.
 async fn work(fleet: Arc<Fleet>, number: u64, machines: u64, token: String) {
-    // They come one after the other, and stay apart.
+    // They start one after the other, and stay apart.
     let part = fleet.plays.mul_f64(number as f64 / machines as f64);
     tokio::time::sleep(part + Duration::from_millis(number % 1000)).await;
     let Ok(mut own) = Machine::connect(fleet.server, number, &token).await else {
@@ -336,7 +338,7 @@ async fn work(fleet: Arc<Fleet>, number: u64, machines: u64, token: String) {
     while Instant::now() < fleet.end {
         let began = Instant::now();
         request += 1;
-        // A name that a run of this program before has not given.
+        // A name that no earlier run of this program has used.
         let wanted =
             Wanted { request: format!("{}-{request}", std::process::id()), most: fleet.batch, wait_ms: 5000 };
         let wanted = serde_json::to_vec(&wanted).expect("plain data");
@@ -403,7 +405,7 @@ fn play(fleet: &Fleet, job: &Job) -> (Sent, Vec<u8>) {
     (Sent { attempt: job.attempt, report, own: vec![None; job.seats.len()], all: None }, replay)
 }
 
-/// How old the table was at most, in seconds, and how many rows behind.
+/// The greatest age of the table, in seconds, and how many rows behind it was.
 async fn look(server: SocketAddr, end: Instant) -> (f64, f64) {
     let (mut age, mut behind) = (0.0f64, 0.0f64);
     while Instant::now() < end {
@@ -431,7 +433,7 @@ struct Machine {
 
 impl Machine {
     async fn connect(server: SocketAddr, number: u64, token: &str) -> std::io::Result<Self> {
-        // Figures are told to the loopback's own address alone.
+        // Metrics are given only to the loopback's own address.
         let from = match token {
             "" => Ipv4Addr::LOCALHOST,
             _ => Ipv4Addr::new(127, 1, (number / 200 % 250) as u8, (1 + number % 200) as u8),
@@ -454,7 +456,7 @@ impl Machine {
         );
         let sent = [head.as_bytes(), body].concat();
         let answer = match self.exchange(&sent).await {
-            // Of those that say nothing for ten seconds the server lets go; whatever is asked may be asked twice.
+            // The server drops connections that are silent for ten seconds; every request is safe to repeat.
             Err(_) => {
                 self.stream = open(self.from, self.server).await.map_err(|error| error.to_string())?;
                 self.exchange(&sent).await
@@ -498,14 +500,14 @@ async fn open(from: Ipv4Addr, server: SocketAddr) -> std::io::Result<BufReader<T
     Ok(BufReader::new(stream))
 }
 
-/// The CPU time of a process and of its children that live, in seconds.
+/// The CPU time of a process and of its living children, in seconds.
 fn cpu(pid: u64) -> f64 {
     let own = |pid: u64| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let (_, rest) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
         let number = |place: usize| fields.get(place).and_then(|word| word.parse::<f64>().ok());
-        // Of children that ended as well, for connections come and go.
+        // Including children that have ended, because connections come and go.
         let ticks: f64 = (11..15).filter_map(number).sum();
         Some((number(1)?, ticks / 100.0))
     };

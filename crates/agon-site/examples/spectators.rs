@@ -1,9 +1,10 @@
-//! People who look on: `cargo run --release -p agon-site --example spectators -- 127.0.0.1:8000 [SPECTATORS [REQUESTS_A_SECOND [SECONDS]]]`.
+//! Spectators:
+//! `cargo run --release -p agon-site --example spectators -- 127.0.0.1:8000 [SPECTATORS [REQUESTS_A_SECOND [SECONDS]]]`.
 //!
-//! Each spectator has the live ladder open as a browser does: it listens to hints and reads the page again after one, at most every
-//! ten seconds. Besides, pages of all kinds are asked for at a fixed rate, whether answers come or not. They come from many
-//! addresses of the loopback, as from many homes, and go nowhere else. Prints how long pages took and what this program itself
-//! used: it shares the machine with the server.
+//! Each spectator has the live ladder open as a browser does: it listens for hints and reloads the page after one, at most
+//! every ten seconds. In addition, pages of all kinds are requested at a fixed rate, whether answers come or not. They come
+//! from many addresses of the loopback, as from many homes, and go nowhere else. Prints how long pages took and the CPU time
+//! of this program itself, which shares the machine with the server.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -19,12 +20,12 @@ use tokio::time::{sleep_until, timeout};
 const PAGES: &[&str] = &["/", "/ladder", "/matches", "/rules"];
 /// The page that spectators have open.
 const LIVE: &str = "/ladder";
-/// A page is read again so often at most, as `live.js` does.
+/// The shortest time between two reloads of a page, as in `live.js`.
 const PACE: Duration = Duration::from_secs(10);
-/// Whoever waits longer for a page has gone.
+/// How long a viewer waits for a page before leaving.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long pages took, and how many were no pages.
+/// How long pages took, and how many answers were not pages.
 #[derive(Default)]
 struct Heard {
     took: Vec<Duration>,
@@ -53,7 +54,7 @@ async fn look_on(server: SocketAddr, spectators: u64, rate: u64, whole: Duration
         tokio::spawn(spectate(server, number, end, live.clone()));
     }
     for number in 0..rate * whole.as_secs() {
-        // By the clock: answers that are late do not slow down what is asked.
+        // By the clock: late answers do not slow down the requests.
         sleep_until((began + Duration::from_micros(1_000_000 * number / rate)).into()).await;
         let (path, asked) = (PAGES[number as usize % PAGES.len()], asked.clone());
         tokio::spawn(async move { read(server, number, path, &asked).await });
@@ -91,7 +92,7 @@ async fn connect(server: SocketAddr, number: u64) -> std::io::Result<TcpStream> 
     socket.connect(server).await
 }
 
-/// Reads a page, and writes down how long it took.
+/// Reads a page, and records how long it took.
 async fn read(server: SocketAddr, number: u64, path: &str, ledger: &Ledger) {
     let began = Instant::now();
     let page = async {
@@ -112,7 +113,7 @@ async fn read(server: SocketAddr, number: u64, path: &str, ledger: &Ledger) {
     }
 }
 
-/// Listens to hints, and reads the ladder again after one.
+/// Listens for hints, and reloads the ladder after each.
 async fn spectate(server: SocketAddr, number: u64, end: Instant, ledger: Ledger) {
     read(server, number, LIVE, &ledger).await;
     let Ok(mut stream) = connect(server, number).await else {

@@ -1,7 +1,8 @@
-//! Where machines sit that wait for work.
+//! The bench: where machines wait for work.
 //!
-//! While there is none one of them asks for all, so that a thousand cost what one does. As soon as that one gets some, the next two ask, then
-//! the next four: a crowd gets up as fast as there is work, in the order in which it came. Who then finds none sits down again.
+//! While there is no work, one of them asks for all, so that a thousand cost as much as one. As soon as that one gets some,
+//! the next two ask, then the next four: a crowd gets up as fast as there is work, in the order of arrival. Those who then
+//! find none sit down again.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,27 +10,28 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// No more ask at once.
+/// The most that ask at once.
 const AT_ONCE: usize = 16;
-/// Whoever asks for all does so this often, although nothing is known to have changed: another server of the contest may have changed it.
+/// How often the one that asks for all does so even if no change is known: another server of the contest may have changed
+/// something.
 const PROBE: Duration = Duration::from_millis(250);
-/// And no more often than this, however much changes.
+/// The shortest pause between two questions, however much changes.
 const REST: Duration = Duration::from_millis(50);
-/// Nobody asks for all for longer: there may be work that the next one may do, and this one not.
+/// How long one machine asks for all: there may be work that the next one can do and this one cannot.
 const TURN: Duration = Duration::from_secs(1);
 
 /// The bench.
 pub struct Bench {
-    /// Whoever has one may ask. They are handed out in the order in which machines came.
+    /// A machine with a permit may ask. Permits are handed out in order of arrival.
     turns: Semaphore,
-    /// How many turns there are: at least one, at most [`AT_ONCE`].
+    /// The number of turns: at least one, at most [`AT_ONCE`].
     open: AtomicUsize,
     /// How many sit here without a turn.
     sitting: AtomicUsize,
     closed: AtomicBool,
 }
 
-/// That it is one's turn, and until when.
+/// A machine's turn, and when it ends.
 type Turn<'a> = (SemaphorePermit<'a>, Instant);
 
 impl Default for Bench {
@@ -40,7 +42,8 @@ impl Default for Bench {
 }
 
 impl Bench {
-    /// Asks until something is there to be had, or until it is time to give up, or up to a second later. `done` is told when there may be something.
+    /// Asks until it gets something, or until it is time to give up, or up to a second later. `done` is notified when there
+    /// may be something.
     ///
     /// # Errors
     /// Those of `ask`.
@@ -54,7 +57,7 @@ impl Bench {
         F: Future<Output = Result<Option<T>, E>>,
     {
         let mut turn = None;
-        // What others wait for is not taken by who comes later.
+        // Latecomers do not take what others are waiting for.
         let mut sits = self.sitting.load(Ordering::Relaxed) > 0 && Instant::now() < until;
         loop {
             if sits {
@@ -71,7 +74,8 @@ impl Bench {
                 }
                 return Ok(Some(got));
             }
-            // Who has a turn uses it up, though it be time to give up: near their ends are those at the head of the line.
+            // A machine with a turn uses it up even if it is time to give up: those at the head of the line are always near
+            // their ends.
             turn = turn.and_then(|turn| self.keep(turn));
             sits = turn.is_none();
             if !sits {
@@ -81,7 +85,7 @@ impl Bench {
         }
     }
 
-    /// Waits for a turn; none when that takes too long.
+    /// Waits for a turn; none if that takes too long.
     async fn sit(&self, until: Instant) -> Option<Turn<'_>> {
         if self.closed.load(Ordering::Relaxed) || Instant::now() >= until {
             return None;
@@ -91,7 +95,7 @@ impl Bench {
         Some((turn, Instant::now() + TURN))
     }
 
-    /// There was work: one more may ask beside those behind whoever got it.
+    /// There was work: one more may ask, besides the next in line after whoever got it.
     fn more(&self) {
         let grown = |open: usize| (open < AT_ONCE).then_some(open + 1);
         if self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).is_ok() {
@@ -99,7 +103,7 @@ impl Bench {
         }
     }
 
-    /// There was none: only the last of those who ask goes on, for a while.
+    /// There was none: only the last of those asking goes on, for a while.
     fn keep<'a>(&self, (turn, ends): Turn<'a>) -> Option<Turn<'a>> {
         let fewer = |open: usize| (open > 1).then_some(open - 1);
         if self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer).is_ok() {
@@ -109,13 +113,13 @@ impl Bench {
         (Instant::now() < ends).then_some((turn, ends))
     }
 
-    /// Nobody waits here any more.
+    /// Sends away everybody who waits.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
     }
 }
 
-/// A place on the bench, for as long as this lives: who waits may hang up at any time.
+/// A place on the bench for as long as this lives: a waiting machine may hang up at any time.
 struct Seat<'a>(&'a AtomicUsize);
 
 impl<'a> Seat<'a> {
@@ -141,10 +145,10 @@ mod tests {
 
     use super::*;
 
-    /// So many machines wait for five seconds.
+    /// The number of machines that wait for five seconds.
     const CROWD: usize = 1_000;
 
-    /// What there is to get.
+    /// The work to be had.
     struct Work {
         bench: Bench,
         done: watch::Sender<()>,
@@ -160,13 +164,13 @@ mod tests {
             Rc::new(Self { bench, done, left: Cell::new(0), asked: Cell::new(0), got: RefCell::default() })
         }
 
-        /// Machines that come one after the other, a millisecond apart; how long each waited.
+        /// Machines that arrive one after the other, a millisecond apart; returns how long each waited.
         async fn crowd(self: Rc<Self>, machines: usize) -> Vec<Duration> {
             let comes = |number: usize| Duration::from_millis(number as u64);
             join_all((0..machines).map(|number| self.clone().machine(number, comes(number)))).await
         }
 
-        /// A machine that comes then, and waits; how long it did.
+        /// A machine that arrives after `comes` and waits; returns for how long.
         async fn machine(self: Rc<Self>, number: usize, comes: Duration) -> Duration {
             tokio::time::sleep(comes).await;
             let began = Instant::now();
@@ -195,7 +199,7 @@ mod tests {
         let work = Work::new();
         let waited = work.clone().crowd(CROWD).await;
         assert!(waited.iter().all(|waited| *waited >= Duration::from_secs(5)), "nobody gives up before");
-        // Those who come first, and then one four times a second.
+        // The first to arrive, and then one four times a second.
         assert!((20..60).contains(&work.asked.get()), "{} times", work.asked.get());
         assert!(work.got.borrow().is_empty());
     }
@@ -207,7 +211,7 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(2)).await;
             work.give(CROWD + 1);
         };
-        // It comes while the crowd gets up.
+        // It arrives while the crowd gets up.
         let late = work.clone().machine(CROWD, Duration::from_millis(2_100));
         let (waited, late, ()) = tokio::join!(work.clone().crowd(CROWD), late, gives);
         let last = waited.iter().max().expect("a crowd");

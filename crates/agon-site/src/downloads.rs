@@ -1,5 +1,5 @@
-//! The program, as it is downloaded from a contest's site: the one that runs here where it needs no library, and what lies in the
-//! folder `dist` of the contest.
+//! The program as downloaded from a contest's site: the one running here if it needs no library, and what is in the
+//! contest's folder `dist`.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -9,31 +9,31 @@ use std::sync::OnceLock;
 
 use sha2::{Digest as _, Sha256};
 
-/// The program that runs.
+/// The running program.
 const OWN: &str = "/proc/self/exe";
 /// The name under which it is downloaded.
 pub const OWN_NAME: &str = "agon";
 /// The folder in a contest's folder.
 pub const FOLDER: &str = "dist";
-/// So many files are offered.
+/// The most files offered from the folder.
 const MOST: usize = 20;
 
 /// A file that is offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Its name, in an address as it is.
+    /// Its name, usable in an address as it is.
     pub name: String,
     /// Where it is.
     pub path: PathBuf,
     /// Its length in bytes.
     pub bytes: u64,
-    /// The machine that it is for, where that is known: `Linux, x86-64`.
+    /// The machine it is for, if known: `Linux, x86-64`.
     pub machine: Option<&'static str>,
-    /// Whether it is the program itself, and no archive.
+    /// Whether it is the program itself, not an archive.
     pub bare: bool,
 }
 
-/// What is offered by the contest in `folder`: the program that runs here first.
+/// What the contest in `folder` offers, the running program first.
 pub fn offers(folder: &Path) -> Vec<Offer> {
     let mut all: Vec<Offer> = own().into_iter().collect();
     let mut more: Vec<Offer> = fs::read_dir(folder.join(FOLDER))
@@ -41,7 +41,7 @@ pub fn offers(folder: &Path) -> Vec<Offer> {
         .flatten()
         .flatten()
         .filter_map(|entry| {
-            // No links: what is offered is what was put there.
+            // No links: only what was put there is offered.
             let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
             let name = entry.file_name().into_string().ok().filter(|name| is_good(name))?;
             let machine = machine_of(&name);
@@ -53,7 +53,7 @@ pub fn offers(folder: &Path) -> Vec<Offer> {
     all
 }
 
-/// What a program can be got from, one for each kind of machine; the newest name of several archives.
+/// The downloads that contain a program, one for each kind of machine; of several archives the one with the newest name.
 pub fn for_machines(offers: &[Offer]) -> impl Iterator<Item = &Offer> {
     let has_program = |offer: &&Offer| offer.bare || offer.name.ends_with(".tar.gz");
     let mut seen = BTreeSet::new();
@@ -62,7 +62,7 @@ pub fn for_machines(offers: &[Offer]) -> impl Iterator<Item = &Offer> {
     first.chain(archives).filter(has_program).filter(move |offer| seen.insert(offer.machine))
 }
 
-/// What `cargo xtask dist` makes, and nothing that may lie beside it.
+/// Whether `cargo xtask dist` makes files of this name; anything else beside them is ignored.
 fn is_good(name: &str) -> bool {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     plain
@@ -82,7 +82,7 @@ fn machine_of(name: &str) -> Option<&'static str> {
 const X86: &str = "Linux, x86-64";
 const ARM: &str = "Linux, arm64";
 
-/// The program that runs, where any Linux can run it.
+/// The running program, if any Linux can run it.
 fn own() -> Option<Offer> {
     static OWN_OFFER: OnceLock<Option<Offer>> = OnceLock::new();
     let look = || {
@@ -96,13 +96,13 @@ fn own() -> Option<Offer> {
     OWN_OFFER.get_or_init(look).clone()
 }
 
-/// The machine that an ELF file is for, where it asks for no loader of libraries; `head` is how it begins.
+/// The machine an ELF file is for, if it needs no dynamic loader; `head` is how the file begins.
 fn needs_nothing(head: &[u8]) -> Option<&'static str> {
     let number = |at: usize, length: usize| -> Option<u64> {
         let bytes = head.get(at..at.checked_add(length)?)?;
         Some(bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
     };
-    // 64 bits, the least first.
+    // 64 bits, little-endian.
     if !head.starts_with(b"\x7fELF\x02\x01") {
         return None;
     }
@@ -122,7 +122,7 @@ fn needs_nothing(head: &[u8]) -> Option<&'static str> {
     Some(machine)
 }
 
-/// The SHA-256 of the program that runs; read once.
+/// The SHA-256 of the running program; read once.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -147,7 +147,7 @@ pub fn own_sha() -> io::Result<String> {
 mod tests {
     use super::*;
 
-    /// An ELF head of a machine with segments of these kinds.
+    /// An ELF head for a machine with segments of these kinds.
     fn elf(machine: u16, segments: &[u32]) -> Vec<u8> {
         let mut head = vec![0; 64];
         head[..6].copy_from_slice(b"\x7fELF\x02\x01");

@@ -1,5 +1,5 @@
-//! Exports that an organiser asks for on the site: one is made at a time, beside all else that goes on, and the last few are kept
-//! in the folder `exports` of the contest's.
+//! Exports that an organiser asks for on the site: made one at a time in the background, and the last few kept in the folder
+//! `exports` of the contest.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::site::Site;
 
 /// The folder in a contest's folder.
 const FOLDER: &str = "exports";
-/// So many are kept, the newest.
+/// How many are kept, the newest.
 pub const KEPT: usize = 3;
 
-/// What is made at this moment, and why the last one was not.
+/// The export in progress, and why the last one failed.
 #[derive(Default)]
 pub struct Exports {
     now: Mutex<State>,
@@ -32,23 +32,23 @@ struct State {
 
 /// An export that is being made.
 pub struct Making {
-    /// When it was begun.
+    /// When it began.
     pub began: Time,
     done: AtomicI64,
     of: AtomicI64,
 }
 
 impl Making {
-    /// How many replays are in it, and how many will be.
+    /// How many replays are in it, and how many there will be.
     pub fn progress(&self) -> (i64, i64) {
         (self.done.load(Ordering::Relaxed), self.of.load(Ordering::Relaxed))
     }
 }
 
-/// One that was made.
+/// A finished export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// When it was begun: its name.
+    /// When it began: its name.
     pub began: Time,
     /// Where it is.
     pub path: PathBuf,
@@ -61,18 +61,18 @@ impl Exports {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is made now.
+    /// The export in progress.
     pub fn making(&self) -> Option<Arc<Making>> {
         self.state().making.clone()
     }
 
-    /// Why the last one was not made.
+    /// Why the last one failed.
     pub fn failed(&self) -> Option<String> {
         self.state().failed.clone()
     }
 }
 
-/// Those that are kept, the newest first.
+/// The exports that are kept, the newest first.
 pub fn made(contest: &Path) -> Vec<Made> {
     let mut all: Vec<Made> = fs::read_dir(contest.join(FOLDER))
         .into_iter()
@@ -89,7 +89,7 @@ pub fn made(contest: &Path) -> Vec<Made> {
     all
 }
 
-/// Begins one, with the secret of the seeds where that is to be revealed; false while another one is made.
+/// Begins an export, with the secret of the seeds if that is to be revealed; false while another is in progress.
 pub fn begin(site: &Arc<Site>, reveal: bool, actor: String, now: Time) -> bool {
     let making = Arc::new(Making { began: now, done: AtomicI64::new(0), of: AtomicI64::new(0) });
     {
@@ -102,7 +102,7 @@ pub fn begin(site: &Arc<Site>, reveal: bool, actor: String, now: Time) -> bool {
     let (site, runtime) = (site.clone(), Handle::current());
     tokio::task::spawn_blocking(move || {
         let made = make(&site, &runtime, reveal, &making);
-        // Who looks finds it when it is told.
+        // It exists before it is reported, so that whoever looks finds it.
         let (object, detail) = match &made {
             Ok(rows) => (format!("{rows} results"), if reveal { "with the secret of the seeds" } else { "" }),
             Err(why) => ("failed".to_owned(), why.as_str()),
@@ -117,7 +117,7 @@ pub fn begin(site: &Arc<Site>, reveal: bool, actor: String, now: Time) -> bool {
     true
 }
 
-/// Makes one and removes those that are too many: how many rows of the log are in it.
+/// Makes an export and removes the surplus ones; returns how many rows of the log are in it.
 fn make(site: &Site, runtime: &Handle, reveal: bool, making: &Making) -> Result<i64, String> {
     let folder = site.folder().join(FOLDER);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -129,7 +129,7 @@ fn make(site: &Site, runtime: &Handle, reveal: bool, making: &Making) -> Result<
     let report = runtime.block_on(export::export(site.folder(), &file, reveal, seen));
     let report = report.map_err(|error| error.to_string())?;
     for old in made(site.folder()).into_iter().skip(KEPT) {
-        // One that somebody is fetching is read to its end all the same.
+        // Somebody who is downloading it can still read it to its end.
         let _ = fs::remove_file(old.path);
     }
     Ok(report.rows)

@@ -1,5 +1,5 @@
-//! Before any handler runs: who asks, whether they may, and whether it was their own page that made them. After it:
-//! what every answer bears.
+//! Before any handler runs: who is asking, whether they may, and whether the request came from one of our own pages. After
+//! it: the headers of every answer.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -30,51 +30,51 @@ use who::{at_work, bearer, cookie, known, meter, names_loopback};
 
 /// The most bytes of a form or of JSON.
 pub const SMALL: usize = 64 << 10;
-/// The most bytes of an upload, with what a form adds to it.
+/// The most bytes of an upload, including what a form adds to it.
 pub const LARGE: usize = (20 << 20) + SMALL;
-/// A request takes no longer, uploads apart.
+/// How long a request may take, except uploads.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// An upload may take longer on a slow line: so long for 20 MiB are 35 kB a second.
+/// How long an upload may take: 35 kB a second for 20 MiB on a slow line.
 const PATIENCE_OF_UPLOADS: Duration = Duration::from_secs(600);
-/// Scripts, styles and pictures of ours, nothing of others, and in no frame.
+/// Our own scripts, styles and pictures, nothing from elsewhere, and not in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Where a connection comes from.
+/// The address a connection comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub IpAddr);
 
-/// Who asks for what: what handlers get.
+/// Who asks for what: the input of handlers.
 #[derive(Clone)]
 pub struct Ask {
     /// The site.
     pub site: Arc<Site>,
-    /// What `contest.toml` says.
+    /// The settings in `contest.toml`.
     pub settings: Arc<Settings>,
-    /// Who.
+    /// Who is asking.
     pub actor: Actor,
-    /// What the path names.
+    /// The object named by the path.
     pub object: Object,
-    /// The number in the path, where there is one.
+    /// The number in the path, if there is one.
     pub id: i64,
-    /// When the request came.
+    /// When the request arrived.
     pub now: Time,
-    /// From where.
+    /// The address it came from.
     pub from: IpAddr,
     /// The path with its query.
     pub path: String,
-    /// What forms bear that are made for whoever asks; empty without a session.
+    /// The token in forms made for the caller; empty without a session.
     pub form: String,
     /// How people reach this site: `http://127.0.0.1:8080`.
     pub address: String,
-    /// What an organiser announced last.
+    /// The organiser's latest announcement.
     pub announced: Option<String>,
-    /// What was known before anything was read: whoever looks on hears of what changed since.
+    /// What was known before anything was read, so that a live page hears of what has changed since.
     pub seen: Pulse,
 }
 
 impl Ask {
-    /// Who asks, where somebody is signed in.
+    /// The caller, if signed in.
     pub fn person(&self) -> Option<&Person> {
         match &self.actor {
             Actor::Person(person) => Some(person),
@@ -82,15 +82,15 @@ impl Ask {
         }
     }
 
-    /// Who asks, in a handler whose right says that somebody is signed in.
+    /// The caller, in a handler whose right requires somebody signed in.
     ///
     /// # Errors
-    /// When nobody is, which the right should have seen.
+    /// When nobody is, which the right should have caught.
     pub fn whoever(&self) -> Result<&Person, Problem> {
         self.person().ok_or_else(Problem::ours)
     }
 
-    /// Who asks, for the log: by a number, for names are people's.
+    /// The caller for the log, by number: names are personal.
     fn who(&self) -> String {
         match &self.actor {
             Actor::Nobody => "nobody".to_owned(),
@@ -100,7 +100,7 @@ impl Ask {
         }
     }
 
-    /// Whether an upload comes from a form of this session.
+    /// Checks that an upload comes from a form of this session.
     ///
     /// # Errors
     /// When it does not.
@@ -108,7 +108,7 @@ impl Ask {
         if self.form.is_empty() || secrets::same(token, &self.form) { Ok(()) } else { Err(old_form()) }
     }
 
-    /// What the looker may see of matches.
+    /// What the viewer may see of matches.
     pub fn eyes(&self) -> agon_store::reads::Eyes {
         use agon_store::reads::Eyes;
         match self.person() {
@@ -127,7 +127,7 @@ impl<S: Sync> FromRequestParts<S> for Ask {
     }
 }
 
-/// The door of a route.
+/// The gate of a route.
 pub async fn pass(
     State((site, route)): State<(Arc<Site>, Route)>,
     params: RawPathParams,
@@ -145,10 +145,10 @@ pub async fn pass(
     }
 }
 
-/// A refusal; in a box, for it is large and rare.
+/// A refusal; boxed, because it is large and rare.
 type Refused = Box<Response>;
 
-/// Who asks, and the request with what may come with it.
+/// Identifies the caller, and returns the request with whatever may come with it.
 async fn admit(
     site: Arc<Site>,
     route: Route,
@@ -194,7 +194,7 @@ async fn admit(
         response.extensions_mut().insert(ask.clone());
         Box::new(response)
     };
-    // A worker asks as often as it plays; whoever is none is counted also at its doors.
+    // A worker asks as often as it plays; a caller that is not one is counted at the workers' routes too.
     let is_door = matches!(route.verb, Verb::Work | Verb::Measure) && ask.actor == Actor::Nobody;
     if !route.still || is_door {
         let account = ask.person().map(|person| person.account);
@@ -212,7 +212,7 @@ async fn admit(
             Err(error) => return Err(refused(&ask, error.into())),
         }
     }
-    // A number that is none names nothing.
+    // An invalid number names nothing.
     let Some(id) = id else { return Err(refused(&ask, Problem::nothing())) };
     ask.id = id.unwrap_or(0);
     match find(&ask, route.of).await {
@@ -236,7 +236,7 @@ fn refuse(problem: Problem) -> Refused {
     Box::new(problem.into_response())
 }
 
-/// What the path names; none where there is no such thing.
+/// The object named by the path; none if it does not exist.
 async fn find(ask: &Ask, of: Of) -> Result<Option<Object>, Problem> {
     let (store, contest) = (ask.site.store(), ask.site.contest());
     Ok(match of {
@@ -259,7 +259,7 @@ async fn find(ask: &Ask, of: Of) -> Result<Option<Object>, Problem> {
     })
 }
 
-/// Nobody learns from the answer whether something is there.
+/// The answer does not reveal whether something exists.
 fn hidden(ask: &Ask, route: &Route) -> Problem {
     match ask.actor {
         Actor::Nobody if route.verb != Verb::See => sign_in_first(route),
@@ -318,7 +318,7 @@ fn denied(ask: &Ask, route: &Route) -> Refused {
     Box::new(response)
 }
 
-/// A text as it can stand in a query.
+/// A text encoded for a query.
 pub fn encoded(path: &str) -> String {
     let mut text = String::new();
     for byte in path.bytes().take(512) {
@@ -332,7 +332,7 @@ pub fn encoded(path: &str) -> String {
     text
 }
 
-/// The request with all of its body, where that is small; and proof that a page of ours sent it.
+/// The request with its whole body, if that is small, once it is proven that one of our pages sent it.
 async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Problem> {
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     if !changes {
@@ -373,7 +373,7 @@ fn old_form() -> Problem {
     Problem::new(StatusCode::FORBIDDEN, "This form is too old", text)
 }
 
-/// Whether a form in its body bears the token: `form=...`, in which nothing has to be escaped.
+/// Whether a form's body contains the token: `form=...`, in which nothing needs escaping.
 fn bears(body: &[u8], token: &str) -> bool {
     let fields = body.split(|byte| *byte == b'&');
     let mut found = fields.filter_map(|field| field.strip_prefix(b"form="));
@@ -381,7 +381,7 @@ fn bears(body: &[u8], token: &str) -> bool {
     first.is_some_and(|value| secrets::same(value, token)) && found.next().is_none()
 }
 
-/// Whether a page of ours sent this. Browsers say so in one of two headers; who says neither is none.
+/// Whether one of our pages sent this. Browsers say so in one of two headers; a request with neither is not ours.
 fn is_ours(site: &Site, headers: &HeaderMap) -> bool {
     let (origin, fetch) =
         (text(headers, &header::ORIGIN), text(headers, &HeaderName::from_static("sec-fetch-site")));
@@ -409,7 +409,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap_or("?"))
 }
 
-/// From where it comes. A proxy adds whom it speaks for at the end.
+/// The address of the client. A proxy appends the client's address at the end.
 fn address(site: &Site, request: &Request) -> IpAddr {
     let peer = request.extensions().get::<Peer>().map_or(Ipv4Addr::LOCALHOST.into(), |peer| peer.0);
     if !matches!(site.way, Way::Proxy(_)) || !peer.is_loopback() {
@@ -434,7 +434,7 @@ pub async fn patience(request: Request, next: Next) -> Response {
     }
 }
 
-/// Around everything: pages of refusals, and the headers of every answer.
+/// Around everything: error pages, and the headers of every answer.
 pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let (began, method, path) = (Instant::now(), request.method().clone(), request.uri().path().to_owned());
     let is_for_programs = routes::is_for_programs(&path);
@@ -460,14 +460,14 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // Not `no-referrer`: browsers would then not say that a form was ours.
+        // Not `no-referrer`: browsers would then not tell us that a form was ours.
         (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // Browsers complain where they do not trust the address, as on a network without encryption.
+    // Browsers complain about it at addresses they do not trust, such as a network without encryption.
     if site.is_secure() || matches!(site.way, Way::Loopback) {
         let opener = HeaderName::from_static("cross-origin-opener-policy");
         headers.insert(opener, HeaderValue::from_static("same-origin"));
@@ -479,12 +479,12 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     let (status, took) = (response.status().as_u16(), began.elapsed());
     site.requests.count(&path, status, took);
-    // Without the query, in which secrets may stand.
+    // Without the query, which may hold secrets.
     tracing::info!(target: "agon::request", %method, %path, status, ms = took.as_secs_f64() * 1e3, %who);
     response
 }
 
-/// On the loopback only names of the loopback are meant: somebody else's name can be pointed here.
+/// On the loopback only loopback names are accepted: a foreign name can be made to resolve here.
 fn host_is_meant(site: &Site, headers: &HeaderMap) -> bool {
     !matches!(site.way, Way::Loopback) || names_loopback(headers)
 }

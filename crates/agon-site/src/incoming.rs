@@ -1,4 +1,4 @@
-//! A file that comes in, piece by piece: on disk until it is whole, so that many slow ones cost no memory and hold nobody up.
+//! Uploads arriving piece by piece: on disk until whole, so that many slow ones cost no memory and hold nobody up.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use crate::gate::Ask;
 use crate::limits::{Place, UPLOADS};
 use crate::problem::Problem;
 
-/// No piece is waited for longer.
+/// How long to wait for a piece.
 const STALL: Duration = Duration::from_secs(60);
-/// Whoever finds no place may ask again after so many seconds.
+/// Seconds after which a client that found no place may ask again.
 const AGAIN: i64 = 60;
 
-/// A file that came whole.
+/// An upload that arrived whole.
 pub struct Came {
     /// The file.
     pub file: Incoming,
-    /// It is counted until it is kept.
+    /// It is counted until the file is kept.
     pub place: Place,
 }
 
-/// Somebody's file begins to come.
+/// Begins to receive an upload.
 ///
 /// # Errors
-/// When as many of theirs, or of all, come already as may.
+/// When the caller's uploads, or all of them, are at their limit.
 fn begin(ask: &Ask) -> Result<Came, Problem> {
     let Some(place) = ask.site.limits.upload(ask.whoever()?.account) else {
         let what = format!("Too many files come in at once, or {UPLOADS} of yours do already.");
@@ -38,10 +38,10 @@ fn begin(ask: &Ask) -> Result<Came, Problem> {
     Ok(Came { file, place })
 }
 
-/// Somebody's file, whole.
+/// Receives a whole upload.
 ///
 /// # Errors
-/// When it is too large, breaks off or stands still: then nothing is left of it. When there is no place for it.
+/// When it is too large, breaks off or stalls: nothing is left of it then. When there is no place for it.
 pub async fn take<E>(
     ask: &Ask,
     mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
@@ -60,7 +60,7 @@ pub async fn take<E>(
     }
 }
 
-/// That something did not come whole.
+/// The refusal of something that did not arrive whole.
 pub fn cut_off() -> Problem {
     let text = "What was sent did not come whole. Nothing was done: send it again.";
     Problem::new(StatusCode::BAD_REQUEST, "Cut off", text)
@@ -80,7 +80,7 @@ fn too_large() -> Problem {
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text)
 }
 
-/// For whoever runs the server; what it is concerns nobody else.
+/// For whoever runs the server; the cause concerns nobody else.
 fn unwritten(error: std::io::Error) -> Problem {
     tracing::warn!("a file that comes in cannot be written: {error}");
     Problem::ours()

@@ -1,10 +1,10 @@
 //! A contest in the browser.
 //!
-//! Pages are whole without scripts: HTML from here, forms that post and lead on. What somebody may do is decided in one
-//! place ([`rights`]), for each route by one line of one table ([`routes`]); who asks is found out once, before any
-//! handler runs ([`gate`]). The pages ([`pages`]) open with their answer as a sentence and then prove it.
+//! Pages work without scripts: HTML from here, forms that post and redirect. What each person may do is decided in one place ([`rights`]),
+//! by one line per route of one table ([`routes`]); who is asking is found out once, before any handler runs ([`gate`]). Each page
+//! ([`pages`]) opens with its answer as a sentence and then proves it.
 //!
-//! Nothing here knows a game by name, and no clock is read but the one that [`Site`] was given.
+//! Nothing here knows a game by name, and the only clock read is the one given to [`Site`].
 
 #![forbid(unsafe_code)]
 

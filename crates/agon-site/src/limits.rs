@@ -1,4 +1,4 @@
-//! How much somebody may ask for. Counted in memory: after a restart everybody begins anew.
+//! How much anybody may ask for. Counted in memory: after a restart everybody starts afresh.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,31 +9,31 @@ use agon_store::{AccountId, Time};
 
 /// Requests of an account in [`MINUTE`].
 pub const PER_ACCOUNT: u32 = 600;
-/// Requests without a session from one address in [`MINUTE`]: a classroom of sixty sits behind one.
+/// Requests without a session from one address in [`MINUTE`]: a classroom of sixty shares one.
 pub const PER_ADDRESS: u32 = 6_000;
-/// Tries to sign in to one account in [`QUARTER`].
+/// Attempts to sign in to one account in [`QUARTER`].
 pub const TRIES: u32 = 10;
-/// Tries to sign in, sign up or guess a code from one address in [`QUARTER`].
+/// Attempts to sign in, sign up or guess a code from one address in [`QUARTER`].
 pub const TRIES_PER_ADDRESS: u32 = 600;
 
-/// Pages of one account that are live at once.
+/// Live pages open at once per account.
 pub const STREAMS: u32 = 8;
-/// The same without a session from one address.
+/// The same without a session, per address.
 pub const STREAMS_PER_ADDRESS: u32 = 240;
-/// And of all together: fewer than connections, so that pages still come through.
+/// The total: fewer than connections, so that ordinary pages still get through.
 pub const MOST_STREAMS: u32 = 1_200;
 
-/// Files that come in at once from one account.
+/// Uploads in progress per account.
 pub const UPLOADS: u32 = 4;
-/// And from all together, each on the disk until it is whole: there has to be room for 8 GB.
+/// The total, each on disk until it is whole: there must be room for 8 GB.
 pub const MOST_UPLOADS: u32 = 400;
 
 const MINUTE: i64 = 60_000;
 const QUARTER: i64 = 15 * MINUTE;
-/// So many are counted at once; who was quiet for longest is forgotten first.
+/// The most counted at once; beyond that, those whose windows began longest ago are forgotten first.
 const MOST: usize = 20_000;
 
-/// Counts within windows of a fixed length, each of which begins with the first that is counted.
+/// Counts within windows of a fixed length; a window begins with the first thing counted.
 struct Windows<K> {
     length: i64,
     most: u32,
@@ -51,7 +51,7 @@ impl<K: Hash + Eq + Clone> Windows<K> {
         if counts.len() >= MOST && !counts.contains_key(&key) {
             counts.retain(|_, (begun, _)| now.0 - *begun < self.length);
             if counts.len() >= MOST {
-                // More at once than are ever honest: the oldest half is forgotten.
+                // More than is ever legitimate: the oldest half is forgotten.
                 let mut begun: Vec<i64> = counts.values().map(|(begun, _)| *begun).collect();
                 begun.sort_unstable();
                 let middle = begun[begun.len() / 2];
@@ -74,17 +74,17 @@ impl<K: Hash + Eq + Clone> Windows<K> {
     }
 }
 
-/// Whose a place is.
+/// The owner of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Whose {
     Account(AccountId),
     Address(IpAddr),
 }
 
-/// How many places each has.
+/// How many places each holds.
 type Counts = Arc<Mutex<HashMap<Whose, u32>>>;
 
-/// Places of what goes on for a while, so many for all.
+/// Places for things that last a while, with a limit on the total.
 struct Places {
     counts: Counts,
     most: u32,
@@ -95,7 +95,7 @@ impl Places {
         Self { counts: Counts::default(), most }
     }
 
-    /// One more, where whoever it is has fewer than `most`, and there is room.
+    /// One more place, if the owner has fewer than `most` and there is room.
     fn take(&self, whose: Whose, most: u32) -> Option<Place> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.values().sum::<u32>() >= self.most {
@@ -110,7 +110,7 @@ impl Places {
     }
 }
 
-/// A place that is taken; dropped, it makes room for another.
+/// A place that is taken; dropping it makes room for another.
 pub struct Place {
     counts: Counts,
     whose: Whose,
@@ -152,10 +152,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// A request: counted for the account, where somebody is signed in, and else for the address.
+    /// Counts a request: for the account if somebody is signed in, otherwise for the address.
     ///
     /// # Errors
-    /// From when on there is room again.
+    /// When there is room again.
     pub fn request(&self, account: Option<AccountId>, from: IpAddr, now: Time) -> Result<(), Time> {
         match account {
             Some(account) => self.accounts.count(account, now),
@@ -163,7 +163,7 @@ impl Limits {
         }
     }
 
-    /// A stream is opened; none where there is no room.
+    /// Opens a stream; none if there is no room.
     pub fn stream(&self, account: Option<AccountId>, from: IpAddr) -> Option<Place> {
         match account {
             Some(account) => self.streams.take(Whose::Account(account), STREAMS),
@@ -171,24 +171,24 @@ impl Limits {
         }
     }
 
-    /// A file comes in; none where there is no room.
+    /// Begins an upload; none if there is no room.
     pub fn upload(&self, account: AccountId) -> Option<Place> {
         self.uploads.take(Whose::Account(account), UPLOADS)
     }
 
-    /// A try to sign in to the account with this name, compared as names are.
+    /// An attempt to sign in to the account with this name, compared as names are.
     ///
     /// # Errors
-    /// From when on there is room again.
+    /// When there is room again.
     pub fn sign_in(&self, likeness: &str, from: IpAddr, now: Time) -> Result<(), Time> {
         self.guess(from, now)?;
         self.tries.count(likeness.chars().take(64).collect(), now)
     }
 
-    /// A try of something that could be guessed: a code, a link.
+    /// An attempt at something that could be guessed: a code, a link.
     ///
     /// # Errors
-    /// From when on there is room again.
+    /// When there is room again.
     pub fn guess(&self, from: IpAddr, now: Time) -> Result<(), Time> {
         self.tries_from.count(network(from), now)
     }
@@ -199,7 +199,7 @@ impl Limits {
     }
 }
 
-/// Of an address in the sixth version what a household has: 64 bits.
+/// For an IPv6 address, the network of a household: 64 bits.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(six) => match six.to_ipv4_mapped() {

@@ -19,17 +19,17 @@ use crate::gate::Peer;
 use crate::routes;
 use crate::site::{Site, Way};
 
-/// So many connections are open at once; who comes then waits.
+/// The most connections open at once; further ones wait.
 const MOST: usize = 2_000;
-/// So many may wait to be taken in. All who look on ask again at the same moment; of more than the usual 128 the rest would try again a second later.
+/// The listen backlog. All live pages reconnect at the same moment; with the usual 128 the rest would retry a second later.
 const WAITING: u32 = 2_000;
-/// The head of a request comes within this time.
+/// How long the head of a request may take to arrive.
 const HEAD: Duration = Duration::from_secs(10);
-/// No part of an answer is waited for longer until it is taken.
+/// How long a part of an answer may wait to be taken.
 const TAKEN: Duration = Duration::from_secs(60);
-/// The head of a request is no larger, in bytes.
+/// The largest head of a request, in bytes.
 const LARGEST_HEAD: usize = 32 << 10;
-/// Who is being answered when the server stops has so long to take the answer.
+/// How long a client that is being answered has to take the answer when the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A site that listens.
@@ -37,14 +37,14 @@ pub struct Listening {
     address: SocketAddr,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
-    /// What goes on as long as it listens.
+    /// Background tasks that run as long as it listens.
     beside: Vec<JoinHandle<()>>,
 }
 
 /// Opens the port of a contest's site and answers on it.
 ///
 /// # Errors
-/// When the port cannot be had.
+/// When the port is not available.
 pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
     let (way, router, leaving) = (site.way.clone(), routes::router(site.clone()), site.clone());
     let mut listening = open(way, router, port, move || leaving.farewell()).await?;
@@ -52,10 +52,10 @@ pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
     Ok(listening)
 }
 
-/// Opens a port and answers on it with what `router` says. `farewell` lets those go who wait for something when it stops.
+/// Opens a port and serves `router` on it. `farewell` releases those who are waiting for something when it stops.
 ///
 /// # Errors
-/// When the port cannot be had.
+/// When the port is not available.
 pub async fn open(
     way: Way,
     router: axum::Router,
@@ -79,12 +79,12 @@ pub async fn open(
 }
 
 impl Listening {
-    /// Where.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Takes no more requests, and waits a while until those that came are answered.
+    /// Stops taking requests, and waits a while until those in progress are answered.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
         self.beside.iter().for_each(JoinHandle::abort);
@@ -108,7 +108,7 @@ async fn accept(
             _ = stopped.changed() => break,
         };
         let Ok((stream, peer)) = accepted else {
-            // No more files may be open, for instance; that passes.
+            // For instance, too many open files; that passes.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -131,11 +131,11 @@ async fn accept(
     }
     drop(listener);
     farewell();
-    // Each connection has a place: when all are free, all were answered.
+    // Each connection holds a place: when all are free, all have been answered.
     let _ = room.acquire_many(MOST as u32).await;
 }
 
-/// Whoever looks on hears of a change within so long.
+/// How soon live pages hear of a change.
 const BEAT: Duration = Duration::from_millis(700);
 
 async fn beat(site: Arc<Site>) {
@@ -145,7 +145,7 @@ async fn beat(site: Arc<Site>) {
     }
 }
 
-/// A certificate that was renewed is read within this time.
+/// How soon a renewed certificate is read.
 const REFRESH: Duration = Duration::from_secs(60);
 
 async fn refresh(way: Way) {
@@ -172,7 +172,7 @@ async fn converse(
     let stream = TokioIo::new(Patient::new(stream, TAKEN));
     let mut connection = std::pin::pin!(server.serve_connection(stream, service));
     tokio::select! {
-        // Who goes away in the middle is no error of ours.
+        // A client that leaves in the middle is no error of ours.
         _ = connection.as_mut() => {}
         () = told(&mut stopped) => {
             connection.as_mut().graceful_shutdown();
@@ -186,7 +186,7 @@ async fn told(stopped: &mut watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await.is_ok();
 }
 
-/// Addresses of networks that are somebody's own.
+/// Addresses of private networks.
 pub fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(four) => four.is_loopback() || four.is_private() || four.is_link_local(),

@@ -1,8 +1,8 @@
-//! `/metrics`: figures of a contest that runs, in the text format of Prometheus. Names of people, teams and machines are in none
-//! of them.
+//! `/metrics`: metrics of a running contest, in the text format of Prometheus. They contain no names of people, teams or
+//! machines.
 //!
-//! What is asked of the database is asked for each reading; requests are counted in memory, so that they begin anew with the
-//! process, as counters may. While the database is away the answer still comes, and says so.
+//! What comes from the database is queried for each reading; requests are counted in memory, so they start again at zero
+//! with the process, as counters may. While the database is away the answer still comes, and says so.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -22,27 +22,27 @@ use crate::rights::Verb;
 use crate::routes::{Of, Route, get};
 use crate::site::Site;
 
-/// Where they are.
+/// Their path.
 pub const PATH: &str = "/metrics";
 
 /// The routes.
 pub const ROUTES: &[Route] = &[get(PATH, Verb::Measure, Of::Contest, || asked(page)).apart()];
 
-/// A machine that was not heard of for so long plays no more, in milliseconds: that is when its leases end.
+/// How long a machine may be silent, in milliseconds, before it counts as gone: that is when its leases end.
 const SILENT: i64 = agon_server::asked::LEASE_MS;
 
-/// Who reads figures does not wait long; a database that has not answered by then is away.
+/// Readers of metrics do not wait long; a database that has not answered by then is away.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// For each kind of request and status: how many, and how long they took together.
+/// For each kind of request and status: the count, and the total time.
 type Counted = BTreeMap<(&'static str, u16), (u64, Duration)>;
 
-/// Requests since the process began. Kinds and statuses are few, so that this stays small.
+/// Requests since the process began. Kinds and statuses are few, so this stays small.
 #[derive(Default)]
 pub struct Requests(Mutex<Counted>);
 
 impl Requests {
-    /// One more was answered.
+    /// Counts one more answered request.
     pub fn count(&self, path: &str, status: u16, took: Duration) {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (count, time) = counted.entry((kind(path), status)).or_default();
@@ -55,7 +55,7 @@ impl Requests {
     }
 }
 
-/// What kind of request this is.
+/// The kind of a request.
 fn kind(path: &str) -> &'static str {
     match path {
         PATH => "metrics",
@@ -65,21 +65,21 @@ fn kind(path: &str) -> &'static str {
     }
 }
 
-/// What a figure is.
+/// The type of a metric.
 #[derive(Clone, Copy)]
 enum Is {
-    /// It only grows, and begins anew with the process or never.
+    /// It only grows; it restarts at zero with the process, or never.
     Counter,
-    /// It is what it is now.
+    /// It is the current value.
     Gauge,
 }
 
-/// The text that is read.
+/// The text of the answer.
 #[derive(Default)]
 struct Text(String);
 
 impl Text {
-    /// The name of a figure, its unit at the end, with what it is. Its values follow.
+    /// Names a metric, its unit at the end, with a description. Its values follow.
     fn named(&mut self, name: &'static str, is: Is, help: &str) -> Values<'_> {
         let word = match is {
             Is::Counter => "counter",
@@ -96,7 +96,7 @@ impl Text {
     }
 }
 
-/// The values of one figure.
+/// The values of one metric.
 struct Values<'a> {
     text: &'a mut Text,
     name: &'static str,
@@ -115,17 +115,17 @@ impl Values<'_> {
     }
 }
 
-/// A value of a label as the format has it.
+/// A label value escaped for the format.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// From one moment to another in seconds, and never less than none.
+/// The seconds from one moment to another, never negative.
 fn seconds(from: Time, to: Time) -> f64 {
     (to.0 - from.0).max(0) as f64 / 1000.0
 }
 
-/// The figures.
+/// The metrics.
 pub async fn page(ask: Ask) -> Result<Response, Problem> {
     let mut text = Text::default();
     let (site, terms) = (&ask.site, ask.site.server.terms());
@@ -135,7 +135,7 @@ pub async fn page(ask: Ask) -> Result<Response, Problem> {
     let mut contest = Text::default();
     let up = match tokio::time::timeout(PATIENCE, of_contest(site, &mut contest, ask.now)).await {
         Ok(Ok(())) => 1,
-        // It may answer the next time. Nothing is told of half a look.
+        // It may answer the next time. Half a reading is not reported.
         Err(_) | Ok(Err(StoreError::Away(_))) => {
             contest = Text::default();
             0
@@ -167,7 +167,7 @@ pub async fn page(ask: Ask) -> Result<Response, Problem> {
     Ok(([(header::CONTENT_TYPE, kind)], text.0).into_response())
 }
 
-/// What the database says.
+/// What the database knows.
 async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), StoreError> {
     let (store, contest) = (site.store(), site.contest());
     let counts = store.counts(contest).await?;
@@ -218,7 +218,7 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     let help = "Rows of the log that the table has not seen yet.";
     text.named("agon_table_behind_rows", Is::Gauge, help).is((counts.sealed - board.upto).max(0));
     let help = "How long ago the table was made.";
-    // A contest that has just begun has none, and nothing to be in it.
+    // A contest that has just begun has no table, and nothing to be in it.
     let made = if board.upto == 0 { now } else { board.made };
     text.named("agon_table_age_seconds", Is::Gauge, help).is(seconds(made, now));
     let paused = going.as_ref().is_some_and(|going| going.paused);

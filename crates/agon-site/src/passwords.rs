@@ -1,4 +1,4 @@
-//! Passwords: what is one, and its hash.
+//! Passwords: which are acceptable, and their hashes.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use tokio::sync::Semaphore;
 
 use crate::secrets;
 
-/// The shortest and the longest, in characters.
+/// The shortest and the longest password, in characters.
 pub const LENGTH: std::ops::RangeInclusive<usize> = 12..=128;
 /// Memory for one hash, in KiB.
 const MEMORY: u32 = 19 * 1024;
-/// How often the memory is gone through.
+/// The number of passes over the memory.
 const PASSES: u32 = 2;
-/// So many are computed at once: no more of the machine's memory and CPUs than that.
+/// How many are computed at once, to bound memory and CPU use.
 const AT_ONCE: usize = 2;
-/// What everybody tries first, of those that are long enough.
+/// The first guesses of every attacker, among passwords that are long enough.
 const COMMON: &str = include_str!("common-passwords.txt");
 
 /// Computes hashes, a few at once.
@@ -32,7 +32,7 @@ impl Default for Passwords {
     }
 }
 
-/// Whether this can be the password of the account with that name.
+/// Checks that this can be the password of the account with that name.
 ///
 /// # Errors
 /// A sentence that says what it must be.
@@ -80,7 +80,7 @@ impl Passwords {
         .await
     }
 
-    /// Whether this is the password with that hash. Without one it takes as long, and it is not.
+    /// Whether this is the password with that hash. Without a hash it takes as long and is false.
     pub async fn is(&self, password: String, hash: Option<String>) -> bool {
         self.work(move || {
             let Some(hash) = hash else {

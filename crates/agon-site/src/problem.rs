@@ -1,4 +1,4 @@
-//! What is said when something cannot be done: what happened, whose doing it is, and what to do next.
+//! Refusals: what happened, whose fault it is, and what to do next.
 
 use agon_store::StoreError;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -6,18 +6,18 @@ use axum::response::{IntoResponse, Response};
 
 use agon_server::ServerError;
 
-/// A refusal. [`crate::gate::finish`] makes a page of it, or `application/problem+json` where the API was asked.
+/// A refusal. [`crate::gate::finish`] turns it into a page, or into `application/problem+json` for the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The status of HTTP.
+    /// The HTTP status.
     pub status: StatusCode,
     /// What happened, in a few words.
     pub title: String,
-    /// What it means and how to mend it.
+    /// What it means and how to fix it.
     pub text: String,
-    /// Where to go on: a label and an address.
+    /// Where to go next: a label and an address.
     pub then: Option<(String, String)>,
-    /// In how many seconds to ask again.
+    /// Seconds after which to ask again.
     pub again: Option<i64>,
 }
 
@@ -27,7 +27,7 @@ impl Problem {
         Self { status, title: title.into(), text: text.into(), then: None, again: None }
     }
 
-    /// There is nothing here, or nothing that whoever asks may know of: the same words for both.
+    /// There is nothing here, or nothing the caller may know of: the same words for both.
     pub fn nothing() -> Self {
         Self::new(
             StatusCode::NOT_FOUND,
@@ -37,12 +37,12 @@ impl Problem {
         .then("The ladder", "/ladder")
     }
 
-    /// Something in the request is wrong: the asker's to mend.
+    /// Something in the request is wrong, for the caller to fix.
     pub fn wrong(text: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "That cannot be done", text)
     }
 
-    /// Too much was asked for; there is room again in so many seconds.
+    /// Too much was asked for; there is room again in this many seconds.
     pub fn too_much(what: &str, seconds: i64) -> Self {
         let seconds = seconds.max(1);
         let wait = match seconds {
@@ -55,7 +55,7 @@ impl Problem {
         problem
     }
 
-    /// Ours.
+    /// Our own failure.
     pub fn ours() -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -64,7 +64,7 @@ impl Problem {
         )
     }
 
-    /// The server's disk is full: the organisers' to mend.
+    /// The server's disk is full, for the organisers to fix.
     pub fn no_room() -> Self {
         let mut problem = Self::new(
             StatusCode::INSUFFICIENT_STORAGE,
@@ -76,7 +76,7 @@ impl Problem {
         problem
     }
 
-    /// The same, with where to go on.
+    /// The same refusal, with where to go next.
     #[must_use]
     pub fn then(mut self, label: &str, address: &str) -> Self {
         self.then = Some((label.to_owned(), address.to_owned()));
@@ -111,7 +111,7 @@ impl IntoResponse for Problem {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        // For whoever runs the server; what it is concerns nobody else.
+        // For whoever runs the server; the cause concerns nobody else.
         tracing::warn!("a request could not be answered: {error}");
         if error.is_full() { Self::no_room() } else { Self::ours() }
     }

@@ -1,18 +1,18 @@
-//! Who may do what. Everything that is not allowed here is denied.
+//! Who may do what. Everything not allowed here is denied.
 
 use agon_store::reads::AtWork;
 use agon_store::{AccountId, EntrantId, LoginId};
 
-/// Who asks.
+/// Who is asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
     /// Somebody who is not signed in.
     Nobody,
-    /// Somebody who is.
+    /// Somebody who is signed in.
     Person(Person),
     /// A machine that plays matches.
     Worker(AtWork),
-    /// A program that reads figures.
+    /// A program that reads metrics.
     Meter,
 }
 
@@ -25,22 +25,22 @@ pub struct Person {
     pub name: String,
     /// Whether it runs the contest.
     pub organiser: bool,
-    /// The team for which it plays.
+    /// The team it plays for.
     pub team: Option<EntrantId>,
-    /// The session or token by which it is known.
+    /// The session or token it is known by.
     pub login: LoginId,
 }
 
 /// What somebody wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Look at what all may see.
+    /// View what everybody may see.
     See,
     /// Sign up, in or out.
     Enter,
-    /// What everybody may do who is signed in, with what is their own.
+    /// What everybody who is signed in may do with what is their own.
     Own,
-    /// Look at what belongs to a team alone.
+    /// View what belongs to one team only.
     Look,
     /// Act for a team.
     Act,
@@ -48,7 +48,7 @@ pub enum Verb {
     Organise,
     /// Play its matches.
     Work,
-    /// Read its figures.
+    /// Read its metrics.
     Measure,
 }
 
@@ -58,7 +58,7 @@ impl Verb {
         [Self::See, Self::Enter, Self::Own, Self::Look, Self::Act, Self::Organise, Self::Work, Self::Measure];
 }
 
-/// To what.
+/// The object of an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Object {
     /// The contest as a whole.
@@ -69,7 +69,7 @@ pub enum Object {
     Account(AccountId),
 }
 
-/// Whether somebody may do something.
+/// Whether an actor may do something.
 pub fn may(actor: &Actor, verb: Verb, object: Object) -> bool {
     match (actor, verb, object) {
         (_, Verb::See, Object::Contest | Object::Team(_)) => true,
@@ -101,8 +101,8 @@ mod tests {
         Actor::Worker(AtWork { id, name, run: None, seen, revoked, paused: false })
     }
 
-    /// The whole table: for each verb and object who may, in the order nobody, other, owner, organiser, worker, worker that was
-    /// revoked, meter.
+    /// The whole table: for each verb and object who may, in the order nobody, other, owner, organiser, worker, revoked
+    /// worker, meter.
     #[test]
     fn the_table_of_rights_is_this_and_nothing_else() {
         let actors = [

@@ -1,4 +1,4 @@
-//! All routes of the site, each with the right that it needs: a route that is not in the table is none.
+//! All routes of the site, each with the right it needs. A route that is not in the table does not exist.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::rights::Verb;
 use crate::site::Site;
 use crate::{api, gate, metrics, pages, work};
 
-/// How a route is asked.
+/// The method of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// To see something. Changes nothing.
     Get,
     /// To change something.
     Post,
-    /// To take something away.
+    /// To delete something.
     Delete,
 }
 
-/// To what a route is, as its path says.
+/// The object of a route, from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// The contest.
@@ -30,39 +30,39 @@ pub enum Of {
     Team,
     /// The team of the version with the number `{id}`.
     Version,
-    /// The team of whoever asks; without one it is the contest.
+    /// The team of the caller; without one, the contest.
     OwnTeam,
-    /// The account of the session or token with the number `{id}`: only one's own are found.
+    /// The account of the session or token with the number `{id}`: only the caller's own are found.
     Login,
 }
 
-/// What may come with a request.
+/// The body that may come with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Nothing, or a form or JSON of [`gate::SMALL`] bytes at most.
+    /// Nothing, or a form or JSON of at most [`gate::SMALL`] bytes.
     Small,
-    /// A file of [`gate::LARGE`] bytes at most, which the handler reads as it comes. In a form of a page the field `form` with the
-    /// form's token comes first, and the handler checks it ([`gate::Ask::check_form`]).
+    /// A file of at most [`gate::LARGE`] bytes, which the handler streams. In a page's form the field `form` with the form's
+    /// token comes first, and the handler checks it ([`gate::Ask::check_form`]).
     Upload,
 }
 
 /// A route.
 #[derive(Clone, Copy)]
 pub struct Route {
-    /// How it is asked.
+    /// Its method.
     pub method: Method,
-    /// Its path, in axum's words.
+    /// Its path, in axum's syntax.
     pub path: &'static str,
     /// What it does.
     pub verb: Verb,
-    /// To what.
+    /// The object.
     pub of: Of,
     /// What may come with it.
     pub body: Body,
-    /// Whether it is not counted against the limits of requests: its answer is the same for everybody and may be kept, or it has
-    /// a limit of its own.
+    /// Whether it is exempt from the request limits: its answer is the same for everybody and can be cached, or it has a
+    /// limit of its own.
     pub still: bool,
-    /// What answers.
+    /// Its handler.
     pub make: fn() -> MethodRouter<Arc<Site>>,
 }
 
@@ -71,39 +71,39 @@ pub const fn get(path: &'static str, verb: Verb, of: Of, make: fn() -> MethodRou
     Route { method: Method::Get, path, verb, of, body: Body::Small, still: false, make }
 }
 
-/// A form that is sent.
+/// A submitted form.
 pub const fn post(path: &'static str, verb: Verb, of: Of, make: fn() -> MethodRouter<Arc<Site>>) -> Route {
     Route { method: Method::Post, ..get(path, verb, of, make) }
 }
 
-/// A file of ours, which never changes while the program runs.
+/// One of our files, which never changes while the program runs.
 pub const fn still(path: &'static str, make: fn() -> MethodRouter<Arc<Site>>) -> Route {
     Route { still: true, ..get(path, Verb::See, Of::Contest, make) }
 }
 
 impl Route {
-    /// The same with a limit of its own.
+    /// The same route with a limit of its own.
     pub const fn apart(self) -> Self {
         Self { still: true, ..self }
     }
 
-    /// The same with a file.
+    /// The same route, accepting a file.
     pub const fn uploads(self) -> Self {
         Self { body: Body::Upload, ..self }
     }
 
-    /// Whether it is of the API.
+    /// Whether it is part of the API.
     pub fn is_api(&self) -> bool {
         self.path.starts_with(api::ROOT)
     }
 
-    /// Whether programs ask here and not browsers: answers are JSON, and who asks is known by a token.
+    /// Whether programs ask here rather than browsers: answers are JSON, and the caller is known by a token.
     pub fn is_for_programs(&self) -> bool {
         is_for_programs(self.path)
     }
 }
 
-/// Whether programs ask at this path, people or machines behind them.
+/// Whether programs ask at this path, on behalf of people or machines.
 pub fn is_for_programs(path: &str) -> bool {
     path.starts_with(api::ROOT) || path.starts_with(agon_worker::wire::ROOT) || path == metrics::PATH
 }
@@ -114,7 +114,7 @@ pub fn all() -> impl Iterator<Item = Route> {
     pages.chain(api::ACTS.iter().map(|act| act.route))
 }
 
-/// The router, made of the table.
+/// The router, built from the table.
 pub fn router(site: Arc<Site>) -> Router {
     let mut router = Router::new();
     for route in all() {

@@ -5,32 +5,32 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
 
-/// The signs of codes that people read to each other: none looks or sounds like another.
+/// The characters of codes that people read to each other: no two look or sound alike.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 
 /// Random bytes.
 ///
 /// # Panics
-/// When the system has none: then nothing here could be kept private.
+/// When the system has none: nothing could be kept private then.
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the system gives random numbers");
     bytes
 }
 
-/// 256 bits that nobody can guess, in 43 signs.
+/// 256 unguessable bits, in 43 characters.
 pub fn fresh() -> String {
     URL_SAFE_NO_PAD.encode(random::<32>())
 }
 
-/// A code that people type: 50 bits in ten signs, `K7PQM-3XWDA`.
+/// A code for people to type: 50 bits in ten characters, `K7PQM-3XWDA`.
 pub fn code() -> String {
     let signs = random::<10>().map(|byte| char::from(SIGNS[usize::from(byte % 32)]));
     let (a, b) = signs.split_at(5);
     format!("{}-{}", a.iter().collect::<String>(), b.iter().collect::<String>())
 }
 
-/// A code as it was typed: blanks, dashes and small letters do not matter.
+/// A code as typed: spaces, dashes and case do not matter.
 pub fn typed_code(text: &str) -> String {
     let mut signs: String =
         text.chars().filter(char::is_ascii_alphanumeric).take(32).collect::<String>().to_uppercase();
@@ -40,18 +40,18 @@ pub fn typed_code(text: &str) -> String {
     signs
 }
 
-/// The hash under which a secret is kept.
+/// The hash under which a secret is stored.
 pub fn sha(secret: &str) -> Sha {
     Sha::of(secret)
 }
 
-/// The token that forms of a session bear: only who can read a page of this session knows it.
+/// The token in the forms of a session: only those who can read a page of this session know it.
 pub fn form_token(session: &str) -> String {
     let sha = Sha::of(format!("agon form\n{session}"));
     URL_SAFE_NO_PAD.encode(&sha.bytes()[..24])
 }
 
-/// Whether two texts are equal, without telling by the time it takes where they differ.
+/// Whether two texts are equal, in a time that does not reveal where they differ.
 pub fn same(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
 }

@@ -1,5 +1,5 @@
-//! What `contest.toml` says of the site, and how a form writes it: what else stands in the file, comments included,
-//! stays as it is.
+//! What `contest.toml` says about the site, and how a form writes it: everything else in the file, comments included, stays
+//! as it is.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 /// The file in a contest's folder.
 pub const FILE: &str = "contest.toml";
-/// A team has no more members than this, whatever the file says.
+/// The most members of a team, whatever the file says.
 pub const LARGEST_TEAM: u8 = 20;
 
-/// So many best are asked for where the file says nothing.
+/// The default number of best teams to decide.
 const BEST: usize = 3;
 
 /// What the file says.
@@ -27,34 +27,34 @@ pub struct Settings {
     pub title: String,
     /// The game.
     pub game: String,
-    /// Its rules preset, or a file.
+    /// Its rules: a preset, or a file.
     pub rules: String,
-    /// Its maps by name; none where the seed makes them.
+    /// Its maps by name; none if the seed makes them.
     pub maps: Vec<String>,
-    /// The zone in which times are told.
+    /// The time zone in which times are shown.
     pub zone: TimeZone,
-    /// From when on something can be handed in; none: from the start.
+    /// When uploads open; none: from the start.
     pub opens: Option<Time>,
-    /// Until when something can be handed in; none: as long as it runs.
+    /// When uploads close; none: as long as the contest runs.
     pub closes: Option<Time>,
-    /// How many play for one team at most.
+    /// The most people in one team.
     pub team_size: u8,
-    /// Who may sign up; none where the organiser has not said yet, which is nobody.
+    /// Who may sign up; none if the organiser has not said yet, which means nobody.
     pub sign_up: Option<SignUpWord>,
-    /// So many rated matches a version plays.
+    /// The number of rated matches a version plays.
     pub matches: u32,
-    /// Pages say how sure it is who the best so many are.
+    /// Pages say how certain it is who the best this many are.
     pub best: usize,
-    /// What machines that join are like.
+    /// What machines that join must be like.
     pub workers: WorkersSection,
     /// Whether the organiser trusts all bots.
     pub trusts_bots: bool,
-    /// Folders with packages that all bots find, by their last names.
+    /// Folders of packages that all bots can read, by their last path component.
     pub packages: Vec<String>,
 }
 
 impl Settings {
-    /// What the file in a contest's folder says.
+    /// The settings in the file of a contest's folder.
     ///
     /// # Errors
     /// A message that points into it.
@@ -66,7 +66,7 @@ impl Settings {
         Self::of(&file, usual)
     }
 
-    /// What a file says; `usual` is the contest's name where it says none.
+    /// The settings in a file; `usual` is the contest's name if the file gives none.
     ///
     /// # Errors
     /// A message that points into it.
@@ -119,7 +119,7 @@ impl Settings {
         })
     }
 
-    /// Why nothing can be handed in at this time, in the words of pages and programs; none when it can.
+    /// Why nothing can be uploaded at this time, in the words of pages and programs; none when it can.
     pub fn closed(&self, now: Time) -> Option<String> {
         let told = |at| self.told(at, "%a %-d %b %H:%M");
         match (self.opens, self.closes) {
@@ -134,7 +134,7 @@ impl Settings {
         }
     }
 
-    /// Whether nothing more is handed in, ever: the last day is over.
+    /// Whether uploads have closed for good: the last day is over.
     pub fn is_over(&self, now: Time) -> bool {
         self.closes.is_some_and(|closes| now >= closes)
     }
@@ -143,7 +143,7 @@ impl Settings {
     pub fn map(&self, number: i64) -> String {
         let name = usize::try_from(number).ok().and_then(|number| self.maps.get(number));
         match name {
-            // A file is called by its last part.
+            // A file is called by its last path component.
             Some(name) => {
                 Path::new(name).file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned())
             }
@@ -151,7 +151,7 @@ impl Settings {
         }
     }
 
-    /// A moment in the contest's zone, in the words of [`jiff::fmt::strtime`].
+    /// A moment in the contest's time zone, in a format of [`jiff::fmt::strtime`].
     pub fn told(&self, at: Time, format: &str) -> String {
         match Timestamp::from_millisecond(at.0) {
             Ok(at) => at.to_zoned(self.zone.clone()).strftime(format).to_string(),
@@ -159,7 +159,7 @@ impl Settings {
         }
     }
 
-    /// The name of the zone.
+    /// The name of the time zone.
     pub fn zone_name(&self) -> String {
         self.zone.iana_name().unwrap_or("UTC").to_owned()
     }
@@ -171,13 +171,13 @@ fn zone(name: &str) -> Result<TimeZone, String> {
     })
 }
 
-/// The moment that is written `2026-12-05T18:00` in a zone, or with an offset.
+/// Parses `2026-12-05T18:00` in a zone, or with an offset.
 fn moment(text: &str, zone: &TimeZone) -> Result<Time, String> {
     if let Ok(exact) = text.parse::<Timestamp>() {
         return Ok(Time(exact.as_millisecond()));
     }
     let wrong = || format!("`{text}` is no date with a time; write 2026-12-05T18:00:00");
-    // A day alone would be its first moment, which nobody means who writes when uploads close.
+    // A date alone would mean its first moment, which is never what is meant by when uploads close.
     if !text.contains(':') {
         return Err(wrong());
     }
@@ -192,7 +192,7 @@ pub struct Answers {
     /// The contest's name.
     #[serde(default)]
     pub title: String,
-    /// The zone.
+    /// The time zone.
     #[serde(default)]
     pub time_zone: String,
     /// `2026-12-05T18:00`, or nothing.
@@ -213,7 +213,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// What a form shows before anything was typed.
+    /// What a form shows before anything is typed.
     pub fn of(settings: &Settings) -> Self {
         let date = |at: Option<Time>| at.map_or_else(String::new, |at| settings.told(at, "%Y-%m-%dT%H:%M"));
         Self {
@@ -297,7 +297,7 @@ fn section<'a>(document: &'a mut DocumentMut, name: &str) -> Result<&'a mut Tabl
     item.as_table_mut().ok_or_else(|| format!("{FILE}: `{name}` is no section; write it as [{name}]"))
 }
 
-/// Sets a key, and keeps the comment behind its former value.
+/// Sets a key, keeping the comment behind its former value.
 fn set(table: &mut Table, key: &str, item: Option<Item>) {
     let Some(mut item) = item else {
         table.remove(key);
@@ -347,7 +347,7 @@ mod tests {
             (settings.title.as_str(), settings.team_size, settings.matches),
             ("Autumn \"Cup\"", 3, 50)
         );
-        // In December Vienna is one hour ahead.
+        // In December Vienna is one hour ahead of UTC.
         assert_eq!(settings.closes, Some(Time(1_796_490_000_000)));
         assert_eq!(settings.told(Time(1_796_490_000_000), "%a %H:%M"), "Sat 18:00");
         let again =

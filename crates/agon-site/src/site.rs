@@ -22,7 +22,7 @@ use crate::secrets;
 use crate::settings::Settings;
 use crate::tls::Tls;
 
-/// How sure one must be that one bot is better than another to say so, everywhere on the site.
+/// How certain it must be that one bot is better than another before any page says so.
 pub const SURE: f64 = 0.95;
 
 /// How browsers reach the site.
@@ -30,13 +30,13 @@ pub const SURE: f64 = 0.95;
 pub enum Way {
     /// From this machine only.
     Loopback,
-    /// From private addresses, without encryption: passwords travel readable.
+    /// From private addresses, without encryption: passwords travel in the clear.
     Lan,
-    /// Through a proxy on this machine that speaks TLS with the world, at this address: `https://contest.example`.
+    /// Through a proxy on this machine that handles TLS, at this address: `https://contest.example`.
     Proxy(String),
     /// Encrypted by this program itself.
     Tls {
-        /// With what.
+        /// The certificate.
         tls: Arc<Tls>,
         /// Whether only private addresses are let in.
         private: bool,
@@ -44,52 +44,52 @@ pub enum Way {
 }
 
 impl Way {
-    /// Whether only private addresses are let in, of all that reach this machine.
+    /// Whether only private addresses are let in, of all that can reach this machine.
     pub fn is_private(&self) -> bool {
         matches!(self, Self::Lan | Self::Tls { private: true, .. })
     }
 }
 
-/// The ladder as it was shown last, with the last row of the log and the last entry of the audit log then.
+/// The ladder as last shown, with the last row of the log and the last entry of the audit log at that time.
 type Kept = ((i64, i64), Arc<Shown>);
 
 /// The site of a contest.
 pub struct Site {
     /// The contest.
     pub server: Arc<Server>,
-    /// How browsers come here.
+    /// How browsers reach it.
     pub way: Way,
-    /// What may be asked for.
+    /// The limits on requests.
     pub limits: Limits,
-    /// Hashes of passwords.
+    /// The password hasher.
     pub passwords: Passwords,
-    /// What was asked for.
+    /// The requests answered so far.
     pub requests: Requests,
     /// Machines that wait for work.
     pub bench: Bench,
     folder: PathBuf,
     clock: Box<dyn Fn() -> Time + Send + Sync>,
     settings: RwLock<Arc<Settings>>,
-    /// When `contest.toml` was written that was read last.
+    /// The modification time of the `contest.toml` read last.
     written: std::sync::Mutex<Option<SystemTime>>,
     shown: Mutex<Option<Kept>>,
     pulse: watch::Sender<Option<Pulse>>,
     machine: OnceLock<Machine>,
-    /// The hash of the token by which figures are read from elsewhere.
+    /// The hash of the token that allows reading metrics from elsewhere.
     meter: OnceLock<String>,
-    /// Exports that are made.
+    /// Exports in progress.
     pub exports: Exports,
 }
 
-/// The ladder with what pages say of it.
+/// The ladder with what pages say about it.
 pub struct Shown {
     /// The board.
     pub board: Board,
     /// All teams by their names, which are unique.
     pub teams: BTreeMap<String, Entrant>,
-    /// For each line of the board between which places it stands; none before it is placed.
+    /// For each line of the board, the range of places it may hold; none before it is placed.
     pub places: Vec<Option<(usize, usize)>>,
-    /// How sure it is who the best are.
+    /// How certain it is who the best are.
     pub head: Option<Head>,
 }
 
@@ -130,7 +130,7 @@ impl Site {
         }))
     }
 
-    /// Now.
+    /// The current time.
     pub fn now(&self) -> Time {
         (self.clock)()
     }
@@ -140,37 +140,37 @@ impl Site {
         &self.folder
     }
 
-    /// What is remembered.
+    /// The store.
     pub fn store(&self) -> &Store {
         self.server.store()
     }
 
-    /// Which contest it is.
+    /// The contest's id.
     pub fn contest(&self) -> ContestId {
         self.server.contest()
     }
 
-    /// What bots have where they play; none while nobody has said so.
+    /// The resources of bots where they play; none while nobody has said.
     pub fn machine(&self) -> Option<&Machine> {
         self.machine.get()
     }
 
-    /// From now on this is what bots have where they play.
+    /// Sets the resources of bots where they play.
     pub fn plays_on(&self, machine: Machine) {
         let _ = self.machine.set(machine);
     }
 
-    /// The hash of the token by which figures are read from elsewhere; none where nobody may.
+    /// The hash of the token that allows reading metrics from elsewhere; none where nobody may.
     pub fn meter(&self) -> Option<&str> {
         self.meter.get().map(String::as_str)
     }
 
-    /// From now on whoever has this token reads figures.
+    /// Lets whoever has this token read metrics from now on.
     pub fn measured_with(&self, token: &str) {
         let _ = self.meter.set(secrets::sha(token).to_string());
     }
 
-    /// What `contest.toml` said when it was read last.
+    /// The settings as `contest.toml` was read last.
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -178,14 +178,14 @@ impl Site {
     /// Reads `contest.toml` again.
     ///
     /// # Errors
-    /// A message that points into it; then what was read before stays.
+    /// A message that points into it; the previous settings then stay.
     pub fn read_settings(&self) -> Result<(), String> {
         let fresh = Arc::new(Settings::read(&self.folder)?);
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         Ok(())
     }
 
-    /// The ladder. Made once for each rating run and each act, and served from memory.
+    /// The ladder. Built once for each rating run and each act, and served from memory.
     ///
     /// # Errors
     /// Those of the store.
@@ -208,8 +208,8 @@ impl Site {
         Ok(shown)
     }
 
-    /// Reads `contest.toml` again when somebody else has written it, as another server of the contest or an editor. What cannot be read
-    /// is no reason to change anything.
+    /// Rereads `contest.toml` when somebody else has written it, such as another server of the contest or an editor. A file
+    /// that cannot be read changes nothing.
     fn follow_settings(&self) {
         let fresh = written(&self.folder);
         let mut known = self.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -221,18 +221,18 @@ impl Site {
         }
     }
 
-    /// What changes, for whoever looks on.
+    /// The changes, for live pages.
     pub fn pulse(&self) -> watch::Receiver<Option<Pulse>> {
         self.pulse.subscribe()
     }
 
-    /// Nothing changes any more: whoever looks on is let go.
+    /// Lets live pages and waiting machines go: nothing changes any more.
     pub fn farewell(&self) {
         self.bench.close();
         self.pulse.send_replace(None);
     }
 
-    /// Looks whether something changed, where somebody looks on.
+    /// Checks whether something changed, if anybody is watching.
     pub async fn beat(&self) {
         self.follow_settings();
         if self.pulse.receiver_count() == 0 {
@@ -240,7 +240,7 @@ impl Site {
         }
         let (store, contest) = (self.store(), self.contest());
         let board = self.server.board_number().await;
-        // What cannot be read now is read with the next beat.
+        // What cannot be read now is read at the next beat.
         let (Ok(acts), Ok(work)) = (store.last_event(contest).await, store.work(contest).await) else {
             return;
         };
@@ -261,8 +261,8 @@ impl Site {
         }
     }
 
-    /// Whether browsers may be told to reach it encrypted only, for a year: not with a certificate that nobody vouches for, for
-    /// they would let nobody pass any more when it is a new one.
+    /// Whether browsers may be told to use only encryption for a year. Not with a self-signed certificate: once it is
+    /// replaced, they would let nobody through.
     pub fn is_for_good(&self) -> bool {
         self.is_secure() && !matches!(&self.way, Way::Tls { tls, .. } if tls.is_own())
     }
@@ -272,7 +272,7 @@ fn written(folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(folder.join(crate::settings::FILE)).and_then(|file| file.modified()).ok()
 }
 
-/// Between which places each line stands: whoever is surely better is before it, whoever is surely worse behind it.
+/// The range of places of each line: every team that is surely better is above it, every one that is surely worse below.
 fn places(board: &Board) -> Vec<Option<(usize, usize)>> {
     let table = &board.table;
     let numbers: BTreeMap<i64, usize> =
@@ -291,8 +291,9 @@ fn places(board: &Board) -> Vec<Option<(usize, usize)>> {
     board.lines.iter().map(place).collect()
 }
 
-/// Whether it is sure that place `one` of a table is stronger than place `other`, both from 0. Their difference is what counts: it is known better than
-/// either rating, so that intervals may well touch. Where it is not known, as of who won everything, intervals that touch decide nothing.
+/// Whether place `one` of a table is surely stronger than place `other`, both from 0. Their difference decides: it is known
+/// better than either rating, so their intervals may overlap. Where it is unknown, as for a bot that won everything,
+/// overlapping intervals decide nothing.
 fn is_above(table: &Table, one: usize, other: usize) -> bool {
     let (own, their) = (&table.places[one], &table.places[other]);
     match (table.sure(one, other), own.low, their.high) {
@@ -308,7 +309,7 @@ mod tests {
 
     use super::*;
 
-    /// A board of versions with these ends of their intervals, the last of them not placed yet, and these certainties.
+    /// A board of versions with intervals of these ends, the last not yet placed, and these certainties.
     fn board(ends: &[(Option<f64>, Option<f64>)], sure: Vec<Vec<Option<f64>>>) -> Board {
         let place = |(n, &(low, high)): (usize, &(Option<f64>, Option<f64>))| Place {
             version: n as i64,
@@ -349,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_place_says_what_the_difference_says_and_not_what_intervals_do() {
-        // The intervals of the first two touch, and yet the first is surely better; the third may be as good as the second.
+        // The intervals of the first two overlap, yet the first is surely better; the third may be as good as the second.
         let ends = [
             (Some(-10.0), Some(300.0)),
             (Some(-200.0), Some(40.0)),

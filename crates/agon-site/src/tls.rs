@@ -1,5 +1,4 @@
-//! Encryption by this program itself: with a certificate that was given, or with one of its own, which nobody vouches for and
-//! whose fingerprint people compare.
+//! Encryption by this program itself: with a given certificate, or with a self-signed one whose fingerprint people compare.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -20,11 +19,11 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use webpki::EndEntityCert;
 
-/// Both sides agree within this time.
+/// How long a handshake may take.
 const GREETING: Duration = Duration::from_secs(10);
-/// The first byte of everybody who speaks TLS.
+/// The first byte of a TLS connection.
 const SPEAKS_TLS: u8 = 0x16;
-/// What others hear.
+/// The answer to anything else.
 const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n\
     This contest is reached encrypted: its address begins with https://\n";
 
@@ -33,17 +32,17 @@ const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nC
 pub struct Tls {
     certificate: PathBuf,
     key: PathBuf,
-    /// Whether nobody but ourselves vouches for it.
+    /// Whether it is self-signed.
     own: bool,
     fingerprint: String,
-    /// The first name for which it is good, where it has names.
+    /// The first name it is valid for, if it has names.
     name: Option<String>,
-    /// What new connections speak with, and when its files were written.
+    /// The configuration for new connections, and when its files were written.
     config: Mutex<(Arc<ServerConfig>, Option<SystemTime>)>,
 }
 
 impl Tls {
-    /// With a certificate and its key, both in PEM; the certificates between it and its root follow it.
+    /// Uses a certificate and its key, both in PEM; the intermediate certificates follow it.
     ///
     /// # Errors
     /// A sentence that says what is wrong with which file.
@@ -51,8 +50,8 @@ impl Tls {
         Self::read(certificate, key, false)
     }
 
-    /// With a certificate of our own for `name`, the address or name by which people reach this machine. It lies in `folder` with
-    /// its key, and is made when there is none yet, so that its fingerprint stays.
+    /// Uses a self-signed certificate for `name`, the address or name by which people reach this machine. It is kept in
+    /// `folder` with its key, and made only if there is none yet, so that its fingerprint stays.
     ///
     /// # Errors
     /// A sentence that says why it cannot be kept or read.
@@ -73,7 +72,7 @@ impl Tls {
         Ok(Self { certificate, key, own, fingerprint, name, config })
     }
 
-    /// Whether nobody but ourselves vouches for it.
+    /// Whether it is self-signed.
     pub fn is_own(&self) -> bool {
         self.own
     }
@@ -83,13 +82,13 @@ impl Tls {
         &self.fingerprint
     }
 
-    /// The first name for which it is good, where that is the name of one machine.
+    /// The first name it is valid for, if that is the name of a single machine.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().filter(|name| !name.starts_with('*'))
     }
 
-    /// Reads the files again where they have changed, as whoever renews certificates does. What cannot be read is tried again;
-    /// what was read before stays.
+    /// Rereads the files when they have changed, as after a renewal. Files that cannot be read are tried again; the previous
+    /// certificate then stays.
     pub fn refresh(&self) {
         let now = written(&self.certificate, &self.key);
         if self.config.lock().unwrap_or_else(PoisonError::into_inner).1 == now {
@@ -104,13 +103,13 @@ impl Tls {
         }
     }
 
-    /// Agrees with whoever has connected; none where they do not speak TLS, or take too long.
+    /// Performs the handshake; none if the client does not speak TLS, or takes too long.
     pub async fn greet(&self, mut stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         let config = self.config.lock().unwrap_or_else(PoisonError::into_inner).0.clone();
         let agree = async {
             let mut first = [0];
             if stream.peek(&mut first).await.ok()? == 1 && first[0] != SPEAKS_TLS {
-                // What came is taken first, or the answer would be lost with it.
+                // Read what came first, or the answer would be lost with it.
                 let _ = stream.read(&mut [0; 4096]).await;
                 let _ = stream.write_all(PLAIN).await;
                 let _ = stream.shutdown().await;
@@ -132,7 +131,7 @@ fn made(name: &str) -> Result<String, rcgen::Error> {
     Ok(format!("{}{}", certificate.pem(), key.serialize_pem()))
 }
 
-/// Whole or not at all, and for nobody else to read.
+/// Writes the file whole or not at all, readable only by us.
 fn kept(file: &Path, text: &str) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -144,13 +143,13 @@ fn kept(file: &Path, text: &str) -> io::Result<()> {
     fs::rename(&draft, file)
 }
 
-/// When the files were written last.
+/// When the files were last written.
 fn written(certificate: &Path, key: &Path) -> Option<SystemTime> {
     let written = |file: &Path| fs::metadata(file).and_then(|about| about.modified()).ok();
     written(certificate).max(written(key))
 }
 
-/// What the files say.
+/// The content of the files.
 struct Read {
     config: Arc<ServerConfig>,
     fingerprint: String,
@@ -198,7 +197,7 @@ mod tests {
         let file = place.join("192.168.1.7.pem");
         assert_eq!(fs::metadata(&file).expect("there").mode() & 0o777, 0o600);
         assert_ne!(Tls::own(&place, "fe80::1").expect("made").fingerprint(), first.fingerprint());
-        // A certificate of another key is none, and what is no PEM is called by its name.
+        // A certificate that does not match the key is rejected, and a file that is not PEM is named.
         let other = place.join("fe80--1.pem");
         let key = fs::read_to_string(&other).expect("there");
         let key = &key[key.find("-----BEGIN PRIVATE").expect("a key")..];

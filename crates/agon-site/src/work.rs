@@ -1,8 +1,8 @@
-//! Machines that play: what [`agon_worker::wire`] says, over HTTP. Who asks is known by a worker's token, and has introduced
-//! itself before it gets anything.
+//! Machines that play: the protocol of [`agon_worker::wire`], over HTTP. The caller is known by a worker's token, and must
+//! introduce itself before it gets anything.
 //!
-//! Every act has a name (a request, a try of a match), so that one whose answer was lost is repeated. Nothing that comes is
-//! believed: a result counts after its replay was computed again.
+//! Every act has a name (a request, a try of a match), so that an act whose answer was lost can be repeated. Nothing that
+//! arrives is trusted: a result counts only after its replay was recomputed.
 
 use std::time::Duration;
 
@@ -47,22 +47,22 @@ pub const ROUTES: &[Route] = &[
     get("/work/v1/source", Verb::Work, What::Contest, || asked_for(source)).apart(),
 ];
 
-/// So many requests with results are taken in at once: each is held whole.
+/// How many requests with results are taken in at once: each is held in memory whole.
 static ROOM: Semaphore = Semaphore::const_new(8);
 
-/// The program of whoever asks.
+/// The program of the caller.
 #[derive(Deserialize)]
 pub struct Program {
     program: String,
 }
 
-/// Which process asks.
+/// The process that asks.
 #[derive(Deserialize)]
 pub struct Run {
     run: String,
 }
 
-/// Whose build.
+/// The build.
 #[derive(Deserialize)]
 pub struct Built {
     run: String,
@@ -70,7 +70,7 @@ pub struct Built {
     n: i64,
 }
 
-/// Which source.
+/// The source.
 #[derive(Deserialize)]
 pub struct Source {
     run: String,
@@ -84,7 +84,7 @@ fn worker(ask: &Ask) -> Result<&AtWork, Problem> {
     }
 }
 
-/// The worker, where this process of it is the one that was admitted.
+/// The worker, if this process of it is the one that was admitted.
 fn admitted(ask: &Ask, run: &str) -> Result<WorkerId, Problem> {
     let worker = worker(ask)?;
     if worker.run.as_deref() == Some(run) {
@@ -95,7 +95,7 @@ fn admitted(ask: &Ask, run: &str) -> Result<WorkerId, Problem> {
     Err(Problem::new(StatusCode::CONFLICT, "Not admitted", text))
 }
 
-/// Two programs of different versions do not play one contest.
+/// Programs of two different versions cannot play one contest.
 fn same_program(ask: &Ask, theirs: &str) -> Result<(), Problem> {
     let own = agon_replay::data::PROGRAM;
     if theirs == own {
@@ -123,7 +123,7 @@ pub async fn welcome(ask: Ask, Of(theirs): Of<Program>) -> Result<Json<Welcome>,
     }))
 }
 
-/// A process introduces itself; its machine has to be fit.
+/// A process introduces itself; its machine must be fit.
 pub async fn hello(ask: Ask, Told(hello): Told<Hello>) -> Result<Json<Admitted>, Problem> {
     same_program(&ask, &hello.program)?;
     let worker = worker(&ask)?;
@@ -136,7 +136,7 @@ pub async fn hello(ask: Ask, Told(hello): Told<Hello>) -> Result<Json<Admitted>,
     let admit = Admit { worker: worker.id, run: hello.run, level: machine.level, about, now: ask.now };
     match ask.site.store().act(admit).await? {
         true => Ok(Json(Admitted { worker: worker.name.clone() })),
-        // Revoked just now: the next request hears of it.
+        // Revoked a moment ago: the next request will say so.
         false => Err(Problem::nothing()),
     }
 }
@@ -164,16 +164,16 @@ async fn needs(ask: &Ask, worker: WorkerId) -> Result<Needs, Problem> {
     })
 }
 
-/// A worker that is paused asks again after so long.
+/// How long a paused worker waits before it asks again.
 const PAUSED: Duration = Duration::from_secs(1);
 
-/// Matches are wanted.
+/// Leases matches.
 pub async fn lease(ask: Ask, Of(own): Of<Run>, Told(wanted): Told<Wanted>) -> Result<Json<Granted>, Problem> {
     let worker = admitted(&ask, &own.run)?;
     check_name(&wanted.request).map_err(Problem::wrong)?;
     let is_paused = self::worker(&ask)?.paused;
     let until = Instant::now() + Duration::from_millis(wanted.wait_ms.min(LONGEST_WAIT_MS));
-    // Who is paused keeps nobody from asking: it hears what it has already, and else nothing after a while.
+    // A paused worker does not block others: it gets what it already has, and otherwise nothing after a while.
     let (until, rests) = match is_paused {
         true => (Instant::now(), until.min(Instant::now() + PAUSED)),
         false => (until, Instant::now()),
@@ -202,13 +202,13 @@ pub async fn beat(ask: Ask, Of(own): Of<Run>, Told(beat): Told<Beat>) -> Result<
     Ok(Json(Yours { yours: ask.site.server.beat(worker, beat.lease, ask.now).await? }))
 }
 
-/// A version is being built.
+/// A build has begun.
 pub async fn building(ask: Ask, Of(own): Of<Run>, Told(attempt): Told<Try>) -> Result<Json<Yours>, Problem> {
     let worker = admitted(&ask, &own.run)?;
     Ok(Json(Yours { yours: ask.site.server.building(worker, attempt, ask.now).await? }))
 }
 
-/// It was built; what the build said comes as it is.
+/// A build has ended; its output comes as it is.
 pub async fn built(ask: Ask, Of(own): Of<Built>, body: Body) -> Result<Json<()>, Problem> {
     let worker = admitted(&ask, &own.run)?;
     let log = read::file(body, agon_worker::versions::MOST_LOG).await?;
@@ -246,14 +246,14 @@ pub async fn void(ask: Ask, Of(own): Of<Run>, Told(voided): Told<Voided>) -> Res
     Ok(Json(()))
 }
 
-/// Something is given back.
+/// Gives something back.
 pub async fn abort(ask: Ask, Of(own): Of<Run>, Told(back): Told<Back>) -> Result<Json<()>, Problem> {
     let worker = admitted(&ask, &own.run)?;
     ask.site.server.abort(worker, back.lease, ask.now).await?;
     Ok(Json(()))
 }
 
-/// What somebody handed in, for a match that the worker has in hand.
+/// The source of a version, for a match that the worker has leased.
 pub async fn source(ask: Ask, Of(own): Of<Source>) -> Result<Response, Problem> {
     let worker = admitted(&ask, &own.run)?;
     let bytes = ask.site.server.fetch_for(worker, &own.sha).await?.ok_or_else(Problem::nothing)?;

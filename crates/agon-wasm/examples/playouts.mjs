@@ -1,4 +1,4 @@
-// How fast the engines are as WebAssembly, beside the same on this machine, in turn; measures, and asserts nothing:
+// Compares the speed of the engines as WebAssembly and as native code, in turn; measures, and asserts nothing:
 //
 //   cargo build --release --package agon-wasm --example playouts
 //   cargo rustc --package agon-wasm --lib --features playouts --crate-type cdylib --target wasm32-unknown-unknown --profile wasm --target-dir target/playouts

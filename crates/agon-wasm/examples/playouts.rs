@@ -1,4 +1,4 @@
-//! Random matches on this machine, for `playouts.mjs` to compare with: `GAME STEPS`, prints nanoseconds a step.
+//! Random matches on this machine, for comparison with `playouts.mjs`: `GAME STEPS`, prints nanoseconds per step.
 
 use std::time::Instant;
 

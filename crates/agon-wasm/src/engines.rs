@@ -1,4 +1,4 @@
-//! What a page asks of the engines. Every byte that comes in is foreign.
+//! What a page asks of the engines. Every byte that comes in is untrusted.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use agon_view::play::{Begun, PlayAsk};
 use agon_view::{Head, Outlook, Play, Privacy, Turn, View, record};
 use serde::Serialize;
 
-/// So many matches by hand can be open at a time; of more the one begun first is put away.
+/// How many matches by hand can be open at a time; beyond that, the one begun first is closed.
 pub const MOST_PLAYS: usize = 4;
 
-/// So many replays can be open at a time; of more the one opened first is put away.
+/// How many replays can be open at a time; beyond that, the one opened first is closed.
 pub const MOST_OPEN: usize = 4;
-/// No more lines are made at a time when this many bytes are together; who wants the rest asks again.
+/// Once this many bytes have gathered no more lines are made; the page requests the rest.
 const ENOUGH: usize = 512 << 10;
 
-/// Why there is nothing to give, as a page reads it.
+/// Why there is nothing to return, in the form that a page reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// What is wrong and what to do.
     pub error: String,
-    /// Whether the file is no replay of ours: then it may be a record of an original.
+    /// Whether the file is not one of our replays: it may be a record of an original then.
     pub foreign: bool,
-    /// Whether what was asked for has been put away: then it is to be opened again.
+    /// Whether the object asked for has been closed: it must be opened again then.
     pub gone: bool,
 }
 
@@ -35,15 +35,15 @@ impl Refusal {
     }
 }
 
-/// A replay that was opened.
+/// An opened replay.
 #[derive(Serialize)]
 struct Opened<'a> {
-    /// How its steps are asked for.
+    /// Its id in requests for steps.
     id: u32,
     head: &'a Head,
 }
 
-/// The replays that a page looks at.
+/// The replays that a page has open.
 #[derive(Default)]
 pub struct Engines {
     views: BTreeMap<u32, View>,
@@ -53,7 +53,7 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// Opens a replay; gives `{"id":..., "head":...}` as JSON.
+    /// Opens a replay; returns `{"id":..., "head":...}` as JSON.
     ///
     /// # Errors
     /// When it cannot be shown.
@@ -71,10 +71,10 @@ impl Engines {
         Ok(opened)
     }
 
-    /// The lines of the steps `from` to `to`, from 1: the first of them at least, when there is such a step.
+    /// The lines of the steps `from` to `to`, from 1: at least the first, if there is such a step.
     ///
     /// # Errors
-    /// When the replay has been put away.
+    /// When the replay has been closed.
     pub fn lines(&mut self, id: u32, from: u32, to: u32) -> Result<Vec<u8>, Refusal> {
         let view = self.views.get_mut(&id).ok_or_else(gone)?;
         let mut lines = Vec::new();
@@ -89,10 +89,10 @@ impl Engines {
         Ok(lines)
     }
 
-    /// The message that asked `seat`, from 1, at `step`, from 0; none when it was not asked there.
+    /// The message that asked `seat`, from 1, at `step`, from 0; none if it was not asked there.
     ///
     /// # Errors
-    /// When the replay has been put away, or has no such seat, or cannot be computed that far.
+    /// When the replay has been closed, or has no such seat, or cannot be computed that far.
     pub fn message(&self, id: u32, step: u32, seat: u32) -> Result<Option<Vec<u8>>, Refusal> {
         let replay = self.views.get(&id).ok_or_else(gone)?.replay();
         if !(1..=replay.header.seats.len()).contains(&(seat as usize)) {
@@ -105,16 +105,16 @@ impl Engines {
     /// first order it rejected.
     ///
     /// # Errors
-    /// When the replay has been put away, or has no such step, or no rule is known.
+    /// When the replay has been closed, or has no such step, or no rule is known.
     pub fn section(&self, id: u32, step: u32, rule: &str) -> Result<Vec<u8>, Refusal> {
         let replay = self.views.get(&id).ok_or_else(gone)?.replay();
         agon_view::section(replay, step, Some(rule)).map(String::into_bytes).map_err(Refusal::new)
     }
 
-    /// The record of a match of an original, as a replay of ours.
+    /// The record of a match of an original, as one of our replays.
     ///
     /// # Errors
-    /// When it is none, or damaged.
+    /// When it is not one, or is damaged.
     pub fn import(&self, record: &[u8]) -> Result<Vec<u8>, Refusal> {
         match record::import(record) {
             Ok(Some(found)) => {
@@ -133,14 +133,15 @@ impl Engines {
         }
     }
 
-    /// Answers what is asked of matches by hand, as JSON: a [`PlayAsk`].
+    /// Answers a question about matches by hand, as JSON: a [`PlayAsk`].
     ///
     /// # Errors
-    /// When it is none, or cannot be done, or the match has been put away.
+    /// When it is invalid, or cannot be done, or the match has been closed.
     pub fn play(&mut self, ask: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
         let ask: PlayAsk = serde_json::from_slice(ask).map_err(Refusal::new)?;
         let play = |plays: &mut BTreeMap<u32, Play>, id: u32| plays.remove(&id).ok_or_else(left);
-        // A match that stops within a question is not asked again: it is put back when it has answered.
+        // The match is taken out and put back once it has answered, so that one that fails within a question is not asked
+        // again.
         let (id, mut own) = match &ask {
             PlayAsk::Begin { wanted } => {
                 let begun = Play::begin(wanted).map_err(Refusal::new)?;
@@ -183,21 +184,21 @@ impl Engines {
         Ok(bytes)
     }
 
-    /// Begins to analyse a replay, and puts the analysis of another one away.
+    /// Begins to analyse a replay, and closes any other analysis.
     ///
     /// # Errors
-    /// When the replay has been put away, or cannot be analysed.
+    /// When the replay has been closed, or cannot be analysed.
     pub fn analyse(&mut self, id: u32) -> Result<(), Refusal> {
         let view = self.views.get(&id).ok_or_else(gone)?;
         self.analysis = Some(Analysis::open(view.replay()).map_err(Refusal::new)?);
         Ok(())
     }
 
-    /// Plays up to `pairs` pairs of futures; gives an [`Outlook`] on `step`, from 1. They are of that step, or with `all`
-    /// of any, where they tell most.
+    /// Plays up to `pairs` pairs of futures; returns an [`Outlook`] on `step`, from 1. They are of that step, or with `all`
+    /// of any step, where they tell most.
     ///
     /// # Errors
-    /// When nothing is analysed, or an answer of the match is not what its step takes.
+    /// When nothing is being analysed, or an answer of the match does not fit its step.
     pub fn refine(&mut self, pairs: u32, step: u32, all: bool) -> Result<Vec<u8>, Refusal> {
         let analysis = self.analysis.as_mut().ok_or_else(gone)?;
         let mut more = true;
@@ -210,10 +211,10 @@ impl Engines {
         json(&Outlook::of(analysis, step, more)).map_err(Refusal::new)
     }
 
-    /// Looks at another order of `seat`, from 1, at `step`, from 1, as a bot would write it ([`Analysis::wish`]).
+    /// Examines another order of `seat`, from 1, at `step`, from 1, as a bot would write it ([`Analysis::wish`]).
     ///
     /// # Errors
-    /// When nothing is analysed, or it is no order there.
+    /// When nothing is being analysed, or it is not an order there.
     pub fn wish(&mut self, step: u32, seat: u32, text: &str) -> Result<(), Refusal> {
         let analysis = self.analysis.as_mut().ok_or_else(gone)?;
         let seat = seat_of(seat).map_err(Refusal::new)?;
@@ -223,19 +224,19 @@ impl Engines {
     /// The recorded order of `seat`, from 1, at `step`, from 1, as a bot writes it there ([`Analysis::written`]).
     ///
     /// # Errors
-    /// When nothing is analysed, or the match has no such step.
+    /// When nothing is being analysed, or the match has no such step.
     pub fn written(&mut self, step: u32, seat: u32) -> Result<Vec<u8>, Refusal> {
         let analysis = self.analysis.as_mut().ok_or_else(gone)?;
         let seat = seat_of(seat).map_err(Refusal::new)?;
         analysis.written(step, seat).map(String::into_bytes).map_err(Refusal::new)
     }
 
-    /// Puts a replay away.
+    /// Closes a replay.
     pub fn close(&mut self, id: u32) {
         self.views.remove(&id);
     }
 
-    /// Plays random matches of a game until `steps` steps are played; gives how many were. What a page measures.
+    /// Plays random matches of a game until `steps` steps are played; returns how many were. For measurements by a page.
     ///
     /// # Errors
     /// When there is no such game.

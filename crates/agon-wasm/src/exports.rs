@@ -1,6 +1,6 @@
-//! What a page calls. Bytes go in through [`agon_take`], and lie at [`agon_out`] when a call is done.
+//! What a page calls. Bytes go in through [`agon_take`], and are at [`agon_out`] after a call.
 //!
-//! Each call answers [`DONE`], [`REFUSED`] (a refusal as JSON lies there) or [`NOTHING`].
+//! Each call returns [`DONE`], [`REFUSED`] (the refusal is there as JSON) or [`NOTHING`].
 
 use std::cell::RefCell;
 use std::panic;
@@ -9,18 +9,18 @@ use agon_view::Privacy;
 
 use crate::engines::{Engines, Refusal};
 
-/// It is done, and what was asked for lies at [`agon_out`].
+/// Done; the result is at [`agon_out`].
 const DONE: u32 = 0;
-/// It is not, and [`agon_out`] says why.
+/// Refused; [`agon_out`] says why.
 const REFUSED: u32 = 1;
-/// There is nothing to give.
+/// There is nothing to return.
 const NOTHING: u32 = 2;
 
 thread_local! {
     static ENGINES: RefCell<Engines> = RefCell::default();
-    /// What goes in.
+    /// The input.
     static IN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    /// What comes out.
+    /// The output.
     static OUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -34,7 +34,7 @@ extern "C" fn agon_start() {
     }));
 }
 
-/// Makes room for `length` bytes that go in with the next call; gives where they are to be written.
+/// Makes room for `length` bytes of input to the next call; returns where to write them.
 #[unsafe(no_mangle)]
 extern "C" fn agon_take(length: usize) -> *mut u8 {
     IN.with_borrow_mut(|bytes| {
@@ -44,19 +44,19 @@ extern "C" fn agon_take(length: usize) -> *mut u8 {
     })
 }
 
-/// Where the bytes of the last call lie, until the next one.
+/// The address of the last call's output, valid until the next call.
 #[unsafe(no_mangle)]
 extern "C" fn agon_out() -> *const u8 {
     OUT.with_borrow(|bytes| bytes.as_ptr())
 }
 
-/// How many they are.
+/// Its length.
 #[unsafe(no_mangle)]
 extern "C" fn agon_out_length() -> usize {
     OUT.with_borrow(Vec::len)
 }
 
-/// [`Engines::open`] with the bytes that went in.
+/// [`Engines::open`] with the input.
 #[unsafe(no_mangle)]
 extern "C" fn agon_open(private: u32) -> u32 {
     let privacy = if private == 0 { Privacy::Redacted } else { Privacy::Private };
@@ -75,13 +75,13 @@ extern "C" fn agon_message(id: u32, step: u32, seat: u32) -> u32 {
     answer(|engines| engines.message(id, step, seat))
 }
 
-/// [`Engines::section`] about the rule whose id went in.
+/// [`Engines::section`] about the rule whose id is the input.
 #[unsafe(no_mangle)]
 extern "C" fn agon_section(id: u32, step: u32) -> u32 {
     answer(|engines| engines.section(id, step, &String::from_utf8_lossy(&taken())).map(Some))
 }
 
-/// [`Engines::import`] with the bytes that went in.
+/// [`Engines::import`] with the input.
 #[unsafe(no_mangle)]
 extern "C" fn agon_import() -> u32 {
     answer(|engines| engines.import(&taken()).map(Some))
@@ -93,7 +93,7 @@ extern "C" fn agon_close(id: u32) {
     ENGINES.with_borrow_mut(|engines| engines.close(id));
 }
 
-/// [`Engines::play`] with what went in.
+/// [`Engines::play`] with the input.
 #[unsafe(no_mangle)]
 extern "C" fn agon_play() -> u32 {
     answer(|engines| engines.play(&taken()))
@@ -111,7 +111,7 @@ extern "C" fn agon_refine(pairs: u32, step: u32, all: u32) -> u32 {
     answer(|engines| engines.refine(pairs, step, all != 0).map(Some))
 }
 
-/// [`Engines::wish`] with the order that went in.
+/// [`Engines::wish`] with the order in the input.
 #[unsafe(no_mangle)]
 extern "C" fn agon_wish(step: u32, seat: u32) -> u32 {
     answer(|engines| engines.wish(step, seat, &String::from_utf8_lossy(&taken())).map(|()| None))
@@ -123,7 +123,7 @@ extern "C" fn agon_written(step: u32, seat: u32) -> u32 {
     answer(|engines| engines.written(step, seat).map(Some))
 }
 
-/// [`Engines::playout`] of the game whose name went in; gives the number of steps as text.
+/// [`Engines::playout`] of the game named by the input; returns the number of steps as text.
 #[unsafe(no_mangle)]
 extern "C" fn agon_playout(steps: u32) -> u32 {
     answer(|engines| {
@@ -141,7 +141,7 @@ fn put(bytes: Vec<u8>) {
 }
 
 fn answer(ask: impl FnOnce(&mut Engines) -> Result<Option<Vec<u8>>, Refusal>) -> u32 {
-    // What is left when memory runs out, of which no panic tells.
+    // What the page finds if memory runs out, which no panic reports.
     put(Vec::new());
     match ENGINES.with_borrow_mut(ask) {
         Ok(Some(bytes)) => {

@@ -1,9 +1,8 @@
-//! The engines of all games as one module of WebAssembly, for a page that shows replays without asking a server.
+//! The engines of all games as one WebAssembly module, for pages that show replays without a server.
 //!
-//! [`Engines`] is the whole of it and knows no WebAssembly, so that it is tested and fuzzed like everything else: bytes
-//! come in, bytes go out. `exports` is what a page calls; it exists in the module alone, and is the only place here
-//! with `unsafe`. A panic ends the module, whose memory then holds the sentence that says why: the page drops it
-//! and makes a new one.
+//! [`Engines`] is all of it and knows nothing of WebAssembly, so it is tested and fuzzed like everything else: bytes in, bytes out.
+//! `exports` is what a page calls; it exists only in the module and holds the crate's only `unsafe`. A panic ends the module and leaves a
+//! sentence in its memory that says why: the page drops the module and makes a new one.
 
 mod engines;
 #[cfg(target_family = "wasm")]

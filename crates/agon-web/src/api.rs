@@ -1,5 +1,5 @@
-//! What the server tells the web app and what it is asked: `web/src/lib/generated/server.ts` is made of these types, by
-//! the test below.
+//! What the server tells the web app and what the app asks: `web/src/lib/generated/server.ts` is generated from these types
+//! by the test below.
 
 use agon_contest::{Course, FaultCount};
 use agon_spec::MatchSpec;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
 
-/// What the start page shows: `GET /api/start`.
+/// The content of the start page: `GET /api/start`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Listing {
@@ -36,17 +36,17 @@ pub struct Game {
     pub title: &'static str,
     /// What it is about, in a sentence.
     pub summary: &'static str,
-    /// The least and the most seats.
+    /// The minimum and maximum number of seats.
     pub seats: (u8, u8),
     /// Its rules presets; the first is the default.
     pub presets: Vec<Named>,
-    /// The maps inside the program.
+    /// The built-in maps.
     pub maps: Vec<GameMap>,
-    /// Whether the seed can make a map.
+    /// Whether a map can be made from the seed.
     pub generates: bool,
     /// Whether its bots are scripts, which can be written in the page.
     pub scripts: bool,
-    /// The bots inside the program.
+    /// The built-in bots.
     pub builtins: Vec<Named>,
 }
 
@@ -60,13 +60,13 @@ pub struct Named {
     pub about: &'static str,
 }
 
-/// A map inside the program.
+/// A built-in map.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct GameMap {
     /// Its name.
     pub name: &'static str,
-    /// The least and the most seats it is for.
+    /// The minimum and maximum number of seats it is for.
     pub seats: (u8, u8),
 }
 
@@ -106,9 +106,9 @@ pub struct RecentMatch {
     pub seed: String,
     /// Who played.
     pub seats: Vec<RecentSeat>,
-    /// How many steps were played.
+    /// The number of steps played.
     pub steps: usize,
-    /// Why it ended, in the game's words; none when it has no outcome.
+    /// Why it ended, in the game's words; null if it has no outcome.
     pub reason: Option<String>,
     /// Why it does not count.
     pub void: Option<String>,
@@ -122,15 +122,15 @@ pub struct RecentMatch {
 pub struct RecentSeat {
     /// The bot's label.
     pub label: String,
-    /// Its score; none when the match has no outcome.
+    /// Its score; null if the match has no outcome.
     pub score: Option<f64>,
     /// Its rank, from 1.
     pub rank: Option<u8>,
-    /// How many faults it made as a program.
+    /// The number of faults it made as a program.
     pub faults: usize,
 }
 
-/// A series: what its journal says at its start.
+/// A series, from the start of its journal.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Series {
@@ -146,9 +146,9 @@ pub struct Series {
     pub rules: String,
     /// When it began, in seconds since 1970.
     pub started: u64,
-    /// Seats of a match.
+    /// Seats in a match.
     pub seats: u8,
-    /// The labels of the bots; matches name them by their place here.
+    /// The labels of the bots; matches refer to them by index.
     pub bots: Vec<String>,
 }
 
@@ -157,14 +157,14 @@ pub struct Series {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(TS))]
 pub struct Journal {
-    /// What its start says.
+    /// From the start of the journal.
     #[serde(flatten)]
     pub series: Series,
-    /// How many matches came before the listed ones.
+    /// How many matches precede the listed ones.
     pub left_out: u64,
-    /// Whether its last line is not whole.
+    /// Whether its last line is incomplete.
     pub torn: bool,
-    /// How it went, for a test and for each opponent of a gauntlet.
+    /// Its course, for a test and for each opponent of a gauntlet.
     #[cfg_attr(
         test,
         ts(
@@ -176,45 +176,45 @@ pub struct Journal {
     pub matches: Vec<JournalMatch>,
 }
 
-/// The step of a match that changed the chance of a seat most: `GET /api/swing`.
+/// The step of a match that changed a seat's chance most: `GET /api/swing`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Swing {
-    /// From 1; 0 when nothing was played.
+    /// From 1; 0 if nothing was played.
     pub step: usize,
-    /// What the chance became more, from -1 to 1.
+    /// The change of the chance, from -1 to 1.
     pub change: f64,
 }
 
-/// What stands with the losses of a bot of a series, in sentences: `GET /api/why`, and `agon why`.
+/// What goes along with the losses of a bot in a series, in sentences: `GET /api/why`, and `agon why`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Causes {
     /// How many matches it lost, of how many.
     pub heading: String,
-    /// Groups of matches, by where it lost and by how.
+    /// Groups of matches, by where and by how it lost.
     pub sorts: Vec<CauseSort>,
-    /// What could not be compared, and why there is no group, in sentences without their full stops.
+    /// What could not be compared, and why there is no group; sentences without their full stops.
     pub notes: Vec<String>,
 }
 
-/// Groups of matches of one sort.
+/// Groups of matches of one kind.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct CauseSort {
-    /// What sort.
+    /// The kind.
     pub heading: &'static str,
-    /// The surest first.
+    /// The most certain first.
     pub causes: Vec<GroupOfLosses>,
 }
 
-/// A group of matches with more of the losses than of the others.
+/// A group of matches that holds more of the losses than of the other matches.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct GroupOfLosses {
-    /// How many of the losses are in it, and of the other matches.
+    /// How many of the losses are in it, and how many of the other matches.
     pub sentence: String,
-    /// Its lost matches; those in which most of the chance was lost at once first.
+    /// Its lost matches; first those in which most of the chance was lost at once.
     pub lost: Vec<LostMatch>,
 }
 
@@ -226,9 +226,9 @@ pub struct LostMatch {
     pub block: u64,
     /// The match in the block, from 1.
     pub game: u32,
-    /// The step, from 1, in which the bot lost most of its chance at once; none without its replay.
+    /// The step, from 1, at which the bot lost most of its chance at once; null without a replay.
     pub step: Option<usize>,
-    /// How much it lost then, in the game's words.
+    /// How much it lost there, in the game's words.
     pub fell: Option<String>,
 }
 
@@ -245,7 +245,7 @@ pub struct JournalMatch {
     pub seed: String,
     /// The name of the map.
     pub map: String,
-    /// The bot in each seat, by its place in the series, from 0.
+    /// The bot in each seat, by index in the series, from 0.
     pub bots: Vec<usize>,
     /// The score of each seat.
     pub scores: Vec<f64>,
@@ -253,7 +253,7 @@ pub struct JournalMatch {
     pub ranks: Vec<u8>,
     /// Why it ended, in the game's words.
     pub reason: String,
-    /// How many steps were played.
+    /// The number of steps played.
     pub steps: u32,
     /// The longest answer of each seat, in milliseconds.
     pub max_ms: Vec<f64>,
@@ -269,12 +269,12 @@ pub struct JournalMatch {
     pub command: String,
 }
 
-/// What the page wants played: the body of `POST /api/play`.
+/// The match the page wants played: the body of `POST /api/play`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(test, derive(TS))]
 pub enum PlayRequest {
-    /// A match of a journal, once more.
+    /// A match of a journal, to be played again.
     Again {
         /// The journal's file.
         journal: String,
@@ -331,23 +331,24 @@ pub struct Started {
     pub live: String,
 }
 
-/// Whether an order was a mistake of the bot that gave it, as far as is known: each line of `POST /api/trial`. Who leaves ends it.
+/// Whether an order was a mistake of the bot that gave it, as far as is known: each line of `POST /api/trial`. Closing the
+/// connection ends the trial.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct TrialSoFar {
-    /// The policy's order, with which the bot plays on in every second future.
+    /// The policy's order, which the bot plays on from in every second future.
     pub better: String,
-    /// In how many pairs of futures it was tried so far.
+    /// The number of pairs of futures tried so far.
     pub futures: u32,
-    /// In how many it will be.
+    /// The number there will be.
     pub of: u32,
-    /// What its chance to come first gains by the other order, from -1 to 1.
+    /// How much its chance to come first gains by the other order, from -1 to 1.
     pub gain: f64,
-    /// The standard error of that.
+    /// The standard error of the gain.
     pub error: f64,
     /// A fault that the bot made on the way.
     pub fault: Option<String>,
-    /// Whether it was a mistake; none before all futures are played.
+    /// Whether it was a mistake; null before all futures are played.
     pub mistake: Option<bool>,
     /// Why it could not be tried.
     pub problem: Option<String>,
@@ -359,7 +360,7 @@ pub struct TrialSoFar {
 pub struct Refused {
     /// What is wrong and what to do.
     pub error: String,
-    /// Whether the file is no replay of ours: then the page looks whether it knows it.
+    /// Whether the file is not one of our replays: the page then checks whether it knows the format.
     pub foreign: bool,
 }
 

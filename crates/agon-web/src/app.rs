@@ -1,5 +1,5 @@
-//! The web app inside the program: the files that `build.rs` made from `web/`, or a page that says why they are not
-//! there; and the engines for it.
+//! The web app inside the program: the files that `build.rs` made from `web/`, or a page that says why they are missing; and
+//! the engines for it.
 
 use std::io::Write as _;
 use std::sync::{LazyLock, OnceLock};
@@ -9,28 +9,28 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-// The parts of the app, its first scripts among them: `PARTS`; none when it was not built.
+// `PARTS`: the parts of the app, including its first scripts; empty if it was not built.
 include!(concat!(env!("OUT_DIR"), "/web/parts.rs"));
-/// The app as one plain script, without what needs a server, for pages that share it; empty when it was not built.
+/// The app as one plain script, without what needs a server, for pages that share it; empty if it was not built.
 pub const FOLDER_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/folder.js"));
 /// Its style sheet.
 pub const FOLDER_STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/folder.css"));
-/// The app without what needs a server or engines, for a page of one match; empty when it was not built.
+/// The app without what needs a server or engines, for a page of one match; empty if it was not built.
 const SINGLE_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/web/page.js"));
 /// Its style sheet.
 const SINGLE_STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/web/page.css"));
-/// The editor, which pages load when somebody wants to write a script; empty when it was not built.
+/// The editor, which pages load when somebody wants to write a script; empty if it was not built.
 pub const EDITOR: &str = include_str!(concat!(env!("OUT_DIR"), "/web/editor.js"));
 /// The page that scripts run in.
 pub const BOX: &str = include_str!("box.html");
-/// Why the app was not built; empty when it was.
+/// Why the app was not built; empty if it was.
 pub const MISSING: &str = include_str!(concat!(env!("OUT_DIR"), "/web/missing.txt"));
 
-/// The picture in the tab of the browser.
+/// The icon in the browser's tab.
 pub const ICON: &str = include_str!("icon.svg");
 
-/// The page that loads the app. It names the module of the engines when there is one, so that the app knows. The small script
-/// comes first (`web/src/lib/early.ts`): what takes longest is then under way when the app is there.
+/// The page that loads the app. It names the engines' module if there is one, so that the app knows. The small script comes
+/// first (`web/src/lib/early.ts`), so that the slowest downloads are under way when the app starts.
 pub static PAGE: LazyLock<String> = LazyLock::new(|| {
     let engine = match agon_module::is_built() {
         true => format!("<meta name=\"agon-engine\" content=\"/{}\">\n", agon_module::NAME),
@@ -42,7 +42,7 @@ pub static PAGE: LazyLock<String> = LazyLock::new(|| {
     let (early, script, style) = (named("early-", ".js"), named("app-", ".js"), named("app-", ".css"));
     let text = script.map_or("", |part| part.text);
     let [early, script, style] = [early, script, style].map(|part| part.map_or("", |part| part.name));
-    // What the script needs at once is asked for with it, and not after it.
+    // The script's direct imports are requested together with it, and not after it.
     let needed = |part: &&Part| part.name != early && text.contains(&format!("from\"./{}\"", part.name));
     let ahead: String = PARTS
         .iter()
@@ -73,7 +73,7 @@ pub fn engine_script() -> String {
     format!("window.agonEngine=\"{}\"\n", STANDARD.encode(agon_module::GZIP))
 }
 
-/// Whether the app lies in this program.
+/// Whether this program contains the app.
 pub fn is_built() -> bool {
     MISSING.is_empty()
 }
@@ -100,12 +100,12 @@ impl Part {
         Self { name, text, packed: OnceLock::new() }
     }
 
-    /// The part of a name; none when there is none, as for a page of another agon.
+    /// The part with this name; none if it does not exist, as for a page of another agon.
     pub fn find(name: &str) -> Option<&'static Self> {
         PARTS.iter().find(|part| part.name == name)
     }
 
-    /// Whether it is a style sheet, and no script.
+    /// Whether it is a style sheet rather than a script.
     pub fn is_style(&self) -> bool {
         self.name.ends_with(".css")
     }
@@ -131,12 +131,12 @@ pub static PACKED_EDITOR: Packed = Packed(LazyLock::new(|| gzip(EDITOR.as_bytes(
 /// Packs with gzip.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = packer.write_all(bytes);
     packer.finish().unwrap_or_default()
 }
 
-/// A page with one message, for whatever cannot be shown otherwise. `text` may be hostile.
+/// A page with a single message, for whatever cannot be shown otherwise. `text` may be hostile.
 pub fn notice(title: &str, text: &str) -> String {
     let (title, text) = (escape(title), escape(text));
     format!(

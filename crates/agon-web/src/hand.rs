@@ -1,6 +1,6 @@
-//! A seat of a running match that a person has taken: what its page may see and do, and nothing else.
+//! A seat of a running match taken by a person: what its page may see and do, and nothing else.
 //!
-//! Only the referee may ask the match that is played. The page's questions go to a second one, which follows step by
+//! Only the referee may query the match being played. The page's questions go to a second session, which follows step by
 //! step, is told only what was played, and answers with what the seat sees.
 
 use std::io;
@@ -15,14 +15,14 @@ use agon_view::{End, Ending, Head, Maker, Notes, Privacy, Unshowable};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// A seat that a person has taken. Clones are the same seat.
+/// A seat taken by a person. Clones are the same seat.
 #[derive(Clone)]
 pub struct TakenSeat(Arc<Inner>);
 
 struct Inner {
     seat: Seat,
     head: Head,
-    /// As it may be given away: nothing of how the others' bots are started.
+    /// As it may be given away, without how the others' bots are started.
     header: Header,
     now: Mutex<Now>,
     /// Changes whenever something was played.
@@ -33,7 +33,7 @@ struct Now {
     maker: Maker,
     /// The steps so far, as JSON.
     lines: Vec<Value>,
-    /// The same as a replay holds them, with the hash of the state after each.
+    /// The same as in a replay, with the hash of the state after each.
     steps: Vec<(Vec<(Seat, PackedAnswer)>, u64)>,
     /// Whether the seat has answered in this step.
     answered: bool,
@@ -45,7 +45,7 @@ struct Now {
 }
 
 impl TakenSeat {
-    /// A seat of the match of a header. What the person answers goes to `answers`, as its bot would have said it.
+    /// A seat of the match with this header. The person's answers go to `answers`, as the seat's bot would have sent them.
     ///
     /// # Errors
     /// When the match cannot be set up a second time.
@@ -57,7 +57,7 @@ impl TakenSeat {
         let (mut maker, mut head) = Maker::begin(header, &Value::Null, Privacy::Redacted)?;
         maker.look(seat, &mut head);
         if maker.eyes().is_some() {
-            // The seed makes or picks the map, and with it all that is hidden.
+            // The seed makes or picks the map, and with it everything hidden.
             head.seed.clear();
             head.map.clear();
         }
@@ -78,18 +78,18 @@ impl TakenSeat {
         self.0.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells when there is more to see.
+    /// Signals when there is more to see.
     pub fn changes(&self) -> watch::Receiver<u32> {
         self.0.steps.subscribe()
     }
 
-    /// What the match is and how far it has come, as JSON.
+    /// What the match is and how far it has got, as JSON.
     pub fn begun(&self) -> Vec<u8> {
         let turn = self.turn(&self.now(), 0);
         serde_json::to_vec(&Begun { id: 0, head: &self.0.head, turn }).unwrap_or_default()
     }
 
-    /// How far the match has come since `steps` steps, as JSON; none while the person cannot go on with it.
+    /// What has happened in the match since `steps` steps, as JSON; none while the person can do nothing with it.
     pub fn since(&self, steps: u32) -> Option<Vec<u8>> {
         let turn = self.turn(&self.now(), steps);
         let waits = turn.lines.is_empty() && turn.choosing.is_empty() && turn.end.is_none();
@@ -109,7 +109,7 @@ impl TakenSeat {
         }
     }
 
-    /// The replay of the whole match, without what belongs to the others' bots alone; none before its end.
+    /// The replay of the whole match, without what belongs only to the others' bots; none before its end.
     pub fn replay(&self) -> Option<Vec<u8>> {
         self.now().replay.clone()
     }
@@ -117,7 +117,7 @@ impl TakenSeat {
     /// What choices would lead to, as JSON.
     ///
     /// # Errors
-    /// When they are none, or it is not this seat's turn.
+    /// When they are invalid, or it is not this seat's turn.
     pub fn prospect(&self, chosen: &Value) -> Result<Vec<u8>, String> {
         let now = self.now();
         open(&now)?;
@@ -125,10 +125,10 @@ impl TakenSeat {
         serde_json::to_vec(&prospect).map_err(|error| error.to_string())
     }
 
-    /// Answers.
+    /// Sends an answer.
     ///
     /// # Errors
-    /// When it is no answer, or it is not this seat's turn.
+    /// When it is invalid, or it is not this seat's turn.
     pub fn answer(&self, chosen: &Value) -> Result<(), String> {
         let mut now = self.now();
         open(&now)?;
@@ -153,8 +153,8 @@ fn open(now: &Now) -> Result<(), String> {
     }
 }
 
-/// A match that is over as a replay; none where it cannot be written. Only the game knows what in an order is for the
-/// bot's author alone.
+/// A finished match as a replay; none if it cannot be written. Only the game knows what in an order is for the bot's author
+/// alone.
 fn written(own: &Inner, now: &mut Now, outcome: Option<&Outcome>, void: Option<String>) -> Option<Vec<u8>> {
     let mut writer = Writer::new(Vec::new(), &own.header).ok()?;
     let mut last = None;
@@ -179,7 +179,7 @@ fn written(own: &Inner, now: &mut Now, outcome: Option<&Outcome>, void: Option<S
 pub struct SeatCamera(TakenSeat);
 
 impl SeatCamera {
-    /// The match is over.
+    /// Ends the match.
     pub fn finish(self, record: &MatchRecord) {
         let ending = record.void_sentence().map_or(Ending::Whole, Ending::Void);
         self.end(record.outcome.as_ref(), ending);
@@ -189,7 +189,7 @@ impl SeatCamera {
         let mut now = self.0.now();
         if now.end.is_none() {
             let void = if let Ending::Void(why) = &ending { Some(why.clone()) } else { None };
-            // One that was left by the program, or cannot be followed, is not there to be kept.
+            // A match that the program left, or that could not be followed, is not kept.
             now.replay = match ending {
                 Ending::Whole | Ending::Void(_) => written(&self.0.0, &mut now, outcome, void),
                 Ending::Cut(_) | Ending::Altered(_) => None,
@@ -221,7 +221,7 @@ impl Observer for SeatCamera {
     }
 }
 
-/// A match that was dropped half-way is over.
+/// A match that is dropped half-way is over.
 impl Drop for SeatCamera {
     fn drop(&mut self) {
         self.end(None, Ending::Cut("the match stopped before its end".to_owned()));

@@ -1,7 +1,7 @@
 //! The viewer's side of the program: live matches, a server on the loopback, single pages.
 //!
-//! What a page is told of a match is made by `agon-view`, step by step when it is looked at; a running match tells the
-//! same lines as it is played ([`live`]). The web app itself (`web/`) is built into the binary ([`app`]).
+//! What a page is told of a match is made by `agon-view`, step by step as it is viewed; a running match sends the same lines while it is
+//! played ([`live`]). The web app itself (`web/`) is built into the binary ([`app`]).
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A match that is being played, for viewers: its lines come in, any number of viewers read.
+//! A match being played, for viewers: its lines come in, and any number of viewers read them.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,13 +12,13 @@ use tokio::sync::watch;
 use agon_view::{Ending, FaultLine, Maker, Notes, Privacy, Unshowable};
 use serde::Serialize;
 
-/// The head of a match that is being played, its lines, and at last its end, each as JSON. Clones are the same match.
+/// The head of a match being played, its lines, and finally its end, each as JSON. Clones are the same match.
 #[derive(Clone)]
 pub struct Live(Arc<Inner>);
 
 struct Inner {
     reel: Mutex<Reel>,
-    /// Changes whenever a line was added.
+    /// Changes whenever a line is added.
     count: watch::Sender<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Live {
         Ok(Camera { maker: Some(maker), registered: None, live: self.clone() })
     }
 
-    /// Ends what could not be played.
+    /// Ends a match that could not be played.
     pub fn fail(&self, why: &str) {
         self.add(serde_json::json!({ "error": why }).to_string(), true);
     }
@@ -56,7 +56,7 @@ impl Live {
         (reel.lines[from.min(reel.lines.len())..].to_vec(), reel.done)
     }
 
-    /// Tells when there are more lines.
+    /// Signals when there are more lines.
     pub fn changes(&self) -> watch::Receiver<usize> {
         self.0.count.subscribe()
     }
@@ -77,17 +77,16 @@ impl Live {
     }
 }
 
-/// A line of ours as JSON: its keys are all texts, so that this cannot fail.
+/// One of our lines as JSON: all its keys are strings, so this cannot fail.
 fn text(line: &impl Serialize) -> String {
     serde_json::to_string(line).unwrap_or_default()
 }
 
-/// Watches a match as it is played. It has a session of its own, because only the referee may ask
-/// the one that is played.
+/// Watches a match as it is played. It has a session of its own, because only the referee may query the one being played.
 pub struct Camera {
-    /// None after the end, or when the second session did not follow: a defect of ours, not of the match.
+    /// None after the end, or if the second session failed to follow: our defect, not the match's.
     maker: Option<Maker>,
-    /// The names by which the bots registered, as far as they were told: they come after the head.
+    /// The names the bots registered under, as far as they have been sent: they come after the head.
     registered: Option<Vec<Option<String>>>,
     live: Live,
 }
@@ -142,7 +141,7 @@ impl Observer for Camera {
     }
 }
 
-/// A match that was dropped half-way has no more lines.
+/// A match that is dropped half-way has no more lines.
 impl Drop for Camera {
     fn drop(&mut self) {
         self.end(None, Ending::Cut("the match stopped before its end".to_owned()));

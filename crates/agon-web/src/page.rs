@@ -1,5 +1,5 @@
-//! A match as a page: one that needs nothing else, with the app and all its steps inside it, or one of a folder whose
-//! pages share the app and the engines, with nothing but its replay.
+//! A match as a page: either a self-contained one, with the app and all its steps inside, or one in a folder whose pages
+//! share the app and the engines, with only its replay inside.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ pub enum PageError {
     Io(#[from] io::Error),
 }
 
-/// Unpacks the app and starts it: text in base64, packed with gzip, becomes a script that bears the page's number.
+/// Unpacks the app and starts it: gzipped text in base64 becomes a script that carries the page's nonce.
 const STARTER: &str = r#"
 const number = document.currentScript.nonce
 const unpack = async (id) => {
@@ -44,11 +44,11 @@ const add = async (name, id) => {
 add('style', 'style').then(() => add('script', 'app'))
 "#;
 
-/// Writes a replay as a page that needs nothing else. Nothing in it that came from bots stands as text
-/// in the markup: the match is packed and in base64, and the title is escaped.
+/// Writes a replay as a self-contained page. Nothing that came from bots appears as text in the markup: the match is packed
+/// and in base64, and the title is escaped.
 ///
 /// # Errors
-/// When the replay cannot be computed again, or the page cannot be written.
+/// When the replay cannot be recomputed, or the page cannot be written.
 pub fn write(replay: Replay, privacy: Privacy, to: &mut impl Write) -> Result<(), PageError> {
     let title = title(&replay)?;
     let stream = stream(replay, privacy)?;
@@ -71,10 +71,10 @@ pub fn write(replay: Replay, privacy: Privacy, to: &mut impl Write) -> Result<()
     page.write(to)
 }
 
-/// The engines, as the pages of a folder share them.
+/// The engines, shared by the pages of a folder.
 const ENGINE: &str = "engine.js";
 
-/// The files that the pages of a folder share, by their names.
+/// The files that the pages of a folder share, by name.
 pub fn shared() -> Vec<(&'static str, String)> {
     let mut files =
         vec![("app.js", app::FOLDER_SCRIPT.to_owned()), ("app.css", app::FOLDER_STYLE.to_owned())];
@@ -84,17 +84,17 @@ pub fn shared() -> Vec<(&'static str, String)> {
     files
 }
 
-/// Writes a replay as a page of a folder, which has the [`shared`] files in the folder `up`. What belongs to single bots
-/// alone is not in it. Where the folder has engines, all that lies in the page is the replay.
+/// Writes a replay as a page of a folder that has the [`shared`] files in the folder `up`. What belongs to single bots is
+/// left out. If the folder has engines, the page contains only the replay.
 ///
 /// # Errors
-/// When the replay cannot be computed again, or the page cannot be written.
+/// When the replay cannot be recomputed, or the page cannot be written.
 pub fn write_linked(replay: Replay, up: &str, to: &mut impl Write) -> Result<(), PageError> {
     let title = title(&replay)?;
     let stripped = if agon_module::is_built() { stripped(&replay)? } else { None };
     let (content, engine) = match stripped {
         Some(bytes) => {
-            // What cannot be computed again is told here, and not by the page.
+            // A replay that cannot be recomputed is reported here, and not by the page.
             View::open(replay, Privacy::Redacted)?;
             let engine = format!("<script src=\"{up}/{ENGINE}\"></script>\n");
             (inert("octet-stream", "replay", &STANDARD.encode(bytes)), engine)
@@ -113,12 +113,12 @@ pub fn write_linked(replay: Replay, up: &str, to: &mut impl Write) -> Result<(),
     page.write(to)
 }
 
-/// Bytes in base64 that a page holds and does not run.
+/// Bytes in base64 that a page contains but does not run.
 fn inert(kind: &str, id: &str, text: &str) -> String {
     format!("<script type=\"application/{kind}\" id=\"{id}\">{text}</script>")
 }
 
-/// What stands in the tab of the browser; the first thing to fail where there is no app.
+/// The text for the browser's tab; the first thing to fail if there is no app.
 fn title(replay: &Replay) -> Result<String, PageError> {
     if !app::is_built() {
         return Err(PageError::NoApp);
@@ -142,16 +142,16 @@ fn stream(replay: Replay, privacy: Privacy) -> Result<String, PageError> {
     Ok(STANDARD.encode(packer.finish()?))
 }
 
-/// A number for the page's own script. The same replay gives the same page; nobody who writes into a
-/// replay knows the number beforehand.
+/// A nonce for the page's own script. The same replay gives the same page; nobody who writes into a replay knows it
+/// beforehand.
 fn nonce(stream: &str) -> String {
     let mut hasher = DefaultHasher::new();
     stream.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 
-/// A replay with nothing in it that a page shows to its owner alone: no notes, nothing of how bots are started. None
-/// where that would make a good one of one that was altered.
+/// A replay without what a page shows only to its owner: no notes, nothing about how bots are started. None if that would
+/// turn an altered replay into a valid one.
 fn stripped(replay: &Replay) -> Result<Option<Vec<u8>>, PageError> {
     let mut header = replay.header.clone();
     for seat in &mut header.seats {
@@ -168,7 +168,7 @@ fn stripped(replay: &Replay) -> Result<Option<Vec<u8>>, PageError> {
         }
         writer.step(&step.answers, step.check.into())?;
     }
-    // One that was cut off stays so.
+    // A replay that was cut off stays so.
     let Some(end) = &replay.end else {
         writer.flush()?;
         return Ok(Some(bytes));
@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// A match of three steps whose bots wrote something, were started somehow, and made a fault.
+    /// A match of three steps whose bots wrote something, were started with a command, and made a fault.
     fn replay() -> Vec<u8> {
         let game = agon_games::ALL[0];
         let mut session = game.open(&Setup { seats: 2, ..Setup::default() }).unwrap();
@@ -263,7 +263,7 @@ mod tests {
         let given = Replay::read(&bytes).unwrap();
         assert!(!format!("{given:?}").contains("secret"), "{given:?}");
         assert_eq!((&given.steps, &given.timing), (&whole.steps, &whole.timing));
-        // What is told to all is told as the page of one file tells it.
+        // What is public is shown just as on a self-contained page.
         let mut views = [whole, given].map(|replay| View::open(replay, Privacy::Redacted).unwrap());
         let told = views.each_mut().map(|view| {
             let lines: Vec<_> = (1..=3).map(|step| serde_json::to_value(view.line(step)).unwrap()).collect();

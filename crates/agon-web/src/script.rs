@@ -1,4 +1,4 @@
-//! The script that somebody writes in the page: the one file that was named at the start, read and written as a whole.
+//! The script that somebody writes in the page: the one file named at start-up, read and written as a whole.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -11,18 +11,18 @@ use tempfile::NamedTempFile;
 #[cfg(test)]
 use ts_rs::TS;
 
-/// No script in a page is larger, in bytes.
+/// The largest script in a page, in bytes.
 pub const LARGEST_SCRIPT: u64 = 1 << 20;
 
-/// What a page is told of the script: `GET /api/script`.
+/// What a page is told about the script: `GET /api/script`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct ScriptText {
     /// The file, as it was named.
     pub name: String,
-    /// What stands in it.
+    /// Its content.
     pub text: String,
-    /// What it is known by until it changes.
+    /// Identifies this content until it changes.
     pub stamp: String,
 }
 
@@ -35,7 +35,7 @@ pub enum ScriptError {
     /// The system refuses.
     #[error("{0}: {1}")]
     Io(String, std::io::Error),
-    /// Too much for a page, or no text.
+    /// Too large for a page, or not text.
     #[error("{0}: a script is text of at most 1 MiB")]
     NoScript(String),
     /// Somebody else has changed it.
@@ -47,17 +47,17 @@ pub enum ScriptError {
 #[derive(Debug)]
 pub struct ScriptFile {
     name: String,
-    /// Where it really lies: a link that is changed later leads nowhere else.
+    /// Its real path, so that a link changed later leads nowhere else.
     path: PathBuf,
-    /// One is written at a time.
+    /// Only one write at a time.
     writing: Mutex<()>,
 }
 
 impl ScriptFile {
-    /// The script at `path`, which is there.
+    /// The script at `path`, which must exist.
     ///
     /// # Errors
-    /// When it is no file, or cannot be read.
+    /// When it is not a file, or cannot be read.
     pub fn new(path: &Path) -> Result<Self, ScriptError> {
         let name = path.display().to_string();
         let real = path.canonicalize().map_err(|error| ScriptError::Io(name.clone(), error))?;
@@ -66,7 +66,7 @@ impl ScriptFile {
         Ok(own)
     }
 
-    /// What stands in it now.
+    /// Its current content.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -81,8 +81,7 @@ impl ScriptFile {
         Ok(ScriptText { name: self.name.clone(), stamp: stamp(&text), text })
     }
 
-    /// Puts `text` in its place, at once and whole, when the file is still the one with the stamp `was`; gives the new
-    /// stamp.
+    /// Replaces it with `text`, atomically, if the file still has the stamp `was`; returns the new stamp.
     ///
     /// # Errors
     /// When somebody else has changed it, or it cannot be written.

@@ -1,7 +1,7 @@
-//! The local server: the app, matches to look at, recent matches, and matches played from the page.
+//! The local server: the app, matches to watch, recent matches, and matches played from the page.
 //!
-//! It shows private things and can start programs, so it listens on the loopback only, and answers only who
-//! has its key ([`gate`]); a foreign `Host` is refused, so that no name can be pointed here.
+//! It shows private things and can start programs, so it listens only on the loopback, and answers only those who have its
+//! key ([`gate`]); a foreign `Host` is refused, so no foreign name can be made to resolve here.
 
 mod answers;
 mod files;
@@ -33,24 +33,24 @@ use crate::live::Live;
 use crate::script::ScriptFile;
 use crate::shelf::Shelf;
 
-/// What a server is for.
+/// How a server is set up.
 #[derive(Debug)]
 pub struct Config {
-    /// Where it listens; the loopback unless the user asks for more.
+    /// The address it listens on; the loopback unless the user asks for more.
     pub address: IpAddr,
     /// The port; 0 for a free one.
     pub port: u16,
-    /// The key that lets in; none for a fresh one.
+    /// The key that lets clients in; none for a fresh one.
     pub key: Option<String>,
     /// The replays and journals the user named.
     pub files: Vec<PathBuf>,
-    /// The script that may be read and written in the page.
+    /// The script that the page may read and write.
     pub script: Option<ScriptFile>,
     /// The folder of recent matches.
     pub folder: PathBuf,
     /// The folder of series.
     pub series: PathBuf,
-    /// For how long a connection may stay open on which nothing moves.
+    /// How long a connection on which nothing moves may stay open.
     pub patience: Duration,
 }
 
@@ -69,7 +69,7 @@ impl Default for Config {
     }
 }
 
-/// Plays matches for the page: the command line, which knows how.
+/// Plays matches for the page: implemented by the command line, which knows how.
 pub trait Host: Send + Sync + 'static {
     /// Starts a match on a thread of its own and shows it.
     ///
@@ -77,8 +77,8 @@ pub trait Host: Send + Sync + 'static {
     /// A sentence for the user, when it cannot be played.
     fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String>;
 
-    /// Leads a bot to a turn and lets it play on, with its own order there and with the policy's. `told` hears what is known
-    /// so far, at last the verdict; `stop` ends it.
+    /// Leads a bot to a turn and lets it play on, with its own order there and with the policy's. `told` receives what is
+    /// known so far, finally the verdict; `stop` ends it.
     ///
     /// # Errors
     /// A sentence for the user, when it cannot be tried.
@@ -90,19 +90,19 @@ pub trait Host: Send + Sync + 'static {
         stop: &AtomicBool,
     ) -> Result<(), String>;
 
-    /// Looks for what stands with the losses of a bot of a journal; the bot by its place in it, from 0.
+    /// Looks for what goes along with the losses of a bot in a journal; the bot by index there, from 0.
     ///
     /// # Errors
     /// A sentence for the user, when the journal cannot be read or has no such bot.
     fn why(&self, journal: &Path, bot: usize) -> Result<Causes, String>;
 }
 
-/// Which bot is tried where.
+/// Which bot to try where.
 #[derive(Clone, Debug, Deserialize)]
 pub struct TrialWanted {
     /// The step, from 1.
     pub step: u32,
-    /// Whose order, from 1.
+    /// The seat whose order it is, from 1.
     pub seat: u8,
     /// The bot, as on the command line.
     pub bot: String,
@@ -111,27 +111,27 @@ pub struct TrialWanted {
     pub against: String,
 }
 
-/// A server that listens and does not answer yet.
+/// A server that has its port but does not answer yet.
 pub struct Server {
     listener: TcpListener,
     app: Arc<AppState>,
 }
 
-/// A way to a server that answers already, on another thread.
+/// A handle on a server that is already answering on another thread.
 #[derive(Clone)]
 pub struct Handle(Arc<AppState>);
 
 impl Handle {
-    /// A fresh address to open, good for one opening. `place` is what to show there: `replay=...`.
+    /// A fresh address to open, valid once. `place` is what to show there: `replay=...`.
     pub fn link(&self, place: &str) -> String {
         format!("{}/start?link={}", self.address(), self.0.add_link(place))
     }
 
-    /// Where the server is; who opens this is asked for the key.
+    /// The server's address; a browser that opens it is asked for the key.
     pub fn address(&self) -> String {
         let mut address = self.0.address;
         if address.ip().is_unspecified() {
-            // Every address of this machine is meant; this one works here.
+            // It listens on every address of this machine; this one works here.
             address.set_ip(Ipv4Addr::LOCALHOST.into());
         }
         format!("http://{address}")
@@ -145,7 +145,7 @@ impl Handle {
         format!("{}/#seat={token}", self.address())
     }
 
-    /// Adds a match that is being played; gives the place where it is shown.
+    /// Adds a match being played; returns the place where it is shown.
     pub fn add(&self, live: Live) -> String {
         format!("live={}", self.0.add(live))
     }
@@ -154,7 +154,7 @@ impl Handle {
 /// What all requests share.
 struct AppState {
     key: String,
-    /// Links nobody has opened yet, and where they lead; the oldest first.
+    /// Links not opened yet, and where they lead; the oldest first.
     links: Mutex<VecDeque<(String, String)>>,
     patience: Duration,
     address: SocketAddr,
@@ -164,24 +164,24 @@ struct AppState {
     running: Mutex<HashMap<String, Live>>,
     /// Held while a bot is tried: two at a time would disturb each other's clocks.
     trying: Arc<tokio::sync::Semaphore>,
-    /// Seats that people have taken, by the token that gives the right to them.
+    /// Seats that people have taken, by the token that entitles to them.
     seats: Mutex<HashMap<String, TakenSeat>>,
-    /// Replays that are looked at, by a name that only their page knows; the one opened last is last.
+    /// Replays being viewed, by a name known only to their page; the most recently opened is last.
     views: Mutex<VecDeque<(String, Arc<Mutex<View>>)>>,
 }
 
-/// So many matches played here are kept.
+/// How many matches played here are kept.
 const KEPT: usize = 20;
-/// So many replays are kept open; a page whose replay was put away opens it again.
+/// How many replays are kept open; a page whose replay was closed opens it again.
 const OPEN: usize = 8;
-/// So many links may be unopened.
+/// How many links may be unopened.
 const LINKS: usize = 16;
 
 impl Server {
     /// Takes the port.
     ///
     /// # Errors
-    /// When it cannot be had.
+    /// When the port is not available.
     pub fn bind(config: Config, host: Box<dyn Host>) -> io::Result<Self> {
         let listener = TcpListener::bind((config.address, config.port))?;
         let address = listener.local_addr()?;
@@ -202,7 +202,7 @@ impl Server {
         Ok(Self { listener, app: Arc::new(app) })
     }
 
-    /// A way to this server for other threads.
+    /// A handle on this server for other threads.
     pub fn handle(&self) -> Handle {
         Handle(self.app.clone())
     }
@@ -210,7 +210,7 @@ impl Server {
     /// Answers until `stop` is set.
     ///
     /// # Errors
-    /// When the system gives no threads or events.
+    /// When the system provides no threads or events.
     pub fn run(self, stop: &AtomicBool) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let done = runtime.block_on(async {
@@ -244,7 +244,7 @@ impl AppState {
         name
     }
 
-    /// Keeps a replay open; gives its name.
+    /// Keeps a replay open; returns its name.
     fn open(&self, view: View) -> String {
         let name = fresh_secret();
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
@@ -279,7 +279,7 @@ impl AppState {
         seats.iter().find(|(own, _)| gate::same(own, token)).map(|(_, seat)| seat.clone())
     }
 
-    /// Where a link leads; once.
+    /// Where a link leads; it works once.
     fn take_link(&self, link: &str) -> Option<String> {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         let found = links.iter().position(|(own, _)| gate::same(own, link))?;
@@ -287,10 +287,10 @@ impl AppState {
     }
 }
 
-/// 128 bits nobody can guess.
+/// 128 unguessable bits.
 ///
 /// # Panics
-/// When the system has no random numbers: then nothing here could be kept private.
+/// When the system has no random numbers: nothing could be kept private then.
 fn fresh_secret() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the system gives random numbers");

@@ -1,6 +1,5 @@
-//! What a server may show: the replays and journals the user named, the folder of recent matches, and
-//! that of series. A request names one of these; names are compared and never joined to paths, so
-//! that no request reaches another file.
+//! What a server may show: the replays and journals the user named, the folder of recent matches, and that of series. A
+//! request names one of these; names are compared and never joined to paths, so no request reaches any other file.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -15,15 +14,15 @@ use agon_view::Unshowable;
 
 use crate::api::{Journal, JournalMatch, Recent, RecentMatch, RecentSeat, Series};
 
-/// A file larger than this is refused.
+/// The largest file accepted, in bytes.
 pub const LARGEST: u64 = 256 << 20;
-/// So many recent matches are listed.
+/// How many recent matches are listed.
 const RECENT: usize = 60;
-/// So many recent series are listed.
+/// How many recent series are listed.
 const SERIES: usize = 20;
-/// So many matches of a journal are sent to a page; of a longer one the last.
+/// How many matches of a journal are sent to a page; the last ones if there are more.
 const LISTED: usize = 20_000;
-/// A longer journal is not drawn.
+/// The most matches of a journal that is drawn.
 const DRAWN: usize = 100_000;
 
 /// What a server may show.
@@ -37,7 +36,7 @@ pub struct Shelf {
     pub series: PathBuf,
 }
 
-/// Why a replay cannot be had.
+/// Why a replay is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum ShelfError {
     /// Not one of ours.
@@ -60,7 +59,7 @@ pub enum ShelfError {
 }
 
 impl ShelfError {
-    /// Whether the file is something else than a replay of ours: some game may know it.
+    /// Whether the file is something other than one of our replays: some game may know it.
     pub fn is_foreign(&self) -> bool {
         matches!(self, Self::Unshowable(_, Unshowable::Replay(agon_replay::ReplayError::Foreign)))
     }
@@ -121,7 +120,7 @@ impl Shelf {
             entries.push_back(entry);
         })?;
         let header = &past.header;
-        // What is drawn is the whole series, or nothing.
+        // Either the whole series is drawn, or nothing.
         let courses = match past.entries == entries.len() as u64 {
             true => agon_contest::courses(header, entries.make_contiguous()),
             false => Vec::new(),
@@ -168,7 +167,7 @@ impl Shelf {
         bytes(&self.kept(name, block, game)?)
     }
 
-    /// Where the replay of a match of a journal lies.
+    /// Where the replay of a match of a journal is.
     fn kept(&self, name: &str, block: u64, game: u32) -> Result<PathBuf, ShelfError> {
         let path = self.find(name)?;
         let (_, entry) = found(&path, block, game)?;
@@ -217,7 +216,7 @@ fn found(path: &Path, block: u64, game: u32) -> Result<(Header, Entry), ShelfErr
     Ok((past.header, wanted.ok_or_else(missing)?))
 }
 
-/// What the start page says of a journal.
+/// What the start page says about a journal.
 fn summary(path: &Path, header: &Header) -> Series {
     let game = agon_games::find(&header.game);
     Series {
@@ -243,7 +242,7 @@ fn read(path: &Path) -> Result<Replay, ShelfError> {
         .map_err(|error| ShelfError::Unshowable(path.display().to_string(), error.into()))
 }
 
-/// What the start page says of one file.
+/// What the start page says about one file.
 fn entry(path: &Path, changed: SystemTime) -> Recent {
     let name = path.display().to_string();
     let when = changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();

@@ -1,4 +1,4 @@
-//! A running match tells the same lines as its replay.
+//! A running match sends the same lines as its replay.
 
 use std::sync::atomic::AtomicBool;
 
@@ -85,7 +85,7 @@ fn a_running_match_tells_what_its_replay_tells() {
         let mut head = serde_json::to_value(view.head()).unwrap();
         assert_eq!(head["end"], *last, "{name}");
         assert_eq!(head["steps"], live.len() - 2, "{name}");
-        // How long it will be is not known while it is played.
+        // While it is played, its length is not known.
         for later in ["steps", "frames", "end"] {
             head[later] = first[later].clone();
         }
@@ -131,7 +131,7 @@ fn a_running_match_tells_the_names_by_which_bots_register() {
     let (lines, _) = live.since(0);
     let told: Vec<Value> =
         lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap()["registered"].take()).collect();
-    // The head comes before the bots have said anything; then it is said once.
+    // The head comes before the bots have said anything; the names follow once.
     let said: Vec<usize> = (0..told.len()).filter(|&line| told[line] != Value::Null).collect();
     assert_eq!((said, &told[1]), (vec![1], &serde_json::json!(["Tigers", null])));
 }

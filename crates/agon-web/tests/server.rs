@@ -1,4 +1,4 @@
-//! The server lets in who knows the token and means it, and gives nobody a file it was not opened for.
+//! The server lets in those who know the token and mean this server, and gives nobody a file it was not opened for.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use agon_spec::MatchSpec;
 use agon_web::api::{Causes, TrialSoFar};
 use agon_web::{Config, Handle, Host, Live, Server, TrialWanted};
 
-/// Writes down what it was asked to play.
+/// Records what it was asked to play.
 #[derive(Clone, Default)]
 struct Asked(Arc<Mutex<Vec<String>>>);
 
@@ -25,7 +25,7 @@ impl Host for Asked {
         Ok(())
     }
 
-    /// Plays on until it is stopped; a bot called `known` is known at once.
+    /// Plays on until stopped; for a bot called `known` the verdict is known at once.
     fn try_bot(
         &self,
         replay: &Replay,
@@ -84,7 +84,7 @@ impl Running {
         Self { port, handle, asked, stop, thread: Some(thread) }
     }
 
-    /// Sends a request; gives the whole answer.
+    /// Sends a request; returns the whole answer.
     fn send(&self, first: &str, headers: &[&str], body: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let mut text = format!("{first} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -103,7 +103,7 @@ impl Running {
         self.send(&format!("GET {path}"), &[&key()], "")
     }
 
-    /// Where our own page says that it is.
+    /// The `Origin` of our own page.
     fn origin(&self) -> String {
         format!("Origin: http://127.0.0.1:{}", self.port)
     }
@@ -160,7 +160,7 @@ fn a_link_opens_the_viewer_once() {
     let link = server.handle.link("replay=</script>x");
     let path = link.strip_prefix(&server.handle.address()).unwrap();
     assert!(path.starts_with("/start?link=") && !link.contains(KEY), "{link}");
-    // Looking at the head uses nothing up.
+    // Requesting the head uses nothing up.
     let head = server.send(&format!("HEAD {path}"), &[], "");
     assert!(head.starts_with("HTTP/1.1 204"), "{head}");
     let first = server.send(&format!("GET {path}"), &[], "");
@@ -172,7 +172,7 @@ fn a_link_opens_the_viewer_once() {
         let again = server.send(&format!("GET {path}"), &[], "");
         assert!(again.starts_with("HTTP/1.1 403") && !again.contains(KEY), "{path}: {again}");
     }
-    // Links that nobody opens are forgotten some day.
+    // Links that nobody opens are eventually forgotten.
     let old = server.handle.link("");
     (0..16).for_each(|_| drop(server.handle.link("")));
     let path = old.strip_prefix(&server.handle.address()).unwrap();
@@ -193,7 +193,7 @@ fn a_page_of_another_site_gets_nothing() {
             assert!(answer.starts_with("HTTP/1.1 403"), "{first} {origin}: {answer}");
         }
     }
-    // What can change something says where it comes from.
+    // Requests that can change something must say where they come from.
     for first in ["POST /api/view", "POST /api/message?step=0&seat=1", "POST /api/play"] {
         let answer = server.send(first, &[&key(), json], "{}");
         assert!(answer.starts_with("HTTP/1.1 403"), "{first}: {answer}");
@@ -297,7 +297,7 @@ fn a_bot_is_tried_for_who_may_while_somebody_listens() {
     let missing = server.send(&ask("missing"), &[&key, &own], "");
     assert!(missing.contains(r#""problem":"there is no such bot""#), "{missing}");
 
-    // One at a time; and whoever goes away ends it.
+    // One at a time; a client that leaves ends it.
     let head = format!(
         "{} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{key}\r\n{own}\r\nContent-Length: 0\r\n\r\n",
         ask("slow"),
@@ -436,7 +436,7 @@ fn the_page_names_its_engines_where_there_are_some() {
     } else {
         assert!(engines.starts_with("HTTP/1.1 404"), "{engines}");
     }
-    // The app's parts are, by names that change with them; the small script comes before all others.
+    // The app's parts are cached, by names that change with them; the small script comes before all others.
     let scripts: Vec<&str> =
         page.split(['"']).filter(|text| text.starts_with("/parts/") && text.ends_with(".js")).collect();
     if agon_web::app::is_built() {
@@ -447,7 +447,7 @@ fn the_page_names_its_engines_where_there_are_some() {
         let part = server.send(&format!("GET {name}"), &["Accept-Encoding: gzip"], "");
         assert!(part.starts_with("HTTP/1.1 200") && part.contains("immutable"), "{name}: {part}");
     }
-    // Nothing else is kept by a browser.
+    // Nothing else is cached.
     assert!(page.contains("cache-control: no-store"), "{page}");
 }
 

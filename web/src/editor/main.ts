@@ -1,5 +1,5 @@
-// The editor of scripts, as a script of its own that the page loads when somebody wants to write one: CodeMirror, and what
-// the page needs to run a script.
+// The script editor, as a script of its own that the page loads when somebody wants to write one: CodeMirror, and what the
+// page needs to run a script.
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { javascript } from '@codemirror/lang-javascript'
@@ -36,10 +36,10 @@ const look = (dark: boolean) => [
   syntaxHighlighting(dark ? bright : defaultHighlightStyle),
 ]
 
-/** Where the language itself is broken: the first places only, one mistake often makes many. */
+/** Syntax errors: only the first places, because one mistake often causes many. */
 function broken(state: EditorState): Diagnostic[] {
   const found: Diagnostic[] = []
-  // What takes longer to read than this is left to the browser.
+  // Text that takes longer than this to parse is left to the browser.
   ensureSyntaxTree(state, state.doc.length, 1_000)?.iterate({
     enter: ({ type, from, to }) => {
       if (type.isError && found.length < 3) found.push({ from, to: Math.max(to, Math.min(from + 1, state.doc.length)), severity: 'error', message: 'This is no JavaScript.' })

@@ -1,30 +1,30 @@
-// Analysis while one looks: a match is played on from its turns again and again, in a worker of its own.
+// Analysis while somebody watches: a match is played on from its turns again and again, in a worker of its own.
 
 import type { Engines } from './engine/engines'
 import type { Outlook } from './generated/view'
 
-/** So long a piece of work takes, in milliseconds: what is known is shown that often, and a wish waits no longer. */
+/** How long a piece of work takes, in milliseconds: results are shown that often, and a wish waits no longer. */
 const PIECE = 120
-/** No piece has more pairs of futures. */
+/** The most pairs of futures in a piece. */
 const MOST_PAIRS = 5_000
 
 export class Analyst {
-  /** What is known of the turn that is looked at; none before the first piece is done. */
+  /** What is known of the turn being viewed; none before the first piece is done. */
   outlook = $state.raw<Outlook | null>(null)
-  /** The orders whose effect is beyond noise, of all turns that were looked at so far: the largest effect first. */
+  /** The orders with an effect beyond noise, of all turns viewed so far: the largest effect first. */
   marks = $state.raw<Outlook['marks']>([])
-  /** Whose opinion that is. */
+  /** The policy whose opinion that is. */
   policy = $state('')
-  /** Whether it is to go on. It rests when enough is known, until another turn is looked at. */
+  /** Whether it continues. It rests when enough is known, until another turn is viewed. */
   running = $state(false)
-  /** Whether futures are played from all turns, and not from the one that is looked at alone. */
+  /** Whether futures are played from all turns, rather than only from the one being viewed. */
   all = $state(false)
   problem = $state('')
-  /** Why what was wished for cannot be played. */
+  /** Why the wished order cannot be played. */
   refused = $state('')
   private engines: Engines | undefined
   private opened: Promise<void> | undefined
-  /** The step that is looked at. */
+  /** The step being viewed. */
   step = $state(0)
   private round = 0
   private pairs = 1
@@ -34,7 +34,7 @@ export class Analyst {
     private readonly replay: Blob,
   ) {}
 
-  /** Looks at a step, from 1; what is known of others is kept. */
+  /** Moves to a step, from 1; what is known of others is kept. */
   look(step: number): void {
     if (step === this.step) return
     this.step = step
@@ -43,7 +43,7 @@ export class Analyst {
     if (this.running) this.start()
   }
 
-  /** Looks at all turns, or at the one alone. */
+  /** Analyses all turns, or only the current one. */
   widen(all: boolean): void {
     this.all = all
     if (this.running) this.start()
@@ -60,23 +60,23 @@ export class Analyst {
     this.running = false
   }
 
-  /** Ends it: what was found is gone. */
+  /** Ends the analysis and drops its results. */
   close(): void {
     this.stop()
     this.engines?.end()
     this.engines = this.opened = undefined
   }
 
-  /** The recorded order of a seat at this step, as a bot of the game writes it there. */
+  /** The recorded order of a seat at this step, in the notation of the game's bots. */
   async written(seat: number): Promise<string> {
     await this.open()
     return new TextDecoder().decode(await this.engines!.ask({ ask: 'written', step: this.step, seat }))
   }
 
-  /** Looks at another order of a seat at this step from now on, as a bot of the game writes it. */
+  /** From now on analyses another order of a seat at this step, in the notation of the game's bots. */
   async wish(seat: number, text: string): Promise<void> {
     this.refused = ''
-    // What was tried before is not taken for this, nor what is on its way.
+    // Results of the previous wish must not count for this one, including those still on their way.
     this.round++
     if (this.outlook) this.outlook = { ...this.outlook, wish: null }
     try {

@@ -1,4 +1,4 @@
-// Begins matches that are played by hand.
+// Begins matches played by hand.
 
 import { handOf } from './hands'
 import type { Begun, Sitter, Turn, Wanted } from './generated/view'
@@ -10,7 +10,7 @@ import { type Holder, Playing } from './playing.svelte'
 /** The word for a person among bots. */
 export const HUMAN = 'human'
 
-/** Who sits in a seat, as one writes it: `human`, or `builtin:NAME?key=value&key=value`; none for other bots. */
+/** The player of a seat, as written: `human`, or `builtin:NAME?key=value&key=value`; none for other bots. */
 export function sitter(name: string): Sitter | undefined {
   if (name === HUMAN) return { builtin: null, options: [] }
   const found = /^builtin:([^?]+)(?:\?(.*))?$/.exec(name)
@@ -19,14 +19,14 @@ export function sitter(name: string): Sitter | undefined {
   return { builtin: found[1]!, options: options.map((option) => [option.split('=')[0]!, option.split('=').slice(1).join('=')]) }
 }
 
-/** A seat of a match that a server holds, by the token of its link. */
+/** A seat of a match on a server, by the token of its link. */
 class Seated implements Holder {
   private known = 0
   replay: (() => Promise<Blob>) | undefined
 
   constructor(private readonly token: string) {}
 
-  /** Asks for what belongs to the seat; nothing when the others need longer. */
+  /** Requests something of the seat; nothing when the others need longer. */
   private async ask<T>(path: string, chosen?: unknown[]): Promise<T | undefined> {
     const headers: Record<string, string> = { 'x-agon-seat': this.token }
     const options = chosen ? { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(chosen) } : { headers }
@@ -64,7 +64,7 @@ class Seated implements Holder {
     }
   }
 
-  /** The whole match, which everybody may see when it is over. It is fetched at once: the link ends with the match. */
+  /** The whole match, which everybody may see once it is over. It is fetched at once, because the link ends with the match. */
   private async fetch(): Promise<void> {
     const answer = await fetch('seat/replay', { headers: { 'x-agon-seat': this.token } }).catch(() => undefined)
     if (!answer?.ok) return
@@ -77,13 +77,13 @@ class Seated implements Holder {
   }
 }
 
-/** Takes a seat of a match that a server holds. */
+/** Takes a seat of a match on a server. */
 export async function sit(token: string): Promise<Playing> {
   const holder = new Seated(token)
   return Playing.with(holder, await holder.begun())
 }
 
-/** Who sits in the seats of a link. */
+/** The players in the seats of a link. */
 function sitters(names: string): Sitter[] {
   return names.split(',').map((name) => {
     const found = sitter(name)
@@ -92,7 +92,7 @@ function sitters(names: string): Sitter[] {
   })
 }
 
-/** The match of a link: a new one, or one that goes on from a turn of a recorded one. */
+/** The match of a link: a new one, or one continued from a turn of a recorded one. */
 export async function begin(place: Place, recorded?: Source): Promise<Playing> {
   if (place.seat) return sit(place.seat)
   const engines = enginesHere()

@@ -10,7 +10,7 @@ const linear = (text: string) =>
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
   }) as Triple
 
-/** Contrast as WCAG counts it. */
+/** Contrast as defined by WCAG. */
 function contrast(a: string, b: string): number {
   const light = (text: string) => linear(text).reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at]!, 0)
   const [x, y] = [light(a), light(b)]
@@ -58,7 +58,7 @@ function difference([l1, a1, b1]: Triple, [l2, a2, b2]: Triple): number {
   return Math.sqrt((dl / sl) ** 2 + (dc / sc) ** 2 + (dh / sh) ** 2 + rt * (dc / sc) * (dh / sh))
 }
 
-/** The two of the first `count` seats that look most alike to such eyes: how far they are apart. */
+/** The distance between the two of the first `count` seats that look most alike to such eyes. */
 function nearest(ink: Ink, count: number, eyes: string): number {
   const seen = ink.seats.slice(0, count).map((seat) => {
     const rgb = linear(seat)

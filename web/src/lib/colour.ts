@@ -1,14 +1,14 @@
-// Colours of the boards: those of `tokens.css`, for light and dark ground and for high contrast.
+// Colours of the boards, from `tokens.css`: for light and dark ground, and for high contrast.
 
 import sheet from '../tokens.css?raw'
 
 export interface Ink {
   dark: boolean
-  /** Whether plates have a line round them. */
+  /** Whether plates have an outline. */
   contrast: boolean
   /** Around the board. */
   paper: string
-  /** What floats over the board. */
+  /** Things that float over the board. */
   raised: string
   /** The board's cells. */
   ground: string
@@ -27,9 +27,9 @@ export interface Ink {
   link: string
   live: string
   neutral: string
-  /** What nobody sees. */
+  /** Covers what nobody sees. */
   veil: string
-  /** A figure on the plate of a seat. */
+  /** A figure on a seat's plate. */
   figure: string
   seats: string[]
 }

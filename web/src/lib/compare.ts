@@ -1,9 +1,9 @@
-// Two matches laid beside each other: where their orders and their states begin to differ, and whether chance alone did it.
+// Two matches side by side: where their orders and their states begin to differ, and whether chance alone did it.
 
 import type { MatchStream } from './stream'
 
 export interface Comparison {
-  /** The first step in which an answer differs; none when all are the same. */
+  /** The first step in which an answer differs; none when all are equal. */
   orders: number | null
   /** The first step after which the state differs, 0 for the start; none when it never does. */
   state: number | null
@@ -11,7 +11,7 @@ export interface Comparison {
   sentence: string
 }
 
-/** Why two matches cannot be laid beside each other; none when they can. */
+/** Why two matches cannot be compared; none when they can. */
 export function incomparable(a: MatchStream, b: MatchStream): string | undefined {
   if (a.head.game === b.head.game) return undefined
   return `These are matches of two games, ${a.head.title} and ${b.head.title}: there is nothing to compare turn by turn. Open two matches of one game.`
@@ -30,7 +30,7 @@ export async function compare(a: MatchStream, b: MatchStream, gone: () => boolea
     }
     const said = (answers: { seat: number; text?: string; missing?: unknown }[]) => answers.map(({ seat, text, missing }) => [seat, text, missing])
     if (orders === null && !same(said(x.value.answers), said(y.value.answers))) orders = step
-    // Both are told by what differs from the same start.
+    // Both are compared as differences from the same start.
     if (state === null && !same(x.value.scene, y.value.scene)) state = step
   }
   void one.return(undefined)

@@ -2,7 +2,7 @@
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** Applies a delta. What did not change is shared with `old`, so keeping every scene of a match costs little. */
+/** Applies a delta. Unchanged parts are shared with `old`, so keeping every scene of a match costs little. */
 export function apply(old: Json, change: Json): Json {
   if (change === null || typeof change !== 'object' || Array.isArray(change)) return change
   if ('=' in change) return change['=']!

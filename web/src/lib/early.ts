@@ -1,30 +1,30 @@
-// What is begun before the app has come: the engines get ready, and the replay that a link names is on its way.
+// What starts before the app has arrived: the engines get ready, and the replay named by the link is requested.
 //
 // The first script of a page, and a small one: nothing here may need the rest of the app.
 
 import { Engines } from './engine/engines'
 import { readPlace } from './place'
 
-/** What the key is kept under, and the header that it goes in (`key.svelte.ts`). */
+/** The key's name in storage, and its header in requests (`key.svelte.ts`). */
 export const KEY = 'x-agon-key'
 
-/** What every request says. */
+/** The headers of every request. */
 export function keyHeader(): Record<string, string> {
   const key = sessionStorage.getItem(KEY)
   return key === null ? {} : { [KEY]: key }
 }
 
-/** The engines of this page; none where it has no module. */
+/** The engines of this page; none if it has no module. */
 export const engines = Engines.ofPage()
 
-/** The replay inside this page, when it is one of a folder that shares the engines. */
+/** The replay inside this page, if it belongs to a folder that shares the engines. */
 export function linked(): string | undefined {
   return document.getElementById('replay')?.textContent ?? undefined
 }
 
 const asked = new Map<string, Promise<Response>>()
 
-/** What a request for a path was answered that went out before anybody wanted it; once. */
+/** The answer to a request for a path that was sent before anybody wanted it; returned once. */
 export function askedEarly(path: string): Promise<Response> | undefined {
   const answer = asked.get(path)
   asked.delete(path)
@@ -32,7 +32,7 @@ export function askedEarly(path: string): Promise<Response> | undefined {
 }
 
 const { replay, match } = readPlace(location.hash)
-// What is wrong with either is told when it is wanted.
+// Errors of either are reported when it is used.
 if (engines && (replay !== '' || match !== '' || linked() !== undefined)) {
   engines.ready().catch(() => {})
   if (replay !== '' && location.protocol !== 'file:') {

@@ -1,6 +1,6 @@
-// What the editor's own script (`src/editor`) brings, and how the page loads it.
+// What the editor's own script (`src/editor`) provides, and how the page loads it.
 
-/** A mistake of a script, at its place. Lines and columns count from 1. */
+/** A mistake in a script, with its place. Lines and columns count from 1. */
 export interface Mistake {
   line: number
   column: number
@@ -21,16 +21,16 @@ export interface Editor {
   dark(dark: boolean): void
   /** Marks mistakes at their lines. */
   wrong(mistakes: Mistake[]): void
-  /** Marks where the text is no JavaScript; gives the first such line. */
+  /** Marks where the text is not valid JavaScript; returns the first such line. */
   broken(): number | undefined
   close(): void
 }
 
 export interface EditorKit {
   open(parent: HTMLElement, options: EditorOptions): Editor
-  /** What the worker of a script runs: the code that begins it, and the world that it makes for the script. */
+  /** What a script's worker runs: the code that starts it, and the environment it builds for the script. */
   world: { host: string; world: string }
-  /** A bot to begin with. */
+  /** A bot to start from. */
   starter: string
 }
 
@@ -42,7 +42,7 @@ declare global {
 
 let loading: Promise<EditorKit> | undefined
 
-/** The editor, loaded when it is first wanted. */
+/** The editor, loaded when first needed. */
 export function editorKit(): Promise<EditorKit> {
   return (loading ??= new Promise<EditorKit>((done, failed) => {
     const script = document.createElement('script')

@@ -1,4 +1,4 @@
-// The games' drawings. A game is found by its folder: nothing here has to be changed for a new one.
+// The games' drawings. A game is found by its folder: a new one needs no change here.
 
 import type { Drawing, Mended } from './drawing'
 
@@ -9,7 +9,7 @@ export function drawingOf(game: string): Drawing | undefined {
   return drawings.get(game)
 }
 
-/** The stream of a record of some original engine; none when no game knows it. */
+/** The stream of a record of some original engine; none if no game knows it. */
 export function foreignStream(text: string): Mended | undefined {
   for (const drawing of drawings.values()) {
     const stream = drawing.foreign?.(text)

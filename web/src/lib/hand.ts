@@ -1,5 +1,5 @@
-// What a game's `viewer/hand.ts` provides, so that people can play it. What can be chosen comes from the game's engine
-// (`src/hand.rs`); here is how a choice looks, and what a click means.
+// What a game's `viewer/hand.ts` provides so that people can play it. What can be chosen comes from the game's engine
+// (`src/hand.rs`); this defines how a choice looks, and what a click means.
 
 import type { Head, Seat, Step } from './drawing'
 import type { Pen } from './pen'
@@ -10,11 +10,11 @@ export interface Actor {
   name: string
   /** Its cell; none for a tool. */
   at?: [number, number] | undefined
-  /** More about it: a price, what it is doing. */
+  /** More about it: a price, its current activity. */
   note?: string
-  /** The key that takes it. */
+  /** The key that takes it in hand. */
   key?: string
-  /** Its picture, as a path on a grid of 24; on the plate of the seat where units of its kind stand on one. */
+  /** Its picture, as a path on a grid of 24; drawn on the seat's plate if units of its kind have one. */
   icon?: string
   plate?: boolean
 }
@@ -26,7 +26,7 @@ export interface Refused {
   why: string
 }
 
-/** What choices lead to (`crates/agon-game/src/hand.rs`). */
+/** What the choices lead to (`crates/agon-game/src/hand.rs`). */
 export interface Prospect<S = unknown, C = unknown> {
   choices: C[]
   refused: Refused[]
@@ -36,7 +36,7 @@ export interface Prospect<S = unknown, C = unknown> {
   frames?: unknown[]
 }
 
-/** A turn in the making. */
+/** A turn being planned. */
 export interface HandView<S = unknown, C = unknown, P = unknown> {
   head: Head
   seat: Seat
@@ -44,58 +44,58 @@ export interface HandView<S = unknown, C = unknown, P = unknown> {
   scene: S
   chosen: C[]
   prospect: Prospect<S, C>
-  /** The step that comes of it if nobody else does anything. */
+  /** The resulting step if nobody else does anything. */
   step: Step<S, P>
-  /** The actors that are taken. */
+  /** The actors taken in hand. */
   selected: string[]
   /** The cell under the pointer. */
   over: [number, number] | null
 }
 
-/** An order that stands until it is carried out or another is given. */
+/** An order that stands until it is carried out or replaced. */
 export interface Standing<S = unknown, C = unknown> {
   id: string
   name: string
   key?: string
-  /** Whether it is given by a click on a cell. */
+  /** Whether it needs a click on a cell. */
   place?: boolean
-  /** Who can be given it. */
+  /** Which actors can be given it. */
   fits(actor: string, scene: S): boolean
-  /** What the actor does now, from its choices; none when there is nothing to do, `done` when it is carried out. */
+  /** What the actor does now, from its choices; none when there is nothing to do, `done` when the order is carried out. */
   next(actor: string, goal: [number, number] | null, view: HandView<S, C>, choices: C[]): C | 'done' | undefined
 }
 
 /** How a game is played by hand. */
 export interface Hand<S = unknown, C = unknown, P = unknown> {
-  /** The game's name, as its folder is called. */
+  /** The game's name, which is also its folder's. */
   game: string
-  /** Whether one choice is the whole answer, so that a second one takes its place. */
+  /** Whether a single choice is the whole answer, so that a second one replaces it. */
   single?: boolean
   /** The built-in bot that gives hints. */
   adviser: string
-  /** The built-in bot to begin with. */
+  /** The initial opponent, a built-in bot. */
   opponent: string
-  /** Whether the lower right corner of the board is free: the tools stand there where the window is large enough. */
+  /** Whether the lower right corner of the board is free: the tools go there if the window is large enough. */
   corner?: boolean
-  /** Who can act; what stands on the board first. */
+  /** Who can act; what is on the board comes first. */
   actors(view: HandView<S, C, P>): Actor[]
-  /** Who acts in a choice. */
+  /** The actor of a choice. */
   actor(choice: C): string
-  /** The cell of a choice; none for what has no place. */
+  /** The cell of a choice; none if it has no place. */
   target(choice: C, scene: S): [number, number] | undefined
   /** A choice in words. */
   words(choice: C, scene: S, head: Head): string
-  /** What it costs, in a few signs. */
+  /** Its cost, in a few characters. */
   cost?(choice: C, head: Head, scene: S): string
-  /** What a click on a cell asks for, allowed or not. */
+  /** The choice meant by a click on a cell, allowed or not. */
   wish?(actor: string, cell: [number, number], scene: S): C | undefined
-  /** Draws the turn in the making over the board. */
+  /** Draws the turn being planned over the board. */
   paint?(pen: Pen, view: HandView<S, C, P>): void
   /** What is left to spend, in words. */
   purse?(view: HandView<S, C, P>): string
-  /** What comes of the turn, in words; by default what is told of the step. */
+  /** What the turn will lead to, in words; by default the story of the step. */
   foresee?(view: HandView<S, C, P>): string[]
-  /** Groups that are taken together. */
+  /** Groups that can be taken together. */
   groups?(scene: S, seat: Seat): { name: string; ids: string[] }[]
   standing?: Standing<S, C>[]
 }

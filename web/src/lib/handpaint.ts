@@ -1,11 +1,11 @@
-// How a turn in the making is drawn over any board: who can act, what is taken, where it leads, what is chosen.
+// Draws a turn being planned over any board: who can act, what is taken, where it leads, what is chosen.
 
 import type { Hand, HandView } from './hand'
 import type { Pen } from './pen'
 
 const middle = ([x, y]: readonly [number, number]): [number, number] => [x + 0.5, y + 0.5]
 
-/** More places than these are marked small. */
+/** Beyond this many places the marks are small. */
 const MANY = 40
 
 export function paintHand(pen: Pen, hand: Hand, view: HandView, cursor: [number, number] | null): void {
@@ -21,7 +21,7 @@ export function paintHand(pen: Pen, hand: Hand, view: HandView, cursor: [number,
   if (view.selected.length > 0) {
     const own = view.prospect.choices.filter((choice) => view.selected.includes(hand.actor(choice)))
     const targets = own.map((choice) => hand.target(choice, view.scene)).filter((cell) => cell !== undefined)
-    // Where nearly every cell is one, marks must not hide the board.
+    // If nearly every cell has one, marks must not hide the board.
     const radius = targets.length > MANY ? 0.06 : 0.13
     for (const target of targets) {
       if (tool) pen.faded(0.07, () => pen.rect(target[0], target[1], 1, 1, ink.text))

@@ -1,6 +1,6 @@
-// A turn of a match as a test of a bot: what `agon replay keep` writes (`crates/agon/src/replay/kept.rs`).
+// A turn of a match as a test of a bot: the same as `agon replay keep` writes (`crates/agon/src/replay/kept.rs`).
 
-/** What a test expects: not the answer of then, another one, or how the bot stands later. */
+/** What a test expects: not the recorded answer, a certain answer, or the bot's later chance. */
 export type Expected = 'not again' | 'is' | 'later'
 
 interface Wanted {
@@ -10,7 +10,7 @@ interface Wanted {
   /** From 0. */
   turn: number
   expected: Expected
-  /** What was answered then, and what shall be. */
+  /** The recorded answer, and the expected one. */
   given: string
   other: string
   turns: number
@@ -18,9 +18,9 @@ interface Wanted {
   chance: number
 }
 
-/** A text in TOML; JSON writes all of its basic strings, but for one sign. */
+/** A text as a TOML string; JSON's strings are valid basic strings, except for one character. */
 const quoted = (text: string) => JSON.stringify(text).replaceAll('\u007f', '\\u007f')
-/** A text as a word of a shell. */
+/** A text as a shell word. */
 const word = (text: string) => (/^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 export function kept(wanted: Wanted): { toml: string; command: (file: string) => string; whole: boolean } {

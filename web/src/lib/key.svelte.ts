@@ -1,13 +1,13 @@
-// The key to the viewer. The link that agon prints leaves it in the storage of this tab, which belongs to this
-// address and port alone; it goes to the server in a header, which no other site can make a browser send.
+// The key to the viewer. The link that agon prints leaves it in this tab's storage, which belongs to this address and port
+// alone; it goes to the server in a header, which no other site can make a browser send.
 
 import { KEY } from './early'
 
 class Key {
-  /** Whether the server wants one that this tab has not. */
+  /** Whether the server wants a key that this tab does not have. */
   missing = $state(false)
 
-  /** Takes one that the user typed. */
+  /** Takes a key typed by the user. */
   take(key: string) {
     sessionStorage.setItem(KEY, key.trim())
     location.reload()

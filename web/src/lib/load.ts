@@ -1,4 +1,4 @@
-// Getting matches: from the server by name, from a file dropped on the page, from within an exported page.
+// Loads matches: from the server by name, from a file dropped on the page, from inside an exported page.
 
 import { askedEarly, engines as early, keyHeader, linked } from './early'
 import { type Engines, Failed, NoEngines } from './engine/engines'
@@ -9,7 +9,7 @@ import { drawingOf, foreignStream } from './games'
 import type { Refused } from './generated/server'
 import { key } from './key.svelte'
 
-/** Where a match comes from, so that its messages can be asked for later. */
+/** Where a match comes from, so that its messages can be requested later. */
 export type Source =
   | { kind: 'replay'; name: string }
   | { kind: 'journal'; name: string; block: string; game: string }
@@ -17,15 +17,15 @@ export type Source =
   | { kind: 'file'; name: string; bytes: Blob }
   | { kind: 'page' }
 
-/** A problem that is told to the user as it is. */
+/** A problem to show to the user as it is. */
 export class Problem extends Error {
-  /** Whether the file is no replay of ours: some game may know it. */
+  /** Whether the file is not one of our replays: some game may know it. */
   foreign = false
-  /** Whether the server has put it away. */
+  /** Whether the server has closed it. */
   gone = false
 }
 
-/** How the server is asked for a source. */
+/** The query for a source. */
 function query(source: Source): string {
   switch (source.kind) {
     case 'replay':
@@ -37,17 +37,17 @@ function query(source: Source): string {
   }
 }
 
-/** The match inside this page, when it is an exported one. */
+/** The match inside this page, if it is an exported one. */
 function exported(): string | undefined {
   return document.getElementById('match')?.textContent ?? undefined
 }
 
-/** Whether this page holds one match. */
+/** Whether this page contains a single match. */
 export const isAlone = () => exported() !== undefined || linked() !== undefined
 
 const unbased = (text: string) => Uint8Array.from(atob(text.trim()), (sign) => sign.charCodeAt(0))
 
-/** The lines of a match that lies in this page. */
+/** The lines of a match inside this page. */
 async function unpacked(): Promise<string[]> {
   const packed = unbased(exported() ?? '')
   const text = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
@@ -104,13 +104,13 @@ class Served implements StepSource {
   }
 }
 
-/** The engines in this page; none once they turned out not to work here. */
+/** The engines in this page; none once they have failed to work here. */
 let engines = early
 
-/** The engines, for whoever plays by hand. */
+/** The engines, for playing by hand. */
 export const enginesHere = () => engines
 
-/** The bytes of a replay, or of what is taken for one. */
+/** The bytes of a replay, or of a file taken for one. */
 export async function bytesOf(source: Source): Promise<Blob> {
   if (source.kind === 'file') return source.bytes
   if (source.kind === 'page') return new Blob([unbased(linked() ?? '')])
@@ -119,10 +119,10 @@ export async function bytesOf(source: Source): Promise<Blob> {
 
 /** Opens a match with the engines in this page. */
 async function computed(engines: Engines, source: Source): Promise<{ head: Head; steps: StepSource }> {
-  // The module comes and is compiled while the replay comes; what is wrong with it is told when it is asked.
+  // The module loads and compiles while the replay loads; its errors are reported when it is used.
   void engines.ready().catch(() => {})
   const bytes = await bytesOf(source)
-  // The same limit as everywhere: a larger one is refused before it is read.
+  // The same limit as everywhere: a larger file is refused before it is read.
   if (bytes.size > LARGEST_REPLAY) throw new Problem('This file is too large to be a replay: larger than 256 MiB.')
   const shownAll = source.kind !== 'page'
   try {
@@ -136,7 +136,7 @@ async function computed(engines: Engines, source: Source): Promise<{ head: Head;
       return await engines.open(await engines.import(await plain(bytes)), shownAll)
     } catch (error) {
       if (error instanceof Problem || error instanceof NoEngines) throw error
-      // Whoever reads the record as it is may still show it.
+      // The reader for records of originals may still show it.
       if (error instanceof RefusedByEngine && !error.refusal.foreign) problem.message = sentence(error.message)
       throw problem
     }
@@ -150,10 +150,10 @@ function refusedProblem(source: Source, { refusal }: RefusedByEngine): Problem {
   return problem
 }
 
-/** Whether this page is one of a folder, whose files it needs. */
+/** Whether this page belongs to a folder whose files it needs. */
 export const isOfFolder = () => linked() !== undefined
 
-/** Asks a bot whether its order was a mistake; what comes back grows while it plays on, and who aborts ends it. */
+/** Asks a bot whether its order was a mistake; the answer grows while it plays on, and aborting ends it. */
 export async function tried(source: Source, ask: Record<string, string>, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
   const { body } = await reach(`api/trial?${query(source)}&${new URLSearchParams(ask)}`, {
     method: 'POST',
@@ -163,13 +163,13 @@ export async function tried(source: Source, ask: Record<string, string>, signal:
   return body
 }
 
-/** The match as one page with everything in it, which the server writes; what belongs to one bot alone is left out. */
+/** The match as one self-contained page, written by the server; what belongs to one bot alone is left out. */
 export async function pageOf(source: Source): Promise<Blob> {
   const answer = source.kind === 'file' ? await reach('api/page', { method: 'POST', body: source.bytes }) : await reach(`api/page?${query(source)}`)
   return answer.blob()
 }
 
-/** A match, computed in this page where that works, else by the server. */
+/** A match, computed in this page if that works, otherwise by the server. */
 async function opened(source: Source): Promise<{ head: Head; steps: StepSource }> {
   if (engines) {
     try {
@@ -185,7 +185,7 @@ async function opened(source: Source): Promise<{ head: Head; steps: StepSource }
   return Served.open(source)
 }
 
-/** The words of a rule, from whoever serves this page; none where nobody does. */
+/** The wording of a rule, from the server of this page; none if there is none. */
 export async function rule(game: string, id: string): Promise<string | undefined> {
   if (isAlone() || location.protocol === 'file:') return undefined
   try {
@@ -203,7 +203,7 @@ interface Asking {
   signal?: AbortSignal
 }
 
-/** Asks the server; a refusal becomes a problem with the server's own sentence. */
+/** Sends a request to the server; a refusal becomes a problem with the server's own sentence. */
 export async function reach(path: string, options: Asking = {}): Promise<Response> {
   let answer: Response
   try {
@@ -232,9 +232,9 @@ export async function reach(path: string, options: Asking = {}): Promise<Respons
 
 /** The first bytes of our own replays (`crates/agon-replay`). */
 const MAGIC = 'AGONRPL'
-/** A record of an original engine is not larger than this. */
+/** The largest record of an original engine, in bytes. */
 const LARGEST = 200_000_000
-/** A replay of ours neither (`crates/agon-replay`). */
+/** The largest of our replays, in bytes (`crates/agon-replay`). */
 const LARGEST_REPLAY = 256 * 2 ** 20
 
 /** The match of a record of an original engine, which the page reads by itself. */
@@ -250,7 +250,7 @@ async function foreign(source: Source): Promise<Mended | undefined> {
   }
 }
 
-/** A file as it is, or unpacked when it is gzip; of bounded size, whatever it was packed from. */
+/** A file as it is, or unpacked if it is gzip; of bounded size, whatever it was packed from. */
 async function plain(file: Blob): Promise<Blob> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   const packed = first === 0x1f && second === 0x8b
@@ -279,8 +279,8 @@ function drawn(head: Head): Drawing {
 }
 
 /**
- * Loads a match. `begun` is called as soon as the first picture can be shown, `grown` whenever more
- * is known; between pieces the page stays alive.
+ * Loads a match. `begun` is called as soon as the first picture can be shown, `grown` whenever more is known; between pieces
+ * the page stays responsive.
  */
 export async function load(
   source: Source,
@@ -312,7 +312,7 @@ export async function load(
   await stream.readAll(() => !gone() && grown(), gone)
 }
 
-/** A match as it is played. */
+/** Follows a match as it is played. */
 async function follow(name: string, begun: (stream: MatchStream) => void, grown: () => void, gone: () => boolean): Promise<void> {
   const { body } = await reach(`api/live?name=${encodeURIComponent(name)}`)
   if (!body) throw new Problem('The server sent nothing.')

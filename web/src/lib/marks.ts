@@ -7,8 +7,8 @@
 //   @agon {"unit": "7", "text": "hello"}      a word at a unit, wherever it is
 //   @agon {"marker": "found a plan"}          a mark on the timeline
 //
-// Each takes "colour" (a name or #rrggbb) and "layer" (a name that can be switched off).
-// Everything is bounded, and anything else is left alone: it is then ordinary output.
+// Each takes "colour" (a name or #rrggbb) and "layer" (a name that can be switched off). Everything is bounded; anything
+// else is left alone as ordinary output.
 
 import type { Answer } from './drawing'
 

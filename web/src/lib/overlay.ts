@@ -1,4 +1,4 @@
-// What bots draw (`marks.ts`), laid over the board.
+// The drawings of bots (`marks.ts`), laid over the board.
 
 import { seatColour } from './colour'
 import type { Shot } from './drawing'
@@ -6,7 +6,7 @@ import type { MatchStream } from './stream'
 import { marksOfStep } from './marks'
 import type { Pen } from './pen'
 
-/** Draws the marks of the step. Of a seat whose eyes are not taken, nothing. */
+/** Draws the marks of the step, but none of a seat when the board is seen through another's eyes. */
 export function drawMarks(pen: Pen, shot: Shot, stream: MatchStream, _sees: unknown): void {
   if (!shot.step || shot.layers.has('no drawings')) return
   for (const { seat, mark } of marksOfStep(shot.step.answers)) {

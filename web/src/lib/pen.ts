@@ -1,11 +1,11 @@
-// Drawing in cells. A thin layer over Canvas 2D: sharp at any size, no pictures, no markup.
+// Drawing in cells. A thin layer over Canvas 2D: sharp at any size, no image files, no markup.
 
 import { type Ink, seatColour } from './colour'
 import { SEATED, SHAPES } from './seats'
 
 const paths = new Map<string, Path2D>()
 
-/** A path of SVG, read once. */
+/** An SVG path, parsed once. */
 function pathOf(text: string): Path2D {
   let path = paths.get(text)
   if (!path) paths.set(text, (path = new Path2D(text)))
@@ -17,9 +17,9 @@ export interface TextStyle {
   colour?: string
   align?: CanvasTextAlign
   weight?: number
-  /** A line around the letters, so that they can be read on anything. */
+  /** An outline around the letters, so that they can be read on anything. */
   halo?: string | undefined
-  /** The widest it may be, in cells. */
+  /** The maximum width, in cells. */
   max?: number
 }
 
@@ -31,7 +31,7 @@ export class Pen {
     readonly cell: number,
   ) {}
 
-  /** The width of a line of so many screen pixels, in cells. */
+  /** The width of a line of this many screen pixels, in cells. */
   px(pixels: number): number {
     return pixels / this.cell
   }
@@ -100,7 +100,7 @@ export class Pen {
   text(text: string, x: number, y: number, style: TextStyle = {}): void {
     const { ctx, cell } = this
     const size = style.size ?? 0.4
-    // Fonts have whole sizes in screen pixels, whatever a cell is.
+    // Fonts have whole sizes in screen pixels, whatever the size of a cell.
     ctx.save()
     ctx.translate(x, y)
     ctx.scale(1 / cell, 1 / cell)
@@ -120,7 +120,7 @@ export class Pen {
     ctx.restore()
   }
 
-  /** A bar that is full to a share. */
+  /** A bar that is filled to a share. */
   bar(x: number, y: number, w: number, h: number, share: number, fill: string): void {
     this.rect(x - this.px(1), y - this.px(1), w + this.px(2), h + this.px(2), this.ink.ground)
     this.rect(x, y, w, h, this.ink.neutral + '66')
@@ -128,12 +128,12 @@ export class Pen {
     if (full > 0) this.rect(x, y, Math.max(w * full, this.px(1.5)), h, fill)
   }
 
-  /** Health as a bar: ink, and of another colour below a third. */
+  /** Health as a bar: in ink, and in another colour below a third. */
   health(x: number, y: number, w: number, h: number, share: number): void {
     this.bar(x - w / 2, y, w, h, share, share < 0.34 ? this.ink.bad : this.ink.text)
   }
 
-  /** Health as so many pips in a row: full ones in ink, lost ones as frames. */
+  /** Health as pips in a row: full ones in ink, lost ones as outlines. */
   pips(x: number, y: number, size: number, full: number, all: number): void {
     const [step, left] = [size * 1.3, x - (size * 1.3 * (all - 1)) / 2 - size / 2]
     this.rect(left - this.px(1), y - this.px(1), step * (all - 1) + size + this.px(2), size + this.px(2), this.ink.ground)
@@ -143,7 +143,7 @@ export class Pen {
     }
   }
 
-  /** A path of SVG that lies in a box of 24 by 24, with its middle at a place and so large. */
+  /** An SVG path from a box of 24 by 24, centred at a place and of this size. */
   figure(path: string, x: number, y: number, size: number, fill: string, stroke?: string, width = 0): void {
     const { ctx } = this
     ctx.save()
@@ -161,7 +161,7 @@ export class Pen {
     ctx.restore()
   }
 
-  /** The plate of a seat, in its shape and colour, with a figure on it; without a seat a grey ring. */
+  /** A seat's plate, in its shape and colour, with a figure on it; without a seat a grey ring. */
   plate(seat: number | null | undefined, x: number, y: number, size: number, figure?: string): void {
     const { ink } = this
     const at = seat == null ? 0 : (seat - 1) % SHAPES.length
@@ -175,7 +175,7 @@ export class Pen {
     if (figure) this.figure(figure, x, y + ((middle - 12) / 24) * size, (room / 24) * size, seat == null ? ink.faint : ink.figure)
   }
 
-  /** A walled board: floor in two shades, walls that recede, with a line where they meet the floor. */
+  /** A walled board: floor in two shades, receding walls, with a line where they meet the floor. */
   masonry(rows: readonly string[], wall: string): void {
     const { ctx, ink } = this
     const width = rows[0]?.length ?? 0
@@ -200,7 +200,7 @@ export class Pen {
     ctx.stroke(edges)
   }
 
-  /** What stands where somebody died. */
+  /** The mark where somebody died. */
   death(seat: number | null | undefined, x: number, y: number, size: number): void {
     const { ctx, ink } = this
     ctx.save()
@@ -230,7 +230,7 @@ export class Pen {
     this.shape([tip, a, b], colour)
   }
 
-  /** The corners round what is selected. */
+  /** Corner marks around the selection. */
   corners(x: number, y: number, size: number): void {
     const [r, arm] = [size / 2, size * 0.3]
     for (const [sx, sy] of [[-1, -1], [1, -1], [1, 1], [-1, 1]] as const) {
@@ -240,7 +240,7 @@ export class Pen {
     }
   }
 
-  /** Words in a bubble that points at a place; within the board. */
+  /** Words in a bubble that points at a place, kept within the board. */
   bubble(text: string, x: number, y: number, columns: number): void {
     const { ctx, ink } = this
     const size = Math.max(this.px(12), 0.36)

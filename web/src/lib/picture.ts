@@ -1,14 +1,14 @@
-// Pictures of a match to be given away: the board with its scores, and a film of some turns.
+// Pictures of a match to share: the board with its scores, and a film of some turns.
 
 import { GIFEncoder, applyPalette, quantize } from 'gifenc'
 import { Pen } from './pen'
 import type { Player } from './player.svelte'
 import { theme } from './theme.svelte'
 
-/** A film has no more pictures than this: larger ones cannot be sent anywhere. */
+/** The most pictures in a film: a larger one cannot be sent anywhere. */
 export const MOST_PICTURES = 300
 
-/** A picture of the board with a head above it: what match and turn it is, and the numbers of each seat. */
+/** A picture of the board with a header: the match and turn, and the numbers of each seat. */
 export function withScores(board: HTMLCanvasElement, player: Player, at: number, scale: number): HTMLCanvasElement {
   const { stream } = player
   const { ink } = theme
@@ -22,7 +22,7 @@ export function withScores(board: HTMLCanvasElement, player: Player, at: number,
   ctx.fillStyle = ink.raised
   ctx.fillRect(0, 0, made.width, made.height)
   ctx.drawImage(board, 0, made.height - board.height)
-  // Cells of one pixel: sizes are those of the screen.
+  // Cells of one pixel: sizes are in screen pixels.
   const pen = new Pen(ctx, ink, 1)
   const style = { size: 14 * scale, align: 'left' as const, weight: 400 }
   const moment = stream.stepAt(at)?.moment ?? 'the start'
@@ -37,7 +37,7 @@ export function withScores(board: HTMLCanvasElement, player: Player, at: number,
   return made
 }
 
-/** A film of the pictures `from` to `to`; `shown` hears how far it is, and ends it by saying false. None when it was ended. */
+/** A film of the pictures `from` to `to`; `shown` is told the progress, and stops it by returning false. None when stopped. */
 export async function film(
   player: Player,
   [from, to]: [number, number],
@@ -56,7 +56,7 @@ export async function film(
     const palette = quantize(data, 128, { format: 'rgb565' })
     const last = at + every > to
     gif.writeFrame(applyPalette(data, palette, 'rgb565'), width, height, { palette, delay: last ? 2000 : delay })
-    // The page stays alive.
+    // Keeps the page responsive.
     await new Promise((resolve) => setTimeout(resolve))
   }
   gif.finish()

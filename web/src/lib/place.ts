@@ -1,23 +1,23 @@
-// Where one is: everything a link holds, in the part of the address behind `#`.
+// Where the viewer is: everything a link holds, in the part of the address after `#`.
 
 export interface Place {
-  /** The replay, by the name the server knows it under. */
+  /** The replay, by its name on the server. */
   replay: string
   /** A match played by this server. */
   live: string
-  /** The replay it is compared with. */
+  /** The replay to compare with. */
   with: string
   /** A journal, and one of its matches as `block.game`. */
   journal: string
   match: string
-  /** A game played by hand in this page, who sits where, and what is played. */
+  /** A game played by hand in this page, with who sits where and what is played. */
   play: string
   seats: string
-  /** A game whose bots are scripts, which are written in this page. */
+  /** A game whose bots are scripts, written in this page. */
   workshop: string
-  /** The token of a seat that one has been given. */
+  /** The token of a seat that was given away. */
   seat: string
-  /** Replays that are presented one after the other, the one shown among them. */
+  /** Replays presented one after the other, including the one shown. */
   list: string[]
   rules: string
   map: string
@@ -26,7 +26,7 @@ export interface Place {
   part: number | null
   selected: string | null
   eyes: number | null
-  /** Zoom and the middle of the picture, in cells. */
+  /** Zoom and the middle of the view, in cells. */
   zoom: [number, number, number] | null
 }
 
@@ -84,6 +84,6 @@ export function writePlace(place: Place): string {
   put('select', place.selected)
   put('eyes', place.eyes)
   if (place.zoom && place.zoom[0] > 1) put('zoom', place.zoom.map((value) => +value.toFixed(2)).join(','))
-  // Readable in the address: slashes and commas need no escape there.
+  // Readable in the address: slashes, commas and colons need no escape there.
   return '#' + out.toString().replace(/%2F/g, '/').replace(/%2C/g, ',').replace(/%3A/g, ':')
 }

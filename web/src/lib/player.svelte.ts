@@ -1,4 +1,4 @@
-// The state of one opened match: where it is, whether it plays, what is selected and switched on.
+// The state of an open match: where it is, whether it plays, what is selected and switched on.
 
 import { untrack } from 'svelte'
 import type { Analyst } from './analyst.svelte'
@@ -12,33 +12,33 @@ export class Player {
   /** The picture shown. */
   at = $state(0)
   playing = $state(false)
-  /** 1 to 9; 0 is as fast as it goes. */
+  /** 1 to 9; 0 is as fast as possible. */
   speed = $state(3)
   selected = $state<string | null>(null)
   eyes = $state<number | null>(null)
-  /** The cell that is looked at, by keyboard or by a click where nothing stands. */
+  /** The cell in focus, by keyboard or by a click where nothing is. */
   cell = $state.raw<[number, number] | null>(null)
   layers = $state.raw<ReadonlySet<string>>(new Set())
   zoom = $state<[number, number, number] | null>(null)
-  /** Whether it stands where its link says; not yet while the match is too short for that. */
+  /** Whether the position in the link is reached; not yet while the match is too short for that. */
   settled = $state(true)
   /** Whether it is on its way there. */
   settling = false
-  /** Why what is wanted cannot be shown. */
+  /** Why the requested picture cannot be shown. */
   problem = $state<string | null>(null)
   /** Grows with the match. */
   version = $state(0)
-  /** What plays the match on from its turns, once somebody wanted to know. */
+  /** Plays the match on from its turns, once somebody has asked. */
   analyst = $state.raw<Analyst | undefined>(undefined)
-  /** The bot that is asked about its order, once it was. */
+  /** The bot asked about its order, if any. */
   trial: Trial | undefined = undefined
-  /** How far the movement to the picture is gone; set by the clock below. */
+  /** How far the movement to the picture has got; set by the clock below. */
   t = 1
-  /** Whether movements are animated. */
+  /** Whether movements are not animated. */
   calm = false
-  /** Called when the board has to be drawn. */
+  /** Called when the board must be redrawn. */
   redraw: () => void = () => {}
-  /** The picture that is wanted: not yet shown while its step is on its way. */
+  /** The requested picture: not shown yet while its step is on its way. */
   private wanted = 0
   private began = 0
   private timer = 0
@@ -52,7 +52,7 @@ export class Player {
     this.layers = new Set(stream.drawing.layers?.filter(({ on }) => on).map(({ id }) => id))
   }
 
-  /** Height by width of the board, with room for its coordinates. */
+  /** The board's height divided by its width, with room for its coordinates. */
   get ratio(): number {
     const { drawing, start } = this.stream
     const frame = drawing.frame?.(start)
@@ -78,7 +78,7 @@ export class Player {
     void this.version
     return this.stream.sceneAt(this.at)
   }
-  /** The scene that is drawn: that of the picture, but where its events belong to a board that is gone by then. */
+  /** The scene that is drawn: the picture's own, unless its events belong to a board that is gone by then. */
   get board(): unknown {
     const { step, stream } = this
     return (step && stream.drawing.lastBoard?.(step)) ?? this.scene
@@ -93,7 +93,7 @@ export class Player {
   get curves(): number[][] {
     return this.why().curves
   }
-  /** The chances of finishing first by seat, then by step; none where the game does not say. */
+  /** The chances of finishing first by seat, then by step; none if the game does not give them. */
   get chances(): number[][] | undefined {
     return this.why().chances
   }
@@ -112,7 +112,7 @@ export class Player {
     return { ...this.shotAt(this.at), t: this.t }
   }
 
-  /** What is to be drawn of a picture that is here, at its end. */
+  /** What is to be drawn for a picture that is loaded, at the end of its movement. */
   shotAt(at: number): Shot {
     const { stream, layers, eyes, selected } = this
     const step = stream.stepAt(at)
@@ -121,7 +121,7 @@ export class Player {
     return { head: stream.head, scene, before, step, part: stream.frames[at]?.part ?? 0, t: 1, layers, eyes, hand: null, selected }
   }
 
-  /** Milliseconds from one picture to the next while playing. */
+  /** Milliseconds between pictures while playing. */
   get delay(): number {
     if (this.within !== null) return this.paced(this.within)
     return this.speed === 0 ? 0 : 2000 / this.speed ** 2
@@ -133,7 +133,7 @@ export class Player {
     const goal = Math.max(0, Math.min(at, stream.frames.length - 1))
     this.wanted = goal
     const step = stream.frames[goal]!.step
-    // What is here is shown before anything else can happen.
+    // A loaded picture is shown before anything else can happen.
     if (!stream.has(goal)) {
       try {
         await stream.need(step)
@@ -158,7 +158,7 @@ export class Player {
     clearTimeout(this.timer)
   }
 
-  /** A jump by hand ends playing. */
+  /** A jump by hand stops playback. */
   seek(at: number): Promise<void> {
     this.stop()
     return this.go(at)
@@ -168,13 +168,13 @@ export class Player {
     return this.seek(this.stream.lastOf(Math.max(0, Math.min(step, this.stream.total))))
   }
 
-  /** One picture on or back. */
+  /** One picture forwards or back. */
   nudge(by: number): void {
     this.stop()
     void this.go(this.wanted + by, true)
   }
 
-  /** One step on or back. */
+  /** One step forwards or back. */
   turn(by: number): void {
     const { step, part } = this.stream.frames[this.wanted]!
     const inside = part > 0 && this.wanted !== this.stream.lastOf(step)
@@ -192,7 +192,7 @@ export class Player {
     clearTimeout(this.timer)
     if (!this.playing) return
     if (this.at < this.stream.frames.length - 1) {
-      // Where pictures would follow faster than a screen shows them, some are left out.
+      // Pictures that would follow faster than a screen shows them are partly skipped.
       const some = this.within === null ? 1 : Math.max(1, Math.round(16 / Math.max(this.delay, 0.1)))
       void this.go(Math.min(this.at + some, this.stream.frames.length - 1), this.delay >= 30)
     } else if (this.stream.end) {
@@ -201,10 +201,10 @@ export class Player {
     this.timer = window.setTimeout(() => this.tick(), Math.max(this.delay, this.within === null ? 1 : 16))
   }
 
-  /** Plays the whole match in so many seconds: quiet turns quickly, those in which something happens slowly. None for the speed. */
+  /** Plays the whole match in this many seconds: quiet turns quickly, eventful ones slowly. None to use the speed. */
   within = $state<number | null>(null)
 
-  /** How long a picture stays when the whole match is to take `within` seconds, in milliseconds. */
+  /** How long a picture stays if the whole match is to take `within` seconds, in milliseconds. */
   private paced(seconds: number): number {
     const { frames, briefs } = this.stream
     const weigh = (step: number) => 1 + 4 * Math.max(0, ...(briefs[step - 1]?.told ?? []).map(({ weight }) => weight))
@@ -222,7 +222,7 @@ export class Player {
     if (this.playing) this.tick()
   }
 
-  /** Moves the animation on; true while it goes. */
+  /** Advances the animation; true while it runs. */
   animate(now: number): boolean {
     if (this.t >= 1) return false
     const length = Math.max(30, Math.min(this.playing && this.speed > 0 ? this.delay * 0.85 : 260, 450))
@@ -230,20 +230,20 @@ export class Player {
     return this.t < 1
   }
 
-  /** Whether something worth a mark happens in a step. */
+  /** Whether a step has something worth a mark. */
   marked(step: number): boolean {
     const brief = this.stream.briefs[step - 1]
     return brief !== undefined && (brief.faults.length > 0 || brief.told.some(({ weight }) => weight >= 2))
   }
 
-  /** To the next turn that decided, after the last to the first. */
+  /** To the next decisive turn; after the last, to the first. */
   decisive(): void {
     const points = this.turningPoints
     const next = points.find(({ step }) => step > this.stepNumber) ?? points[0]
     if (next) void this.goToStep(next.step)
   }
 
-  /** To the next step with a mark, or the one before. */
+  /** To the next step with a mark, or the previous one. */
   event(by: 1 | -1): void {
     for (let step = this.stepNumber + by; step > 0 && step <= this.stream.briefs.length; step += by) {
       if (this.marked(step)) return void this.goToStep(step)
@@ -258,7 +258,7 @@ export class Player {
     this.redraw()
   }
 
-  /** The stream has grown. Playing goes on by itself: it waits at the end while more may come. */
+  /** The stream has grown. Playback continues by itself: it waits at the end while more may come. */
   grown(): void {
     this.version++
   }

@@ -1,4 +1,4 @@
-// A match that is played in this page: what is chosen, what would come of it, and what was sent.
+// A match played in this page: what is chosen, what would come of it, and what was sent.
 
 import type { Drawing, Head, Step } from './drawing'
 import { MatchStream } from './stream'
@@ -8,12 +8,12 @@ import type { Begun, PlayAsk, Sitter, Turn, Wanted } from './generated/view'
 import type { Actor, Hand, HandView, Prospect, Refused } from './hand'
 import { Player } from './player.svelte'
 
-/** Who holds the match: the engines in this page, or a server. */
+/** What runs the match: the engines in this page, or a server. */
 export interface Holder {
   prospect(seat: number, chosen: unknown[]): Promise<Prospect>
   answer(seat: number, chosen: unknown[]): Promise<Turn>
   go(): Promise<Turn>
-  /** What only somebody can do who plays alone. */
+  /** What only somebody who plays alone can do. */
   alone?: {
     hint(seat: number, bot: string): Promise<unknown[]>
     lend(seat: number, bot: string, times: number): Promise<Turn>
@@ -24,7 +24,7 @@ export interface Holder {
   leave(): void
 }
 
-/** Something that answers questions of matches by hand: the engines in this page. */
+/** Answers questions about matches by hand: the engines in this page. */
 export interface Asked {
   play(ask: PlayAsk): Promise<ArrayBuffer | undefined>
 }
@@ -64,7 +64,7 @@ class Alone implements Holder {
   }
 }
 
-/** What standing orders are given to one actor. */
+/** The standing order of one actor. */
 export interface Errand {
   id: string
   goal: [number, number] | null
@@ -73,7 +73,7 @@ export interface Errand {
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 const at = (a: readonly number[] | undefined, b: readonly number[]) => a !== undefined && a[0] === b[0] && a[1] === b[1]
 
-/** More steps than this at once are skipped to the last. */
+/** If more steps than this arrive at once, only the last is shown. */
 const MANY = 12
 
 export class Playing {
@@ -86,7 +86,7 @@ export class Playing {
   selected = $state.raw<string[]>([])
   over = $state.raw<[number, number] | null>(null)
   cursor = $state.raw<[number, number] | null>(null)
-  /** Choices of the taken actor on one cell, of which one is to be picked. */
+  /** Choices of the taken actor on one cell, one of which is to be picked. */
   options = $state.raw<unknown[]>([])
   /** The last wish that the rules refuse. */
   wrong = $state.raw<{ words: string; refused: Refused } | null>(null)
@@ -94,12 +94,12 @@ export class Playing {
   problem = $state<string | null>(null)
   /** Standing orders, by actor. */
   errands = $state.raw<ReadonlyMap<string, Errand>>(new Map())
-  /** The standing order that waits for a click on its place. */
+  /** The standing order waiting for a click on its place. */
   placing = $state<string | null>(null)
-  /** Whether turns are sent by themselves. */
+  /** Whether turns are sent automatically. */
   running = $state(false)
   private round = 0
-  /** Ends when all changes of the choices that were asked for are made. */
+  /** Resolves when all requested changes of the choices are made. */
   private edits: Promise<unknown> = Promise.resolve()
 
   private constructor(
@@ -120,7 +120,7 @@ export class Playing {
     return Playing.of(engines, await engines.play({ begin: { wanted } }), wanted)
   }
 
-  /** Goes on from an open replay. */
+  /** Continues from an open replay. */
   static async resume(engines: Asked, replay: number, steps: number, seats: Sitter[]): Promise<Playing> {
     return Playing.of(engines, await engines.play({ resume: { replay, steps, seats } }), undefined)
   }
@@ -137,7 +137,7 @@ export class Playing {
     return new Playing(holder, begun, drawing, hand, wanted)
   }
 
-  /** The seat that chooses now, else the one that did last. */
+  /** The seat that chooses now, otherwise the last one that did. */
   get seat(): number {
     return this.turn.choosing[0] ?? this.lastSeat
   }
@@ -151,7 +151,7 @@ export class Playing {
     return this.stream.sceneAt(this.stream.frames.length - 1)
   }
 
-  /** The turn in the making; none while there is nothing to choose. */
+  /** The turn being planned; none while there is nothing to choose. */
   get view(): HandView | undefined {
     const { prospect } = this
     if (!prospect) return undefined
@@ -176,7 +176,7 @@ export class Playing {
     return view ? this.hand.actors(view) : []
   }
 
-  /** What the actors that are taken can do. */
+  /** What the taken actors can do. */
   get own(): unknown[] {
     const { selected, prospect } = this
     return prospect?.choices.filter((choice) => selected.includes(this.hand.actor(choice))) ?? []
@@ -186,7 +186,7 @@ export class Playing {
     return this.hand.words(choice, this.scene, this.stream.head)
   }
 
-  /** Whether something is hidden from the seat that chooses, and something is seen. */
+  /** Whether something is hidden from the choosing seat, and something is seen. */
   private sees(): boolean {
     const { drawing, head } = this.stream
     const people = head.seats.filter(({ bot }) => bot === 'human').length
@@ -197,7 +197,7 @@ export class Playing {
     return false
   }
 
-  /** Shows the lines of a turn, and makes ready for the next. */
+  /** Shows the lines of a turn, and prepares the next. */
   private take(turn: Turn): void {
     for (const line of turn.lines) this.stream.add(line)
     this.lastSeat = this.seat
@@ -205,7 +205,7 @@ export class Playing {
     if (turn.choosing.length > 0) this.lastSeat = turn.choosing[0]!
     if (turn.end) this.stream.add(turn.end)
     this.player.grown()
-    // Many turns at once are not waited for, and of what is hidden nothing is drawn.
+    // Many turns at once are not animated one by one, and nothing hidden is drawn.
     if (this.running || turn.lines.length > MANY) void this.player.go(this.stream.frames.length - 1)
     this.player.eyes = this.sees() ? this.seat : null
     this.chosen = []
@@ -215,7 +215,7 @@ export class Playing {
     this.placing = null
   }
 
-  /** Does something that ends in another turn. */
+  /** Does something that leads to another turn. */
   private async pass(what: () => Promise<Turn>): Promise<void> {
     if (this.busy) return
     this.busy = true
@@ -246,7 +246,7 @@ export class Playing {
     await this.stand()
   }
 
-  /** What would come of these choices; they are taken over when nothing of them is refused. */
+  /** What these choices would lead to; they are adopted if none of them is refused. */
   private async look(chosen: unknown[]): Promise<Refused[]> {
     const mine = ++this.round
     const prospect = await this.holder.prospect(this.seat, chosen)
@@ -261,7 +261,7 @@ export class Playing {
     return []
   }
 
-  /** Changes the choices once the changes before are made: who clicks faster than the engines answer loses no click. */
+  /** Changes the choices once earlier changes are made, so that clicks faster than the engines' answers are not lost. */
   private edit(change: () => Promise<void>): Promise<void> {
     const { turn } = this
     const done = this.edits.then(() => (turn === this.turn ? change() : undefined))
@@ -269,7 +269,7 @@ export class Playing {
     return done
   }
 
-  /** Adds a choice; says why when the rules refuse it. */
+  /** Adds a choice; says why if the rules refuse it. */
   choose(choice: unknown): Promise<void> {
     this.options = []
     return this.edit(async () => {
@@ -284,13 +284,13 @@ export class Playing {
     })
   }
 
-  /** A unit that has its order is let go; a tool stays in hand. */
+  /** A unit with an order is released; a tool stays in hand. */
   private after(choice: unknown): void {
     const actor = this.hand.actor(choice)
     if (this.actors.find(({ id }) => id === actor)?.at) this.selected = this.selected.filter((id) => id !== actor)
   }
 
-  /** Takes a choice back; later ones go with it when they cannot stand without it. */
+  /** Takes a choice back, and with it any later ones that depend on it. */
   drop(choice: unknown): Promise<void> {
     return this.edit(() => this.without(this.chosen.indexOf(choice)))
   }
@@ -325,7 +325,7 @@ export class Playing {
     await this.pass(() => this.holder.answer(seat, chosen))
   }
 
-  /** A hint, in place of what is chosen. */
+  /** Replaces the choices by a hint. */
   async hint(): Promise<void> {
     const { alone } = this.holder
     if (!alone || !this.mine) return
@@ -346,7 +346,7 @@ export class Playing {
     }
   }
 
-  /** A built-in bot plays some turns. */
+  /** Lets a built-in bot play some turns. */
   async lend(bot: string, times: number): Promise<void> {
     const { alone } = this.holder
     if (!alone || !this.mine) return
@@ -375,7 +375,7 @@ export class Playing {
     this.selected = more ? [...new Set([...this.selected, ...ids])] : ids
   }
 
-  /** The next actor that can do something, or the one before. */
+  /** The next actor that can do something, or the previous one. */
   next(by: 1 | -1): void {
     const able = new Set(this.prospect?.choices.map((choice) => this.hand.actor(choice)))
     const actors = this.actors.filter(({ id }) => able.has(id))
@@ -386,7 +386,7 @@ export class Playing {
     if (next.at) this.cursor = next.at
   }
 
-  /** A click on a cell, or the key that stands for it. */
+  /** A click on a cell, or the equivalent key. */
   async tap(x: number, y: number, more = false): Promise<void> {
     if (!this.mine || !this.prospect) return
     const cell: [number, number] = [x, y]
@@ -396,7 +396,7 @@ export class Playing {
     const there = this.actors.filter((actor) => at(actor.at, cell))
     if (!tool && there.length > 0 && (more || !there.some(({ id }) => this.selected.includes(id)))) {
       const chosenCell = this.own.filter((choice) => at(this.hand.target(choice, this.scene), cell))
-      // Friends are taken, not shot at; what can be done to them stands in the list.
+      // Friends are taken, not shot at; what can be done to them is in the list.
       if (more || chosenCell.length === 0 || !this.options.length) return this.select(there.map(({ id }) => id).slice(0, 1), more)
     }
     const [actor] = this.selected
@@ -443,7 +443,7 @@ export class Playing {
     if (rest.length < this.chosen.length) await this.look(rest)
   }
 
-  /** Lets standing orders choose for whoever has no order yet. */
+  /** Lets standing orders choose for every actor without an order. */
   private async stand(): Promise<void> {
     if (this.errands.size === 0) return
     const errands = new Map(this.errands)
@@ -463,7 +463,7 @@ export class Playing {
         if (next === 'done') errands.delete(actor)
         if (next === undefined || next === 'done') continue
         const place = String(this.hand.target(next, view.scene))
-        // Two want to go to the same place: the second looks again when the first has gone.
+        // Two want to go to the same place: the second tries again once the first has moved.
         if (taken.has(place)) continue
         taken.add(place)
         more.push(next)
@@ -481,7 +481,7 @@ export class Playing {
     this.errands = errands
   }
 
-  /** Sends turn after turn while standing orders say what to do. */
+  /** Sends turn after turn while standing orders provide the choices. */
   async run(): Promise<void> {
     if (this.running) return void (this.running = false)
     this.running = true
@@ -494,7 +494,7 @@ export class Playing {
     this.running = false
   }
 
-  /** Whether a choice is one of the list. */
+  /** Whether the list contains a choice. */
   has(choice: unknown): boolean {
     return this.chosen.some((other) => same(other, choice))
   }

@@ -1,14 +1,14 @@
 // One run of a script in its box: a frame without an origin, with a worker in it (`crates/agon-web/src/box.html`). What it
-// says is a stranger's: bounded, and only ever shown as text.
+// says is untrusted: bounded, and only ever shown as text.
 
 import type { EditorKit } from './editing'
 
-/** No answer may take longer, in milliseconds; then the box is taken away, and the script with it. */
+/** The longest an answer may take, in milliseconds; then the box is removed, and the script with it. */
 export const PATIENCE = 3_000
-/** No answer is longer, in characters; what is printed neither. */
+/** The longest answer, and the most printed output, in characters. */
 const LARGEST = 3 << 20
 
-/** The script was ended, or ended itself. */
+/** The script was ended, or ended by itself. */
 export class Ended extends Error {}
 /** The script cannot be loaded. */
 export class Unloadable extends Error {}
@@ -22,7 +22,7 @@ export class ScriptBox {
   private gone = false
 
   private constructor(private readonly print: (text: string) => void) {
-    // Without an origin of its own it is nobody: no storage, no cookies, nothing of this page.
+    // Without an origin it has no access to anything: no storage, no cookies, nothing of this page.
     this.frame.setAttribute('sandbox', 'allow-scripts')
     this.frame.setAttribute('aria-hidden', 'true')
     this.frame.hidden = true
@@ -30,7 +30,7 @@ export class ScriptBox {
     window.addEventListener('message', this.heard)
   }
 
-  /** A script that is loaded and can be asked. `print` gets what it writes to the console. */
+  /** A script that is loaded and can be asked. `print` receives what it writes to the console. */
   static async start(kit: EditorKit, source: string, seed: string, print: (text: string) => void): Promise<ScriptBox> {
     const box = new ScriptBox(print)
     try {
@@ -48,7 +48,7 @@ export class ScriptBox {
     }
   }
 
-  /** Asks a question; gives the line that answers it. */
+  /** Asks a question; returns the line that answers it. */
   async ask(question: string): Promise<string> {
     const answered = this.wait(({ answer }) => typeof answer === 'string')
     this.tell({ question })
@@ -60,7 +60,7 @@ export class ScriptBox {
     this.gone = true
     clearTimeout(this.timer)
     window.removeEventListener('message', this.heard)
-    // With its frame its worker ends.
+    // Removing the frame ends its worker.
     this.frame.remove()
     this.waiting?.end('it was ended')
     this.waiting = undefined

@@ -1,4 +1,4 @@
-// The shape of each seat: a second sign beside its colour, on the board and beside its name. Each lies in a box of 24 by 24.
+// The shape of each seat: a second sign besides its colour, on the board and next to its name. Each is in a box of 24 by 24.
 
 export const SHAPES = [
   'M12 1a11 11 0 1 0 0 22a11 11 0 1 0 0-22z',
@@ -12,7 +12,7 @@ export const SHAPES = [
   'M6.500 1L12 6.500 17.500 1 23 6.500 17.500 12 23 17.500 17.500 23 12 17.500 6.500 23 1 17.500 6.500 12 1 6.500z',
 ] as const
 
-/** Where a figure sits on each shape: its middle from above, and its size, in the same box. */
+/** Where a figure sits on each shape: its middle from the top, and its size, in the same box. */
 export const SEATED: readonly (readonly [number, number])[] = [
   [12, 15],
   [12, 17],

@@ -1,12 +1,12 @@
-// Which matches of a journal come before and after the one that is looked at.
+// Which matches of a journal come before and after the one being viewed.
 
 import type { Journal } from './generated/server'
 import { reach } from './load'
 
-/** Matches of a journal as `block.game`, in the order in which they were listed last. */
+/** Matches of a journal as `block.game`, in the order of the last listing. */
 let listed: { journal: string; matches: string[] } | undefined
 
-/** The place of a match among those that are looked through, from 1, and the ways to those beside it. */
+/** The position of a match among those listed with it, from 1, and how to open its neighbours. */
 export interface Beside {
   at: number
   of: number
@@ -14,12 +14,12 @@ export interface Beside {
   after: (() => void) | undefined
 }
 
-/** Somebody opens one of these. */
+/** Remembers the listing from which a match is about to be opened. */
 export function list(journal: string, matches: string[]): void {
   listed = { journal, matches }
 }
 
-/** Where a match stands among those that were listed with it; where its link was opened, among all that were kept. None when it is alone. */
+/** The position of a match among those listed with it, or, if its link was opened directly, among all that were kept. None when it is alone. */
 export async function standing(journal: string, match: string): Promise<{ at: number; matches: string[] } | undefined> {
   if (listed?.journal !== journal || !listed.matches.includes(match)) {
     const all = (await (await reach(`api/journal?journal=${encodeURIComponent(journal)}`)).json()) as Journal

@@ -3,21 +3,21 @@
 import { seatColour, type Ink } from './colour'
 import type { Told } from './drawing'
 
-/** How high it is drawn. */
+/** Its height. */
 export const STORY = 56
-/** How high the row is that holds what an analysis marked. */
+/** The height of the row for an analysis's marks. */
 export const OPINIONS = 14
 
 export interface Story {
-  /** The chance of each seat after each step, the start first; as far as it is told. */
+  /** The chance of each seat after each step, the start first; as far as it may be told. */
   chances: number[][]
   /** The scores, likewise. */
   scores: number[][]
-  /** The steps that decided, in order. */
+  /** The decisive steps, in order. */
   pins: number[]
-  /** Where a step lies. */
+  /** The position of a step. */
   x: (step: number) => number
-  /** The step that is shown: what comes after it is paler. */
+  /** The step shown: everything after it is paler. */
   now: number
 }
 
@@ -59,7 +59,7 @@ export function drawStory(ctx: CanvasRenderingContext2D, ink: Ink, { chances, sc
         ctx.stroke()
       }
       ctx.lineJoin = 'round'
-      // A rim of the ground keeps a line apart from an area of the same colour.
+      // A rim in the ground's colour separates a line from an area of the same colour.
       ;[ctx.strokeStyle, ctx.lineWidth] = [ink.ground, 3.5]
       trace()
       ;[ctx.strokeStyle, ctx.lineWidth] = [seatColour(ink, seat + 1), 1.5]
@@ -103,14 +103,14 @@ export function drawStory(ctx: CanvasRenderingContext2D, ink: Ink, { chances, sc
   ctx.restore()
 }
 
-/** What an analysis marked: an order of a seat, and by how much of the chance another would have been better, or worse. */
+/** A mark of an analysis: an order of a seat, and by how much of the chance another would have been better or worse. */
 export interface Opinion {
   step: number
   seat: number
   gain: number
 }
 
-/** The row of such marks: a diamond for an order that cost its seat something, an empty one for one that won it something. */
+/** The row of these marks: a diamond for an order that cost its seat something, a hollow one for one that gained. */
 export function drawOpinions(ctx: CanvasRenderingContext2D, ink: Ink, opinions: Opinion[], x: (step: number) => number): void {
   const [middle, size] = [OPINIONS / 2, 5]
   ctx.lineWidth = 1.5
@@ -126,7 +126,7 @@ export function drawOpinions(ctx: CanvasRenderingContext2D, ink: Ink, opinions: 
   }
 }
 
-/** Of marks in order of their places those that have room: the heavier one stays where two are nearer than `room`. */
+/** The marks, in order of position, that have room: where two are nearer than `room` the heavier one stays. */
 export function thinned<M extends { weight: number }>(marks: M[], place: (mark: M) => number, room: number): M[] {
   const kept: M[] = []
   for (const mark of marks.toSorted((a, b) => b.weight - a.weight || place(a) - place(b))) {
@@ -135,7 +135,7 @@ export function thinned<M extends { weight: number }>(marks: M[], place: (mark: 
   return kept.sort((a, b) => place(a) - place(b))
 }
 
-/** The sign of what happened: a cross for a death, a plus for who came or left, a ring for what was won. Whether there is one. */
+/** Draws the sign of an event: a cross for a death, a plus for an arrival or departure, a ring for a gain. Returns whether there is one. */
 export function drawSign(ctx: CanvasRenderingContext2D, kind: Told['kind'], x: number, y: number, size: number): boolean {
   const ends = { death: [[1, 1], [1, -1]], birth: [[1, 0], [0, 1]], door: [[1, 0], [0, 1]] }[kind as string]
   if (!ends && kind !== 'gain') return false

@@ -15,7 +15,7 @@ const drawing: Drawing<{ turn: number }, number> = {
   frames: (told) => told as number[],
 }
 
-/** A match of so many turns, and what was asked for. */
+/** A match of this many turns, and what was requested. */
 function match(turns: number, words = ''): { stream: MatchStream; asked: [number, number][] } {
   const asked: [number, number][] = []
   const line = (step: number): Line => ({ step, moment: `turn ${step}${words}`, answers: [], events: [], frames: [1, 2], scene: { turn: step }, deciding: [1] })

@@ -1,11 +1,11 @@
-// A match in memory: what it is, the steps that are looked at, and what is known of all of them.
+// A match in memory: what it is, the steps being viewed, and what is known of all of them.
 
 import { apply, type Json } from './delta'
 import type { Answer, Drawing, End, Fault, Head, Line, Moment, Seat, Step, Told } from './drawing'
 
 export type { End, Outcome } from './drawing'
 
-/** A picture of a match: which step, and which of its parts. */
+/** A picture of a match: its step, and which part of it. */
 export interface Frame {
   step: number
   part: number
@@ -13,15 +13,15 @@ export interface Frame {
 
 /** Where the lines of steps come from. */
 export interface StepSource {
-  /** The lines of the steps `from` to `to`, from 1, as they are written: the first of them at least. */
+  /** The lines of the steps `from` to `to`, from 1, as they are written: at least the first of them. */
   lines(from: number, to: number): Promise<string[]>
-  /** The exact message that asked a seat at a step, both from 1; none when it was not asked there. */
+  /** The exact message that asked a seat at a step, both from 1; none if it was not asked there. */
   message?(step: number, seat: Seat): Promise<string | undefined>
-  /** A step, from 1, as a section of a spec file about a rule; about that of its first rejected order when none is named. */
+  /** A step, from 1, as a section of a spec file about a rule; if none is named, about that of its first rejected order. */
   section?(step: number, rule: string): Promise<string>
-  /** The replay itself, where the page computes its steps. */
+  /** The replay itself, if the page computes its steps. */
   readonly replay?: Blob
-  /** Nobody looks at it any more. */
+  /** Nobody views it any more. */
   close?(): void
 }
 
@@ -32,23 +32,23 @@ export interface Brief {
   moment: string
   answers: Answer[]
   faults: Fault[]
-  /** What is worth reading of what happened. */
+  /** The events worth reading. */
   told: Told[]
   /** The game's own scores after it. */
   scores: number[]
-  /** The chance of each seat to finish first, after it; none where the game does not say. */
+  /** The chance of each seat to finish first, after it; none if the game does not give it. */
   advantage: number[] | undefined
 }
 
-/** No match needs more pictures, and no page could hold more. */
+/** The most pictures of a match: none needs more, and no page could hold more. */
 const LONGEST = 200_000
-/** So many signs of lines are kept; others are asked for again when they are looked at. */
+/** How many characters of lines are kept; others are requested again when needed. */
 const ROOM = 12_000_000
-/** So many steps are kept ready to be drawn. */
+/** How many steps are kept ready to draw. */
 const READY = 48
-/** So many steps are asked for ahead of the one that is looked at. */
+/** How many steps are requested ahead of the current one. */
 const AHEAD = 8
-/** So many when all are read. */
+/** How many steps per request when all are read. */
 const PIECE = 32
 
 export class MatchStream {
@@ -58,15 +58,15 @@ export class MatchStream {
   readonly frames: Frame[] = [{ step: 0, part: 0 }]
   /** The first picture of each step. */
   readonly firsts: number[] = [0]
-  /** What is known of each step, in order; in the end of all. */
+  /** What is known of each step, in order; in the end it covers all. */
   readonly briefs: Brief[] = []
-  /** How many steps there are, so far. */
+  /** The number of steps so far. */
   total = 0
   end: End | undefined
-  /** Lines, the one looked at last at the end. */
+  /** Lines, the most recently used last. */
   private readonly lines = new Map<number, { line: Line; size: number }>()
   private readonly ready = new Map<number, Step>()
-  /** What is asked for just now. */
+  /** The requests in progress. */
   private readonly running = new Set<{ from: number; to: number; come: Promise<void> }>()
   private size = 0
   private lastScene: unknown
@@ -95,14 +95,14 @@ export class MatchStream {
     return true
   }
 
-  /** Takes the next line of a match that is being played; false when nothing more is to come. */
+  /** Takes the next line of a match being played; false when no more can come. */
   add(line: Line | End): boolean {
     if ('end' in line) {
       this.end = line
       return false
     }
     if (!this.extend((line.parts ?? line.frames ?? []).length)) return false
-    // Bots say their names when the head of a running match was told already.
+    // Bots may register their names after the head of a running match was sent.
     line.registered?.forEach((name, index) => {
       const seat = this.head.seats[index]
       if (seat && name !== null) seat.registered = name
@@ -112,7 +112,7 @@ export class MatchStream {
     return true
   }
 
-  /** Forgets what came after a step, in a match that was taken back. */
+  /** Forgets everything after a step, in a match whose moves were taken back. */
   cut(total: number): void {
     this.lastScene = this.sceneAfter(total)
     this.frames.length = this.firsts[total + 1] ?? this.frames.length
@@ -129,7 +129,7 @@ export class MatchStream {
     return this.end !== undefined && this.briefs.length >= this.total
   }
 
-  /** Reads the whole match once, in pieces, for what charts, marks and search need. */
+  /** Reads the whole match once, in pieces, for charts, marks and search. */
   async readAll(grown: () => void, gone: () => boolean): Promise<void> {
     let rested = performance.now()
     while (this.steps && this.briefs.length < this.total && !gone()) {
@@ -145,7 +145,7 @@ export class MatchStream {
     grown()
   }
 
-  /** All lines in order, from what is kept here or read anew; ends early when `gone`. */
+  /** All lines in order, from memory or read again; ends early when `gone`. */
   async *walk(gone: () => boolean): AsyncGenerator<Line> {
     for (let from = 1; from <= this.total && !gone(); ) {
       const kept = this.lines.get(from)?.line
@@ -186,7 +186,7 @@ export class MatchStream {
     this.size += text.length - (this.lines.get(line.step)?.size ?? 0)
     this.lines.delete(line.step)
     this.lines.set(line.step, { line, size: text.length })
-    // A step needs the one before it, too: some are always kept.
+    // A step also needs the one before it: some are always kept.
     for (const [step, { size }] of this.lines) {
       if (this.size <= ROOM || this.lines.size <= 2 * AHEAD) break
       this.lines.delete(step)
@@ -231,7 +231,7 @@ export class MatchStream {
     }
   }
 
-  /** A step, when it is here. */
+  /** A step, if it is loaded. */
   step(number: number): Step | undefined {
     let step = this.ready.get(number)
     if (!step) {
@@ -255,7 +255,7 @@ export class MatchStream {
     return step === 0 || this.step(step) !== undefined
   }
 
-  /** Gets a step that is not here, and nothing else: somebody waits for it. */
+  /** Loads a missing step and nothing else: somebody is waiting for it. */
   async need(number: number): Promise<void> {
     while (number > 0 && number <= this.total && !this.step(number)) {
       const missing = number > 1 && this.sceneAfter(number - 1) === undefined ? number - 1 : number
@@ -263,13 +263,13 @@ export class MatchStream {
     }
   }
 
-  /** Gets what comes after a step, before it is looked at. */
+  /** Loads what comes after a step, before it is needed. */
   ahead(number: number): void {
     const next = Math.min(number + AHEAD / 2, this.total)
     if (this.steps && next > number && !this.lines.has(next)) void this.ask(number + 1, Math.min(number + AHEAD, this.total)).catch(() => {})
   }
 
-  /** Asks for steps, unless the first of them is on its way already. */
+  /** Requests steps, unless the first of them is already on its way. */
   private ask(from: number, to: number): Promise<void> {
     for (const running of this.running) if (running.from <= from && from <= running.to) return running.come
     const come = this.fetch(from, to).then((texts) => texts.forEach((text) => this.keep(text)))
@@ -292,7 +292,7 @@ export class MatchStream {
     return this.drawing.partScene?.(made, part) ?? made.scene
   }
 
-  /** Who must answer after a picture's step. */
+  /** The seats that must answer after a picture's step. */
   decidingAt(frame: number): Seat[] {
     return this.stepAt(frame)?.deciding ?? this.head.deciding
   }
@@ -315,7 +315,7 @@ export class MatchStream {
   }
 }
 
-/** Cuts a stream of bytes into lines. */
+/** Splits a stream of bytes into lines. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = stream.getReader()
   const decoder = new TextDecoder()

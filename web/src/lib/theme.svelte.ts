@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until the user says otherwise.
+// Light or dark: follows the system until the user decides otherwise.
 
 import { dark, darkContrast, light, lightContrast, type Ink } from './colour'
 
@@ -18,7 +18,7 @@ const stored = (): Choice => {
 class Theme {
   choice = $state<Choice>(stored())
   private system = $state(system.matches)
-  /** Whether more contrast is asked for. */
+  /** Whether the system asks for more contrast. */
   contrast = $state(more.matches)
 
   constructor() {
@@ -38,7 +38,7 @@ class Theme {
     try {
       localStorage.setItem('agon-theme', this.choice)
     } catch {
-      // A page without storage keeps the choice until it is closed.
+      // Without storage the choice lasts until the page is closed.
     }
   }
 }

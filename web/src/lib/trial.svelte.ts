@@ -1,11 +1,11 @@
-// A bot that is asked whether its order was a mistake: agon leads it to the turn and lets it play on with either order, while
-// the page does what it likes.
+// Asks a bot whether its order was a mistake: agon leads it to the turn and lets it play on with either order, while the
+// page stays usable.
 
 import type { TrialSoFar } from './generated/server'
 import { type Source, tried } from './load'
 import { linesOf } from './stream'
 
-/** Whose order at which step, which bot gave it, and who plays in the other seats; none of them: the policy. */
+/** The seat and step of the order, the bot that gave it, and who plays in the other seats; if none: the policy. */
 export interface Asked {
   step: number
   seat: number
@@ -16,7 +16,7 @@ export interface Asked {
 const INTERRUPTED = 'agon ended before the bot was done. Start `agon watch` again and open the link it prints.'
 
 export class Trial {
-  /** What is or was tried last. */
+  /** The current or last trial. */
   asked = $state.raw<Asked | null>(null)
   /** What is known of it. */
   soFar = $state.raw<TrialSoFar | null>(null)
@@ -45,7 +45,7 @@ export class Trial {
       }
       if (typeof this.soFar?.mistake !== 'boolean') throw new Error(INTERRUPTED)
     } catch (error) {
-      // What a browser says when a stream breaks off tells nothing.
+      // The browser's message about a broken stream is meaningless.
       const why = error instanceof TypeError ? INTERRUPTED : error instanceof Error ? error.message : String(error)
       if (!leaving.signal.aborted) this.problem = why
     } finally {
@@ -53,7 +53,7 @@ export class Trial {
     }
   }
 
-  /** Ends it: the bot is ended, too. What is known stays, without a verdict. */
+  /** Stops it and ends the bot. What is known stays, without a verdict. */
   stop(): void {
     this.leaving?.abort()
     this.running = false

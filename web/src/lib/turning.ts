@@ -4,26 +4,26 @@ import type { MatchStream } from './stream'
 
 export interface TurningPoint {
   step: number
-  /** How far it changed what was to be expected: a share of the first place, or of the score where the game gives no chances. */
+  /** How far it changed the expected result: a share of the first place, or of the score if the game gives no chances. */
   swing: number
-  /** Who gained by it. */
+  /** The seat that gained by it. */
   seat: number
   sentence: string
-  /** How the chance of that seat changed, in words; none where the game gives no chances. */
+  /** How that seat's chance changed, in words; none if the game gives no chances. */
   chance?: string
 }
 
-/** So many steps before and after a turn say what was to be expected. A change that is taken back at once decides nothing. */
+/** How many steps before and after a turn determine what was expected. A change that is undone at once decides nothing. */
 const AROUND = 4
-/** Less than this is no turn, in chances. */
+/** The least change of a turning point, in chances. */
 const LEAST = 0.03
 
-/** The scores after each step, the start first: one list a seat. */
+/** The scores after each step, the start first: one list per seat. */
 export function curves(stream: MatchStream): number[][] {
   return bySeat(stream, [stream.scores(stream.start), ...stream.briefs.map(({ scores }) => scores)])
 }
 
-/** The chance of each seat to finish first after each step, the start first; none where the game does not say. */
+/** The chance of each seat to finish first after each step, the start first; none if the game does not give it. */
 export function chances(stream: MatchStream): number[][] | undefined {
   const start = stream.head.advantage
   if (!start || stream.briefs.some(({ advantage }) => advantage === undefined)) return undefined
@@ -34,7 +34,7 @@ function bySeat(stream: MatchStream, steps: number[][]): number[][] {
   return stream.head.seats.map((_, seat) => steps.map((values) => values[seat] ?? 0))
 }
 
-/** Who wins, in words; none of a match without an outcome. */
+/** The winner, in words; none for a match without an outcome. */
 export function winner(stream: MatchStream): string | undefined {
   const ranks = stream.end?.outcome?.ranks
   const first = ranks?.flatMap((rank, seat) => (rank === 1 ? [stream.label(seat + 1)] : []))
@@ -48,7 +48,7 @@ export function turningPoints(stream: MatchStream, most = 3): TurningPoint[] {
   const swings = stream.briefs.map((_, at) => {
     const changes = lines.map((line) => (known ? lasting(line, at) : line[at + 1]! - line[at]!))
     const gains = !known && stream.drawing.paysFromScore ? changes.map((change) => Math.max(change, 0)) : changes
-    // What all gain alike is no swing.
+    // A gain shared by all is no swing.
     const mean = gains.reduce((sum, gain) => sum + gain, 0) / Math.max(gains.length, 1)
     const over = gains.map((gain) => gain - mean)
     const seat = over.reduce((best, gain, at) => (gain > over[best]! ? at : best), 0)
@@ -67,7 +67,7 @@ export function turningPoints(stream: MatchStream, most = 3): TurningPoint[] {
 
 /** How far a line moved in the step after `at` and stayed: never more than in that step alone. */
 function lasting(line: number[], at: number): number {
-  // The middle, not the mean: a single step that was taken back does not move it.
+  // The median, not the mean: a single step that was undone does not move it.
   const middle = (values: number[]) => {
     const sorted = values.toSorted((a, b) => a - b)
     return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2

@@ -6,29 +6,29 @@ import type { Engines } from './engine/engines'
 import type { Begun, Turn, Wanted } from './generated/view'
 import { Ended, ScriptBox, Unloadable } from './scriptbox'
 
-/** How a match of a script went. */
+/** The result of a match of a script. */
 export interface Run {
-  /** The match as far as it came; none when it never began. */
+  /** The match as far as it went; none if it never began. */
   replay: Blob | undefined
   /** What the script printed, by step. */
   printed: ReadonlyMap<number, string>
   mistakes: Mistake[]
-  /** What is wrong with the script, in a sentence; none when nothing is. */
+  /** What is wrong with the script, in a sentence; none if nothing is. */
   problem: string | undefined
 }
 
-/** So much of what a script prints in a match is kept, in characters. */
+/** How much of a script's output in a match is kept, in characters. */
 const MOST_PRINTED = 4 << 20
-/** No more mistakes are shown. */
+/** The most mistakes shown. */
 const MOST_MISTAKES = 20
 
-/** The place that a stack or a sentence names first: `bot.js:12:5`. */
+/** The first place named by a stack or a sentence: `bot.js:12:5`. */
 function place(text: string): { line: number; column: number } | undefined {
   const found = /bot\.js:(\d{1,7}):(\d{1,7})/.exec(text)
   return found ? { line: Number(found[1]), column: Number(found[2]) } : undefined
 }
 
-/** Plays a match in which the script has `seat`, from 1, and built-in bots have the others. `told` is called as it goes. */
+/** Plays a match in which the script has `seat`, from 1, and built-in bots have the others. `told` is called along the way. */
 export async function play(
   engines: Engines,
   kit: EditorKit,

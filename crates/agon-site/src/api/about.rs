@@ -1,4 +1,4 @@
-//! The contest, its ladder, and who asks.
+//! The contest, its ladder, and the caller.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub async fn contest(ask: Ask) -> Result<Json<Contest>, Problem> {
             agon_worker::protocol::Map::Default => Map::Default,
             agon_worker::protocol::Map::Generated => Map::Generated,
             agon_worker::protocol::Map::Whole { name, content } => {
-                // A file is called by its last part: where it lies at the server is nobody's concern.
+                // A file is called by its last path component: where it is on the server is nobody's concern.
                 let name = Path::new(name)
                     .file_name()
                     .map_or(name.clone(), |name| name.to_string_lossy().into_owned());
@@ -62,7 +62,7 @@ pub async fn contest(ask: Ask) -> Result<Json<Contest>, Problem> {
     }))
 }
 
-/// What is known of the machine before anybody plays there.
+/// What is known of the machine before anybody has played there.
 fn nobody_plays(cpus: usize) -> Machine {
     Machine {
         sandbox: None,
@@ -101,7 +101,7 @@ pub async fn ladder(ask: Ask) -> Result<Json<Ladder>, Problem> {
     Ok(Json(Ladder { lines: lines.collect(), best, upto: shown.board.upto, made: shown.board.made.0 }))
 }
 
-/// Who asks.
+/// The caller.
 pub async fn me(ask: Ask) -> Result<Json<Me>, Problem> {
     let (person, store) = (ask.whoever()?, ask.site.store());
     let team = match person.team {

@@ -20,7 +20,7 @@ use crate::rights::Object;
 use crate::secrets;
 use crate::site::Shown;
 
-/// Tries out what was sent.
+/// Tries out the file that was sent.
 pub async fn draft(ask: Ask, Of(asked): Of<DraftQuery>, body: Body) -> Result<Json<Asked>, Problem> {
     let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
     let (Came { file, place }, team, _) = received(&ask, body).await?;
@@ -35,7 +35,7 @@ pub async fn draft(ask: Ask, Of(asked): Of<DraftQuery>, body: Body) -> Result<Js
     plan(&ask, wish).await
 }
 
-/// Lets a version play.
+/// Makes a version play.
 pub async fn challenge(ask: Ask, Sent(asked): Sent<Challenge>) -> Result<Json<Asked>, Problem> {
     let Object::Team(team) = ask.object else { return Err(Problem::nothing()) };
     let own = match asked.version {
@@ -56,7 +56,7 @@ pub async fn challenge(ask: Ask, Sent(asked): Sent<Challenge>) -> Result<Json<As
     plan(&ask, wish).await
 }
 
-/// How it goes with a match that was asked for.
+/// The state of a match that was asked for.
 pub async fn one(ask: Ask) -> Result<Json<Asked>, Problem> {
     let team = ask.whoever()?.team.ok_or_else(Problem::nothing)?;
     Ok(Json(found(&ask, team, MatchId(ask.id)).await?))
@@ -64,7 +64,7 @@ pub async fn one(ask: Ask) -> Result<Json<Asked>, Problem> {
 
 async fn found(ask: &Ask, team: EntrantId, id: MatchId) -> Result<Asked, Problem> {
     let store = ask.site.store();
-    // With the eyes of the team, which may have been made just now: who asks does not know of it yet.
+    // With the eyes of the team, which may have been made just now, so that the caller does not know of it yet.
     let asked = store.asked(team, id).await?.ok_or_else(Problem::nothing)?;
     let game =
         store.one_match(ask.site.contest(), Eyes::Team(team), id).await?.ok_or_else(Problem::nothing)?;
@@ -84,7 +84,7 @@ fn wish(
         number.ok_or_else(|| Problem::wrong(format!("`{what}` is counted from 1.")))
     };
     let (map, seat) = (from_zero(map, "map")?, from_zero(seat, "seat")?);
-    // One that can be typed again.
+    // One short enough to type again.
     let seed = seed.unwrap_or_else(|| i64::from(u32::from_le_bytes(secrets::random()) >> 1));
     Ok(Wish { entrant, own, against, map: i64::from(map), seed, seat: seat as usize })
 }
@@ -107,7 +107,7 @@ fn too_many(ask: &Ask, until: Time) -> Problem {
     Problem::too_much(what, (until.0 - ask.now.0) / 1000 + 1)
 }
 
-/// The version that is met.
+/// The version to play against.
 async fn against(ask: &Ask, name: Option<&str>, version: Option<i64>) -> Result<VersionId, Problem> {
     if let Some(version) = version {
         return Ok(VersionId(version));
@@ -127,7 +127,8 @@ async fn against(ask: &Ask, name: Option<&str>, version: Option<i64>) -> Result<
     })
 }
 
-/// The live version next above a team on the ladder: who is first meets the second, and who is not there yet the last.
+/// The live version next above a team on the ladder: the first team meets the second, and a team not on the ladder meets the
+/// last.
 fn next_above(shown: &Shown, own: Option<EntrantId>) -> Option<VersionId> {
     let standing: Vec<_> = (shown.board.lines.iter())
         .filter_map(|line| shown.teams.get(&line.entrant))

@@ -1,4 +1,4 @@
-//! The description of the API, OpenAPI 3.1, made of the table of its acts and of their types.
+//! The description of the API, OpenAPI 3.1, built from the table of its acts and their types.
 
 use std::sync::LazyLock;
 
@@ -103,7 +103,7 @@ fn operation(act: &Act, schemas: &mut schemars::SchemaGenerator, refused: &Value
     described
 }
 
-/// The fields of an object as parameters of an address. Its schema stands among the definitions, and is only meant for this.
+/// The fields of an object as parameters of an address. Its schema is among the definitions, and serves only this.
 fn of_query(reference: Value, schemas: &mut schemars::SchemaGenerator) -> Vec<Value> {
     let name = reference["$ref"].as_str().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
     let Some(object) = schemas.definitions_mut().remove(name) else { return Vec::new() };

@@ -55,7 +55,7 @@ pub async fn replay(ask: Ask) -> Result<Response, Problem> {
     pages::replay(ask).await
 }
 
-/// What of it belongs to the team of whoever asks.
+/// The part of it that belongs to the caller's team.
 pub async fn own(ask: Ask) -> Result<Json<Own>, Problem> {
     let team = ask.whoever()?.team.ok_or_else(Problem::nothing)?;
     let played = found(&ask).await?;

@@ -1,8 +1,8 @@
-//! The API: JSON for programs, under `/api/v1`. Who asks is known by a token (`Authorization: Bearer ...`); cookies count
-//! for nothing here. Refusals are `application/problem+json`.
+//! The API: JSON for programs, under `/api/v1`. The caller is known by a token (`Authorization: Bearer ...`); cookies are
+//! ignored here. Refusals are `application/problem+json`.
 //!
-//! What goes in and comes out are the types of [`agon_api`]. Each act is a line of one table, with its right and with
-//! its types, of which the description ([`describe`]) is made.
+//! Requests and answers are the types of [`agon_api`]. Each act is one line of a table, with its right and its types; the
+//! description ([`describe`]) is built from that table.
 
 pub mod describe;
 
@@ -23,13 +23,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use crate::rights::Verb;
 use crate::routes::{Of, Route, get, post, still};
 
-/// All of the API lies below.
+/// The path prefix of the whole API.
 pub const ROOT: &str = "/api/";
 
 /// Makes the schema of a type.
 type Shape = fn(&mut SchemaGenerator) -> Schema;
 
-/// What is sent with a request.
+/// The body of a request.
 #[derive(Clone, Copy)]
 pub enum Sends {
     /// Nothing.
@@ -40,7 +40,7 @@ pub enum Sends {
     File,
 }
 
-/// What comes back when all is well.
+/// The answer when all is well.
 #[derive(Clone, Copy)]
 pub enum Gives {
     /// JSON.
@@ -56,13 +56,13 @@ pub enum Gives {
 pub struct Act {
     /// Its route.
     pub route: Route,
-    /// What it does, for whoever calls it.
+    /// What it does, for callers.
     pub about: &'static str,
-    /// What stands in the query of its address: an object, each field of which is a parameter.
+    /// The query of its address: an object, each field of which is a parameter.
     pub query: Option<Shape>,
-    /// What is sent with it.
+    /// The body of the request.
     pub sends: Sends,
-    /// What comes back.
+    /// The answer.
     pub gives: Gives,
 }
 
@@ -96,7 +96,7 @@ impl Act {
 pub const ACTS: &[Act] = &[
     act::<()>(still("/api/v1/openapi.json", || asked_for(describe::page)), "This description.")
         .gives(Gives::Description),
-    // What all may see.
+    // What everybody may see.
     act::<Contest>(
         get("/api/v1/contest", Verb::See, Of::Contest, || asked_for(about::contest)),
         "What is played, and under which conditions.",

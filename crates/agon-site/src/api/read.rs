@@ -1,4 +1,4 @@
-//! What comes with a request, read; what cannot be read is a refusal that says so.
+//! Reads what comes with a request; what cannot be read is refused with the reason.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<Site>> for Of<T> {
     }
 }
 
-/// The JSON that is sent. [`crate::gate`] has seen to its size.
+/// The JSON body. [`crate::gate`] has checked its size.
 pub struct Sent<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<Site>> for Sent<T> {
@@ -37,7 +37,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<Site>> for Sent<T> {
     }
 }
 
-/// The body as it is, of at most so many bytes, in memory.
+/// The body as it is, of at most this many bytes, in memory.
 pub async fn file(body: Body, most: u64) -> Result<Vec<u8>, Problem> {
     let (mut body, mut bytes) = (body.into_data_stream(), Vec::new());
     while let Some(piece) = body.next().await {
@@ -51,7 +51,7 @@ pub async fn file(body: Body, most: u64) -> Result<Vec<u8>, Problem> {
     Ok(bytes)
 }
 
-/// That what came cannot be read, and why.
+/// The refusal of something that cannot be read, with the reason.
 pub fn wrong(why: &str) -> Problem {
     // It may quote what was sent.
     let why: String = why.chars().filter(|sign| !sign.is_control()).take(300).collect();

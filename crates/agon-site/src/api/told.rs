@@ -1,4 +1,4 @@
-//! What is remembered, in the words of the API.
+//! Converts what the store holds into the types of the API.
 
 use agon_api::played::{Ended, Kind, MatchState, Note, OwnSeat, Seat, Told};
 use agon_api::version::{Cause, Says, Stage, State, Step, Verdict, Whose};
@@ -7,7 +7,7 @@ use agon_store::OwnVersion;
 use agon_store::reads::Played;
 use agon_worker::Private;
 
-/// A number from 1, as people count, of one from 0.
+/// A number counted from 0 as one counted from 1.
 pub fn from_one(number: i64) -> u32 {
     u32::try_from(number.saturating_add(1)).unwrap_or(0)
 }
@@ -45,7 +45,7 @@ pub fn cause(cause: agon_store::Cause) -> Cause {
     }
 }
 
-/// A version with its verdict, the number of the version before it, and whether that is the last word.
+/// A version with its verdict, the number of the version before it, and whether the verdict is final.
 pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Verdict, i64, bool)>) -> Version {
     let OwnVersion { version, steps, log, check } = own;
     let verdict = verdict.map(|(found, against, is_final)| Verdict {
@@ -98,7 +98,7 @@ pub fn game(played: Played) -> Match {
             Own::Draft => Kind::Draft,
             Own::Challenge => Kind::Challenge,
             Own::Promotion => Kind::Promotion,
-            // Nobody is shown what is only played again.
+            // Matches played again as a check are shown to nobody as such.
             Own::Ladder | Own::Again => Kind::Ladder,
         },
         state: match played.state {
@@ -120,7 +120,7 @@ pub fn game(played: Played) -> Match {
     }
 }
 
-/// How a match ended that is looked for.
+/// The ending of a match to search for.
 pub fn ended(ended: Ended) -> agon_store::reads::Ended {
     match ended {
         Ended::Won => agon_store::reads::Ended::Won,

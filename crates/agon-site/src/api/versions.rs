@@ -1,4 +1,4 @@
-//! Versions: handing in, what became of it, and the way back.
+//! Versions: uploading, what became of it, and going back.
 
 use agon_api::version::UploadedWord;
 use agon_api::{BuildLog, UploadQuery, Uploaded, Version, Versions};
@@ -17,7 +17,7 @@ use crate::pages::upload::team;
 use crate::problem::Problem;
 use crate::rights::Object;
 
-/// Those of the own team.
+/// The versions of the caller's team.
 pub async fn list(ask: Ask) -> Result<Json<Versions>, Problem> {
     let Some(team) = ask.whoever()?.team else { return Ok(Json(Versions { versions: Vec::new() })) };
     let mut versions = Vec::new();
@@ -32,13 +32,13 @@ async fn told_of(ask: &Ask, own: OwnVersion) -> Result<Version, Problem> {
     Ok(told::version(own, verdict))
 }
 
-/// The version with a number, of this team.
+/// The version with this number, if it is this team's.
 async fn of_team(ask: &Ask, team: EntrantId, id: VersionId) -> Result<OwnVersion, Problem> {
     let own = ask.site.store().own_versions(team).await?;
     own.into_iter().find(|own| own.version.id == id).ok_or_else(Problem::nothing)
 }
 
-/// The version that the path names, whose team the right has seen.
+/// The version named by the path, whose team the right has checked.
 async fn found(ask: &Ask) -> Result<OwnVersion, Problem> {
     match ask.object {
         Object::Team(team) => of_team(ask, team, VersionId(ask.id)).await,
@@ -46,19 +46,19 @@ async fn found(ask: &Ask) -> Result<OwnVersion, Problem> {
     }
 }
 
-/// One of them.
+/// One version.
 pub async fn one(ask: Ask) -> Result<Json<Version>, Problem> {
     let own = found(&ask).await?;
     Ok(Json(told_of(&ask, own).await?))
 }
 
-/// What its build said.
+/// The output of its build.
 pub async fn log(ask: Ask) -> Result<Json<BuildLog>, Problem> {
     let own = found(&ask).await?;
     Ok(Json(BuildLog { text: ask.site.server.build_log(&own).await? }))
 }
 
-/// Goes back to it.
+/// Makes a former version live again.
 pub async fn live(ask: Ask) -> Result<Json<Version>, Problem> {
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
@@ -68,10 +68,10 @@ pub async fn live(ask: Ask) -> Result<Json<Version>, Problem> {
     one(ask).await
 }
 
-/// What somebody hands in, with the team for which they do.
+/// Receives an upload, and returns it with the team it is for.
 ///
 /// # Errors
-/// When it does not come whole, or is too large, or no team can be made for them.
+/// When it does not arrive whole, or is too large, or no team can be made for the caller.
 pub async fn received(ask: &Ask, body: Body) -> Result<(Came, EntrantId, String), Problem> {
     let came = incoming::take(ask, body.into_data_stream()).await?;
     let team = team(ask).await?.map_err(Problem::wrong)?;
@@ -79,13 +79,13 @@ pub async fn received(ask: &Ask, body: Body) -> Result<(Came, EntrantId, String)
     Ok((came, team, found.name))
 }
 
-/// That something cannot be a bot.
+/// The refusal of something that cannot be a bot.
 pub fn unfit(cause: Cause) -> Problem {
     let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "This cannot be a bot", format!("{}{fix}", cause.what))
 }
 
-/// Something is handed in.
+/// Takes in an upload.
 pub async fn upload(ask: Ask, Of(asked): Of<UploadQuery>, body: Body) -> Result<Json<Uploaded>, Problem> {
     if let Some(why) = ask.settings.closed(ask.now) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", why));

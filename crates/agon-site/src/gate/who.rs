@@ -1,5 +1,5 @@
-//! Who asks: by the cookie of a browser's session, or by the token of a program or of a machine that plays; who reads figures also
-//! by where it asks from.
+//! Who is asking: known by the cookie of a browser's session, or by the token of a program or of a machine that plays; a
+//! reader of metrics also by its address.
 
 use std::net::IpAddr;
 
@@ -15,13 +15,13 @@ use crate::rights::{Actor, Person};
 use crate::secrets;
 use crate::site::{Site, Way};
 
-/// That a session is used is written down this often, in milliseconds.
+/// How often the use of a session is recorded, in milliseconds.
 const SEEN_MS: i64 = 5 * 60_000;
 
-/// That a worker was heard of is written down this often, in milliseconds.
+/// How often it is recorded that a worker was heard of, in milliseconds.
 const HEARD_MS: i64 = 5_000;
 
-/// Who has this secret; nobody, where it is none.
+/// The owner of this secret; nobody, if it is unknown.
 pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Result<Actor, Problem> {
     let Some((login, account)) = site.store().known_by(&secrets::sha(secret), kind, now).await? else {
         return Ok(Actor::Nobody);
@@ -34,7 +34,7 @@ pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Res
     Ok(Actor::Person(Person { account: account.id, name, organiser, team, login: login.id }))
 }
 
-/// The worker with this token. Also one that was revoked: it hears that it was.
+/// The worker with this token, even if revoked: it is told that it was.
 pub async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Problem> {
     let Some(worker) = site.store().worker_known_by(&secrets::sha(secret)).await? else {
         return Ok(Actor::Nobody);
@@ -45,8 +45,8 @@ pub async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Prob
     Ok(Actor::Worker(worker))
 }
 
-/// Who reads figures: whoever has the token for that, and what runs on this machine and asks without a way round. Behind a proxy
-/// everything comes from this machine, so that only the token counts there.
+/// The reader of metrics: whoever has the token for that, or a program on this machine that asks directly. Behind a proxy
+/// everything comes from this machine, so only the token counts there.
 pub fn meter(site: &Site, headers: &HeaderMap, from: IpAddr, secret: Option<&str>) -> Actor {
     let knows =
         |secret| site.meter().is_some_and(|own| secrets::same(&secrets::sha(secret).to_string(), own));
@@ -54,14 +54,14 @@ pub fn meter(site: &Site, headers: &HeaderMap, from: IpAddr, secret: Option<&str
     if is_near || secret.is_some_and(knows) { Actor::Meter } else { Actor::Nobody }
 }
 
-/// Whether a name of the loopback is asked for: somebody else's name can be pointed here.
+/// Whether the request names the loopback: a foreign name can be made to resolve here.
 pub fn names_loopback(headers: &HeaderMap) -> bool {
     let Some(host) = headers.typed_get::<Host>() else { return false };
     let name = host.hostname().trim_start_matches('[').trim_end_matches(']');
     name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// The name of the cookie of a session. On a machine with several contests each has its own, for cookies know no ports.
+/// The name of the session cookie. On a machine with several contests each has its own, because cookies ignore ports.
 fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
     if site.is_secure() {
         return "__Host-agon".to_owned();
@@ -70,8 +70,8 @@ fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
     format!("agon-{port}")
 }
 
-/// The secret of a session. Of two cookies with the name the last counts: a browser sends those for a single path first,
-/// and ours is for all of them.
+/// The secret of a session. Of two cookies with this name the last counts: a browser sends those for a specific path first,
+/// and ours is for all paths.
 pub fn cookie(site: &Site, headers: &HeaderMap) -> Option<String> {
     let jar = CookieJar::from_headers(headers);
     jar.get(&cookie_name(site, headers)).map(|cookie| cookie.value().to_owned())
@@ -89,7 +89,7 @@ pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, second
     CookieJar::new().add(cookie)
 }
 
-/// The token that came.
+/// The bearer token of the request.
 pub fn bearer(headers: &HeaderMap) -> Option<String> {
     let Authorization(bearer) = headers.typed_get::<Authorization<Bearer>>()?;
     Some(bearer.token().trim().to_owned())

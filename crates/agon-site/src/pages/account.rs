@@ -1,4 +1,4 @@
-//! One's own: account, sessions, tokens, team.
+//! The caller's own: account, sessions, tokens, team.
 
 use agon_store::acts::{
     Begin, End, JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, SetPassword, Take, Which,
@@ -21,10 +21,10 @@ use crate::passwords;
 use crate::problem::Problem;
 use crate::secrets;
 
-/// A token is good for so long, and as long without use.
+/// How long a token is valid, and how long it may stay unused.
 const TOKEN: i64 = 90 * 86_400_000;
 
-/// What the forms here send.
+/// The fields of the forms here.
 #[derive(Default, Deserialize)]
 pub struct Typed {
     #[serde(default)]
@@ -50,7 +50,7 @@ fn again(page: Markup) -> Response {
     (StatusCode::UNPROCESSABLE_ENTITY, page).into_response()
 }
 
-/// Everything about one's own account.
+/// The caller's whole account.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     account(&ask, None).await
 }
@@ -119,7 +119,7 @@ fn table<'a>(ask: &Ask, logins: impl Iterator<Item = &'a Login>, own: LoginId) -
     }
 }
 
-/// Makes a token, and shows it once.
+/// Makes a token and shows it once.
 pub async fn make_token(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let name: String = typed.name.trim().chars().filter(|sign| !sign.is_control()).take(40).collect();
     if name.is_empty() {
@@ -155,7 +155,7 @@ pub async fn make_token(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, 
     Ok(frame::page(&ask, Here::Elsewhere, &format!("The token for {name}"), lead, content).into_response())
 }
 
-/// Ends a session or token of one's own.
+/// Ends one of the caller's sessions or tokens.
 pub async fn end(ask: Ask) -> Result<Redirect, Problem> {
     let account = ask.whoever()?.account;
     ask.site.store().act(End { account, which: Which::One(LoginId(ask.id)) }).await?;
@@ -169,7 +169,7 @@ pub async fn others(ask: Ask) -> Result<Redirect, Problem> {
     Ok(Redirect::to("/account"))
 }
 
-/// One's own account, when the password is the right one. Tries are counted as those of signing in.
+/// The caller's account, if the password is right. Attempts count like those of signing in.
 async fn proven(ask: &Ask, password: &str) -> Result<Option<Account>, Problem> {
     let account = ask.site.store().account(ask.whoever()?.account).await?.ok_or_else(Problem::ours)?;
     let name = likeness(&account.name);
@@ -187,7 +187,7 @@ async fn proven(ask: &Ask, password: &str) -> Result<Option<Account>, Problem> {
 
 const WRONG: &str = "That is not your password. Nothing was changed.";
 
-/// Sets another password, and signs out everywhere.
+/// Changes the password, and signs out everywhere.
 pub async fn password(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let Some(known) = proven(&ask, &typed.password).await? else {
         return Ok(again(account(&ask, Some(WRONG)).await?));
@@ -217,13 +217,13 @@ pub async fn delete(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> R
     Ok((cookie, Redirect::to("/")).into_response())
 }
 
-/// What somebody sees who opens a link that sets a password.
+/// The page behind a link that sets a password.
 pub async fn reset_form(ask: Ask, Query(opened): Query<Opened>) -> Result<Markup, Problem> {
     let known = reset_for(&ask, &opened.link).await?;
     Ok(reset_page(&ask, &known, &opened.link, None))
 }
 
-/// The account for which a link sets a password.
+/// The account whose password a link sets.
 async fn reset_for(ask: &Ask, link: &str) -> Result<Account, Problem> {
     let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
     if let Some((LinkKind::Password, Some(account))) = known
@@ -256,7 +256,7 @@ fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Mark
     )
 }
 
-/// Sets the password that a link is for.
+/// Sets the password by means of a link.
 pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     if let Err(until) = ask.site.limits.guess(ask.from, ask.now) {
         return Err(Problem::too_much(
@@ -278,7 +278,7 @@ pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     Ok(Redirect::to("/sign-in?after=password").into_response())
 }
 
-/// One's own team.
+/// The caller's team.
 pub async fn team(ask: Ask) -> Result<Markup, Problem> {
     team_page(&ask, None).await
 }

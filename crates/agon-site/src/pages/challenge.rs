@@ -1,4 +1,4 @@
-//! Matches that somebody asks for: challenges with a version, drafts of what is none yet. Neither is rated.
+//! Matches that somebody asks for: challenges with a version, drafts of code that is no version yet. Neither is rated.
 
 use std::convert::Infallible;
 
@@ -23,12 +23,12 @@ use crate::problem::Problem;
 use crate::secrets;
 use crate::site::Shown;
 
-/// So many opponents are offered, the best first.
+/// How many opponents are offered, the best first.
 const OFFERED: usize = 200;
 /// The longest text of the editor, in bytes.
 const LONGEST: usize = 512 << 10;
 
-/// What is wanted: what the forms send, and what a link fills in.
+/// The request: what the forms send, and what a link fills in.
 #[derive(Clone, Default, Deserialize)]
 pub struct Wanted {
     #[serde(default)]
@@ -46,12 +46,12 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The same again, as the query of an address.
+    /// The same request again, as the query of an address.
     pub fn again(against: VersionId, map: i64, seed: i64, seat: usize) -> String {
         format!("against={against}&map={}&seed={seed}&seat={}", map + 1, seat + 1)
     }
 
-    /// The wish that this is, of `own` for `entrant`.
+    /// The wish this stands for, of `own` for `entrant`.
     fn wish(&self, entrant: EntrantId, own: Own) -> Result<Wish, String> {
         let number = |text: &str, what: &str, usual: i64| match text.trim() {
             "" => Ok(usual),
@@ -66,7 +66,7 @@ impl Wanted {
     }
 }
 
-/// What a team may still ask for, before it meets the limit: the sentence, and whether there is room.
+/// How much a team may still ask for: the sentence, and whether there is room.
 fn room(ask: &Ask, quota: Option<&Quota>) -> (String, bool) {
     let most = agon_store::acts::asked::MOST_ASKED;
     let Some(used) = quota.map(|quota| quota.asked_an_hour) else {
@@ -167,7 +167,7 @@ async fn page(ask: &Ask, wanted: &Wanted, why: Option<&str>) -> Result<Markup, P
     Ok(frame::page(ask, Here::Home, "Challenge a bot", lead, content))
 }
 
-/// A challenge is asked for.
+/// Asks for a challenge.
 pub async fn challenge(ask: Ask, Form(wanted): Form<Wanted>) -> Result<Response, Problem> {
     let team = ask.whoever()?.team.ok_or_else(Problem::ours)?;
     let wish = wanted.own.parse().map_err(|_| "Choose a version.".to_owned());
@@ -201,7 +201,7 @@ async fn asked(ask: &Ask, wish: Wish) -> Result<Result<Response, (StatusCode, St
     })
 }
 
-/// The starter that the editor begins with: of the language that is wanted, else the first.
+/// The starter that the editor begins with: of the language wanted, otherwise the first.
 fn starter(ask: &Ask, language: &str) -> Option<&'static Starter> {
     let starters = agon_games::find(&ask.settings.game)?.info().starters;
     starters.iter().find(|starter| starter.language.name() == language).or_else(|| starters.first())
@@ -256,7 +256,7 @@ async fn draft_page(
 
 /// The files of a starter with another strategy, as an archive.
 fn with_strategy(starter: &Starter, code: &str) -> Result<Vec<u8>, Problem> {
-    // Browsers send the line ends of another system.
+    // Browsers send line ends as CR LF.
     let code = code.replace("\r\n", "\n");
     let files = starter.files.iter().map(|(name, text)| {
         (*name, if *name == starter.strategy { code.as_bytes() } else { text.as_bytes() })
@@ -264,12 +264,12 @@ fn with_strategy(starter: &Starter, code: &str) -> Result<Vec<u8>, Problem> {
     pack::of_files(files).map_err(|_| Problem::ours())
 }
 
-/// A draft is to be played.
+/// Asks for a draft to be played.
 pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
     let (mut is_ours, mut wanted, mut code, mut file) = (false, Wanted::default(), String::new(), None);
     while let Some(field) = form.next_field().await.map_err(|_| incoming::cut_off())? {
         let name = field.name().unwrap_or_default().to_owned();
-        // The token comes first: of somebody else's form nothing more is read.
+        // The token comes first: if the form is not ours, nothing more of it is read.
         if name == "form" {
             ask.check_form(&upload::short(field, upload::LONGEST_FIELD).await?)?;
             is_ours = true;

@@ -1,4 +1,4 @@
-//! Where the program comes from that takes part from a terminal, and the starters.
+//! Downloads: the program for taking part from a terminal, and the starters.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -21,16 +21,16 @@ use crate::pages::frame::{self, Here};
 use crate::pages::words;
 use crate::problem::Problem;
 
-/// So many files are sent at once.
+/// How many files are sent at once.
 static ROOM: Semaphore = Semaphore::const_new(64);
-/// A file is sent in pieces of so many bytes.
+/// The size of the pieces in which a file is sent, in bytes.
 const PIECE: usize = 64 << 10;
 
 fn starters(ask: &Ask) -> &'static [Starter] {
     agon_games::find(&ask.settings.game).map_or(&[], |game| game.info().starters)
 }
 
-/// The line that brings a file's program into the folder where one is.
+/// The command that puts a file's program into the current folder.
 fn fetch(address: &str, Offer { name, bare, .. }: &Offer) -> String {
     if *bare {
         format!("curl -fsSLo agon {address}/get/{name} && chmod +x agon")
@@ -129,7 +129,7 @@ fn attached(name: &str) -> Result<HeaderValue, Problem> {
     HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(|_| Problem::nothing())
 }
 
-/// A starter, in a folder of its own.
+/// A starter as an archive, in a folder of its own.
 fn packed(ask: &Ask, starter: &Starter) -> Result<Response, Problem> {
     let folder = format!("{}-{}", ask.settings.game, starter.language.name());
     let names: Vec<String> = starter.files.iter().map(|(name, _)| format!("{folder}/{name}")).collect();
@@ -142,7 +142,7 @@ fn packed(ask: &Ask, starter: &Starter) -> Result<Response, Problem> {
     Ok((headers, archive).into_response())
 }
 
-/// Sends so many bytes of a file under a name, piece by piece: it may be large, and the line slow.
+/// Sends this many bytes of a file under a name, piece by piece: it may be large, and the line slow.
 pub async fn send(name: &str, path: PathBuf, bytes: u64) -> Result<Response, Problem> {
     let room = ROOM.try_acquire().map_err(|_| Problem::too_much("Many download at this moment.", 20))?;
     let (pieces, taken) = mpsc::channel::<std::io::Result<Bytes>>(2);
@@ -158,7 +158,7 @@ pub async fn send(name: &str, path: PathBuf, bytes: u64) -> Result<Response, Pro
                 Ok(0) => return,
                 Ok(length) => {
                     piece.truncate(length);
-                    // Whoever goes away takes no more.
+                    // The client has gone.
                     if pieces.blocking_send(Ok(piece.into())).is_err() {
                         return;
                     }

@@ -1,4 +1,4 @@
-//! Small pictures: intervals on one axis, last results. Plain SVG whose colours stand in the style sheet.
+//! Small pictures: intervals on one axis, recent results. Plain SVG; the colours are in the style sheet.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ const HEIGHT: f64 = 22.0;
 const HALF: f64 = 0.6745 / 1.96;
 
 impl Axis {
-    /// One that shows all these values, `width` pixels wide.
+    /// An axis for all these values, `width` pixels wide.
     pub fn of(values: impl Iterator<Item = f64>, width: f64) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite()) {
@@ -35,7 +35,7 @@ impl Axis {
         Self { low: low - span * 0.04, high: high + span * 0.04, step, width }
     }
 
-    /// A share of 0 to 1, in percent.
+    /// An axis for a share of 0 to 1, in percent.
     pub fn share(width: f64) -> Self {
         Self { low: -4.0, high: 104.0, step: 50.0, width }
     }
@@ -64,7 +64,7 @@ impl Axis {
         }
     }
 
-    /// A difference between its ends, with a dotted line at zero: coloured only when zero lies outside.
+    /// A difference with its interval and a dotted line at zero: coloured only if zero lies outside.
     pub fn difference(&self, value: f64, ends: (Option<f64>, Option<f64>)) -> Markup {
         let class = match ends {
             (Some(low), _) if low > 0.0 => "better",
@@ -79,7 +79,7 @@ impl Axis {
         }
     }
 
-    /// A share with what was to be expected: a triangle below, and half of all as a dotted line.
+    /// A share beside the expected one: a triangle below, and a dotted line at one half.
     pub fn expected(&self, value: f64, ends: (f64, f64), expected: Option<f64>) -> Markup {
         html! {
             span.difference {
@@ -92,7 +92,7 @@ impl Axis {
         }
     }
 
-    /// A value between its ends; an end that is open reaches the edge. `class` says how it is coloured.
+    /// A value with its interval; an open end reaches the edge. `class` sets the colour.
     pub fn interval(&self, value: f64, ends: (Option<f64>, Option<f64>), class: &str) -> Markup {
         let (from, to) =
             (ends.0.map_or(0.0, |low| self.x(low)), ends.1.map_or(self.width, |high| self.x(high)));
@@ -114,7 +114,7 @@ impl Axis {
     }
 }
 
-/// Last results, the newest at the right: won up and dark, lost down and pale.
+/// Recent results, the newest on the right: wins up and dark, losses down and pale.
 pub fn last(results: &[Ended]) -> Markup {
     if results.is_empty() {
         return html! {};
@@ -163,7 +163,7 @@ pub fn sparkline(values: &[f64]) -> Markup {
     }
 }
 
-/// An icon of 16 by 16, by its strokes.
+/// A 16 by 16 icon, made of strokes.
 pub fn icon(name: &str) -> Markup {
     let strokes = match name {
         "check" => "M3 8.5l3.2 3.2L13 4.8",
@@ -184,7 +184,7 @@ pub fn icon(name: &str) -> Markup {
     html! { svg.icon width="16" height="16" viewBox="0 0 16 16" aria-hidden="true" { path d=(PreEscaped(strokes)) {} } }
 }
 
-/// A word with an icon on a ground of its own: `good`, `bad`, `warn`, `live`, or plain.
+/// A word with an icon on a background of its own: `good`, `bad`, `warn`, `live`, or plain.
 pub fn chip(class: &str, name: &str, words: &str) -> Markup {
     html! { span.chip.(class) { (icon(name)) (words) } }
 }
@@ -207,7 +207,7 @@ mod tests {
     fn last_results_say_in_words_what_they_draw() {
         let drawn = last(&[Ended::Won, Ended::Lost, Ended::Won, Ended::Drawn]).into_string();
         assert!(drawn.contains("2 won, 1 drawn, 1 lost"), "{drawn}");
-        // The newest stands at the right.
+        // The newest is on the right.
         assert!(drawn.contains("class=\"won\" d=\"M7 2v8M17 2v8\""), "{drawn}");
         assert_eq!(last(&[]).into_string() + &sparkline(&[1.0]).into_string(), "");
     }

@@ -1,6 +1,6 @@
-//! `/events`: hints that something changed, for pages that are looked at. A hint says no more than which kind of thing it was; the
-//! page then asks again, with the rights of whoever looks. Its id is what was known then, so that whoever comes back after a cut
-//! hears at once what they missed, also from a server that has begun anew.
+//! `/events`: hints that something changed, for live pages. A hint says only what kind of thing it was; the page then asks
+//! again, with the viewer's rights. A hint's id is what was known at that time, so that a page that reconnects hears at once
+//! what it missed, even from a restarted server.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -20,14 +20,14 @@ use crate::gate::Ask;
 use crate::limits::Place;
 use crate::problem::Problem;
 
-/// Something is said so often at least, or proxies and browsers give up.
+/// The longest silence: after more of it, proxies and browsers give up.
 const QUIET: Duration = Duration::from_secs(20);
-/// A stream ends after so long; the browser comes back.
+/// How long a stream lasts; then the browser reconnects.
 const LONGEST: Duration = Duration::from_secs(3600);
-/// In how many seconds to come back where there is no room.
+/// Seconds after which to come back when there is no room.
 const AGAIN: i64 = 30;
 
-/// What changed between two moments, in the words of pages.
+/// What changed between two moments, in the words of the pages.
 fn hints(before: &Pulse, now: &Pulse) -> Vec<&'static str> {
     let mut hints = Vec::new();
     if before.board != now.board {
@@ -47,7 +47,7 @@ pub fn id(pulse: &Pulse) -> String {
     format!("{}-{}-{}", pulse.board, pulse.acts, pulse.work)
 }
 
-/// What somebody knew who has this id; none where it is no id of ours.
+/// The knowledge behind an id; none if it is not one of ours.
 fn known(id: &str) -> Option<Pulse> {
     let mut numbers = id.split('-').map(|part| part.parse().ok());
     let pulse = Pulse { board: numbers.next()??, acts: numbers.next()??, work: numbers.next()?? };
@@ -60,7 +60,7 @@ fn told(before: &Pulse, now: &Pulse) -> Option<Bytes> {
     (!hints.is_empty()).then(|| text().into())
 }
 
-/// What a page knew that looks on.
+/// What a live page already knew.
 #[derive(Deserialize)]
 pub struct Seen {
     #[serde(default)]
@@ -79,13 +79,13 @@ pub async fn events(ask: Ask, Query(seen): Query<Seen>, headers: HeaderMap) -> R
     let (sender, receiver) = mpsc::channel(4);
     tokio::spawn(tell(ask.site.pulse(), last, sender));
     let kind = HeaderValue::from_static("text/event-stream");
-    // nginx keeps answers until they are some kilobytes long, and hints never are.
+    // nginx buffers answers until they are some kilobytes long, and hints never are.
     let at_once = (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     let body = Body::from_stream(Told { receiver, _place: place });
     Ok(([(header::CONTENT_TYPE, kind), at_once], body).into_response())
 }
 
-/// Tells of each change until nobody listens, it was long enough, or the server stops.
+/// Reports each change until nobody listens, the stream has lasted long enough, or the server stops.
 async fn tell(mut pulse: watch::Receiver<Option<Pulse>>, last: Option<Pulse>, to: mpsc::Sender<Bytes>) {
     let first = pulse.borrow_and_update().clone();
     let mut is_begun = first.is_some();
@@ -96,7 +96,7 @@ async fn tell(mut pulse: watch::Receiver<Option<Pulse>>, last: Option<Pulse>, to
     let end = tokio::time::Instant::now() + LONGEST;
     loop {
         let now = pulse.borrow_and_update().clone();
-        // It was there, and is no more: the server stops.
+        // It existed and is gone: the server is stopping.
         if now.is_none() && is_begun {
             return;
         }
@@ -120,7 +120,7 @@ async fn tell(mut pulse: watch::Receiver<Option<Pulse>>, last: Option<Pulse>, to
     }
 }
 
-/// What is told, as the body of an answer; its place is free again when nobody listens any more.
+/// The hints, as the body of an answer; its place is freed when nobody listens any more.
 struct Told {
     receiver: mpsc::Receiver<Bytes>,
     _place: Place,

@@ -1,4 +1,4 @@
-//! The people of a contest, as its organiser sees them: who has an account, links for those who do not know their passwords, and
+//! The people of a contest, as its organiser sees them: who has an account, links for those who forgot their passwords, and
 //! many accounts at once from a list.
 
 use agon_store::LinkKind;
@@ -17,16 +17,16 @@ use crate::problem::Problem;
 use crate::secrets;
 
 const DAY: i64 = 86_400_000;
-/// So many people are shown.
+/// How many people are shown.
 const PEOPLE: i64 = 200;
-/// So many are taken in at once.
+/// The most accounts made at once.
 pub const MOST_NEWCOMERS: usize = 500;
-/// The links of a list are good for so long: it is handed out in class, and used at home.
+/// How long the links of a list are valid: they are handed out in class, and used at home.
 const LIST_ENDS: i64 = 14 * DAY;
-/// So many lines of a list are called wrong at once.
+/// How many lines of a list are reported as wrong at once.
 const TOLD: usize = 20;
 
-/// What the forms here send.
+/// The fields of the forms here.
 #[derive(Clone, Default, Deserialize)]
 pub struct Typed {
     #[serde(default)]
@@ -35,7 +35,7 @@ pub struct Typed {
     list: String,
 }
 
-/// Somebody with a link that is shown once.
+/// A person with a link that is shown once.
 struct Linked {
     name: String,
     team: String,
@@ -143,12 +143,12 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     Ok(page(&ask, handed_out(&ask, &linked), "", &[]).await?.into_response())
 }
 
-/// The links, to be handed out.
+/// The links to hand out.
 fn handed_out(ask: &Ask, linked: &[Linked]) -> Markup {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let rows = linked.iter().map(|one| [&one.name, &one.team, &one.address]);
     let head = ["name", "team", "link"].map(str::to_owned);
-    // Into memory: what is written there cannot fail.
+    // Writing to memory cannot fail.
     let _ = csv.write_record(&head);
     rows.for_each(|row| drop(csv.write_record(row)));
     let text = String::from_utf8(csv.into_inner().unwrap_or_default()).unwrap_or_default();
@@ -171,7 +171,7 @@ fn handed_out(ask: &Ask, linked: &[Linked]) -> Markup {
 /// A line of a list.
 #[derive(Debug, PartialEq, Eq)]
 struct Listed {
-    /// Which, from 1.
+    /// Its number, from 1.
     line: usize,
     name: String,
     team: Option<String>,
@@ -197,7 +197,7 @@ fn read(list: &str) -> Result<Vec<Listed>, Vec<String>> {
                 break;
             }
         };
-        // A record begins where the one before ended: empty lines between them are its own.
+        // A record begins where the previous one ended, so it includes the empty lines between them.
         let before = record.position().map_or(0, |at| usize::try_from(at.byte()).unwrap_or(0));
         let rest = list.get(before..).unwrap_or_default();
         let empty = rest.len() - rest.trim_start_matches(['\r', '\n']).len();

@@ -1,4 +1,4 @@
-//! The organiser's page of exports: the contest as one file, made, listed and fetched.
+//! The organiser's page of exports: the contest as one file, made, listed and downloaded.
 
 use agon_store::Time;
 use axum::Form;
@@ -13,17 +13,17 @@ use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::{download, words};
 use crate::problem::Problem;
 
-/// The page.
+/// The path of the page.
 const BACK: &str = "/organise/export";
 
-/// What the form sends.
+/// The fields of the form.
 #[derive(Default, Deserialize)]
 pub struct Typed {
     #[serde(default)]
     reveal: String,
 }
 
-/// The name under which one is saved: the contest's, and when it was begun.
+/// The file name of an export: the contest's name, and when it began.
 fn name(ask: &Ask, made: &Made) -> String {
     let title: String = ask.settings.title.to_lowercase();
     let words = title.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -89,7 +89,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     Ok(frame::with_heading(&ask, Here::Organise, &answer, heading, content))
 }
 
-/// One is made.
+/// Begins an export.
 pub async fn begin(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let actor = ask.whoever()?.name.clone();
     if !exports::begin(&ask.site, typed.reveal == "yes", actor, ask.now) {
@@ -99,7 +99,7 @@ pub async fn begin(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Probl
     Ok(Redirect::to(BACK))
 }
 
-/// One that was made, as a file.
+/// A finished export, as a file.
 pub async fn file(ask: Ask) -> Result<Response, Problem> {
     let made = exports::made(ask.site.folder()).into_iter().find(|one| one.began == Time(ask.id));
     let made = made.ok_or_else(Problem::nothing)?;

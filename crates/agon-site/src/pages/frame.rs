@@ -1,4 +1,4 @@
-//! The frame of every page: where one is, until when something can be handed in, and who one is.
+//! The frame of every page: where the viewer is, how long uploads are open, and who is signed in.
 
 use agon_store::reads::Pulse;
 use maud::{DOCTYPE, Markup, html};
@@ -8,7 +8,7 @@ use crate::pages::draw::icon;
 use crate::pages::{events, words};
 use crate::site::Way;
 
-/// Which entry of the navigation a page belongs to.
+/// The navigation entry that a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Here {
     /// The first page.
@@ -19,9 +19,9 @@ pub enum Here {
     Matches,
     /// Rules.
     Rules,
-    /// Where agon comes from.
+    /// Where to get agon.
     Get,
-    /// The organiser's.
+    /// The organiser's pages.
     Organise,
     /// None of them.
     Elsewhere,
@@ -62,7 +62,7 @@ pub fn with_heading(ask: &Ask, here: Here, title: &str, heading: Markup, content
                 }
                 div.who {
                     @if let Some(told) = deadline(ask) { span.deadline { (icon("flag")) (told) } }
-                    // Shown by the script, on pages of which some part is live.
+                    // Shown by the script, on pages with live parts.
                     button.live #live type="button" hidden aria-pressed="true" title="Whether this page is kept fresh" { "Live" }
                     @match person {
                         Some(person) => a href="/account" { (person.name) @if person.organiser { ", organiser" } },
@@ -78,7 +78,7 @@ pub fn with_heading(ask: &Ask, here: Here, title: &str, heading: Markup, content
     )
 }
 
-/// A page of somebody who was not even asked who they are.
+/// A page for a viewer who was never identified.
 pub fn bare(contest: &str, answer: &str, lead: &str, content: Markup) -> Markup {
     document(
         &format!("{answer} · {contest}"),
@@ -117,7 +117,7 @@ fn brand() -> Markup {
     }
 }
 
-/// Until when something can be handed in, as clock time and time left.
+/// The end of uploads, as clock time and time left.
 fn deadline(ask: &Ask) -> Option<String> {
     let settings = &ask.settings;
     if let Some(opens) = settings.opens.filter(|opens| *opens > ask.now) {
@@ -132,28 +132,28 @@ fn deadline(ask: &Ask) -> Option<String> {
     Some(format!("uploads close {} · {left} left", settings.told(closes, "%a %H:%M")))
 }
 
-/// A part of a page that is kept fresh: `of` says by which hints (`board`, `acts`, `work`), `pace` how often at most, in seconds.
-/// Where it is by none, nothing changes here any more: a page that is looked at finds the last of it under the same `id`.
+/// A live part of a page: `of` says which hints refresh it (`board`, `acts`, `work`), `pace` how often at most, in seconds.
+/// With an empty `of` nothing changes here any more: a page that is open finds the final state under the same `id`.
 pub fn live(id: &str, of: &str, pace: u32, content: Markup) -> Markup {
     html! { div id=(id) data-live=[(!of.is_empty()).then_some(of)] data-pace=(pace) { (content) } }
 }
 
-/// The field that every form bears.
+/// The field that every form contains.
 pub fn token(ask: &Ask) -> Markup {
     html! { input type="hidden" name="form" value=(ask.form); }
 }
 
-/// A button alone in its form.
+/// A form that is only a button.
 pub fn act(ask: &Ask, address: &str, class: &str, content: Markup) -> Markup {
     html! { form method="post" action=(address) { (token(ask)) button.(class) { (content) } } }
 }
 
-/// What went wrong with a form, above it.
+/// What was wrong with a form, shown above it.
 pub fn wrong(text: Option<&str>) -> Markup {
     html! { @if let Some(text) = text { p.wrong role="alert" { (icon("warn")) span { (words::told(text)) } } } }
 }
 
-/// A field with its label and what helps to fill it in.
+/// A field with its label and a hint for filling it in.
 pub fn field(label: &str, help: &str, input: Markup) -> Markup {
     html! {
         label.field {
@@ -164,7 +164,7 @@ pub fn field(label: &str, help: &str, input: Markup) -> Markup {
     }
 }
 
-/// Said wherever an address is handed out that nobody else can open.
+/// The remark beside an address that nobody else can open.
 pub fn alone(ask: &Ask) -> Markup {
     html! {
         @if matches!(ask.site.way, Way::Loopback) {
@@ -176,7 +176,7 @@ pub fn alone(ask: &Ask) -> Markup {
     }
 }
 
-/// Said wherever a password is typed without encryption.
+/// The remark wherever a password is typed without encryption.
 pub fn unencrypted(ask: &Ask) -> Markup {
     html! {
         @if matches!(ask.site.way, Way::Lan) {

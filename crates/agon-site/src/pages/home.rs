@@ -1,4 +1,4 @@
-//! The first page: of somebody who plays their place and what to do next, of others who leads and how to take part.
+//! The first page: for participants, their place and what to do next; for others, who leads and how to take part.
 
 use agon_contest::config::SignUpWord;
 use agon_store::reads::{Ended, Filter, Played};
@@ -13,7 +13,7 @@ use crate::pages::{ladder, matches, upload, words};
 use crate::problem::Problem;
 use crate::site::Shown;
 
-/// What somebody sees first.
+/// The first page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
     let team = ask.person().and_then(|person| person.team);
@@ -79,7 +79,7 @@ fn without_team(ask: &Ask, shown: &Shown) -> Markup {
     frame::page(ask, Here::Home, answer, &lead, content)
 }
 
-/// How much of what is bounded was used.
+/// How much of each quota is used.
 fn used(quota: &agon_store::reads::Quota) -> String {
     let (uploads, asked) = (quota.uploads_a_day, quota.asked_an_hour);
     format!(
@@ -212,7 +212,7 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
     (answer, lead)
 }
 
-/// What to do next, in order of worth.
+/// What to do next, the most useful first.
 fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -> Vec<Markup> {
     let mut items = Vec::new();
     let item = |name: &str, title: String, text: String, label: &str, address: String| {
@@ -251,7 +251,7 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -
         ));
     }
     let seat_of = |played: &Played| played.seats.iter().position(|seat| seat.team == team);
-    // How a check match went is said with its version.
+    // The outcome of a check match is reported with its version.
     let counted = || own.iter().filter(|played| played.kind != Kind::Check);
     let fault = counted().find_map(|played| Some((played, played.seats[seat_of(played)?].fault.as_ref()?)));
     if let Some((played, fault)) = fault {
@@ -293,7 +293,7 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -
     items
 }
 
-/// The lines around a team's.
+/// The lines around a team's own.
 fn around(shown: &Shown, team: &Entrant) -> Markup {
     let lines = &shown.board.lines;
     let at = lines.iter().position(|line| line.entrant == team.name);

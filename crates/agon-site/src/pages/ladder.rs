@@ -1,4 +1,4 @@
-//! The ladder: who leads, how surely, and what is open.
+//! The ladder: who leads, how certain that is, and what is open.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::pages::words;
 use crate::problem::Problem;
 use crate::site::{SURE, Shown};
 
-/// So many lines are on a page.
+/// The number of lines on a page.
 const PAGE: usize = 50;
 
-/// Which part of it.
+/// The part of it to show.
 #[derive(Deserialize)]
 pub struct Which {
     #[serde(default)]
@@ -99,7 +99,7 @@ fn answer(lines: &[Line], bosses_only: bool, is_over: bool) -> (String, String) 
     (format!("{} leads", first.entrant), said.join(" "))
 }
 
-/// How sure the head of the board is, in a sentence.
+/// How certain the head of the board is, in a sentence.
 pub fn best(head: &Head) -> String {
     let (these, order) = (words::percent(head.these), words::percent(head.order));
     match head.bots {
@@ -156,7 +156,7 @@ pub fn axis<'a>(lines: impl Iterator<Item = &'a Line>, width: f64) -> Axis {
     Axis::of(ends.flatten(), width)
 }
 
-/// The ratings of each entrant's versions, the first first.
+/// The ratings of each entrant's versions, the oldest first.
 fn by_version(shown: &Shown) -> BTreeMap<&str, Vec<f64>> {
     let ratings: BTreeMap<i64, f64> =
         shown.board.table.places.iter().filter_map(|place| Some((place.version, place.elo?))).collect();
@@ -226,7 +226,7 @@ pub fn rating(line: &Line) -> Markup {
     }
 }
 
-/// The names of a team's members; of many the number.
+/// The names of a team's members; their number if there are many.
 pub fn people<T>(members: &[(T, String)], most: usize) -> String {
     match members.len() {
         0 => String::new(),

@@ -1,5 +1,5 @@
-// Pages are whole without this. With it, the parts that say `data-live` are fetched again when a hint says that they changed:
-// at most as often as each part wants, never while somebody types in it, and only while the page is seen.
+// Pages work without this. With it, the parts marked `data-live` are fetched again when a hint says that they changed: at
+// most as often as each part wants, never while somebody types in it, and only while the page is visible.
 (() => {
   'use strict'
   const parts = () => [...document.querySelectorAll('[data-live]')]
@@ -51,7 +51,7 @@
     if (paused || document.hidden) return
     stream = new EventSource('/events?seen=' + encodeURIComponent(document.body.dataset.seen || ''))
     stream.addEventListener('hint', (event) => hint(event.data.split(' ')))
-    // Where there is no room for another stream, asking now and then does it too.
+    // If there is no room for another stream, asking now and then works too.
     stream.onerror = () => {
       if (stream?.readyState !== EventSource.CLOSED || poll) return
       poll = setInterval(() => hint(['board', 'acts', 'work']), POLL)

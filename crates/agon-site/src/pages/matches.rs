@@ -17,7 +17,7 @@ use crate::pages::sought::{Asked, LONGEST_REASON, WAYS};
 use crate::pages::{own, rulings, version, words};
 use crate::problem::Problem;
 
-/// A replay is no larger.
+/// The largest replay, in bytes.
 const LARGEST: u64 = 64 << 20;
 /// What the viewer may do: run its script and its engine, nothing from elsewhere.
 const VIEWER: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' \
@@ -102,7 +102,7 @@ pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Proble
     Ok(frame::page(&ask, Here::Matches, &answer, &now, content))
 }
 
-/// A table of matches, seen from a team where one is meant.
+/// A table of matches, from the view of a team if one is given.
 pub fn table(ask: &Ask, found: &[Played], team: Option<EntrantId>) -> Markup {
     html! {
         table.dense {
@@ -140,12 +140,12 @@ fn row(ask: &Ask, played: &Played, team: Option<EntrantId>) -> Markup {
     }
 }
 
-/// Who sat there: the team and the version.
+/// The entrant of a seat: the team and the version.
 fn name(seat: &MatchSeat) -> Markup {
     html! { b { (seat.name) } @if seat.n < 1 { span.faint { " draft" } } @else if !seat.boss { span.faint { " v" (seat.n) } } }
 }
 
-/// Who played, the best first.
+/// The players, the best first.
 fn in_order(played: &Played) -> Markup {
     let mut seats: Vec<&MatchSeat> = played.seats.iter().collect();
     seats.sort_by_key(|seat| seat.rank.unwrap_or(0));
@@ -180,7 +180,7 @@ fn how(played: &Played) -> String {
     }
 }
 
-/// What becomes of a match that is not over.
+/// The state of a match that is not over.
 pub fn state(played: &Played) -> &'static str {
     match played.state {
         MatchState::Leased => "being played",
@@ -217,13 +217,13 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// The match that the path names, where whoever asks may see it.
+/// The match named by the path, if the caller may see it.
 pub async fn found(ask: &Ask) -> Result<Played, Problem> {
     let found = ask.site.store().one_match(ask.site.contest(), ask.eyes(), MatchId(ask.id)).await?;
     found.ok_or_else(Problem::nothing)
 }
 
-/// The row of the log by which a match counts no more.
+/// The row of the log that annulled a match.
 async fn annulled(ask: &Ask, played: &Played) -> Result<Option<Annulled>, Problem> {
     let decided = ask.site.store().decisions(ask.site.contest()).await?;
     Ok(decided.into_iter().find_map(|entry| match entry {
@@ -326,7 +326,7 @@ fn score(score: f64) -> String {
     }
 }
 
-/// Who sat there, in a few words: the team and the version.
+/// The entrant of a seat, in a few words: the team and the version.
 pub fn label(seat: &MatchSeat) -> String {
     match seat.n {
         _ if seat.boss => seat.name.clone(),
@@ -351,7 +351,7 @@ fn sentence(played: &Played) -> String {
     }
 }
 
-/// Whether it came to nothing because a bot in it could not be made ready.
+/// Whether it came to nothing because one of its bots could not be prepared.
 async fn is_unfit(ask: &Ask, played: &Played) -> Result<bool, Problem> {
     if played.state != MatchState::Dead {
         return Ok(false);
@@ -360,7 +360,7 @@ async fn is_unfit(ask: &Ask, played: &Played) -> Result<bool, Problem> {
     Ok(tries.iter().any(|(_, _, how, _)| how.as_deref() == Some("unfit")))
 }
 
-/// Why a match that was asked for came to nothing, for whoever asked.
+/// Why a requested match came to nothing, for those who asked for it.
 async fn cause(ask: &Ask, played: &Played) -> Result<Markup, Problem> {
     let team = ask.person().and_then(|person| person.team);
     let (Some(team), MatchState::Dead) = (team, played.state) else { return Ok(html! {}) };
@@ -370,7 +370,7 @@ async fn cause(ask: &Ask, played: &Played) -> Result<Markup, Problem> {
     Ok(own::cause(&cause, version::stage(cause.stage), html! {}))
 }
 
-/// Where the same can be asked for once more, where somebody of the team could have asked for it.
+/// Where to ask for the same match again, if somebody of the team could have asked for it.
 fn again(ask: &Ask, played: &Played) -> Option<String> {
     let team = ask.person().and_then(|person| person.team)?;
     let form = match played.kind {

@@ -1,4 +1,4 @@
-//! The pages. Each opens with its answer, and is whole without scripts.
+//! The pages. Each opens with its answer, and works without scripts.
 
 pub mod draw;
 pub mod events;
@@ -90,7 +90,7 @@ pub const ROUTES: &[Route] = &[
     post("/team/join", Verb::Own, Of::Contest, || sent(account::join_team)),
     post("/team/leave", Verb::Act, Of::OwnTeam, || sent(account::leave_team)),
     post("/team/code", Verb::Act, Of::OwnTeam, || sent(account::new_code)),
-    // The organiser's.
+    // The organiser's pages.
     get("/organise", Verb::Organise, Of::Contest, || asked(organise::page)),
     post("/organise/pause", Verb::Organise, Of::Contest, || sent(organise::pause)),
     post("/organise/resume", Verb::Organise, Of::Contest, || sent(organise::resume)),
@@ -115,7 +115,7 @@ pub const ROUTES: &[Route] = &[
     get("/organise/export/{id}", Verb::Organise, Of::Contest, || asked(export::file)),
     get("/organise/settings", Verb::Organise, Of::Contest, || asked(organise::settings)),
     post("/organise/settings", Verb::Organise, Of::Contest, || sent(organise::write_settings)),
-    // Files of ours.
+    // Our files.
     still("/style.css", || asked(still::style)),
     still("/live.js", || asked(still::live)),
     still("/icon.svg", || asked(still::icon)),
@@ -124,12 +124,12 @@ pub const ROUTES: &[Route] = &[
     still("/viewer/engine.js", || asked(still::viewer_engine)),
 ];
 
-/// What answers where no route is.
+/// The answer where there is no route.
 pub async fn nothing() -> Problem {
     Problem::nothing()
 }
 
-/// What answers to a method that a route does not have.
+/// The answer to a method that a route does not have.
 pub async fn wrong_method() -> Problem {
     let text = "This address is there, but not for this kind of request. Open it in the browser, or use the form that leads here.";
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Not this way", text)

@@ -1,4 +1,4 @@
-//! The organiser's pages: is anything wrong, when is all played, and what can be done.
+//! The organiser's pages: whether anything is wrong, when all will be played, and what can be done.
 
 use agon_contest::config::SignUpWord;
 use agon_server::{Board, room};
@@ -25,7 +25,7 @@ const HOUR: i64 = 3_600_000;
 /// The longest announcement, in characters.
 const LONGEST: usize = 500;
 
-/// What the forms here send.
+/// The fields of the forms here.
 #[derive(Default, Deserialize)]
 pub struct Typed {
     #[serde(default)]
@@ -35,7 +35,7 @@ pub struct Typed {
     version: i64,
 }
 
-/// Since when versions rest, and why.
+/// Since when versions have been suspended, and why.
 type Suspended = std::collections::BTreeMap<VersionId, (Time, String)>;
 
 /// The cockpit.
@@ -183,7 +183,7 @@ fn answer(
     ("Nothing is wrong".to_owned(), pace)
 }
 
-/// Neighbours of whom nobody knows yet who is better.
+/// Neighbours whose order is still unknown.
 fn undecided(board: &Board) -> Markup {
     let placed: Vec<_> = board.lines.iter().filter(|line| line.rank.is_some()).collect();
     let open = placed.windows(2).take(8).enumerate().filter_map(|(at, pair)| {
@@ -262,7 +262,7 @@ async fn acts(ask: &Ask, going: &Contest, playing: i64) -> Result<Markup, Proble
     })
 }
 
-/// Versions that rest because their matches came to nothing.
+/// Versions suspended because their matches came to nothing.
 fn rests(ask: &Ask, board: &Board, suspended: &Suspended) -> Markup {
     let resting: Vec<_> = board
         .versions
@@ -291,24 +291,24 @@ async fn pause_to(ask: Ask, paused: bool) -> Result<Redirect, Problem> {
     Ok(Redirect::to("/organise"))
 }
 
-/// No new match begins.
+/// Pauses: no new match begins.
 pub async fn pause(ask: Ask) -> Result<Redirect, Problem> {
     pause_to(ask, true).await
 }
 
-/// Matches begin again.
+/// Resumes: matches begin again.
 pub async fn resume(ask: Ask) -> Result<Redirect, Problem> {
     pause_to(ask, false).await
 }
 
-/// What is planned is played, and then it is paused.
+/// Plays what is planned, then pauses.
 pub async fn drain(ask: Ask) -> Result<Redirect, Problem> {
     let actor = ask.whoever()?.name.clone();
     ask.site.store().act(Drain { contest: ask.site.contest(), actor, now: ask.now }).await?;
     Ok(Redirect::to("/organise"))
 }
 
-/// A version that rests plays on.
+/// Lets a suspended version play again.
 pub async fn lift(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let actor = ask.whoever()?.name.clone();
     let act = Lift { version: VersionId(typed.version), actor, now: ask.now };
@@ -318,7 +318,7 @@ pub async fn lift(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Proble
     Ok(Redirect::to("/organise"))
 }
 
-/// Tells everybody something.
+/// Announces something to everybody.
 pub async fn announce(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let text = typed.text.trim().replace("\r\n", "\n");
     if text.chars().count() > LONGEST {
@@ -331,7 +331,7 @@ pub async fn announce(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Pr
     Ok(Redirect::to("/organise"))
 }
 
-/// Nothing is handed in from now on.
+/// Closes uploads now.
 pub async fn freeze(ask: Ask) -> Result<Redirect, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let answers =
@@ -350,7 +350,7 @@ pub async fn invite(ask: Ask) -> Result<Redirect, Problem> {
     Ok(Redirect::to("/organise"))
 }
 
-/// What the contest is.
+/// The settings of the contest.
 pub async fn settings(ask: Ask) -> Markup {
     settings_page(&ask, &Answers::of(&ask.settings), None)
 }
@@ -398,7 +398,7 @@ fn settings_page(ask: &Ask, answers: &Answers, why: Option<&str>) -> Markup {
     frame::page(ask, Here::Organise, answer, lead, content)
 }
 
-/// Writes what the contest is.
+/// Writes the settings of the contest.
 pub async fn write_settings(ask: Ask, Form(answers): Form<Answers>) -> Result<Response, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let written = answers.write(ask.site.folder()).and_then(|()| ask.site.read_settings());

@@ -1,5 +1,5 @@
-//! What of a match belongs to a team alone: what its program wrote, how long its answers took, and what it did wrong. The rows of
-//! others are never read here: whose a seat is stands in the query.
+//! The part of a match that belongs to one team: what its program wrote, how long its answers took, and what it did wrong.
+//! The rows of others are never even read here: the query names the owner of the seat.
 
 use agon_replay::{Note, Replay};
 use agon_store::reads::Played;
@@ -18,19 +18,19 @@ use crate::pages::{matches, words};
 use crate::problem::Problem;
 use crate::rights::{Object, Verb, may};
 
-/// So many bytes of output stand on a page; the whole of it is a file.
+/// How many bytes of output a page shows; the whole of it is a file.
 const SHOWN: usize = 12_000;
-/// So many of the slowest answers are told.
+/// How many of the slowest answers are listed.
 const SLOWEST: usize = 5;
 
-/// What belongs to a team of one of its seats.
+/// What belongs to a team in one of its seats.
 pub struct Own {
     /// The seat, from 0.
     pub seat: usize,
     private: Private,
 }
 
-/// Of the seats that whoever asks may look into, what is kept of each.
+/// What is kept of each seat that the caller may look into.
 pub async fn of_match(ask: &Ask, played: &Played) -> Result<Vec<Own>, Problem> {
     let mut teams: Vec<EntrantId> =
         played.seats.iter().filter(|seat| !seat.boss).map(|seat| seat.team).collect();
@@ -45,7 +45,7 @@ pub async fn of_match(ask: &Ask, played: &Played) -> Result<Vec<Own>, Problem> {
     Ok(all)
 }
 
-/// The same of one seat.
+/// The same for one seat.
 pub async fn of_seat(ask: &Ask, played: &Played, seat: usize) -> Result<Option<Own>, Problem> {
     Ok(of_match(ask, played).await?.into_iter().find(|own| own.seat == seat))
 }
@@ -53,9 +53,9 @@ pub async fn of_seat(ask: &Ask, played: &Played, seat: usize) -> Result<Option<O
 /// How long a seat's answers took.
 #[derive(Default)]
 pub struct Times {
-    /// Each in milliseconds with its step from 1.
+    /// Each in milliseconds, with its step from 1.
     answers: Vec<(u32, f64)>,
-    /// All together as they were charged, in milliseconds; none where the replay does not say it.
+    /// The total as charged, in milliseconds; none if the replay does not say it.
     charged: Option<f64>,
 }
 
@@ -70,7 +70,7 @@ impl Times {
 }
 
 impl Own {
-    /// What was written on standard error and the like, whole, as text: each piece under its step.
+    /// The whole of standard error and the like as text, each piece under its step.
     fn text(&self) -> String {
         let mut text = String::new();
         if self.private.left_out > 0 {
@@ -87,7 +87,7 @@ impl Own {
         text
     }
 
-    /// The last of it, for a card of another page.
+    /// The end of it, for a card on another page.
     pub fn last_words(&self) -> Markup {
         let text: Vec<&str> = self
             .private
@@ -154,7 +154,7 @@ impl Own {
     }
 }
 
-/// Said before what is no standard error.
+/// A label for output other than standard error.
 fn kind(note: &Note) -> &'static str {
     use agon_replay::data::note::{EARLY, FIRST, RAW, SAID, STDERR};
     match note.kind.as_str() {
@@ -170,7 +170,7 @@ fn bars(times: &[(u32, f64)]) -> Markup {
     let most = times.iter().map(|(_, ms)| *ms).fold(0.001, f64::max);
     let last = times.last().map_or(1, |(step, _)| *step).max(1);
     let mut path = String::new();
-    // Of very many answers the slowest of neighbours is drawn.
+    // When there are very many answers, the slowest of several neighbours is drawn.
     let mut columns = [0.0f64; 300];
     for (step, ms) in times {
         let column = (*step as usize * (columns.len() - 1)) / last as usize;
@@ -182,7 +182,7 @@ fn bars(times: &[(u32, f64)]) -> Markup {
     html! { svg.bars viewBox="0 0 300 40" preserveAspectRatio="none" role="img" aria-label=(format!("{} answers, the slowest took {most:.1} ms", times.len())) { path d=(path) {} } }
 }
 
-/// A cause: whose doing it is comes first.
+/// A cause, beginning with whose fault it is.
 pub fn cause(cause: &Cause, stage: &str, more: Markup) -> Markup {
     let whose = match cause.whose {
         Whose::Yours => chip("warn", "warn", "yours"),
@@ -200,14 +200,14 @@ pub fn cause(cause: &Cause, stage: &str, more: Markup) -> Markup {
     }
 }
 
-/// Which seat, from 1.
+/// The seat, from 1.
 #[derive(Deserialize)]
 pub struct Which {
     #[serde(default)]
     seat: usize,
 }
 
-/// What a program wrote in a match, whole, as a file.
+/// Everything a program wrote in a match, as a file.
 pub async fn output(ask: Ask, Query(which): Query<Which>) -> Result<Response, Problem> {
     let played = matches::found(&ask).await?;
     let seat = which.seat.checked_sub(1).ok_or_else(Problem::nothing)?;

@@ -1,4 +1,4 @@
-//! How many matches are still owed, and when they are played.
+//! How many matches are still owed, and when they will have been played.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,23 +7,23 @@ use agon_server::Board;
 use agon_store::reads::LatelyPlayed;
 use agon_store::{ContestId, Store, StoreError, Time, VersionId, VersionState};
 
-/// So many of the last matches say how many are played at once,
+/// How many of the last matches tell how many are played at once.
 const LATELY: usize = 60;
-/// so many of those of a version how long its own take,
+/// How many of a version's last matches tell how long its matches take.
 const OWN: usize = 20;
-/// and those are looked for among so many.
+/// How many recent matches are searched for those.
 const MOST: i64 = 400;
-/// What is longer ago, in milliseconds, says nothing.
+/// How far back matches tell anything, in milliseconds.
 const HOUR: i64 = 3_600_000;
-/// What lies between two matches counts up to this, in milliseconds: more of it is rest.
+/// The longest gap between two matches that counts, in milliseconds: the rest of it is idle time.
 const BETWEEN: i64 = 1_000;
 
 /// The matches that live versions still want.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owed {
-    /// About how many they are together.
+    /// Approximately how many they are in total.
     pub matches: i64,
-    /// How many each version wants, those of others included.
+    /// How many each version still wants; one match may serve several.
     pub wants: BTreeMap<VersionId, u64>,
 }
 
@@ -41,15 +41,15 @@ pub fn owed(policy: &Policy, board: &Board) -> Owed {
     }
 }
 
-/// How fast what is owed is played.
+/// How fast the matches owed are played.
 ///
-/// Not by the clock alone: a ladder that rests plays nothing, and a bot that takes its time plays fewer matches than those before it. So
-/// it is counted how long matches took, those of each version by themselves, and how many were played at once.
+/// Not from the clock alone: an idle ladder plays nothing, and a slow bot plays fewer matches than those before it. So this
+/// measures how long matches took, per version, and how many were played at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// What is owed.
+    /// The number of matches owed.
     owed: i64,
-    /// How long one of these takes, in milliseconds, divided by how many are played at once; none where nothing was played.
+    /// How long one of them takes, in milliseconds, divided by how many are played at once; none if nothing was played.
     each: Option<f64>,
 }
 
@@ -88,12 +88,12 @@ impl Pace {
         Self { owed: owed.matches, each: one.map(|one| one / at_once) }
     }
 
-    /// So many matches an hour.
+    /// Matches per hour.
     pub fn an_hour(self) -> i64 {
         self.each.map_or(0, |each| (HOUR as f64 / each) as i64)
     }
 
-    /// How long what is owed takes, in milliseconds; none where nothing is played.
+    /// How long the matches owed will take, in milliseconds; none if nothing is being played.
     pub fn needs(self) -> Option<i64> {
         match (self.owed, self.each) {
             (0, _) => Some(0),
@@ -105,14 +105,14 @@ impl Pace {
 /// How long a match took.
 #[derive(Clone, Copy, Debug)]
 struct Took {
-    /// From when on it, or those that ended with it, were played.
+    /// When it, or the group that ended with it, began to be played.
     from: i64,
-    /// How long, in milliseconds.
+    /// Its duration, in milliseconds.
     ms: f64,
 }
 
-/// How long each of these took, which stand in the order in which they ended. A quick one is announced only when it is over: those that
-/// ended together took together what lies between them and the one before.
+/// How long each of these took; they are in the order in which they ended. A quick match is announced only when it is over:
+/// matches that ended together share the time since the one before.
 fn took(lately: &[LatelyPlayed]) -> Vec<Took> {
     let mut before = None;
     let mut all = Vec::with_capacity(lately.len());
@@ -133,7 +133,7 @@ fn mean<'a>(took: impl Iterator<Item = &'a Took>) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// How many rated matches were played at once, in the time in which anything was; of all where none was rated.
+/// How many rated matches were played at once, over the time in which anything was; of all matches if none was rated.
 fn at_once(lately: &[LatelyPlayed], took: &[Took]) -> Option<f64> {
     let mut spans: Vec<(i64, i64)> =
         lately.iter().zip(took).map(|(game, took)| (took.from, game.settled.0)).collect();
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// Matches of a version that took so long, on so many places, from `from` on.
+    /// Matches of a version of this duration, on this many places, starting at `from`.
     fn played(version: i64, count: i64, took: i64, places: i64, from: i64) -> Vec<LatelyPlayed> {
         let game = |number: i64| {
             let started = from + number / places * took;
@@ -195,7 +195,7 @@ mod tests {
         let mut lately = played(1, 200, 40, 1, 0);
         lately.extend(played(2, 1, 3_000, 1, 600_000));
         close(Pace::of(lately.clone(), &owed(400, &[(2, 400)])), 1_200_000);
-        // What was never announced before it was over cost what lies between two of them.
+        // A match never announced before it was over cost the time between two of them.
         lately[..200].iter_mut().for_each(|game| game.started = game.settled);
         close(Pace::of(lately.clone(), &owed(400, &[(1, 400)])), 16_000);
         // The same when five are accepted together.

@@ -1,4 +1,4 @@
-//! Signing up, in and out; and the link that makes an organiser.
+//! Signing up, in and out, and the link that makes an organiser.
 
 use agon_contest::config::SignUpWord;
 use agon_store::acts::{Begin, End, SignUp, SignedUp, Take, Which};
@@ -20,14 +20,14 @@ use crate::problem::Problem;
 use crate::secrets;
 
 const DAY: i64 = 86_400_000;
-/// A session that is not used for so long is over.
+/// How long a session may stay unused.
 const IDLE: i64 = 7 * DAY;
-/// And one of whatever use after so long.
+/// How long a session lasts at most.
 const LONGEST: i64 = 30 * DAY;
-/// An organiser's after so long.
+/// The same for an organiser's.
 const ORGANISER: i64 = DAY / 2;
 
-/// What the forms here send.
+/// The fields of the forms here.
 #[derive(Deserialize)]
 pub struct Typed {
     #[serde(default)]
@@ -42,7 +42,7 @@ pub struct Typed {
     link: String,
 }
 
-/// Where to go on, or which link was opened.
+/// Where to go next, or which link was opened.
 #[derive(Deserialize)]
 pub struct Whither {
     #[serde(default)]
@@ -54,7 +54,7 @@ pub struct Whither {
     after: String,
 }
 
-/// An address of ours; none of another site.
+/// An address of ours; never one of another site.
 fn own_address(next: &str) -> &str {
     let is_own = next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n']);
     if is_own { next } else { "/" }
@@ -107,7 +107,7 @@ fn sign_up_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup 
         p { "You have an account? " a href="/sign-in" { "Sign in" } "." }
     };
     let lead = "A name and a password are all that is asked for. Nothing is sent to anybody.";
-    // Who has an account may still try drafts out.
+    // Somebody with an account may still try drafts.
     let closed = ask.settings.closed(ask.now).unwrap_or_default();
     frame::page(
         ask,
@@ -143,7 +143,7 @@ fn password_field(kind: &str) -> Markup {
     )
 }
 
-/// Somebody signs up.
+/// Signs somebody up.
 pub async fn sign_up(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let invite = match ask.settings.sign_up {
         Some(SignUpWord::Open) => None,
@@ -157,7 +157,7 @@ pub async fn sign_up(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
     }
 }
 
-/// So many codes, links and passwords may be tried from one address.
+/// Limits how many codes, links and passwords are tried from one address.
 fn guessed(ask: &Ask) -> Result<(), Problem> {
     ask.site.limits.guess(ask.from, ask.now).map_err(|until| {
         Problem::too_much("Too many tries came from this network.", (until.0 - ask.now.0) / 1000)
@@ -191,7 +191,7 @@ async fn make(
     })
 }
 
-/// Begins a session, and goes on.
+/// Begins a session, and goes on to the next page.
 async fn begin(
     ask: &Ask,
     headers: &HeaderMap,
@@ -215,7 +215,7 @@ async fn begin(
     if ask.site.store().act(act).await?.is_none() {
         return Err(Problem::nothing());
     }
-    // A session of before ends: what was known of it is worth nothing now.
+    // An earlier session ends: whoever knew of it gains nothing.
     if let Some(person) = ask.person() {
         ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
     }
@@ -264,7 +264,7 @@ fn sign_in_page(ask: &Ask, name: &str, next: &str, done: Option<&str>, why: Opti
     frame::page(ask, Here::Elsewhere, "Sign in", "", content)
 }
 
-/// Somebody signs in.
+/// Signs somebody in.
 pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let likeness = likeness(&typed.name);
     if let Err(until) = ask.site.limits.sign_in(&likeness, ask.from, ask.now) {
@@ -272,7 +272,7 @@ pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
         return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
     }
     let account = ask.site.store().account_like(&typed.name).await?;
-    // As much work whether there is such an account or not.
+    // The same amount of work whether the account exists or not.
     let hash = account.as_ref().and_then(|account| account.password.clone());
     let short: String = typed.password.chars().take(*passwords::LENGTH.end() + 1).collect();
     let is_right = ask.site.passwords.is(short, hash).await;
@@ -288,7 +288,7 @@ pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
     }
 }
 
-/// Somebody signs out.
+/// Signs out.
 pub async fn sign_out(ask: Ask, headers: HeaderMap) -> Result<Response, Problem> {
     if let Some(person) = ask.person() {
         ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
@@ -297,8 +297,7 @@ pub async fn sign_out(ask: Ask, headers: HeaderMap) -> Result<Response, Problem>
     Ok((cookie, Redirect::to("/")).into_response())
 }
 
-/// What somebody sees who opens the link that makes an organiser. Opening it uses nothing up: programs look at links
-/// before people do.
+/// The page behind the link that makes an organiser. Opening it uses nothing up: programs look at links before people do.
 pub async fn organiser_form(ask: Ask, Query(whither): Query<Whither>) -> Result<Markup, Problem> {
     organiser_page(&ask, "", &whither.link, None).await
 }
@@ -333,10 +332,10 @@ async fn organiser_page(ask: &Ask, name: &str, link: &str, why: Option<&str>) ->
     Ok(frame::page(ask, Here::Elsewhere, "Run this contest", lead, content))
 }
 
-/// Somebody becomes an organiser.
+/// Makes somebody an organiser.
 pub async fn organiser(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     guessed(&ask)?;
-    // Says so when the link is none, before an account is made for it.
+    // Rejects an invalid link before an account is made for it.
     organiser_page(&ask, "", &typed.link, None).await?;
     let account = match ask.person() {
         Some(person) => person.account,
@@ -348,7 +347,7 @@ pub async fn organiser(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -
     let (contest, sha) = (ask.site.contest(), secrets::sha(&typed.link));
     let take = Take { contest, sha, account, kind: LinkKind::Organiser, now: ask.now };
     if !ask.site.store().act(take).await? {
-        // Somebody was quicker; the account is there, with no more rights than any.
+        // Somebody else was quicker; the account exists, with ordinary rights.
         return Err(Problem::new(
             StatusCode::GONE,
             "This link is good no more",

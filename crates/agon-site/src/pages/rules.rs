@@ -1,4 +1,4 @@
-//! The rules of the game, as its rulebook has them, and what holds in this contest.
+//! The rules of the game, from its rulebook, and the terms of this contest.
 
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser};
@@ -8,7 +8,7 @@ use crate::pages::frame::{self, Here};
 use crate::pages::words;
 use crate::problem::Problem;
 
-/// What decides results, and cannot be changed while the contest goes on: terms and what they are, for a list of facts.
+/// What decides results and cannot be changed while the contest runs: terms and their values, for a list of facts.
 pub fn fixed(ask: &Ask) -> Markup {
     let settings = &ask.settings;
     let game = agon_games::find(&settings.game).map_or(settings.game.as_str(), |game| game.info().title);
@@ -70,16 +70,16 @@ async fn secret(ask: &Ask) -> Result<String, Problem> {
         .unwrap_or_default())
 }
 
-/// Our own text; what is HTML in it stands as text all the same.
+/// Our own text; HTML in it is shown as text all the same.
 fn markdown(text: &str) -> String {
     let events = Parser::new_ext(text, Options::ENABLE_TABLES).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
-        // One heading of the first kind is enough for a page.
+        // A page needs only one top-level heading.
         other => other,
     });
     let mut html = String::new();
     pulldown_cmark::html::push_html(&mut html, events);
-    // Where columns stand is no concern of a page that allows no styles within it.
+    // Column alignment does not matter on a page that allows no inline styles.
     html.replace(" style=\"text-align: right\"", "")
         .replace(" style=\"text-align: center\"", "")
         .replace(" style=\"text-align: left\"", "")

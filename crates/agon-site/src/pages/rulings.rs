@@ -1,4 +1,4 @@
-//! Rulings: the list that all can read, and the organiser's form.
+//! Rulings: the public list, and the organiser's form.
 
 use agon_server::ServerError;
 use agon_store::acts::{Annul, Rule, WhatAgain};
@@ -16,7 +16,7 @@ use crate::pages::words;
 use crate::problem::Problem;
 use crate::site::Shown;
 
-/// What the form on a match's page sends.
+/// The fields of the form on a match's page.
 #[derive(Deserialize)]
 pub struct Again {
     #[serde(default, rename = "match")]
@@ -25,10 +25,10 @@ pub struct Again {
     reason: String,
 }
 
-/// What the form sends.
+/// The fields of the form.
 #[derive(Clone, Default, Deserialize)]
 pub struct Typed {
-    /// The team's number, or `team/version` where it is about a version alone.
+    /// The team's number, or `team/version` for a single version.
     #[serde(default)]
     about: String,
     #[serde(default)]
@@ -47,7 +47,7 @@ impl Typed {
     }
 }
 
-/// Whom a ruling is about, as people know them.
+/// The subject of a ruling, as people know it.
 fn whom(shown: &Shown, ruled: &Ruled) -> Markup {
     let name = shown
         .teams
@@ -101,7 +101,7 @@ fn table(ask: &Ask, shown: &Shown, decided: &[Entry]) -> Markup {
     }
 }
 
-/// What was decided, and what it comes to as a sentence.
+/// The rulings, and a sentence that sums them up.
 async fn decided(ask: &Ask) -> Result<(Vec<Entry>, String), Problem> {
     let (store, contest) = (ask.site.store(), ask.site.contest());
     let (rulings, decided) = (store.rulings(contest).await?, store.decisions(contest).await?);
@@ -114,7 +114,7 @@ async fn decided(ask: &Ask) -> Result<(Vec<Entry>, String), Problem> {
     Ok((decided, answer))
 }
 
-/// The list, for all.
+/// The public list.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
     let (decided, answer) = decided(&ask).await?;
@@ -179,7 +179,7 @@ async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup
     Ok(frame::page(ask, Here::Organise, &answer, lead, content))
 }
 
-/// A ruling is made.
+/// Makes a ruling.
 pub async fn rule(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let again = async |why: &str| -> Result<Response, Problem> {
         let page = form_page(&ask, &typed, Some(why)).await?;
@@ -225,7 +225,7 @@ pub fn again_form(ask: &Ask, game: MatchId) -> Markup {
     }
 }
 
-/// The block of a match is played again.
+/// Has the block of a match played again.
 pub async fn again(ask: Ask, Form(typed): Form<Again>) -> Result<Response, Problem> {
     let (contest, actor) = (ask.site.contest(), ask.whoever()?.name.clone());
     let what = WhatAgain::Match(MatchId(typed.game));

@@ -1,4 +1,4 @@
-//! Which matches somebody looks for, as it stands in the address of the page.
+//! Which matches to list, from the address of the page.
 
 use agon_store::reads::{Ended, Filter};
 use agon_store::{EntrantId, MatchId};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::gate::encoded;
 
-/// What is looked for.
+/// The filter.
 #[derive(Clone, Default, Deserialize)]
 pub struct Asked {
     /// Matches of this team.
@@ -29,20 +29,20 @@ pub struct Asked {
     pub before: Option<i64>,
 }
 
-/// A number of a form, in which a field that nobody filled in is empty.
+/// A number in a form, where a field left empty means none.
 fn number<'de, D: Deserializer<'de>>(field: D) -> Result<Option<i64>, D::Error> {
     Ok(String::deserialize(field)?.parse().ok())
 }
 
-/// A longer reason is none of any game, in characters.
+/// The longest reason, in characters; no game has a longer one.
 pub const LONGEST_REASON: usize = 200;
 
-/// The ways of ending that one can ask for, as they stand in the address and as people read them.
+/// The endings that can be filtered by, as they are in the address and as people read them.
 pub const WAYS: [(&str, &str); 5] =
     [("", "All"), ("won", "Won"), ("drawn", "Drawn"), ("lost", "Lost"), ("faults", "Own faults")];
 
 impl Asked {
-    /// The same for the store.
+    /// The same filter for the store.
     pub fn filter(&self) -> Filter {
         let ended = match self.ended.as_str() {
             "won" => Some(Ended::Won),

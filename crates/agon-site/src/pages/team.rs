@@ -1,4 +1,4 @@
-//! A team's bot, for everybody: where it stands, against whom it differs from its rating, its versions.
+//! A team's bot, for everybody: its place, against whom it does better or worse than its rating says, its versions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,9 +17,9 @@ use crate::problem::Problem;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
 
-/// So many results against an opponent are drawn.
+/// How many results against an opponent are drawn.
 const LAST: usize = 10;
-/// So many versions are drawn.
+/// How many versions are drawn.
 const MOST_DRAWN: usize = 24;
 
 /// The page.
@@ -107,7 +107,7 @@ fn place_of<'a>(shown: &'a Shown, version: &Version) -> Option<&'a Place> {
     shown.board.table.places.iter().find(|place| place.version == version.id.0)
 }
 
-/// What a state is called.
+/// The name of a state.
 pub fn state_chip(version: &Version) -> Markup {
     match version.state {
         VersionState::Live => chip("good", "check", "live"),
@@ -126,7 +126,7 @@ async fn versions_table(
     versions: &[&Version],
 ) -> Result<Markup, Problem> {
     let is_own = may(&ask.actor, Verb::Look, Object::Team(team.id));
-    // That something failed concerns nobody else.
+    // Failures concern nobody else.
     let told: Vec<&&Version> = versions
         .iter()
         .rev()
@@ -164,7 +164,7 @@ async fn versions_table(
     })
 }
 
-/// A share of points with half of its interval of 95 %, by Wilson, from pairs that are taken as independent.
+/// A share of points with half of its 95 % interval (Wilson), from pairs taken as independent.
 fn share(points: i64, count: i64) -> (f64, f64, f64) {
     let (n, p) = (count as f64, points as f64 / (2 * count) as f64);
     let z2 = 1.96f64 * 1.96;
@@ -210,12 +210,12 @@ fn maps_and_endings(ask: &Ask, team: &Entrant, maps: &[Rival], endings: &[Ending
     }
 }
 
-/// Whom a version met, and how that went.
+/// An opponent of a version, and the results.
 struct Met<'a> {
     rival: &'a Rival,
     /// Its share of points in percent, and the ends of the interval.
     share: (f64, f64, f64),
-    /// The share that follows from both ratings.
+    /// The share expected from the two ratings.
     expected: Option<f64>,
     /// The last results, the newest first.
     last: &'a [Ended],
@@ -247,11 +247,11 @@ fn met<'a>(
         .collect()
 }
 
-/// So much further than its interval of 95 % is a result from what was expected that is spoken of: there are many opponents, and
-/// one of twenty lies outside by chance.
+/// How much further than its 95 % interval a result must be from the expected one to be mentioned: with many opponents, one
+/// in twenty lies outside by chance.
 const UNLIKE: f64 = 1.5;
 
-/// Against whom it does otherwise than its rating says, where that is sure.
+/// Opponents against whom it surely does better or worse than its rating says.
 fn unlike(met: &[Met<'_>]) -> String {
     let how = |one: &Met<'_>| {
         let (value, low, high) = one.share;
@@ -301,7 +301,7 @@ fn head_to_head(team: &Entrant, met: &[Met<'_>]) -> Markup {
     }
 }
 
-/// Ratings of versions with their bands of 95 %, over the time in which each stood; none is so short that it cannot be seen.
+/// Ratings of versions with their 95 % bands, over the time in which each was live; none is too narrow to be seen.
 fn chart(ask: &Ask, shown: &Shown, versions: &[&Version]) -> Markup {
     let known: Vec<(&Version, f64, f64, f64)> = versions
         .iter()
@@ -326,7 +326,7 @@ fn chart(ask: &Ask, shown: &Shown, versions: &[&Version]) -> Markup {
     for &elo in &lines {
         let _ = write!(grid, "M46 {:.0}H{width}", y(elo));
     }
-    // A day is named below the first version of it.
+    // A day is written below its first version.
     let day = |at: usize| ask.settings.told(Time(times[at]), "%a %-d");
     let named = |at: usize| (at == 0 || day(at) != day(at - 1)) && places[at + 1] - places[at] > 20.0;
     let last = known.len() - 1;
@@ -353,8 +353,8 @@ fn chart(ask: &Ask, shown: &Shown, versions: &[&Version]) -> Markup {
     }
 }
 
-/// Places on a line from `from` to `to`, one more than there are lengths: apart as these say, but none closer than an equal share's
-/// half.
+/// Positions on a line from `from` to `to`, one more than there are lengths: spaced by these lengths, but at least half an
+/// equal share apart.
 fn spread(lengths: &[f64], from: f64, to: f64) -> Vec<f64> {
     let least = 0.5 / lengths.len().max(1) as f64;
     let sum: f64 = lengths.iter().sum();

@@ -1,4 +1,4 @@
-//! A version against the one before it: what its pages say of the verdict.
+//! A version against the one before it: what its pages say about the verdict.
 
 use agon_ladder::Verdict;
 use agon_ladder::verdict::{BLOCKS, PATIENCE_MS, Says};
@@ -11,18 +11,18 @@ use crate::pages::draw::{Axis, chip};
 use crate::pages::words;
 use crate::problem::Problem;
 
-/// What the page says of a trial.
+/// The state of a trial, for a page.
 pub struct Trial {
-    /// As it is kept.
+    /// The stored trial.
     pub kept: KeptTrial,
     /// What is known of the difference.
     pub verdict: Option<Verdict>,
-    /// Blocks that were planned, where it goes on.
+    /// Blocks planned, if it goes on.
     pub planned: u32,
 }
 
 impl Trial {
-    /// That of a version, where it has one.
+    /// The trial of a version, if it has one.
     pub async fn of(ask: &Ask, version: VersionId) -> Result<Option<Self>, Problem> {
         let store = ask.site.store();
         let Some(kept) = store.trial(version).await? else { return Ok(None) };
@@ -35,7 +35,7 @@ impl Trial {
         Ok(Some(Self { kept, verdict, planned }))
     }
 
-    /// What it has come to, in a few words behind the version's name: `better than v8`.
+    /// The result in a few words behind the version's name: `better than v8`.
     pub fn words(&self) -> Option<String> {
         let word = match self.verdict.as_ref()?.says {
             Says::Better => "better than",
@@ -71,14 +71,14 @@ impl Trial {
         said
     }
 
-    /// How long it takes at most; none when it is over.
+    /// How long it will still take at most; none when it is over.
     pub fn left(&self, now: Time) -> Option<String> {
         let left = PATIENCE_MS - (now.0 - self.kept.began.0);
         self.kept.ended.is_none().then(|| format!("at most {} more", words::span(left)))
     }
 }
 
-/// The verdict on a version in a table: what it says by its colour, its sign and a word.
+/// The verdict on a version in a table: shown by colour, sign and word.
 pub fn in_table(trial: Option<&Trial>) -> Markup {
     let verdict = trial.and_then(|trial| trial.verdict.as_ref()).filter(|verdict| verdict.blocks > 0);
     let Some(verdict) = verdict else { return html! { span.faint { "–" } } };
@@ -104,7 +104,7 @@ pub fn figure(verdict: &Verdict) -> String {
     }
 }
 
-/// Is it better than the one before?
+/// The card: is it better than the one before?
 pub fn card(ask: &Ask, n: i64, trial: &Trial) -> Markup {
     let against = trial.kept.against_n;
     let state = match (&trial.verdict, trial.kept.ended) {

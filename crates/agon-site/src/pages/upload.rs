@@ -1,4 +1,4 @@
-//! Handing a bot in.
+//! Uploading a bot.
 
 use agon_server::{Upload, Uploaded};
 use agon_store::acts::{Added, Made, MakeTeam};
@@ -18,7 +18,7 @@ use crate::pages::words;
 use crate::problem::Problem;
 use crate::secrets;
 
-/// A field before the file is no longer.
+/// The longest field before the file, in bytes.
 pub const LONGEST_FIELD: usize = 4096;
 
 /// The form.
@@ -26,12 +26,12 @@ pub async fn form(ask: Ask) -> Result<Markup, Problem> {
     page(&ask, None).await
 }
 
-/// When there is room again for what a quota keeps out.
+/// When there is room again under a quota.
 pub fn until(ask: &Ask, at: Time) -> String {
     format!("from {}, in {}", ask.settings.told(at, "%H:%M"), words::span(at.0 - ask.now.0))
 }
 
-/// What the team may still hand in, before it meets the limit.
+/// How much the team may still upload, told before it reaches the limit.
 async fn room(ask: &Ask) -> Result<Option<String>, Problem> {
     let Some(team) = ask.person().and_then(|person| person.team) else { return Ok(None) };
     let quota = ask.site.store().quota(team, ask.now).await?;
@@ -57,7 +57,7 @@ async fn room(ask: &Ask) -> Result<Option<String>, Problem> {
     )))
 }
 
-/// The way here; none when nothing more is handed in.
+/// The link to this page; none once uploads are over.
 pub fn way(ask: &Ask, label: &str) -> Markup {
     html! { @if !ask.settings.is_over(ask.now) { a.button.main href="/upload" { (icon("up")) (label) } } }
 }
@@ -100,7 +100,7 @@ async fn page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
     Ok(frame::page(ask, Here::Home, "Hand in a version", says, content))
 }
 
-/// A field in which a form says something short.
+/// A short field of a form.
 pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Problem> {
     let mut bytes = Vec::new();
     while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
@@ -112,7 +112,7 @@ pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Probl
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Something is handed in.
+/// Takes in an upload.
 pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
     if let Some(closed) = ask.settings.closed(ask.now) {
         return Err(
@@ -126,7 +126,7 @@ pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> 
                 ask.check_form(&short(field, LONGEST_FIELD).await?)?;
                 is_ours = true;
             }
-            // The token comes first: of somebody else's form nothing more is read.
+            // The token comes first: if the form is not ours, nothing more of it is read.
             Some("file") if is_ours => return take(&ask, field, only_if_better).await,
             Some("file") => ask.check_form("")?,
             Some("only_if_better") => only_if_better = short(field, LONGEST_FIELD).await? == "yes",
@@ -138,7 +138,7 @@ pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> 
     again(&ask, "Choose a file first.").await
 }
 
-/// The form once more, with what was wrong.
+/// The form again, with what was wrong.
 async fn again(ask: &Ask, why: &str) -> Result<Response, Problem> {
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page(ask, Some(why)).await?).into_response())
 }
@@ -195,7 +195,7 @@ async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Respo
     }
 }
 
-/// The team for which somebody hands in: who has none plays alone, under their own name.
+/// The team somebody uploads for: those without one play alone, under their own name.
 pub async fn team(ask: &Ask) -> Result<Result<EntrantId, String>, Problem> {
     let person = ask.whoever()?;
     if let Some(team) = person.team {

@@ -1,4 +1,4 @@
-//! A version, for whoever it belongs to: is it better than the one before, does it play, why not, and is there a way back.
+//! A version, for its team: whether it is better than the one before, whether it plays, why not, and the way back.
 
 use agon_ladder::verdict::BLOCKS;
 use agon_store::reads::{Filter, Played};
@@ -16,16 +16,16 @@ use crate::problem::Problem;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
 
-/// So many lines of a build log stand on the page; the whole of it is a file.
+/// How many lines of a build log the page shows; the whole of it is a file.
 const LINES: usize = 60;
 
-/// The versions of the team whose version this is, with what only the team may know of them.
+/// The versions of the team that owns this version, with what only the team may know of them.
 async fn all(ask: &Ask) -> Result<Vec<OwnVersion>, Problem> {
     let Object::Team(team) = ask.object else { return Err(Problem::nothing()) };
     Ok(ask.site.store().own_versions(team).await?)
 }
 
-/// The one among them that is asked for.
+/// The requested one among them.
 fn found<'a>(ask: &Ask, all: &'a [OwnVersion]) -> Result<&'a OwnVersion, Problem> {
     all.iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(Problem::nothing)
 }
@@ -104,7 +104,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     Ok(frame::with_heading(&ask, Here::Home, &answer, heading, content))
 }
 
-/// What its reader came to know.
+/// The answer to what the reader came for.
 fn answer(
     ask: &Ask,
     shown: &Shown,
@@ -156,7 +156,7 @@ fn answer(
     }
 }
 
-/// A text as a sentence: with a big letter, and a full stop.
+/// A text as a sentence: with a capital letter, and a full stop.
 fn sentence(text: &str) -> String {
     let mut signs = text.chars();
     let first: String = signs.next().into_iter().flat_map(char::to_uppercase).collect();
@@ -164,7 +164,7 @@ fn sentence(text: &str) -> String {
     format!("{first}{}{end}", signs.as_str())
 }
 
-/// Why it failed: whose doing it is comes first.
+/// Why it failed, beginning with whose fault it is.
 fn why(version: &Version) -> Markup {
     let Some(cause) = &version.cause else {
         return html! {
@@ -182,7 +182,7 @@ fn why(version: &Version) -> Markup {
     )
 }
 
-/// At which step.
+/// The name of a stage.
 pub fn stage(stage: Stage) -> &'static str {
     match stage {
         Stage::Unpacking => "while it was unpacked",
@@ -192,7 +192,7 @@ pub fn stage(stage: Stage) -> &'static str {
     }
 }
 
-/// How many of the steps from upload to ladder are over, and whether the next failed.
+/// How many of the steps from upload to ladder are done, and whether the next failed.
 fn progress(version: &Version) -> (usize, bool) {
     match (version.state, version.cause.as_ref().map(|cause| cause.stage)) {
         (VersionState::Received | VersionState::Building | VersionState::Draft, _) => (1, false),
@@ -262,7 +262,7 @@ fn steps(ask: &Ask, own: &OwnVersion, check: Option<&Played>, trial: Option<&Tri
     }
 }
 
-/// The end of what the build said, in which mistakes stand.
+/// The end of the build's output, where errors are.
 fn build_card(version: &Version, log: &str) -> Markup {
     let lines: Vec<&str> = log.lines().collect();
     let from = lines.len().saturating_sub(LINES);
@@ -285,7 +285,7 @@ fn build_card(version: &Version, log: &str) -> Markup {
     }
 }
 
-/// How the check match went.
+/// The outcome of the check match.
 async fn check_card(ask: &Ask, version: &Version, check: Option<&Played>) -> Result<Markup, Problem> {
     let Some(played) = check else {
         return Ok(
@@ -327,7 +327,7 @@ async fn check_card(ask: &Ask, version: &Version, check: Option<&Played>) -> Res
     })
 }
 
-/// All versions of the team: what each came to, and which one the board shows.
+/// All versions of the team: the result of each, and which one the board shows.
 async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) -> Result<Markup, Problem> {
     let mut rows = Vec::new();
     for own in all.iter().take(30) {
@@ -362,7 +362,7 @@ async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) 
     })
 }
 
-/// What its build said, whole.
+/// The whole output of its build.
 pub async fn log(ask: Ask) -> Result<Response, Problem> {
     let all = all(&ask).await?;
     let own = found(&ask, &all)?;
@@ -373,7 +373,7 @@ pub async fn log(ask: Ask) -> Result<Response, Problem> {
     Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], log).into_response())
 }
 
-/// A version that stood for its team before does so again.
+/// Makes a former version live again.
 pub async fn live(ask: Ask) -> Result<Response, Problem> {
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {

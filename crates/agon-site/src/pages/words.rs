@@ -1,4 +1,4 @@
-//! Numbers and times as people read them.
+//! Numbers and times in readable form.
 
 use agon_store::Time;
 use maud::{Markup, html};
@@ -26,7 +26,7 @@ pub fn signed(number: f64) -> String {
     }
 }
 
-/// A share as a percentage that never says more than is known: `93 %`, `> 99 %`.
+/// A share as a percentage that never claims more than is known: `93 %`, `> 99 %`.
 pub fn percent(share: f64) -> String {
     match share {
         _ if share > 0.995 => "> 99 %".to_owned(),
@@ -35,7 +35,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// How long something takes or is ago: `8 s`, `41 min`, `5 h`, `2 d`.
+/// How long something takes, or how long ago it was: `8 s`, `41 min`, `5 h`, `2 d`.
 pub fn span(ms: i64) -> String {
     match ms.max(0) / 1000 {
         seconds @ 0..=99 => format!("{seconds} s"),
@@ -50,7 +50,7 @@ pub fn ago(then: Time, now: Time) -> String {
     span(now.0 - then.0)
 }
 
-/// Between which places: `3 to 9`, or `1`.
+/// A range of places: `3 to 9`, or `1`.
 pub fn place((from, to): (usize, usize)) -> String {
     if from == to { from.to_string() } else { format!("{from} to {to}") }
 }
@@ -70,7 +70,7 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// Words that stand behind a colon elsewhere, as a sentence of their own.
+/// Words that follow a colon elsewhere, as a sentence of their own.
 pub fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -82,8 +82,8 @@ pub fn many(number: i64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
-/// A text of ours in which names of files and the like stand between backticks, as terminals show it: on a page they are code. A
-/// last backtick without another one is a sign like any other.
+/// One of our texts, with names of files and the like between backticks for terminals: on a page they become code. A last
+/// backtick without a partner is shown as it is.
 pub fn told(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     let pairs = (parts.len() - 1) / 2 * 2;

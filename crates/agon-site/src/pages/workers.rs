@@ -1,4 +1,4 @@
-//! The organiser's page of the machines that play: who they are, what each has in hand, and their tokens.
+//! The organiser's page of the machines that play: who they are, what each has leased, and their tokens.
 
 use agon_server::ServerError;
 use agon_store::acts::{Annul, Enlist, Enlisted, LetPlayOn, Revoke, WhatAgain};
@@ -18,13 +18,13 @@ use crate::pages::words;
 use crate::problem::Problem;
 use crate::secrets;
 
-/// A worker that was not heard of for so long is silent, in milliseconds.
+/// After how long without a word a worker counts as silent, in milliseconds.
 pub const SILENT: i64 = 60_000;
 const HOUR: i64 = 3_600_000;
-/// The page.
+/// The path of the page.
 const BACK: &str = "/organise/workers";
 
-/// What the forms here send.
+/// The fields of the forms here.
 #[derive(Default, Deserialize)]
 pub struct Typed {
     #[serde(default)]
@@ -35,7 +35,7 @@ pub struct Typed {
     reason: String,
 }
 
-/// What a worker said of its machine.
+/// What a worker said about its machine.
 fn machine(worker: &Working) -> Option<Machine> {
     serde_json::from_str(worker.about.as_deref()?).ok()
 }
@@ -49,13 +49,13 @@ fn state(ask: &Ask, worker: &Working) -> Markup {
         Working { seen: Time(0), .. } => chip("", "clock", "never came"),
         Working { playing: 1.., .. } if quiet => chip("bad", "warn", &format!("silent for {}", ago())),
         Working { playing: 1.., .. } => chip("good", "play", "playing"),
-        // The one inside has no token, and is asked for nothing while there is nothing to play.
+        // The built-in worker has no token, and is asked nothing while there is nothing to play.
         Working { made: Some(_), .. } if quiet => chip("", "pause", &format!("away for {}", ago())),
         _ => chip("", "pause", "idle"),
     }
 }
 
-/// Of its tries of the last hour, how many came to nothing.
+/// How many of its tries of the last hour came to nothing.
 fn void(worker: &Working) -> String {
     match worker.posted + worker.wasted {
         0 => "–".to_owned(),
@@ -68,7 +68,7 @@ fn void(worker: &Working) -> String {
     }
 }
 
-/// The part of the cockpit.
+/// The card in the cockpit.
 pub fn card(ask: &Ask, workers: &[Working]) -> Markup {
     html! {
         section.card {
@@ -87,14 +87,14 @@ pub fn card(ask: &Ask, workers: &[Working]) -> Markup {
     }
 }
 
-/// All of them.
+/// All machines.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     whole(&ask, None, None).await
 }
 
 async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Result<Markup, Problem> {
     let workers = ask.site.store().working(Time(ask.now.0 - HOUR)).await?;
-    // Whose token has not come yet, or who is away, plays nothing.
+    // A worker whose token was never used, or that is away, plays nothing.
     let plays = |worker: &&Working| {
         worker.made.is_some()
             && worker.revoked.is_none()
@@ -183,7 +183,7 @@ fn line(ask: &Ask, worker: &Working) -> Markup {
     } }
 }
 
-/// Takes back what a machine has posted whose token was revoked.
+/// The form that takes back what a machine with a revoked token has posted.
 fn again_form(ask: &Ask, workers: &[Working]) -> Markup {
     html! {
         form.card.form method="post" action="/organise/workers/again" {
@@ -217,21 +217,21 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     }
 }
 
-/// Ends a token.
+/// Revokes a token.
 pub async fn revoke(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Revoke { contest, worker: WorkerId(typed.worker), actor, now }).await?;
     Ok(Redirect::to(BACK))
 }
 
-/// A machine that was paused plays on.
+/// Lets a paused machine play on.
 pub async fn on(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(LetPlayOn { contest, worker: WorkerId(typed.worker), actor, now }).await?;
     Ok(Redirect::to(BACK))
 }
 
-/// What a machine has posted counts no more, and is played again.
+/// Annuls what a machine has posted, to be played again.
 pub async fn again(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let workers = ask.site.store().working(ask.now).await?;
     let found =

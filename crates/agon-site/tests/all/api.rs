@@ -1,4 +1,5 @@
-//! The API: its description is what the router has, answers are as it says, and what belongs to one team is no other's.
+//! The API: its description matches the router, answers match the description, and what belongs to one team is kept from
+//! others.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use boon::{Compiler, Schemas};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Holds answers against the description.
+/// Checks answers against the description.
 struct Judge {
     description: Value,
     seen: BTreeSet<(String, String)>,
@@ -24,7 +25,7 @@ impl Judge {
         Self { description: description(), seen: BTreeSet::new() }
     }
 
-    /// The answer to a call of a path as the router has it, read; it is as the description says.
+    /// The answer to a call of a path in the router's form, parsed and checked against the description.
     fn read<T: DeserializeOwned>(&mut self, method: &str, path: &str, answer: &Answer) -> T {
         let is_good = answer.status == 200;
         let (status, kind) =
@@ -71,7 +72,7 @@ fn the_description_has_every_route_of_the_api_and_nothing_else() {
         .collect();
     assert_eq!(known, routes);
     assert_eq!(described["openapi"], "3.1.0");
-    // Every reference leads somewhere.
+    // Every reference resolves.
     let text = described.to_string();
     for part in text.split("\"$ref\":\"#/components/schemas/").skip(1) {
         let name = part.split('"').next().expect("a name");
@@ -82,7 +83,7 @@ fn the_description_has_every_route_of_the_api_and_nothing_else() {
     assert_eq!(names, ["against", "against_version", "map", "name", "seat", "seed"]);
 }
 
-/// Somebody with a token.
+/// A person with a token.
 async fn somebody(world: &World, name: &str) -> Browser {
     let account = world.account(name, false).await;
     world.signed_in(account, LoginKind::Token).await.0
@@ -132,7 +133,7 @@ async fn answers_are_as_the_description_says() {
     let refused: Problem =
         judge.read("post", "/api/v1/versions/{id}/live", &send(&mut ann, &format!("{one}/live"), b"").await);
     assert_eq!((refused.status, refused.title.as_str()), (409, "Nothing to go back to"));
-    // A draft against the last of the ladder, as nobody was named.
+    // A draft against the last of the ladder, because nobody was named.
     let draft: Asked = judge.read(
         "post",
         "/api/v1/draft",
@@ -169,7 +170,7 @@ async fn answers_are_as_the_description_says() {
     let dare: Asked =
         judge.read("post", "/api/v1/challenge", &ann.post_json("/api/v1/challenge", body).await);
     assert_eq!((dare.game.kind, dare.game.seed.as_str()), (Kind::Challenge, "9223372036854775807"));
-    // All but the replay and the way back were answered here; those are in tests with matches.
+    // All but the replay and going back were answered here; tests with matches cover those.
     let missing: Vec<_> = routes::all().filter(|route| route.is_api()).map(|route| route.path).collect();
     let missing: Vec<_> =
         missing.iter().filter(|path| !judge.seen.iter().any(|(_, seen)| seen == *path)).collect();
@@ -207,7 +208,7 @@ async fn nobody_reaches_what_is_of_another_team() {
         assert_eq!(send(&mut bob, &format!("/api/v1/versions/{version}/live"), b"").await.status, 404);
         assert_eq!(send(&mut bob, "/api/v1/upload?name=bot.py", b"print('B')").await.status, 200);
     }
-    // Nor by sending another's version into a match, or against one's own.
+    // Nor by sending another team's version into a match, or against one's own.
     for body in [format!("{{\"version\":{version}}}"), format!("{{\"against_version\":{version}}}")] {
         assert_eq!(bob.post_json("/api/v1/challenge", &body).await.status, 422, "{body}");
     }
@@ -259,7 +260,7 @@ async fn what_is_wrong_is_said_in_a_sentence() {
         let problem: Problem = judge.read("get", "/api/v1/matches", &ann.get(path).await);
         assert_eq!(problem.status, 422, "{path}");
     }
-    // A token that is none, and a method that is none.
+    // An invalid token, and an invalid method.
     let mut wrong = Browser { bearer: Some("x".repeat(43)), ..world.browser() };
     let problem: Problem = judge.read("get", "/api/v1/me", &wrong.get("/api/v1/me").await);
     assert_eq!(problem.status, 401);

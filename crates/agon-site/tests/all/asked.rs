@@ -1,4 +1,4 @@
-//! Challenges and drafts from the pages, and pages that are live.
+//! Challenges and drafts from the pages, and live pages.
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use agon_worker::play::Played;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Plays what is granted until there is nothing more, at most so many; everybody plays as the first built-in bot.
+/// Plays what is leased until nothing is left, with an upper limit; everybody plays like the first built-in bot.
 async fn play(world: &World, most: usize) {
     let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
     for number in 0..most {
@@ -77,7 +77,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     }
     let after = world.server.store().versions(world.server.contest()).await.expect("read");
     assert_eq!(after.len(), versions.len(), "no version was made");
-    // What is wrong is said, and nothing is asked for.
+    // Mistakes are reported, and no match is asked for.
     for (wrong, why) in [
         (&[("code", ""), ("against", &boss)][..], "Write something"),
         (&[("code", "x"), ("against", "none")], "Choose an opponent"),
@@ -105,7 +105,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     assert!(page.contains("challenge, match") && page.contains("<code>7</code>"), "{page}");
     let theirs = bob.post("/challenge", &wish).await;
     assert_eq!(theirs.status, 422, "it is not Bob's to play with");
-    // And so often within an hour: then it is said when there is room again, on the page before anybody tries.
+    // The hourly limit: once reached, the page says when there is room again before anybody tries.
     let mut last = 0;
     for _ in 0..21 {
         last = ann.post("/challenge", &wish).await.status;
@@ -142,7 +142,7 @@ impl Hints {
         Self(stream, String::new())
     }
 
-    /// Reads until `text` was said.
+    /// Reads until `text` has come.
     async fn until(&mut self, text: &str) {
         let read = async {
             while !self.1.contains(text) {
@@ -156,7 +156,7 @@ impl Hints {
         assert!(in_time.is_ok(), "`{text}` was not said: {}", self.1);
     }
 
-    /// The last id that was said.
+    /// The last id that came.
     fn last(&self) -> String {
         let from = self.1.rfind("id: ").expect("something was said") + 4;
         self.1[from..].lines().next().unwrap_or_default().to_owned()
@@ -172,9 +172,9 @@ async fn who_looks_on_hears_that_something_changed_and_after_a_cut_what_they_mis
     let mut hints = Hints::open(&nobody, None).await;
     hints.until("text/event-stream").await;
     hints.until("retry: ").await;
-    // Through nginx they come at once as well.
+    // nginx passes them on at once as well.
     assert!(hints.1.contains("x-accel-buffering: no"), "{}", hints.1);
-    // The first beat says what is there now; what comes after it is a change.
+    // The first beat tells the current state; whatever comes after it is a change.
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     assert_eq!(rita.post("/organise/announce", &[("text", "Pizza")]).await.status, 303);
     hints.until("data: acts\n").await;
@@ -184,7 +184,7 @@ async fn who_looks_on_hears_that_something_changed_and_after_a_cut_what_they_mis
     let mut again = Hints::open(&nobody, Some(&seen)).await;
     again.until("data: acts\n").await;
     assert_ne!(again.last(), seen);
-    // A page says what it knew when it was made: what changed before its stream was open is not missed.
+    // A page says what it knew when it was made, so a change before its stream was open is not missed.
     let page = rita.get("/ladder").await.text();
     let from = page.find("data-seen=\"").expect("it says so") + 11;
     let seen = page[from..].split('"').next().unwrap_or_default();
@@ -193,7 +193,7 @@ async fn who_looks_on_hears_that_something_changed_and_after_a_cut_what_they_mis
     late.until("data: acts\n").await;
     let mut strange = Hints::open(&nobody, Some("../../x")).await;
     strange.until("200 OK").await;
-    // Of one account so many at once; then there is none, until one is closed.
+    // Only so many per account at once; then none, until one is closed.
     let mut open = Vec::new();
     for _ in 0..STREAMS {
         let mut one = Hints::open(&rita, None).await;
@@ -203,7 +203,7 @@ async fn who_looks_on_hears_that_something_changed_and_after_a_cut_what_they_mis
     let mut refused = Hints::open(&rita, None).await;
     refused.until("503 ").await;
     refused.until("retry-after: 30").await;
-    // A page of many live ones asks no more than it may, and the server stops without waiting for them.
+    // A page with many live parts asks no more often than allowed, and the server stops without waiting for streams.
     let pages = rita.get("/").await;
     assert!(pages.status == 200 && pages.text().contains("data-live=\"board acts"));
     let stopped = tokio::time::timeout(Duration::from_secs(30), world.stop()).await;

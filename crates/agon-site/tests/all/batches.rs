@@ -17,11 +17,11 @@ async fn results_that_come_at_once_are_each_as_if_it_came_alone() {
         Sent::with_all(lines.iter().copied().zip(replays.iter().copied())).expect("plain data")
     };
     let replay = |n: usize| &whole[n].1.replay[..];
-    // Of another worker none is taken, and it spoils nothing.
+    // Results of another worker's matches are refused, and spoil nothing.
     let sent = send(&[&all[0], &all[1]], &[replay(0), replay(1)]);
     let refused: ReceivedAll = read(&liar.post("/results", &sent).await);
     assert_eq!(refused.posted, [Posted::Refused; 2]);
-    // Good ones, one twice, one that is another under the same name, one for what is not there.
+    // Good ones, one sent twice, a different one under the same name, one for a match that does not exist.
     let mut other = all[1].clone();
     other.report.wall_us += 1;
     let nowhere = Sent { attempt: Try { game: 999_999, n: 1 }, ..all[0].clone() };
@@ -34,7 +34,7 @@ async fn results_that_come_at_once_are_each_as_if_it_came_alone() {
     assert_eq!(answer.posted, [Kept, Kept, Kept, Refused, Refused, Kept]);
     let told = alarms(&world).await;
     assert!(told.len() == 1 && told[0].contains("worker honest: posted"), "{told:?}");
-    // The answer was lost: the same again, and alone, as workers of before send them.
+    // The answer was lost: the same batch again, and each alone, as earlier workers send them.
     let sent = send(&[&all[0], &all[1], &all[2], &all[3]], &[replay(0), replay(1), replay(2), replay(3)]);
     for _ in 0..2 {
         let again: ReceivedAll = read(&honest.post("/results", &sent).await);
@@ -43,7 +43,7 @@ async fn results_that_come_at_once_are_each_as_if_it_came_alone() {
     assert_eq!(honest.result(whole[3].0, &whole[3].1).await, Kept);
     assert_eq!(honest.result(whole[4].0, &whole[4].1).await, Kept);
     assert_eq!(world.server.tick(world.now()).await.expect("done").valid, 5);
-    // A lie is found when it is computed again, and harms no other.
+    // A lie is found when it is recomputed, and harms no other result.
     let granted = liar.lease(8).await;
     let good = play(&world, &granted.jobs[0]);
     let bad = Whole { replay: b"nothing".to_vec(), ..good.clone() };
@@ -54,7 +54,7 @@ async fn results_that_come_at_once_are_each_as_if_it_came_alone() {
     assert_eq!(read::<ReceivedAll>(&honest.post("/results", &sent).await).posted, [Kept]);
     let ticked = world.server.tick(world.now()).await.expect("done");
     assert_eq!((ticked.valid, ticked.mismatches), (1, 1));
-    // None of what cannot be read whole is taken.
+    // If a request cannot be read whole, nothing of it is taken.
     let sent = send(&[&all[0], &all[1]], &[replay(0), replay(1)]);
     for (wrong, status) in [
         (sent[..sent.len() - 1].to_vec(), 422),
@@ -90,7 +90,7 @@ async fn whoever_waits_hears_of_work_and_of_the_end() {
         let granted: Granted = read(&waiting.await.expect("answered"));
         assert_eq!(granted.jobs.len(), 1);
     }
-    // A server that ends lets those go who wait.
+    // A server that stops releases those who wait.
     assert!(world.server.store().act(pause(true)).await.expect("answered"));
     let wanted = wait(9, u64::MAX);
     let waiting = tokio::spawn(async move { one.tell("/lease", &wanted).await });

@@ -1,5 +1,5 @@
-//! A day: the organiser says what the contest is, two teams come and hand in, matches are played, and a spectator sees
-//! what all may see and nothing else.
+//! A day: the organiser sets up the contest, two teams join and upload, matches are played, and a spectator sees what
+//! everybody may see and nothing else.
 
 use crate::common::{self, Browser, PASSWORD, World, between, play_some, sign_up};
 use agon_site::{Way, secrets};
@@ -52,7 +52,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     assert_eq!(cid.post("/team/join", &[("code", &join)]).await.status, 303);
     assert!(bob.post("/team/join", &[("code", &join)]).await.text().contains("has all the 2 members"));
     assert!(ann.get("/").await.heading().contains("has no bot yet"));
-    // They hand in.
+    // They upload.
     let answer = ann.upload("/upload", &[], "bot.py", b"print('secret strategy of ann')").await;
     let version = answer.header("location").unwrap_or_else(|| panic!("{}", answer.text())).to_owned();
     assert!(cid.get(&version).await.heading().contains("is being checked"));
@@ -67,7 +67,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     let own: Vec<_> = versions.iter().filter(|version| !version.boss).collect();
     assert_eq!(own.iter().map(|version| version.state).collect::<Vec<_>>(), [VersionState::Live; 2]);
     assert_eq!(own[1].entrant, "Bob", "a team of one is made by itself");
-    // All see the ladder, the teams and the matches; what is a team's own nobody else does.
+    // Everybody sees the ladder, the teams and the matches; nobody else sees what belongs to a team.
     let mut spectator = world.browser();
     let ladder = spectator.get("/ladder").await;
     assert!(
@@ -84,7 +84,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
         assert_eq!(answer.status, 200, "{path}");
         assert!(!answer.text().contains("secret strategy") && !answer.text().contains(&code), "{path}");
     }
-    // The first match was somebody's check match: theirs alone, and the organiser's.
+    // The first match was somebody's check match: only they and the organiser see it.
     assert!(rita.get("/match/1").await.text().contains("check match"));
     assert_eq!(spectator.get("/match/1").await.status, 404);
     let replay = spectator.get(&format!("{game}/replay")).await;
@@ -126,7 +126,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     );
     assert_eq!(ann.post(&format!("{version}/live"), &[]).await.status, 303);
     assert_eq!(ann.get(&version).await.heading(), "v1 is live");
-    // After the deadline nothing is taken, and nothing else changes.
+    // After the deadline no upload is taken, and nothing else changes.
     world.wait(40 * 3_600_000);
     let mut ann = sign_in(&world, "Ann").await;
     assert_eq!(ann.get("/upload").await.heading(), "Nothing can be handed in now");
@@ -222,7 +222,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     let places =
         |board: &agon_server::Board| board.table.places.iter().map(|place| place.version).collect::<Vec<_>>();
     let sealed = store.counts(contest).await.expect("read").sealed;
-    // A ruling has a reason, and is about somebody.
+    // A ruling needs a reason and a subject.
     let about = bobs.to_string();
     let rule = |about: &str, ruling: &str, reason: &str| {
         [("about", about.to_owned()), ("ruling", ruling.to_owned()), ("reason", reason.to_owned())]
@@ -240,7 +240,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
         ("999999", "out", "nobody"),
         ("1/x", "out", "nothing"),
         (&about, "back", "is not out"),
-        // Bosses are ours, and another team's version is none of Bob's.
+        // Bosses are ours, and another team's version is not Bob's.
         ("1", "out", "a boss"),
         (&format!("{bobs}/{first}"), "out", "of Ann"),
     ] {
@@ -248,7 +248,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     }
     assert_eq!(sent(&mut bob, rule(&anns.to_string(), "out", "I want to win")).await.status, 403);
     assert_eq!(store.counts(contest).await.expect("read").sealed, sealed, "nothing was written");
-    // Out: of the ladder and the table, not of the log.
+    // Out: gone from the ladder and the table, not from the log.
     let reason = "Played from <two> accounts.";
     assert_eq!(sent(&mut rita, rule(&about, "out", reason)).await.status, 303);
     assert_eq!(sent(&mut rita, rule(&about, "out", reason)).await.status, 422, "it is so already");
@@ -277,7 +277,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     let both =
         |board: &agon_server::Board| places(board).into_iter().collect::<std::collections::BTreeSet<_>>();
     assert!(both(&after).is_superset(&both(&before)));
-    // A version alone: it stands for its team no more, and nobody goes back to it.
+    // A single version: it is no longer live, and nobody can go back to it.
     let version = format!("{anns}/{first}");
     assert_eq!(sent(&mut rita, rule(&version, "out", "Asked for by the team.")).await.status, 303);
     assert_eq!(ann.get(&format!("/version/{first}")).await.heading(), "v1 does not play any more");
@@ -289,10 +289,10 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     );
     assert_eq!(sent(&mut rita, rule(&version, "back", "It was a mistake.")).await.status, 303);
     assert_eq!(ann.post(&format!("/version/{first}/live"), &[]).await.status, 303);
-    // Uploads are frozen by a button as well.
+    // A button closes uploads as well.
     assert_eq!(rita.post("/organise/freeze", &[]).await.status, 303);
     assert_eq!(ann.get("/upload").await.heading(), "Nothing can be handed in now");
-    // And nobody is invited to it any more.
+    // And no page invites to upload any more.
     for page in ["/", &format!("/team/{anns}"), &format!("/version/{first}")] {
         let told = ann.get(page).await.text();
         assert!(!told.contains("/upload"), "{page}: {told}");
@@ -307,7 +307,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     );
     let (_, found) = agon_server::status::fsck(world.folder.path(), true).await.expect("looked through");
     assert_eq!(found, Vec::<String>::new());
-    // Made again from the log alone, it is the same table.
+    // Rebuilt from the log alone, the table is the same.
     let again = agon_server::status::status(world.folder.path()).await.expect("read");
     let now = world.server.board().await.expect("made");
     assert_eq!((again.board, again.upto), (now.lines, now.upto));

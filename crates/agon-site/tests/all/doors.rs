@@ -1,4 +1,4 @@
-//! The doors: sessions, forms of other sites, limits, and what every answer bears.
+//! The doors: sessions, forms from other sites, limits, and the headers of every answer.
 
 use crate::common::World;
 use agon_site::Way;
@@ -103,14 +103,14 @@ async fn every_answer_bears_what_keeps_browsers_safe() {
         assert_eq!(answer.header("referrer-policy"), Some("same-origin"), "{path}");
         assert!(answer.header("cache-control").is_some(), "{path}");
         assert!(answer.body.len() < 60_000, "{path}");
-        // Nothing that the policy forbids is in the page.
+        // The page contains nothing that the policy forbids.
         let text = answer.text();
         assert!(
             !text.contains(" style=") && !text.contains("<script>") && !text.contains(" onclick"),
             "{path}"
         );
     }
-    // Somebody else's name can be pointed here.
+    // A foreign name can be made to resolve here.
     let foreign = "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     assert_eq!(browser.raw(foreign.as_bytes()).await.status, 421);
 }

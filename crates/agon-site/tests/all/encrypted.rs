@@ -1,4 +1,5 @@
-//! A site that encrypts by itself: sessions go encrypted only, and browsers are bound to it only where somebody vouches for it.
+//! A site that does its own encryption: sessions travel encrypted only, and browsers are bound to it only if somebody
+//! vouches for it.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// The answer to a request, for somebody who trusts only this certificate.
+/// The answer to a request by a client that trusts only this certificate.
 async fn ask(world: &World, certificate: &std::path::Path, request: &str) -> String {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(certificate).expect("there")).expect("a certificate");
@@ -25,7 +26,7 @@ async fn ask(world: &World, certificate: &std::path::Path, request: &str) -> Str
     let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.expect("it is trusted");
     stream.write_all(request.as_bytes()).await.expect("sent");
     let mut bytes = Vec::new();
-    // Whoever closes without a farewell has said all as well.
+    // A peer that closes without a goodbye has still said everything.
     let _ = stream.read_to_end(&mut bytes).await;
     String::from_utf8_lossy(&bytes).to_lowercase()
 }

@@ -9,7 +9,7 @@ async fn archives_and_starters_are_handed_out_and_nothing_else() {
     let world = World::new().await;
     let mut browser = world.browser();
     let page = browser.get("/get").await;
-    // The program of a test needs its machine's libraries.
+    // The test's own program needs this machine's libraries.
     assert_eq!((page.status, page.heading().as_str()), (200, "This server hands out no program"));
     assert!(page.text().contains("wsl --install"));
     let dist = world.folder.path().join("dist");

@@ -1,4 +1,4 @@
-//! All tests of the site, in one program: what all of them need is compiled once, and one PostgreSQL is started for all.
+//! All tests of the site in one program: what all of them need is compiled once, and they share one PostgreSQL.
 
 #[path = "../common/mod.rs"]
 mod common;

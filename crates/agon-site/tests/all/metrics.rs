@@ -1,4 +1,4 @@
-//! Figures for Prometheus: who may read them, and that they are what they say.
+//! Metrics for Prometheus: who may read them, and that they are correct.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use agon_site::Way;
 
 const TOKEN: &str = "a-token-of-twenty-signs";
 
-/// The values by their names with labels; panics at a line that the format does not have.
+/// The values by name with labels; panics on a line that is not in the format.
 fn figures(answer: &Answer) -> BTreeMap<String, f64> {
     assert_eq!(
         (answer.status, answer.header("content-type")),
@@ -85,12 +85,12 @@ async fn figures_are_for_this_machine_and_for_whoever_has_the_token() {
         let text = answer.text();
         assert!(answer.status == 401 && text.contains("not public") && !text.contains("agon_"), "{text}");
     };
-    // From this machine, and under no name that somebody else may have pointed here.
+    // From this machine, and under no name that could have been made to resolve here.
     let lan = World::with(site, Way::Lan).await;
     let mut browser = lan.browser();
     read(&mut browser).await;
     denied(browser.raw(b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").await);
-    // Behind a proxy everybody comes from this machine, also where it forgets to say for whom it speaks.
+    // Behind a proxy everybody comes from this machine, even if it forgets to say for whom it speaks.
     let proxied = World::with(site, Way::Proxy("https://cup.example".into())).await;
     let mut browser = proxied.browser();
     denied(browser.get("/metrics").await);
@@ -102,7 +102,7 @@ async fn figures_are_for_this_machine_and_for_whoever_has_the_token() {
     read(&mut browser).await;
     browser.bearer = Some(format!("{TOKEN}s"));
     denied(browser.get("/metrics").await);
-    // Neither a worker nor a person is a reader of figures, and a reader is neither.
+    // Neither a worker nor a person may read metrics, and a reader is neither of them.
     let (_, mut worker) = proxied.worker("hall 3").await;
     denied(worker.get("/metrics").await);
     browser.bearer = Some(TOKEN.into());

@@ -1,5 +1,5 @@
-//! What an organiser does while a contest runs: lets it come to rest, has matches played again, lets a version that rests play on,
-//! and takes in a whole class.
+//! What an organiser does during a contest: drains it, has matches played again, lifts the suspension of a version, and
+//! enrols a whole class.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ async fn clean(world: &World) {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// All that were ever planned, the first first.
+/// All matches ever planned, the oldest first.
 async fn matches(world: &World) -> Vec<Played> {
     let (store, contest) = (world.server.store(), world.server.contest());
     let mut all = Vec::new();
@@ -47,12 +47,12 @@ async fn a_contest_comes_to_rest_with_no_block_half_played() {
     assert_eq!(counts().await.planned, 1, "half a block");
     assert_eq!(rita.post("/organise/drain", &[]).await.status, 303);
     assert_eq!(rita.get("/organise").await.heading(), "The contest comes to rest");
-    // What is handed in now waits.
+    // What is uploaded now waits.
     let mut ann = sign_up(&world, "Ann", "").await;
     assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
     play_some(&world, 4).await;
     let rest = counts().await;
-    // The check match of what came meanwhile waits.
+    // The check match of what was uploaded meanwhile waits.
     assert_eq!((rest.planned, rest.leased, rest.valid), (1, 0, 6));
     assert_eq!(rita.get("/organise").await.heading(), "The contest is paused");
     let audit = world.server.store().events(world.server.contest(), 1).await.expect("read").remove(0);
@@ -62,7 +62,7 @@ async fn a_contest_comes_to_rest_with_no_block_half_played() {
     play_some(&world, 4).await;
     let versions = world.server.store().versions(world.server.contest()).await.expect("read");
     assert!(versions.iter().any(|version| version.entrant == "Ann" && !version.state.is_waiting()));
-    // Changed one's mind: it goes on as before.
+    // A change of mind: it goes on as before.
     assert_eq!(rita.post("/organise/drain", &[]).await.status, 303);
     assert_eq!(rita.post("/organise/resume", &[]).await.status, 303);
     let before = counts().await.valid;
@@ -86,7 +86,7 @@ async fn what_is_played_again_counts_no_more_and_stays_in_the_log() {
     assert!(page.contains("action=\"/organise/again\""), "{page}");
     let page = ann.get(&format!("/match/{game}")).await.text();
     assert!(!page.contains("/organise/again"), "only organisers see it");
-    // Only what counts, for a reason, and by an organiser.
+    // Only matches that count, with a reason, and by an organiser.
     for (game, reason) in
         [("999999", "none"), (check.as_str(), "a check"), (&game, " "), (&game, "two\nlines")]
     {
@@ -103,7 +103,7 @@ async fn what_is_played_again_counts_no_more_and_stays_in_the_log() {
     assert!(told.contains("The fan had &lt;stopped&gt;.") && told.contains("match"), "{told}");
     let page = world.browser().get(&format!("/match/{game}")).await.text();
     assert!(page.contains("no more, by") && page.contains("The fan had"), "{page}");
-    // The same lineup has a new block with another seed.
+    // The same lineup gets a new block with another seed.
     let planned: Vec<Played> = matches(&world).await.into_iter().skip(all.len()).collect();
     let names = |game: &Played| {
         let mut names: Vec<String> = game.seats.iter().map(|seat| seat.name.clone()).collect();
@@ -112,7 +112,7 @@ async fn what_is_played_again_counts_no_more_and_stays_in_the_log() {
     };
     assert_eq!(planned.len(), rated.seats.len());
     assert!(planned.iter().all(|game| names(game) == names(rated) && game.seed != rated.seed), "{planned:?}");
-    // All of a version: it is owed as many others.
+    // All matches of a version: it is owed as many others.
     let anns = version_of(&world, "Ann").await;
     let team = world.server.store().owner_of(anns).await.expect("read").expect("somebody's");
     let sat = |board: &agon_server::Board| {
@@ -132,7 +132,7 @@ async fn what_is_played_again_counts_no_more_and_stays_in_the_log() {
     play_some(&world, 20).await;
     assert!(sat(&world.server.board().await.expect("made")) > 10, "it plays before all others");
     clean(&world).await;
-    // Made again from the log alone, and from an export, it is the same table.
+    // Rebuilt from the log alone, and from an export, the table is the same.
     let again = status::status(world.folder.path()).await.expect("read");
     let now = world.server.board().await.expect("made");
     assert_eq!((again.board, again.upto), (now.lines, now.upto));
@@ -154,7 +154,7 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
     let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
     let unfit = || Unfit { stage: Stage::Starting, what: "it is gone".into(), fix: None };
     let (store, contest) = (world.server.store(), world.server.contest());
-    // Every match of Ann's comes to nothing, for a minute and more.
+    // Every match of Ann's comes to nothing, for more than a minute.
     let run = async |tag: &str, count: usize| {
         let mut hers = 0;
         for number in 0..count {
@@ -178,7 +178,7 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
     assert_eq!(suspended.keys().copied().collect::<Vec<_>>(), [anns], "and not those who met it");
     run("what was planned", 6).await;
     assert_eq!(run("then", 20).await, 0, "nothing is planned with it");
-    // Ladder matches that are given up leave their blocks without a word in the table.
+    // Ladder matches that are given up leave no trace in the table.
     assert!(matches(&world).await.iter().any(|game| game.state == MatchState::Dead));
     let page = ann.get(&format!("/version/{anns}")).await;
     assert_eq!(page.heading(), "v1 rests");
@@ -219,7 +219,7 @@ async fn what_cannot_be_built_is_nobodys_fault_but_its_authors() {
     let (store, contest) = (world.server.store(), world.server.contest());
     let counts = store.counts(contest).await.expect("read");
     assert_eq!((counts.dead, counts.unfit), (1, 1));
-    // Those who may see the match read why, and the organiser has nothing to mend.
+    // Those who may see the match read why, and the organiser has nothing to fix.
     let game =
         matches(&world).await.into_iter().find(|game| game.state == MatchState::Dead).expect("given up");
     for reader in [&mut ann, &mut rita] {
@@ -239,7 +239,7 @@ async fn a_class_comes_by_a_list_all_or_nobody() {
     let world = World::with("sign_up = \"closed\"\nteam_size = 2", agon_site::Way::Loopback).await;
     let mut rita = rita(&world).await;
     let send = async |rita: &mut Browser, list: &str| rita.post("/organise/people", &[("list", list)]).await;
-    // Whatever is wrong with a line, nobody is taken in.
+    // Whatever is wrong with a line, nobody is enrolled.
     let boss = agon_games::ALL[0].info().builtins[0].name;
     let list =
         format!("name,team\nAnn,Ones\na-n-n,Ones\nBob,ones\nCid,{boss}\nDan,Ones\nEve,Ones\nR I T A\nd%");
@@ -264,7 +264,7 @@ async fn a_class_comes_by_a_list_all_or_nobody() {
     assert!(text.contains("Cid,"), "the list is there to be mended");
     assert_eq!(world.server.store().accounts(9).await.expect("read").1, 1);
     assert_eq!(send(&mut rita, "").await.status, 422);
-    // A good one: each has a link that sets a password, once.
+    // A good list: each person has a link that sets a password, once.
     let page = send(&mut rita, "Ann;Ones\r\nBob;Ones\r\nCid\r\n").await;
     assert_eq!((page.status, page.text().contains("3 accounts are made")), (200, true), "{}", page.text());
     assert!(page.text().contains("This address leads to this machine"), "nobody else can open these links");
@@ -324,7 +324,7 @@ async fn the_contest_is_exported_on_the_site_and_whoever_has_the_file_checks_it(
         assert_eq!(report.seeds.is_some(), secret);
     }
     assert_eq!(rita.get("/organise/export/7").await.status, 404);
-    // Who asks for the secret while the contest plays gets a sentence, and no file.
+    // Asking for the secret while the contest plays gets a sentence, and no file.
     assert_eq!(rita.post("/organise/resume", &[]).await.status, 303);
     world.wait(1_000);
     assert_eq!(rita.post("/organise/export", &[("reveal", "yes")]).await.status, 303);
@@ -332,7 +332,7 @@ async fn the_contest_is_exported_on_the_site_and_whoever_has_the_file_checks_it(
     assert_eq!(again, all);
     let page = rita.get("/organise/export").await.text();
     assert!(page.contains("The last one could not be made: the secret tells the seeds"), "{page}");
-    // What was done is written down, a moment after the page says so.
+    // The act is logged a moment after the page reports it.
     for left in (0..200).rev() {
         let audit = world.server.store().events(world.server.contest(), 1).await.expect("read").remove(0);
         if (audit.actor.as_str(), audit.verb.as_str(), audit.object.as_str()) == ("Rita", "export", "failed")
@@ -344,7 +344,7 @@ async fn the_contest_is_exported_on_the_site_and_whoever_has_the_file_checks_it(
     }
 }
 
-/// The numbers of the exports on the page, once none is being made: so many.
+/// The ids of the exports on the page, once none is being made and there are `count`.
 async fn exported(rita: &mut Browser, count: usize) -> Vec<String> {
     for _ in 0..600 {
         let page = rita.get("/organise/export").await;
@@ -370,12 +370,12 @@ async fn the_pace_is_that_of_the_last_minutes_also_in_a_young_contest() {
         Pace::now(store, contest, &one, world.now()).await.expect("read")
     };
     assert_eq!((pace().await.needs(), pace().await.an_hour()), (None, 0));
-    // One every six seconds, and the last of them just now.
+    // One every six seconds, the last of them just now.
     play_some(&world, 25).await;
     let now = pace().await;
     assert!((5_999..6_500).contains(&now.needs().expect("it is played")), "{now:?}");
     assert!((550..=600).contains(&now.an_hour()), "{now:?}");
-    // What was before a long rest says nothing of how fast they are played after it.
+    // What came before a long rest says nothing about the pace after it.
     world.wait(5 * 3_600_000);
     assert_eq!(pace().await.needs(), None);
     play_some(&world, 25).await;

@@ -1,4 +1,4 @@
-//! What a program writes is its team's and the organiser's: from a real bot's standard error up to the page, and nobody else
+//! What a program writes belongs to its team and the organiser: from a real bot's standard error up to the page, nobody else
 //! gets a byte of it.
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use agon_worker::Program;
 /// What the bot writes on standard error with each answer.
 const SECRET: &str = "my secret plan is the left flank";
 
-/// The game's Python starter, which says what nobody else may know.
+/// The game's Python starter, made to print what nobody else may know.
 fn talkative(folder: &Path) -> PathBuf {
     let starters = agon_games::ALL[0].info().starters;
     let starter = starters.iter().find(|starter| starter.strategy == "bot.py").expect("Python is there");
@@ -20,14 +20,14 @@ fn talkative(folder: &Path) -> PathBuf {
         let file = folder.join(name);
         std::fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("made");
         let said = format!("import sys as _s\nprint('{SECRET}', file=_s.stderr, flush=True)\n");
-        // A docstring and imports of the future come first in Python; none of them has to.
+        // A docstring and `__future__` imports must come first in Python; neither is required.
         let text = if *name == "bot.py" { format!("{said}{text}") } else { (*text).to_owned() };
         std::fs::write(file, text).expect("written");
     }
     folder.to_owned()
 }
 
-/// Whether the secret stands in what this browser gets there.
+/// Whether the secret is in what this browser gets there.
 async fn tells(browser: &mut Browser, path: &str) -> bool {
     let answer = browser.get(path).await;
     let said =
@@ -58,7 +58,7 @@ async fn what_a_program_writes_is_its_teams_and_the_organisers() {
     let bot = talkative(folder.path());
     let bot = BotName::parse(&bot.to_string_lossy()).expect("a folder");
     let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
-    // Its check match, and then one of the ladder at least.
+    // Its check match, and then at least one of the ladder.
     let mut ladder = None;
     for number in 0..6 {
         world.server.tick(world.now()).await.expect("done");
@@ -90,7 +90,7 @@ async fn what_a_program_writes_is_its_teams_and_the_organisers() {
     for other in [&mut bob, &mut nobody] {
         assert_ne!(other.get(&format!("{version}/log")).await.status, 200);
     }
-    // The match of the ladder is public, and what the program wrote in it is not.
+    // The ladder match is public, but not what the program wrote in it.
     let game = ladder.expect("it played in the ladder");
     let (page, output, replay, view) = (
         format!("/match/{game}"),

@@ -1,5 +1,5 @@
-//! Each route as nobody, as somebody else, as whom it belongs to, and as an organiser: what the table of rights says, and
-//! nothing else.
+//! Each route as nobody, as somebody else, as its owner, and as an organiser: what the table of rights says, and nothing
+//! else.
 
 use crate::common::{Answer, Browser, World};
 use agon_server::{Upload, Uploaded};
@@ -19,7 +19,7 @@ fn person(account: AccountId, login: LoginId, organiser: bool, team: Option<Entr
     Actor::Person(Person { account, name: String::new(), organiser, team, login })
 }
 
-/// Whether the answer lets in. What follows may still be wrong in other ways.
+/// Whether the answer lets the caller in. What follows may still be wrong in other ways.
 fn lets_in(answer: &Answer) -> bool {
     let to_sign_in = answer.header("location").is_some_and(|to| to.starts_with("/sign-in?next="));
     !to_sign_in && !matches!(answer.status, 0 | 401 | 403 | 404 | 405 | 500)
@@ -69,10 +69,10 @@ async fn try_out(route: &Route) {
             (Method::Post, routes::Body::Upload) => who.browser.upload(&path, &[], "bot.py", b"pass").await,
             (Method::Post, _) => who.browser.post(&path, &[]).await,
         };
-        // Who reads figures is known by where it asks from, whoever it is.
+        // A reader of metrics is known by its address, whoever it is.
         let actor = if route.verb == Verb::Measure { &Actor::Meter } else { &who.actor };
         let allowed = may(actor, route.verb, object);
-        // A match that is not there is nothing to anybody.
+        // A match that does not exist is nothing to anybody.
         let is_missing = route.of == Of::Contest && route.path.contains("{id}") && answer.status == 404;
         assert!(
             lets_in(&answer) == allowed || (is_missing && allowed),

@@ -1,8 +1,8 @@
-//! What somebody sees who only looks on: a bot's page, and matches by what one wants to know of them.
+//! What a spectator sees: a bot's page, and matches filtered by various criteria.
 
 use crate::common::{self, World};
 
-/// How often something stands in a page.
+/// How often a text occurs in a page.
 fn count(page: &str, what: &str) -> usize {
     page.matches(what).count()
 }
@@ -10,7 +10,7 @@ fn count(page: &str, what: &str) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bots_page_leads_to_the_matches_behind_each_number() {
     let world = World::new().await;
-    // Enough that all bosses have met.
+    // Enough matches that all bosses have met.
     common::play_some(&world, 24).await;
     world.server.keep_board(world.now(), true).await.expect("kept");
     let mut browser = world.browser();
@@ -21,7 +21,7 @@ async fn a_bots_page_leads_to_the_matches_behind_each_number() {
     let text = page.text();
     assert!(text.contains(name.as_str()) && text.contains("By map and by way of ending"), "{text}");
     assert!(text.contains("Head to head") && text.contains("expected from the ratings"), "{text}");
-    // Against one opponent: no match of a third is there.
+    // Against one opponent: no match against a third is listed.
     let (other, rival) = shown.teams.iter().nth(1).expect("another boss");
     let third = shown.teams.keys().nth(2).expect("a third boss");
     let to = format!("/matches?team={}&against={}", team.id, rival.id);
@@ -31,7 +31,7 @@ async fn a_bots_page_leads_to_the_matches_behind_each_number() {
     let body = page.text();
     let table = body.split("<tbody>").nth(1).expect("a table");
     assert!(count(table, "<tr>") > 0 && !table.contains(&format!("<b>{third}</b>")), "{table}");
-    // By a reason that the page itself names.
+    // By a reason that the page itself offers.
     let after = text.split("&amp;reason=").nth(1).expect("a way of ending");
     let reason = after.split('"').next().expect("its address").to_owned();
     let all = browser.get(&format!("/matches?team={}", team.id)).await.text();
@@ -52,7 +52,7 @@ async fn a_bots_page_leads_to_the_matches_behind_each_number() {
     let reasons: Vec<_> = ended.iter().map(|game| game.reason.as_deref()).collect();
     assert!(!reasons.is_empty() && reasons.iter().all(|own| *own == reasons[0]), "{reasons:?}");
     assert!(found("reason=%25".to_owned()).await.is_empty());
-    // A form in which nothing was filled in shows all.
+    // An empty form shows all matches.
     let empty = browser.get("/matches?team=&against=&map=").await;
     assert_eq!((empty.status, rows(&empty.text()) > 0), (200, true));
 }

@@ -1,4 +1,4 @@
-//! Files that come in: many slow ones at once, too large ones, and those that break off.
+//! Uploads: many slow ones at once, too large ones, and those that break off.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use agon_store::LoginKind;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-/// A file of 1 MiB begins to come and then stands still.
+/// Begins to send a file of 1 MiB and then stalls.
 async fn half(browser: &Browser, path: &str) -> TcpStream {
     let mut stream = TcpStream::connect(browser.address).await.expect("it listens");
     let head = format!(
@@ -29,7 +29,7 @@ fn files(folder: &Path) -> usize {
     entries.map(|path| if path.is_dir() { files(&path) } else { 1 }).sum()
 }
 
-/// Waits until so many files lie there, for a while.
+/// Waits a while until there are this many files.
 async fn wait_for(folder: &Path, count: usize) {
     for _ in 0..600 {
         if files(folder) == count {
@@ -63,12 +63,12 @@ async fn slow_uploads_hold_nobody_up_and_leave_nothing_when_they_break_off() {
     let answer =
         quick.ask("POST", "/api/v1/upload?name=bot.py", "application/octet-stream", b"print(1)").await;
     assert_eq!(answer.status, 200, "{}", answer.text());
-    // Who has begun enough is told so, with when to come again.
+    // A client that has begun enough uploads is told so, and when to come back.
     let mut first = first.expect("somebody");
     let answer =
         first.ask("POST", "/api/v1/upload?name=bot.py", "application/octet-stream", b"print(2)").await;
     assert_eq!((answer.status, answer.header("retry-after")), (429, Some("60")), "{}", answer.text());
-    // They go away in the middle: nothing is left but what came whole, and there is room again.
+    // They leave in the middle: nothing remains but what arrived whole, and there is room again.
     drop(slow);
     wait_for(&objects, 1).await;
     let answer =

@@ -1,4 +1,4 @@
-//! Machines that join over the wire: an honest one, and one that lies in every way there is.
+//! Machines that join over HTTP: an honest one, and one that lies in every way there is.
 
 use crate::common::hall::{Worker, alarms, clean, machine, play, read, sent, world};
 use crate::common::{Answer, World};
@@ -25,7 +25,7 @@ async fn a_machine_joins_plays_and_gives_back() {
     }
     let playing = vec![(granted.jobs[4].attempt, 3)];
     assert!(read::<Yours>(&worker.tell("/beat", &Beat { lease, playing }).await).yours);
-    // The same request gets the same answer: what of it is not over.
+    // The same request gets the same answer: those of its matches that are not over.
     let again = Wanted { request: format!("{}-1", worker.run), most: 8, wait_ms: 0 };
     assert_eq!(read::<Granted>(&worker.tell("/lease", &again).await).jobs, granted.jobs[4..]);
     assert_eq!(worker.tell("/abort", &Back { lease }).await.status, 200);
@@ -37,12 +37,12 @@ async fn a_machine_joins_plays_and_gives_back() {
     clean(&world).await;
 }
 
-/// Each way to lie, and what comes of it. Whatever it is, the log holds nothing of it.
+/// Each way to lie, and its consequence. Nothing of it ever gets into the log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     let world = world().await;
     let (mut honest, mut liar) = (Worker::new(&world, "honest").await, Worker::new(&world, "liar").await);
-    // 1: what somebody else has in hand.
+    // 1: a result for somebody else's lease.
     let (lease, job) = honest.one().await;
     let whole = play(&world, &job);
     assert!(!read::<Yours>(&liar.tell("/start", &job.attempt).await).yours);
@@ -57,7 +57,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
         "it has it still"
     );
     assert_eq!(honest.result(job.attempt, &whole).await, Posted::Kept);
-    // 2: twice, and then something else.
+    // 2: the same result twice, and then a different one.
     assert_eq!(honest.result(job.attempt, &whole).await, Posted::Kept);
     let mut other = play(&world, &job);
     other.report.wall_us += 1;
@@ -66,7 +66,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     assert!(told.len() == 1 && told[0].contains("worker honest: posted"), "{told:?}");
     world.server.tick(world.now()).await.expect("done");
 
-    // 3 to 9: a replay that is not the match. It is found when it is recomputed.
+    // 3 to 9: a replay that is not of the match. Recomputing it finds out.
     let shorter = |bytes: &[u8], from: usize, of: usize| bytes[..bytes.len() * from / of].to_vec();
     for lie in 3..=9 {
         let (_, job) = liar.one().await;
@@ -89,7 +89,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
             }
             8 => Whole { replay: b"no replay at all".to_vec(), ..honestly },
             _ => {
-                // Scores of one seat more than there are.
+                // Scores for one seat too many.
                 let mut report = honestly.report.clone();
                 report.max_ms.push(0.0);
                 report.faults.push(None);
@@ -108,7 +108,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
         assert_eq!(again, Try { n: job.attempt.n + 1, ..job.attempt }, "lie {lie}");
     }
 
-    // 10: a lease that has ended. Somebody else plays it meanwhile; whoever is first is taken.
+    // 10: a lease that has ended. Somebody else plays the match meanwhile; the first result is taken.
     let (lease, job) = liar.one().await;
     world.wait(61_000);
     world.server.tick(world.now()).await.expect("done");
@@ -119,7 +119,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     assert_eq!(liar.result(job.attempt, &play(&world, &job)).await, Posted::Settled);
     world.server.tick(world.now()).await.expect("done");
 
-    // 11: that a match of the ladder can never be played. It is played again all the same.
+    // 11: the claim that a ladder match can never be played. It is played again all the same.
     let (_, job) = liar.one().await;
     liar.tell("/void", &Voided { attempt: job.attempt, nothing }).await;
     let now = status::status(world.folder.path()).await.expect("looked at");
@@ -129,7 +129,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     let log = world.server.store().log(world.server.contest(), 0, 1000).await.expect("read");
     assert!(log.len() >= 9 && log.iter().all(|row| row.body.contains(r#""worker":"honest""#)), "{log:?}");
 
-    // 12: out of order, about what is not there, huge, cut off, no JSON.
+    // 12: out of order, about matches that do not exist, huge, cut off, not JSON.
     let nowhere = Try { game: 999_999, n: 1 };
     assert!(!read::<Yours>(&liar.tell("/start", &nowhere).await).yours);
     assert_eq!(liar.result(nowhere, &whole).await, Posted::Refused);
@@ -170,7 +170,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     clean(&world).await;
 }
 
-/// Plays whatever there is until a match is among it, and says which try of it that was.
+/// Plays whatever there is until this match comes up, and returns which try of it that was.
 async fn takes_over(world: &World, worker: &mut Worker, lost: Try) -> Try {
     for _ in 0..20 {
         let (_, job) = worker.one().await;
@@ -183,7 +183,7 @@ async fn takes_over(world: &World, worker: &mut Worker, lost: Try) -> Try {
     panic!("nobody plays match {} again", lost.game)
 }
 
-/// Sends bytes and goes away.
+/// Sends bytes and leaves.
 async fn cut_off(world: &World, bytes: &[u8]) {
     use tokio::io::AsyncWriteExt as _;
     let mut stream = tokio::net::TcpStream::connect(world.address).await.expect("it listens");
@@ -216,7 +216,7 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     said(worker.hello(Machine { speed: 111.0, ..machine() }).await, 403, "Its speed is 111");
     said(worker.hello(Machine { speed: 0.0, ..machine() }).await, 403, "no number above 0");
     said(worker.hello(Machine { kernel: "x".repeat(201), ..machine() }).await, 403, "more of itself");
-    // Without trust only a sandbox that holds.
+    // Without trust, only a sandbox that confines is accepted.
     let file = world.folder.path().join("contest.toml");
     let text = std::fs::read_to_string(&file).expect("written");
     std::fs::write(&file, text.replace("trust_bots = true", "packages = [\"/srv/numpy\"]")).expect("written");
@@ -227,28 +227,28 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     said(worker.hello(good.clone()).await, 200, "hall 1");
     let leased = worker.lease(1).await;
     assert_eq!(leased.jobs.len(), 1);
-    // Another process with the same token: the first one is told, and what it had goes back.
+    // Another process with the same token: the first one is told, and what it had leased goes back.
     let mut second =
         Worker { run: "second".into(), http: worker.http.clone(), ..Worker::stranger(&world, "other").await };
     said(second.hello(good).await, 200, "hall 1");
     said(worker.tell("/start", &leased.jobs[0].attempt).await, 409, "a token of its own");
     assert_eq!(second.lease(1).await.jobs[0].attempt.game, leased.jobs[0].attempt.game);
-    // A source is for whoever has its match in hand.
+    // A source is given only to the worker that has leased its match.
     let sha = "0".repeat(64);
     said(second.http.get(&format!("/work/v1/source?run=second&sha={sha}")).await, 404, "");
     said(second.http.get("/work/v1/source?run=second&sha=../../agon.db").await, 404, "");
-    // Revoked, it is told so, and what it had in hand goes to others.
+    // A revoked worker is told so, and what it had leased goes to others.
     let (contest, now) = (world.server.contest(), world.now());
     let revoke = Revoke { contest, worker: worker.id, actor: "Boss".into(), now };
     assert!(world.server.store().act(revoke.clone()).await.expect("answered"));
     assert!(!world.server.store().act(revoke).await.expect("answered"));
     said(second.tell("/lease", &Wanted { request: "9".into(), most: 1, wait_ms: 0 }).await, 403, "revoked");
-    // So is a request that waited for work since before that: it gets none.
+    // So does a request that was already waiting for work: it gets none.
     let waited = world.server.lease(worker.id, "waited", 1, world.now()).await.expect("answered");
     assert!(waited.jobs.is_empty(), "{waited:?}");
     let now = status::status(world.folder.path()).await.expect("looked at");
     assert!(now.counts.leased == 0 && now.counts.planned > 0, "{:?}", now.counts);
-    // A token of a person, and none, are no worker's.
+    // A person's token, or none, is not a worker's.
     let ann = world.account("Ann", true).await;
     let (mut person, _) = world.signed_in(ann, LoginKind::Token).await;
     said(person.get("/work/v1?program=x").await, 401, "worker's token is needed");

@@ -1,4 +1,4 @@
-//! A program at the wire of workers, honest or not.
+//! A program that speaks the workers' protocol, honest or not.
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Answer, Browser, World};
 
-/// A contest in which a machine of speed 100 without a sandbox is welcome.
+/// A contest that accepts a machine of speed 100 without a sandbox.
 pub async fn world() -> World {
     let world = World::with("sign_up = \"open\"", Way::Loopback).await;
     let file = world.folder.path().join("contest.toml");
@@ -25,7 +25,7 @@ pub async fn world() -> World {
     world
 }
 
-/// A program at the wire.
+/// A program that speaks the workers' protocol.
 pub struct Worker {
     pub id: WorkerId,
     pub http: Browser,
@@ -47,7 +47,7 @@ pub fn machine() -> Machine {
 }
 
 impl Worker {
-    /// One with a token, that has not introduced itself.
+    /// A worker with a token that has not introduced itself.
     pub async fn stranger(world: &World, name: &str) -> Self {
         let (worker, http) = world.worker(name).await;
         let id = worker.id;
@@ -81,7 +81,7 @@ impl Worker {
         read(&self.tell("/lease", &Wanted { request, most, wait_ms: 0 }).await)
     }
 
-    /// One match, begun.
+    /// Leases one match and begins it.
     pub async fn one(&mut self) -> (i64, Job) {
         let granted = self.lease(1).await;
         let job = granted.jobs.into_iter().next().expect("there is work");
@@ -128,7 +128,7 @@ pub async fn alarms(world: &World) -> Vec<String> {
     events.into_iter().filter(|event| event.verb == "alarm").map(|event| event.detail).collect()
 }
 
-/// Everything is as it must be, also when every match is computed again.
+/// Everything is as it must be, even when every match is recomputed.
 pub async fn clean(world: &World) {
     let (_, found) = status::fsck(world.folder.path(), true).await.expect("looked through");
     assert_eq!(found, Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! A site in this process, a clock that the test turns, and browsers of a few lines.
+//! A site in this process, a clock that the test moves, and browsers of a few lines.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 pub mod database;
 pub mod hall;
 
-/// Everybody's.
+/// Everybody's password.
 pub const PASSWORD: &str = "four unrelated words here";
 
 /// When tests begin: 2026-11-23, 06:40 UTC.
@@ -74,7 +74,7 @@ impl World {
     pub async fn in_folder(folder: TempDir, section: &str, way: Way) -> Self {
         write_file(folder.path(), section);
         let mut server = Server::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
-        // Each match that is played is to stand in the log.
+        // Every match played must be in the log, so none is played again as a check.
         server.play_again_one_in(0);
         let (server, clock) = (Arc::new(server), Arc::new(AtomicI64::new(START)));
         let now = clock.clone();
@@ -100,7 +100,7 @@ impl World {
         }
     }
 
-    /// Somebody with an account that no password opens.
+    /// Makes an account that no password opens.
     pub async fn account(&self, name: &str, organiser: bool) -> AccountId {
         let (contest, now) = (self.server.contest(), self.now());
         let act = SignUp { contest, name: name.into(), password: "$none".into(), invite: None, now };
@@ -128,7 +128,7 @@ impl World {
         }
     }
 
-    /// A browser or a program in which this account is signed in.
+    /// A browser or a program that is signed in to this account.
     pub async fn signed_in(&self, account: AccountId, kind: LoginKind) -> (Browser, LoginId) {
         let secret = secrets::fresh();
         let act = Begin {
@@ -151,7 +151,7 @@ impl World {
         (browser, login)
     }
 
-    /// A machine with a token, and what speaks for it.
+    /// A machine with a token, and the client that speaks for it.
     pub async fn worker(&self, name: &str) -> (AtWork, Browser) {
         let secret = secrets::fresh();
         let (contest, now, sha) = (self.server.contest(), self.now(), secrets::sha(&secret));
@@ -172,7 +172,7 @@ pub struct Browser {
     pub address: SocketAddr,
     pub cookies: BTreeMap<String, String>,
     pub bearer: Option<String>,
-    /// Headers besides.
+    /// Extra headers.
     pub extra: Vec<(String, String)>,
 }
 
@@ -212,7 +212,7 @@ impl Browser {
     /// Sends bytes as they are, and reads to the end.
     pub async fn raw(&self, request: &[u8]) -> Answer {
         let mut stream = tokio::net::TcpStream::connect(self.address).await.expect("it listens");
-        // Whoever refuses early may close before all was sent.
+        // A server that refuses early may close before everything is sent.
         let _ = stream.write_all(request).await;
         let (mut bytes, mut piece) = (Vec::new(), vec![0; 16 << 10]);
         // A stream of hints has no end.
@@ -329,13 +329,13 @@ fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// Plays a match. What a team handed in plays like a built-in bot, for this test is not about sandboxes.
+/// Plays a match. Uploaded bots play like a built-in one, because this test is not about sandboxes.
 pub async fn play(world: &World, worker: WorkerId, job: &Job) {
     let first = agon_games::ALL[0].info().builtins[0].name;
     play_as(world, worker, job, &BotName::parse(&format!("builtin:{first}")).expect("a name")).await;
 }
 
-/// Plays a match. What a team handed in plays like this bot.
+/// Plays a match. Uploaded bots play like this bot.
 pub async fn play_as(world: &World, worker: WorkerId, job: &Job, bot: &BotName) {
     let bots: Vec<BotName> = job
         .seats
@@ -354,7 +354,7 @@ pub async fn play_as(world: &World, worker: WorkerId, job: &Job, bot: &BotName) 
     world.server.post(worker, job.attempt, result, world.now()).await.expect("answered");
 }
 
-/// Plays so many matches, and looks after them.
+/// Plays this many matches, and does the server's upkeep.
 pub async fn play_some(world: &World, count: usize) {
     let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
     for number in 0..count {
@@ -370,7 +370,7 @@ pub async fn play_some(world: &World, count: usize) {
     world.server.keep_board(world.now(), true).await.expect("kept");
 }
 
-/// What stands between two texts.
+/// The text between two texts.
 pub fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let at = text.find(from).unwrap_or_else(|| panic!("{from} in {text}")) + from.len();
     text[at..].split(to).next().unwrap_or_default()

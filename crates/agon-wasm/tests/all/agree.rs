@@ -1,5 +1,5 @@
-//! The module computes what this machine computes, to the byte: recorded matches of the originals, and ten matches of
-//! each game. The module is there when it was asked for: `AGON_WASM=1 cargo test -p agon-wasm`.
+//! The module computes the same as this machine, to the byte: recorded matches of the originals, and ten matches of each
+//! game. The module exists if it was asked for: `AGON_WASM=1 cargo test -p agon-wasm`.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ fn the_module_agrees_with_this_machine() {
     assert_eq!(expected.lines().count(), said.lines().count());
 }
 
-/// A digest of all that can be asked of a replay.
+/// A digest of everything that can be asked about a replay.
 fn digest(replay: &[u8]) -> String {
     let mut hash = Sha256::new();
     for text in texts(&mut Engines::default(), replay, Privacy::Private).expect("a replay of ours") {

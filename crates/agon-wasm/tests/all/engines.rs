@@ -1,4 +1,4 @@
-//! The engines gives what a view gives, refuses in sentences what it cannot open, and keeps no more open than it says.
+//! The engines return what a view returns, refuse in sentences what they cannot open, and keep no more open than they say.
 
 use crate::common::{played, texts};
 use agon_replay::Replay;
@@ -42,20 +42,20 @@ fn an_order_that_is_wished_for_is_read_as_a_bot_writes_it() {
         let id = id(&engines.open(&bytes, Privacy::Private).unwrap());
         assert!(engines.wish(1, 1, "").unwrap_err().gone, "nothing is analysed yet");
         engines.analyse(id).unwrap();
-        // Near the end, where futures are short; an order that the rules took as it is.
+        // Near the end, where futures are short; an order that the rules accepted unchanged.
         let mut steps = (1..=view.steps()).rev().map(|step| view.line(step).unwrap());
         let line = steps.find(|line| line.rejected.is_empty() && line.answers[0].text.is_some()).unwrap();
         let (step, seat) = (line.step, u32::from(line.answers[0].seat));
         let text = String::from_utf8(engines.written(step, seat).unwrap()).unwrap();
         engines.wish(step, seat, &text).unwrap();
         let outlook: Value = serde_json::from_slice(&engines.refine(6, step, false).unwrap()).unwrap();
-        // It is the order of the match, so nothing changes by it, to the last future.
+        // It is the order of the match, so it changes nothing, down to the last future.
         assert_eq!(outlook["wish"]["gain"]["mean"], 0.0, "{name}: {outlook}");
         assert_eq!(outlook["wish"]["gain"]["count"], 3, "{name}");
         let sum: f64 =
             outlook["chances"].as_array().unwrap().iter().map(|it| it["mean"].as_f64().unwrap()).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{name}: {outlook}");
-        // What was looked at before is kept; of another step nothing is known yet.
+        // What was examined before is kept; nothing is known of another step yet.
         let outlook: Value = serde_json::from_slice(&engines.refine(0, 1, false).unwrap()).unwrap();
         assert_eq!(
             (&outlook["pairs"], &outlook["orders"][0]["gain"]["count"]),
@@ -90,7 +90,7 @@ fn what_cannot_be_opened_is_refused_in_a_sentence() {
         damaged[place] ^= 0x40;
         assert!(refused(&damaged).error.contains("damaged"), "at {place}");
     }
-    // What says that it unpacks to more than there may be is refused before anything is unpacked.
+    // A file that claims to unpack to more than is allowed is refused before anything is unpacked.
     let huge = [&b"AGONRPL1H\x01"[..], &[0xff, 0xff, 0xff, 0xff, 0x0f, 4], &[0; 12]].concat();
     assert!(refused(&huge).error.contains("impossible size"));
 }
@@ -145,7 +145,7 @@ fn a_redacted_view_says_less() {
     assert!(names(&own[0]) && !names(&public[0]));
 }
 
-/// Plays a match by hand to its end: seat 1 chooses what it is given first, the others are bots.
+/// Plays a match by hand to its end: seat 1 takes the first choice it is offered, the others are bots.
 fn by_hand(engines: &mut Engines, game: &str) -> Vec<u8> {
     let info = agon_games::find(game).unwrap().info();
     let mut seats = vec![serde_json::json!({ "builtin": null })];

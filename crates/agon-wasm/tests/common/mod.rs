@@ -1,4 +1,4 @@
-//! Matches to open, and all that can be asked of them.
+//! Matches to open, and everything that can be asked about them.
 
 use agon_game::{Answer, PackedAnswer, Seat, Setup};
 use agon_replay::{End, Header, SeatInfo, Writer};

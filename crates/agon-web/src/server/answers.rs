@@ -27,7 +27,7 @@ use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::shelf::{LARGEST, Shelf, ShelfError};
 
-/// All that can be asked. Whatever is below `/api` is for who has the key; the rest holds nothing private.
+/// Everything that can be asked. Whatever is below `/api` requires the key; the rest contains nothing private.
 pub fn routes(app: Arc<AppState>) -> Router {
     let private = Router::new()
         .route("/start", get(start))
@@ -65,12 +65,12 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .with_state(app)
 }
 
-/// A refusal as the app reads it.
+/// A refusal in the form that the app reads.
 pub(super) fn problem(code: StatusCode, why: &str) -> Response {
     (code, Json(Refused { error: why.to_owned(), foreign: false })).into_response()
 }
 
-/// What the start page shows.
+/// The content of the start page.
 async fn start(State(app): State<Arc<AppState>>) -> Response {
     let listed = tokio::task::spawn_blocking(move || Listing {
         version: env!("CARGO_PKG_VERSION"),
@@ -139,7 +139,7 @@ async fn view_of_bytes(State(app): State<Arc<AppState>>, bytes: Bytes) -> Respon
 /// Why there is nothing to see.
 struct Refusal {
     why: String,
-    /// Whether the file is no replay of ours: then the page looks whether it knows it.
+    /// Whether the file is not one of our replays: the page then checks whether it knows the format.
     foreign: bool,
 }
 
@@ -149,7 +149,7 @@ impl From<ShelfError> for Refusal {
     }
 }
 
-/// A file as it is, for pages that compute their matches by themselves.
+/// A file as it is, for pages that compute their matches themselves.
 async fn file(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Response {
     match tokio::task::spawn_blocking(move || which.bytes(&app.shelf)).await {
         Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
@@ -168,14 +168,14 @@ async fn journal(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -
     }
 }
 
-/// A bot of a journal, by its place in it, from 0.
+/// A bot of a journal, by index there, from 0.
 #[derive(Deserialize)]
 struct OfBot {
     journal: String,
     bot: usize,
 }
 
-/// What stands with the losses of a bot.
+/// What goes along with the losses of a bot.
 async fn why(State(app): State<Arc<AppState>>, Query(OfBot { journal, bot }): Query<OfBot>) -> Response {
     let found = tokio::task::spawn_blocking(move || {
         let path = app.shelf.find(&journal).map_err(|error| error.to_string())?;
@@ -198,7 +198,7 @@ struct Whose {
     seat: usize,
 }
 
-/// The step of a match that changed the chance of a seat most.
+/// The step of a match that changed a seat's chance most.
 async fn swing(State(app): State<Arc<AppState>>, Query(whose): Query<Whose>) -> Response {
     let found = tokio::task::spawn_blocking(move || {
         let Whose { journal, block, game, seat } = whose;
@@ -218,15 +218,15 @@ async fn swing(State(app): State<Arc<AppState>>, Query(whose): Query<Whose>) -> 
     }
 }
 
-/// A replay that was opened.
+/// An opened replay.
 #[derive(Serialize)]
 struct Opened<'a> {
-    /// How its steps are asked for.
+    /// Its name in requests for steps.
     id: String,
     head: &'a Head,
 }
 
-/// Opens a replay, and keeps it open for the steps that will be asked for.
+/// Opens a replay, and keeps it open for the steps that will be requested.
 async fn view(
     app: Arc<AppState>,
     read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static,
@@ -255,10 +255,10 @@ struct Steps {
     to: u32,
 }
 
-/// No more steps are sent when this many bytes are together; who wants the rest asks again.
+/// Once this many bytes have gathered no more steps are sent; the page requests the rest.
 const ENOUGH: usize = 512 << 10;
 
-/// The lines of steps: the first at least, when there is such a step.
+/// The lines of steps: at least the first, if there is such a step.
 async fn steps(State(app): State<Arc<AppState>>, Query(Steps { id, from, to }): Query<Steps>) -> Response {
     let Some(view) = app.opened(&id) else {
         return problem(StatusCode::GONE, "this replay was put away; open it again");
@@ -282,7 +282,7 @@ async fn steps(State(app): State<Arc<AppState>>, Query(Steps { id, from, to }): 
     }
 }
 
-/// Which match that is or was played here.
+/// A match that is or was played here.
 #[derive(Deserialize)]
 struct Played {
     name: String,
@@ -322,7 +322,7 @@ pub(super) fn ndjson(lines: mpsc::Receiver<Bytes>) -> Response {
     ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(pieces)).into_response()
 }
 
-/// Which message: that which asked `seat` at `step`.
+/// The message that asked `seat` at `step`.
 #[derive(Deserialize)]
 struct Asked {
     step: usize,
@@ -357,7 +357,7 @@ async fn message(asked: Asked, read: impl FnOnce() -> Result<Replay, String> + S
     }
 }
 
-/// Which step, from 1, becomes a section of a spec file, and about which rule.
+/// The step, from 1, that becomes a section of a spec file, and the rule it is about.
 #[derive(Deserialize)]
 struct Wanted {
     step: u32,
@@ -386,22 +386,22 @@ async fn section(wanted: Wanted, read: impl FnOnce() -> Result<Replay, String> +
     }
 }
 
-/// No list of choices is larger, in bytes.
+/// The largest list of choices, in bytes.
 const LARGEST_CHOICE: usize = 1 << 20;
-/// So long a page waits for the others before it asks again.
+/// How long a page waits for the others before it asks again.
 const PATIENT: Duration = Duration::from_secs(15);
 
 async fn seat_begun(Extension(seat): Extension<TakenSeat>) -> Response {
     json(seat.begun())
 }
 
-/// From which step on.
+/// The first step wanted.
 #[derive(Deserialize)]
 struct Since {
     steps: u32,
 }
 
-/// What was played since; waits for it.
+/// What was played since then; waits for it.
 async fn seat_turn(Extension(seat): Extension<TakenSeat>, Query(Since { steps }): Query<Since>) -> Response {
     let mut changes = seat.changes();
     let waited = tokio::time::timeout(PATIENT, async {
@@ -419,7 +419,7 @@ async fn seat_turn(Extension(seat): Extension<TakenSeat>, Query(Since { steps })
     }
 }
 
-/// The replay of a match that is over.
+/// The replay of a finished match.
 async fn seat_replay(Extension(seat): Extension<TakenSeat>) -> Response {
     match seat.replay() {
         Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),

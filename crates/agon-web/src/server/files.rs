@@ -13,10 +13,10 @@ use crate::app;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
-/// For what changes its name when it changes.
+/// For files whose name changes with their content.
 const KEPT: &str = "private, max-age=31536000, immutable";
 
-/// Where they are asked for.
+/// The routes.
 pub(super) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/", get(page))
@@ -43,14 +43,14 @@ fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
     ([(header::CONTENT_TYPE, kind), (header::CONTENT_ENCODING, "gzip")], bytes).into_response()
 }
 
-/// A part of the app. Its name changes with it, so that the browser may keep it, and what it compiled of it.
+/// A part of the app. Its name changes with its content, so the browser may cache it, and what it compiled from it.
 async fn part(Path(name): Path<String>) -> Response {
     let Some(part) = app::Part::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
     let kind = if part.is_style() { STYLE } else { SCRIPT };
     ([(header::CACHE_CONTROL, KEPT)], packed(kind, part.bytes())).into_response()
 }
 
-/// The engines, in the form that the browser takes. Their name changes with them, so that it may keep them.
+/// The engines, in an encoding that the browser accepts. Their name changes with their content, so it may cache them.
 async fn engine(headers: HeaderMap) -> Response {
     if !agon_module::is_built() {
         return StatusCode::NOT_FOUND.into_response();

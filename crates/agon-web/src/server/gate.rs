@@ -1,8 +1,8 @@
 //! Who is let in.
 //!
-//! The page itself is for everybody: it holds nothing. What is private needs the key in a header, which no other
-//! site can make a browser send. A browser gets the key once, by a link that is good for one opening, and keeps
-//! it for this tab and this origin. A cookie would go to every port of this machine, so there is none.
+//! The page itself is for everybody: it contains nothing. What is private requires the key in a header, which no other site
+//! can make a browser send. A browser gets the key once, by a link that can be opened once, and keeps it for this tab and
+//! this origin. There is no cookie, because one would go to every port of this machine.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -27,19 +27,19 @@ pub const KEY: &str = "x-agon-key";
 /// The header that holds the token of a seat.
 pub const SEAT: &str = "x-agon-seat";
 
-/// The app loads nothing from elsewhere and runs no script that is written into a page. Its engines are a module of
-/// WebAssembly in a worker, whose script lies within the app's.
+/// The app loads nothing from elsewhere and runs no inline script. Its engines are a WebAssembly module in a worker, whose
+/// script is inside the app's.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' \
                       'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; frame-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
-/// What scripts that people write in the page run in: a page of its own without an origin, from which nothing gets out.
-/// Only there texts may become code.
+/// What scripts written in the page run in: a page of its own without an origin, from which nothing gets out. Only there may
+/// text become code.
 pub const BOX_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; \
                               worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'; \
                               frame-ancestors 'self'";
 
-/// Around every answer: only who means this server gets one, and nothing of it is kept or framed.
+/// Around every answer: only requests meant for this server are answered, and no answer is cached or framed.
 pub async fn all(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let mut answer = if host_is_ours(request.headers(), app.address) {
         next.run(request).await
@@ -59,7 +59,7 @@ pub async fn all(State(app): State<Arc<AppState>>, request: Request, next: Next)
     answer
 }
 
-/// Around what is private: only who has the key, and comes from our own page.
+/// Around what is private: only for callers that have the key and come from our own page.
 pub async fn private(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let key = headers.get(KEY).and_then(|key| key.to_str().ok()).unwrap_or_default();
@@ -77,7 +77,7 @@ pub async fn private(State(app): State<Arc<AppState>>, request: Request, next: N
     }
 }
 
-/// Around what belongs to a seat: only who has its token, and comes from our own page.
+/// Around what belongs to a seat: only for callers that have its token and come from our own page.
 pub async fn seated(State(app): State<Arc<AppState>>, mut request: Request, next: Next) -> Response {
     let headers = request.headers();
     let token = headers.get(SEAT).and_then(|token| token.to_str().ok()).unwrap_or_default();
@@ -96,7 +96,7 @@ pub async fn seated(State(app): State<Arc<AppState>>, mut request: Request, next
     }
 }
 
-/// The request with all of its body, of which no part may be waited for too long.
+/// The request with its whole body; no part of it may take too long to arrive.
 async fn whole(request: Request, patience: Duration) -> Result<Request, Response> {
     let (head, body) = request.into_parts();
     let (mut body, mut content) = (body.into_data_stream(), Vec::new());
@@ -123,13 +123,13 @@ pub struct Link {
     link: String,
 }
 
-/// Gives the key to who opens a link for the first time, and goes on to an address without it.
+/// Gives the key to the first who opens a link, and redirects to an address without it.
 pub async fn start(
     State(app): State<Arc<AppState>>,
     method: Method,
     Query(Link { link }): Query<Link>,
 ) -> Response {
-    // Programs that look at links before people do ask for the head alone.
+    // Programs that look at links before people do request only the head.
     if method != Method::GET {
         return StatusCode::NO_CONTENT.into_response();
     }
@@ -141,7 +141,7 @@ pub async fn start(
     let nonce = fresh_secret();
     let policy =
         format!("default-src 'none'; script-src 'nonce-{nonce}'; base-uri 'none'; frame-ancestors 'none'");
-    // Both stand in a script: JSON strings, in which nothing can end it.
+    // Both are inserted into a script: as JSON strings, in which nothing can end it.
     let text = |text: &str| serde_json::Value::from(text).to_string().replace('<', "\\u003c");
     let page = format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Agon</title>\n<script nonce=\"{nonce}\">\n\
@@ -156,8 +156,8 @@ pub async fn start(
     ([(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, policy)], page).into_response()
 }
 
-/// Whether the browser meant this server. On the loopback only names of the loopback do: a name that
-/// somebody else can point there does not.
+/// Whether the browser meant this server. On the loopback only loopback names count: a foreign name could be made to resolve
+/// there.
 fn host_is_ours(headers: &HeaderMap, address: SocketAddr) -> bool {
     let Some((name, port)) = text(headers, &header::HOST).rsplit_once(':') else { return false };
     let name = name.trim_start_matches('[').trim_end_matches(']');
@@ -165,8 +165,8 @@ fn host_is_ours(headers: &HeaderMap, address: SocketAddr) -> bool {
     (local || !address.ip().is_loopback()) && port.parse() == Ok(address.port())
 }
 
-/// Whether a page of this server asks. Browsers say where a request comes from whenever it can change
-/// something, and with others when it comes from another site.
+/// Whether a page of this server is asking. Browsers say where a request comes from whenever it can change something, and
+/// otherwise when it comes from another site.
 fn origin_is_ours(headers: &HeaderMap, must: bool) -> bool {
     match headers.get(header::ORIGIN) {
         None => !must,
@@ -178,7 +178,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// Whether two texts are equal, without telling by the time it takes where they differ.
+/// Whether two texts are equal, in a time that does not reveal where they differ.
 pub fn same(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
 }

@@ -1,4 +1,4 @@
-//! A match as one page with everything in it, to be given away.
+//! A match as one self-contained page, to be given away.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::AppState;
 use super::answers::{Which, problem};
 use crate::page;
 
-/// The page of a match that this server knows by its name.
+/// The page of a match that this server knows by name.
 pub(super) async fn of_name(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Response {
     made(move || which.read(&app.shelf).map_err(|error| error.to_string())).await
 }
@@ -23,7 +23,7 @@ pub(super) async fn of_bytes(bytes: Bytes) -> Response {
     made(move || Replay::read(&bytes).map_err(|error| error.to_string())).await
 }
 
-/// What belongs to one bot alone is left out: whoever wants it in a page asks the command line.
+/// What belongs to one bot alone is left out: to get it into a page, use the command line.
 async fn made(read: impl FnOnce() -> Result<Replay, String> + Send + 'static) -> Response {
     let written = tokio::task::spawn_blocking(move || {
         let mut made = Vec::new();
@@ -31,7 +31,7 @@ async fn made(read: impl FnOnce() -> Result<Replay, String> + Send + 'static) ->
         Ok::<_, String>(made)
     });
     match written.await {
-        // To be saved: under this address no browser shows it.
+        // For saving: no browser displays this content type.
         Ok(Ok(made)) => ([(header::CONTENT_TYPE, "application/octet-stream")], made).into_response(),
         Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),

@@ -1,4 +1,4 @@
-//! The words of rules, for pages that name one.
+//! The wording of rules, for pages that name one.
 
 use axum::extract::Query;
 use axum::http::{StatusCode, header};
@@ -14,7 +14,7 @@ pub struct OneRule {
     id: String,
 }
 
-/// The words of a rule, as its rulebook has them.
+/// The wording of a rule, from its rulebook.
 pub async fn rule(Query(OneRule { game, id }): Query<OneRule>) -> Response {
     let Some(game) = agon_games::find(&game) else {
         return problem(StatusCode::NOT_FOUND, &format!("there is no game called {game}"));

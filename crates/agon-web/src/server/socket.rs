@@ -13,12 +13,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, Sleep};
 
-/// Answers whoever connects. A connection is closed when no whole request comes within `patience`, or nothing
-/// of an answer is taken for so long.
+/// Answers whoever connects. A connection is closed when no whole request arrives within `patience`, or nothing of an answer
+/// is taken for that long.
 pub async fn serve(listener: TcpListener, router: Router, patience: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // No more files may be open, for instance; that passes.
+            // For instance, too many open files; that passes.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -27,7 +27,7 @@ pub async fn serve(listener: TcpListener, router: Router, patience: Duration) {
         tokio::spawn(async move {
             let mut server = http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(patience);
-            // Who goes away in the middle is no error of ours.
+            // A client that leaves in the middle is no error of ours.
             let _ = server.serve_connection(stream, service).await;
         });
     }
@@ -47,7 +47,7 @@ impl<S> Patient<S> {
         Self { stream, patience, stalled: None }
     }
 
-    /// What to say of an attempt to write.
+    /// Handles the result of an attempt to write.
     fn taken<T>(&mut self, cx: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if done.is_ready() {
             self.stalled = None;

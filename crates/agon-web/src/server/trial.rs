@@ -1,4 +1,4 @@
-//! A bot that is asked whether its order was a mistake: it plays on while somebody looks.
+//! Asks a bot whether its order was a mistake: it plays on while somebody watches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,13 +15,13 @@ use super::answers::{Which, ndjson, problem};
 use super::{AppState, TrialWanted};
 use crate::api::TrialSoFar;
 
-/// What is known is told again after so long, so that it is noticed when nobody listens any more.
+/// How often the current knowledge is repeated, so that a client that has gone is noticed.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// So long one that was just stopped may take to end.
+/// How long to wait for a trial that was just stopped to end.
 const PATIENT: Duration = Duration::from_secs(3);
 
-/// Tries a bot; the answer grows while it plays. A replay that was dropped on the page comes with the question.
+/// Tries a bot; the answer grows while it plays. A replay dropped on the page comes in the body.
 pub(super) async fn begin(
     State(app): State<Arc<AppState>>,
     Query(which): Query<Which>,
@@ -59,7 +59,7 @@ pub(super) async fn begin(
             let Ok(mut text) = serde_json::to_vec(&last) else { return };
             text.push(b'\n');
             if line.send(text.into()).await.is_err() {
-                // Whoever asked has gone.
+                // The client has gone.
                 stop.store(true, Ordering::SeqCst);
                 return;
             }

@@ -1,4 +1,4 @@
-//! The workshop: the script that was named at the start, and the box that scripts run in.
+//! The workshop: the script named at start-up, and the box that scripts run in.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub async fn script_box() -> Response {
     (headers, app::BOX).into_response()
 }
 
-/// The script that was named at the start; nothing when none was.
+/// The script named at start-up; nothing if none was.
 pub async fn script(State(app): State<Arc<AppState>>) -> Response {
     match &app.script {
         None => StatusCode::NO_CONTENT.into_response(),

@@ -1,4 +1,4 @@
-// What the page asks of the engines' worker, and how it answers.
+// The questions of the page to the engines' worker, and its answers.
 
 import type { Refusal } from './module'
 
@@ -20,7 +20,7 @@ export type Asked =
 export type Answered =
   | { bytes: ArrayBuffer | undefined }
   | { refused: Refusal }
-  /** The module stopped within this question, and a new one is there for the next. */
+  /** The module stopped during this question; a new one takes the next. */
   | { stopped: string }
   /** There is no module. */
   | { missing: string }

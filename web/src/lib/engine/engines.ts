@@ -1,4 +1,4 @@
-// The engines in this page: a worker with the module, made when it is first needed, and made again when it was lost.
+// The engines in this page: a worker with the module, created when first needed, and again after it was lost.
 
 import type { Head } from '../drawing'
 import type { StepSource } from '../stream'
@@ -7,7 +7,7 @@ import type { Answered, Asked } from './asking'
 import { Refused } from './module'
 import EngineWorker from './worker?worker&inline'
 
-/** No question takes longer: what does has lost its way, and its worker is ended. */
+/** The longest a question may take: beyond that the worker is stuck, and is ended. */
 const PATIENCE = 60_000
 
 /** This browser or this page cannot run the engines. */
@@ -16,7 +16,7 @@ export class NoEngines extends Error {}
 /** The engines failed at a question. */
 export class Failed extends Error {}
 
-/** Where the module lies: at an address, or within the page, packed with gzip and in base64. */
+/** Where the module is: at an address, or inside the page, packed with gzip and in base64. */
 export type Lying = { address: string } | { packed: string }
 
 declare global {
@@ -29,14 +29,14 @@ declare global {
 export class Engines {
   private worker: Worker | undefined
   private loaded: Promise<void> | undefined
-  /** The module, compiled: by the page, so that it is no later for its worker being slow to start. */
+  /** The compiled module: compiled by the page, so that a slow start of the worker does not delay it. */
   private compiled: Promise<WebAssembly.Module> | undefined
   private last = 0
   private readonly waiting = new Map<number, { done: (answered: Answered) => void; timer: number }>()
 
   constructor(private readonly lying: Lying) {}
 
-  /** The engines of this page; none where it has no module. */
+  /** The engines of this page; none if it has no module. */
   static ofPage(): Engines | undefined {
     if (window.agonEngine !== undefined) return new Engines({ packed: window.agonEngine })
     const address = document.querySelector<HTMLMetaElement>('meta[name=agon-engine]')?.content
@@ -55,26 +55,26 @@ export class Engines {
     return JSON.parse(new TextDecoder().decode(opened)) as { id: number; head: Head }
   }
 
-  /** The record of a match of an original, as a replay of ours. */
+  /** The record of a match of an original, as one of our replays. */
   async import(record: Blob): Promise<Blob> {
     const bytes = await record.arrayBuffer()
     return new Blob([(await this.ask({ ask: 'import', bytes }, [bytes]))!])
   }
 
-  /** Asks of a match by hand. */
+  /** Asks a question about a match by hand. */
   async play(ask: PlayAsk): Promise<ArrayBuffer | undefined> {
     const bytes = new TextEncoder().encode(JSON.stringify(ask)).buffer
     return this.ask({ ask: 'play', bytes }, [bytes])
   }
 
-  /** The same engines once more, in a worker of their own: what takes long there holds nothing up here. */
+  /** The same engines again, in a worker of their own: long computations there hold nothing up here. */
   another(): Engines {
     const other = new Engines(this.lying)
     other.compiled = this.compiled
     return other
   }
 
-  /** Ends the worker. Whoever waits is told; the next question makes another. */
+  /** Ends the worker. Those waiting are told; the next question starts another. */
   end(): void {
     this.lose({ stopped: 'It was ended.' })
   }
@@ -88,7 +88,7 @@ export class Engines {
     return answered.bytes
   }
 
-  /** Has the module loaded, once. */
+  /** Loads the module, once. */
   ready(): Promise<void> {
     return (this.loaded ??= this.load())
   }
@@ -96,7 +96,7 @@ export class Engines {
   private async load(): Promise<void> {
     if (typeof WebAssembly !== 'object') throw new NoEngines('this browser runs no WebAssembly')
     const from = this.module()
-    // Looked at below; when no worker can be started nobody does.
+    // Handled below; if no worker can be started, nobody handles it.
     from.catch(() => {})
     try {
       this.worker = new EngineWorker()
@@ -114,7 +114,7 @@ export class Engines {
     throw new NoEngines('missing' in answered ? answered.missing : 'stopped' in answered ? answered.stopped : answered.refused.error)
   }
 
-  /** The module as its worker takes it. */
+  /** The module in the form its worker takes. */
   private async module(): Promise<{ module: WebAssembly.Module } | { packed: string }> {
     if ('packed' in this.lying) return this.lying
     try {
@@ -144,7 +144,7 @@ export class Engines {
     waiting.done(answered)
   }
 
-  /** Ends the worker; whoever waits for it is told, and the next question makes another. */
+  /** Ends the worker; those waiting for it are told, and the next question starts another. */
   private lose(answered: Answered): void {
     this.worker?.terminate()
     this.worker = undefined
@@ -162,7 +162,7 @@ export class Computed implements StepSource {
     private id: number,
   ) {}
 
-  /** The number by which the engines know it, opened again where it was put away. */
+  /** Its id in the engines; it is opened again if it was closed. */
   async known(): Promise<number> {
     this.id = (await this.engines.opened(this.replay, this.shownAll)).id
     return this.id
@@ -186,7 +186,7 @@ export class Computed implements StepSource {
     void this.engines.ask({ ask: 'close', id: this.id }).catch(() => {})
   }
 
-  /** Asks; of a replay that has been put away, or went with its module, once more. */
+  /** Asks; once more if the replay has been closed, or was lost with its module. */
   private async ask(question: (id: number) => Asked): Promise<ArrayBuffer | undefined> {
     try {
       return await this.engines.ask(question(this.id))

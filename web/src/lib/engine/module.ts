@@ -1,4 +1,4 @@
-// The engines as a module of WebAssembly (`crates/agon-wasm`): bytes in, bytes out.
+// The engines as a WebAssembly module (`crates/agon-wasm`): bytes in, bytes out.
 
 /** What the module exports. */
 interface Exports {
@@ -21,25 +21,25 @@ interface Exports {
   agon_playout(steps: number): number
 }
 
-/** What the module answers. */
+/** The module's return codes. */
 const DONE = 0
 const REFUSED = 1
 
-/** Why there is nothing to give (`crates/agon-wasm/src/engines.rs`). */
+/** Why there is nothing to return (`crates/agon-wasm/src/engines.rs`). */
 export interface Refusal {
   error: string
   foreign: boolean
   gone: boolean
 }
 
-/** The module said no. */
+/** The module refused. */
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.error)
   }
 }
 
-/** The module stopped within a call; nothing can be asked of it any more. */
+/** The module stopped during a call; it cannot be asked anything more. */
 export class Stopped extends Error {}
 
 export class Engine {
@@ -56,23 +56,23 @@ export class Engine {
     return this.call(() => this.exports.agon_open(shownAll ? 1 : 0))!
   }
 
-  /** Lines of an open replay, each with a line feed behind it. */
+  /** Lines of an open replay, each followed by a line feed. */
   lines(id: number, from: number, to: number): Uint8Array {
     return this.call(() => this.exports.agon_lines(id, from, to))!
   }
 
-  /** The message that asked a seat (from 1) at a step (from 0); none when it was not asked there. */
+  /** The message that asked a seat (from 1) at a step (from 0); none if it was not asked there. */
   message(id: number, step: number, seat: number): Uint8Array | undefined {
     return this.call(() => this.exports.agon_message(id, step, seat))
   }
 
-  /** A step (from 1) as a section of a spec file about a rule; about that of its first rejected order when none is named. */
+  /** A step (from 1) as a section of a spec file about a rule; if none is named, about that of its first rejected order. */
   section(id: number, step: number, rule: string): Uint8Array {
     this.give(new TextEncoder().encode(rule))
     return this.call(() => this.exports.agon_section(id, step))!
   }
 
-  /** The record of a match of an original, as a replay of ours. */
+  /** The record of a match of an original, as one of our replays. */
   import(record: Uint8Array): Uint8Array {
     this.give(record)
     return this.call(() => this.exports.agon_import())!
@@ -83,12 +83,12 @@ export class Engine {
     this.call(() => this.exports.agon_analyse(id))
   }
 
-  /** Plays up to so many pairs of futures; gives an `Outlook` on a step (from 1) as JSON. With `all` they are of any step. */
+  /** Plays up to this many pairs of futures; returns an `Outlook` on a step (from 1) as JSON. With `all` they are of any step. */
   refine(pairs: number, step: number, all: boolean): Uint8Array {
     return this.call(() => this.exports.agon_refine(pairs, step, all ? 1 : 0))!
   }
 
-  /** Looks at another order of a seat (from 1) at a step (from 1), as a bot would write it. */
+  /** Examines another order of a seat (from 1) at a step (from 1), as a bot would write it. */
   wish(step: number, seat: number, text: string): void {
     this.give(new TextEncoder().encode(text))
     this.call(() => this.exports.agon_wish(step, seat))
@@ -103,13 +103,13 @@ export class Engine {
     this.exports.agon_close(id)
   }
 
-  /** A question of a match by hand, as JSON (`PlayAsk`). */
+  /** A question about a match by hand, as JSON (`PlayAsk`). */
   play(ask: Uint8Array): Uint8Array | undefined {
     this.give(ask)
     return this.call(() => this.exports.agon_play())
   }
 
-  /** Plays random matches of a game until so many steps are played; gives how many were. */
+  /** Plays random matches of a game until this many steps are played; returns how many were. */
   playout(game: string, steps: number): number {
     this.give(new TextEncoder().encode(game))
     return Number(new TextDecoder().decode(this.call(() => this.exports.agon_playout(steps))))
@@ -118,7 +118,7 @@ export class Engine {
   private give(bytes: Uint8Array): void {
     this.call(() => {
       const place = this.exports.agon_take(bytes.length) >>> 0
-      // A view of memory ends when memory grows: it is made anew each time.
+      // A view of memory becomes invalid when memory grows, so it is made anew each time.
       new Uint8Array(this.exports.memory.buffer, place, bytes.length).set(bytes)
       return DONE
     })

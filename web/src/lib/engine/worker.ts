@@ -1,4 +1,4 @@
-// The worker that holds the module, so that the page stays alive whatever a replay makes it compute.
+// The worker that holds the module, so that the page stays responsive whatever a replay makes it compute.
 
 import { Engine, Refused, Stopped } from './module'
 import type { Answered, Asked } from './asking'
@@ -6,7 +6,7 @@ import type { Answered, Asked } from './asking'
 let module: Promise<WebAssembly.Module> | undefined
 let engine: Engine | undefined
 
-/** The module, as the page has it. */
+/** The module, in the form the page has it. */
 async function load(from: Extract<Asked, { ask: 'load' }>): Promise<WebAssembly.Module> {
   if (from.module) return from.module
   const packed = Uint8Array.from(atob(from.packed), (sign) => sign.charCodeAt(0))
@@ -45,7 +45,7 @@ async function answer(asked: Asked): Promise<Answered> {
   if (asked.ask === 'load') {
     module = load(asked)
     try {
-      // What is no module of ours is found out now, while somebody else can still be asked.
+      // A foreign module is detected now, while the page can still ask somebody else.
       engine = new Engine(await module)
       return { bytes: undefined }
     } catch (error) {
@@ -57,7 +57,7 @@ async function answer(asked: Asked): Promise<Answered> {
     return { bytes: ask(engine, asked)?.buffer as ArrayBuffer | undefined }
   } catch (error) {
     if (error instanceof Refused) return { refused: error.refusal }
-    // Its memory cannot be trusted any more; the next question gets a new one, in which nothing is open.
+    // Its memory cannot be trusted any more; the next question gets a new module, in which nothing is open.
     engine = undefined
     return { stopped: error instanceof Stopped ? error.message : String(error) }
   }
