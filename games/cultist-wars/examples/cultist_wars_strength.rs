@@ -1,4 +1,4 @@
-//! How strong are the built-in bots? Plays two of them against each other, each seed in both seats.
+//! Measures the strength of the built-in bots: plays two of them against each other, each seed in both seats.
 //!
 //! `cargo run --release -p cultist-wars --example cultist_wars_strength -- hunter greedy 50`
 //! `cargo run --release -p cultist-wars --example cultist_wars_strength -- hunter:nodes=2000 greedy 50`

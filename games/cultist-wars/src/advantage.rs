@@ -1,4 +1,4 @@
-//! What speaks for a player in a position. The weights stand in [`weights`](crate::weights).
+//! The features that speak for a player in a position. Their weights are in [`weights`](crate::weights).
 
 use agon_game::{Seat, Standing};
 
@@ -19,16 +19,16 @@ pub(crate) fn standing(game: &CultistWars, state: &State) -> Standing {
         let enemies = state.living_of(Owner::Player(Seat::new(1 - seat.index() as u8)));
         let units = f64::from(own.len());
         let health: f64 = own.iter().map(|unit| f64::from(state.hp(unit))).sum();
-        // What all of its cultists together can shoot off each enemy, were they all to shoot at it.
+        // The damage to each enemy if all own cultists were to shoot at it.
         let shots =
             enemies.iter().map(|enemy| (shots_at(game, state, seat, enemy), u32::from(state.hp(enemy))));
         let ways = Ways::of(game, state, seat);
         features.extend([
             units,
-            // A lead counts for more the fewer units can still be converted.
+            // A lead counts more the fewer units are left to convert.
             units / (neutral + 0.5).sqrt(),
             health / full / f64::from(own.len() + enemies.len()),
-            // Only a leader converts, neutral units and the enemy's.
+            // Only a leader converts: neutral units and the enemy's.
             state.living_of(Owner::Neutral).iter().map(|unit| 1.0 / (1.0 + ways.to(state, unit))).sum(),
             enemies.without(Units::LEADERS).iter().filter(|&unit| ways.to(state, unit) <= 1.0).count() as f64,
             own.without(Units::LEADERS).iter().map(|unit| best_shot(game, state, seat, unit)).sum::<f64>()
@@ -41,11 +41,11 @@ pub(crate) fn standing(game: &CultistWars, state: &State) -> Standing {
     Standing { progress: f64::from(state.turns_played()) / f64::from(rules.number_of_turns), features }
 }
 
-/// Steps from a leader to all tiles, units aside.
+/// Steps from a leader to all tiles, ignoring units.
 struct Ways([f64; TILES]);
 
 impl Ways {
-    /// Further away than any tile, and than all where the leader is dead.
+    /// Further than any tile can be; the distance to every tile when the leader is dead.
     const FAR: f64 = 60.0;
 
     fn of(game: &CultistWars, state: &State, seat: Seat) -> Self {
@@ -72,13 +72,13 @@ impl Ways {
     }
 }
 
-/// How much health the cultists of a player can shoot off one enemy unit together, from where they stand.
+/// How much health all cultists of a player together can shoot off one enemy unit, from where they stand.
 fn shots_at(game: &CultistWars, state: &State, seat: Seat, target: UnitId) -> u32 {
     let own = state.living_of(Owner::Player(seat)).without(Units::LEADERS);
     own.iter().map(|shooter| u32::from(harm(game, state, shooter, target))).sum()
 }
 
-/// The health that a shot takes off the unit it is aimed at.
+/// The health a shot takes off its target.
 fn harm(game: &CultistWars, state: &State, shooter: UnitId, target: UnitId) -> u8 {
     let rules = game.rules();
     if state.tile(shooter).distance(state.tile(target)) > rules.shooting_range {
@@ -90,7 +90,7 @@ fn harm(game: &CultistWars, state: &State, shooter: UnitId, target: UnitId) -> u
     }
 }
 
-/// The most health that a unit can shoot off an enemy from where it stands.
+/// The most health a unit can shoot off any enemy from where it stands.
 fn best_shot(game: &CultistWars, state: &State, seat: Seat, shooter: UnitId) -> f64 {
     let enemies = state.living_of(Owner::Player(Seat::new(1 - seat.index() as u8)));
     f64::from(enemies.iter().map(|enemy| harm(game, state, shooter, enemy)).max().unwrap_or(0))

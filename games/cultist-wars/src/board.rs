@@ -1,12 +1,11 @@
 //! Tiles, sets of tiles and the four directions.
 //!
-//! The shape of the board is a constant and no field of the rules: sets of tiles, steps and
-//! lines of fire are all built on it.
+//! The shape of the board is a constant, not a rule: sets of tiles, steps and lines of fire all depend on it.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, Not};
 
-/// Tiles in a row. CW-BOARD-1.
+/// Tiles per row. CW-BOARD-1.
 pub const WIDTH: u8 = 13;
 /// Rows. CW-BOARD-1.
 pub const HEIGHT: u8 = 7;
@@ -19,7 +18,7 @@ pub const TILES: usize = WIDTH as usize * HEIGHT as usize;
 pub struct Tile(u8);
 
 impl Tile {
-    /// Where a dead unit is, and what lies beyond the edge. It is in no set of free tiles.
+    /// The place of dead units, and what lies beyond the edge. It is in no set of free tiles.
     pub const NOWHERE: Self = Self(127);
 
     /// The tile in column `x` of row `y`; both must lie on the board.
@@ -28,7 +27,7 @@ impl Tile {
         Self(y * WIDTH + x)
     }
 
-    /// The tile in column `x` of row `y`, if the board has it. (0, 0) is the top left corner. CW-BOARD-1.
+    /// The tile in column `x` of row `y`, if it is on the board. (0, 0) is the top left corner. CW-BOARD-1.
     pub fn new(x: i32, y: i32) -> Option<Self> {
         let on_board = (0..i32::from(WIDTH)).contains(&x) && (0..i32::from(HEIGHT)).contains(&y);
         on_board.then(|| Self::at(x as u8, y as u8))
@@ -39,7 +38,7 @@ impl Tile {
         (usize::from(number) < TILES).then_some(Self(number))
     }
 
-    /// The tile `offset` numbers further on. The caller knows that it is on the board.
+    /// The tile `offset` numbers further on. The caller ensures that it is on the board.
     pub(crate) const fn offset(self, offset: i8) -> Self {
         Self(self.0.wrapping_add_signed(offset))
     }
@@ -64,7 +63,7 @@ impl Tile {
         self.0 / WIDTH
     }
 
-    /// The same tile seen in a mirror: left and right change places.
+    /// The mirror image of the tile, with left and right swapped.
     pub const fn mirrored(self) -> Self {
         Self::at(WIDTH - 1 - self.x(), self.y())
     }
@@ -85,7 +84,7 @@ impl Tile {
     }
 }
 
-/// As people and map files write it: `3,0` for column 3 of the top row.
+/// As written by people and in map files: `3,0` for column 3 of the top row.
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::NOWHERE { f.write_str("nowhere") } else { write!(f, "{},{}", self.x(), self.y()) }
@@ -98,7 +97,7 @@ impl fmt::Debug for Tile {
     }
 }
 
-/// A direction, in the order in which the rules always look around.
+/// A direction, in the order in which the rules always check them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// One row up: y - 1.
@@ -189,12 +188,12 @@ impl Tiles {
         self.0 == 0
     }
 
-    /// How many tiles are in the set.
+    /// The number of tiles in the set.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// The tiles next to one of the set; beyond the bottom edge too, so intersect with the board.
+    /// The tiles next to one of the set. Also reaches beyond the bottom edge, so intersect with the board.
     pub const fn around(self) -> Self {
         let Self(set) = self;
         let sideways = (set & !Self::LAST_COLUMN) << 1 | (set & !Self::FIRST_COLUMN) >> 1;

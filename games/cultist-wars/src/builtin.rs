@@ -1,4 +1,4 @@
-//! Bots of our own.
+//! The built-in bots.
 
 mod greedy;
 mod hunter;

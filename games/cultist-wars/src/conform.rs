@@ -1,6 +1,6 @@
 //! Comparing recorded matches of the original referee with this engine.
 //!
-//! There are five kinds of record, told apart by their first line: matches, boards, answer lines in given positions
+//! There are five kinds of record, recognised by their first line: matches, boards, answer lines in given positions
 //! and shot lines as lines of JSON; conversations as plain text.
 
 use agon_game::conform::{Recognised, Report};
@@ -43,10 +43,10 @@ fn settle(result: Result<(), String>) -> Recognised {
     result.map_or_else(Recognised::Damaged, |()| Recognised::Record)
 }
 
-/// Says where a record stands, when something differs.
+/// Names the place of a record when something differs.
 type Place<'a> = &'a dyn Fn() -> String;
 
-/// Reads each line as a record of its own.
+/// Reads each line as a separate record.
 fn each_line<T: DeserializeOwned>(
     text: &str,
     report: &mut Report,
@@ -67,7 +67,7 @@ fn each_line<T: DeserializeOwned>(
 /// A unit in a record: id, type, health points, column, row, owner.
 type UnitRow = [i32; 6];
 
-/// The living units as a record has them.
+/// The living units in the form of a record.
 fn unit_rows(state: &State) -> Vec<UnitRow> {
     let row = |unit: UnitId| {
         let (tile, owner) = (state.tile(unit), state.owner(unit).map_or(-1, |owner| owner.number().into()));
@@ -87,7 +87,7 @@ fn seeded(seed: i64) -> CultistWars {
     CultistWars::set_up(&setup).expect("the standard rules make a board of any seed")
 }
 
-/// What the referee makes of an answer line; no line is a timeout.
+/// How the referee reads an answer line; no line is a timeout.
 fn heard(game: &CultistWars, seat: Seat, line: Option<&str>) -> Answer<Order> {
     match line.map(|line| Lines::default().hear(game, seat, line.as_bytes())) {
         None => Answer::Missing(Absence::TimedOut),
@@ -96,7 +96,7 @@ fn heard(game: &CultistWars, seat: Seat, line: Option<&str>) -> Answer<Order> {
     }
 }
 
-/// The resolved action in the words of a record; none for an invalid one.
+/// The resolved action in the words of a record; `None` for an invalid one.
 fn resolved(game: &CultistWars, state: &State, seat: Seat, answer: &Answer<Order>) -> Option<String> {
     let action = game.resolve(state, seat, answer.order()?).ok()?;
     Some(action.to_string())
@@ -157,7 +157,7 @@ struct EndRecord {
     turns: u32,
 }
 
-/// A match, turn by turn. After the first turn that differs the rest of it means nothing and is left.
+/// A match, turn by turn. After the first difference the rest means nothing and is skipped.
 fn game(record: GameRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let mut state = game.start();
@@ -256,8 +256,8 @@ fn shot_line(record: ShotLine, report: &mut Report, place: Place<'_>) -> Result<
     Ok(())
 }
 
-/// A conversation: `### turn N player P limit_ms L`, then lines `> ` sent and one `< ` answered, for each
-/// turn; at the end `### end REASON scores A B`. It names no seed: the first message holds the match.
+/// A conversation: for each turn `### turn N player P limit_ms L`, then lines `> ` sent and one line `< ` answered;
+/// at the end `### end REASON scores A B`. It names no seed: the first message defines the match.
 fn conversation(text: &str, report: &mut Report) -> Result<(), (usize, String)> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line)).peekable();
     let mut running: Option<(CultistWars, State, Lines)> = None;
@@ -316,7 +316,7 @@ fn conversation(text: &str, report: &mut Report) -> Result<(), (usize, String)> 
     Ok(())
 }
 
-/// The match whose first message this is.
+/// The match that starts with this first message.
 fn from_first_message(lines: &[&str]) -> Result<CultistWars, String> {
     let [_, _, rest @ ..] = lines else { return Err("the first message is too short".to_owned()) };
     let (rows, units) = rest.split_at_checked(HEIGHT.into()).ok_or("the board is too short")?;

@@ -1,8 +1,8 @@
-//! CONVERT: a leader takes a cultist over.
+//! CONVERT: a leader takes over a cultist.
 
 use crate::state::{Owner, State, UnitId};
 
-/// How near a leader must be. CW-CONVERT-1.
+/// The distance from which a leader converts. CW-CONVERT-1.
 pub const REACH: u8 = 1;
 
 /// Gives a living cultist to a new owner; place and health points stay. CW-CONVERT-1.

@@ -15,7 +15,7 @@ use crate::{CultistWars, Owner};
 /// The conversations of a match.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lines {
-    /// Who was told the board.
+    /// The seats that have been sent the board.
     told: Seats,
 }
 
@@ -46,7 +46,7 @@ impl Dialect<CultistWars> for Lines {
     }
 }
 
-/// The first message: who you are, the size of the board, its rows without the units. CW-WIRE-1.
+/// The first message: the bot's player, the size of the board, its rows without the units. CW-WIRE-1.
 fn board(view: &View<'_>, out: &mut Vec<u8>) {
     writeln!(out, "{}\n{WIDTH} {HEIGHT}", view.seat.index()).expect("writing to memory");
     for y in 0..HEIGHT {
@@ -55,7 +55,7 @@ fn board(view: &View<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Every message: the living units by id, with absolute owners. CW-WIRE-2.
+/// Part of every message: the living units by id, with absolute owners. CW-WIRE-2.
 fn units(view: &View<'_>, out: &mut Vec<u8>) {
     let living = view.state.living();
     line(&[living.len() as u8], out);
@@ -67,8 +67,8 @@ fn units(view: &View<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends numbers with spaces between and a line feed behind. By hand: a question holds up to 85 numbers, and
-/// the formatting machinery would cost more than the whole turn.
+/// Appends numbers separated by spaces and a line feed. Written by hand: a question holds up to 85 numbers,
+/// and the formatting machinery would cost more than the whole turn.
 fn line(numbers: &[u8], out: &mut Vec<u8>) {
     for &number in numbers {
         if number >= 100 {
@@ -84,9 +84,9 @@ fn line(numbers: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads an answer line. Whether the action is allowed is the rules' matter.
+/// Reads an answer line. The rules decide whether the action is allowed.
 fn parse(line: &str) -> Result<Order, String> {
-    // All that is not printed goes from both ends; then every single space separates. CW-LINE-1.
+    // Unprintable characters are trimmed from both ends; then every single space separates. CW-LINE-1.
     let mut words = line.trim_matches(|c| c <= ' ').split(' ');
     let first = words.next().unwrap_or_default();
     let Some(verb) = words.next() else {
@@ -124,7 +124,7 @@ fn parse(line: &str) -> Result<Order, String> {
 /// The four forms of a line. CW-LINE-2.
 const FORMS: &str = "a line is `WAIT`, `ID MOVE X Y`, `ID SHOOT TARGET` or `ID CONVERT TARGET`";
 
-/// The beginning of a bot's word, fit to be shown.
+/// The beginning of a bot's word, made fit for display.
 fn shown(word: &str) -> String {
     const LONGEST: usize = 20;
     let mut start: String = word.chars().take(LONGEST).flat_map(char::escape_debug).collect();

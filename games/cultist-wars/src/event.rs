@@ -1,4 +1,4 @@
-//! What happened in a turn, for spectators. Players count from 1; a tile is `[x, y]`.
+//! What happened in a turn, for spectators. Players are numbered from 1; a tile is `[x, y]`.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::state::{State, UnitId};
 #[serde(tag = "event", rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Event {
-    /// A unit of the mover went one tile.
+    /// A unit of the mover moved one tile.
     Moved {
         /// The unit.
         unit: UnitId,
@@ -28,9 +28,9 @@ pub enum Event {
         unit: UnitId,
         /// The unit it aimed at.
         target: UnitId,
-        /// The tiles between the two, nearest to the shooter first.
+        /// The tiles between the two, nearest the shooter first.
         line: Line,
-        /// The unit that was hit; none when an obstacle was.
+        /// The unit that was hit; `None` when an obstacle was hit.
         hit: Option<UnitId>,
         /// Where the shot ended.
         at: Tile,
@@ -43,7 +43,7 @@ pub enum Event {
         unit: UnitId,
         /// The cultist.
         target: UnitId,
-        /// Whose it is now.
+        /// Its new owner.
         player: u8,
     },
     /// A unit died.
@@ -60,12 +60,12 @@ pub enum Event {
         /// Where it is.
         to: Tile,
     },
-    /// The mover did nothing: it asked for that, or its way was blocked.
+    /// The mover did nothing: it chose to wait, or its way was blocked.
     Waited {
         /// The mover.
         player: u8,
     },
-    /// The mover's line was no valid action.
+    /// The mover's line was not a valid action.
     Invalid {
         /// The mover.
         player: u8,
@@ -80,7 +80,7 @@ pub enum Event {
 pub struct Line(pub Vec<Tile>);
 
 impl Event {
-    /// A shot; `state` is that before the damage.
+    /// A shot; `state` is the one before the damage.
     pub(crate) fn shot(state: &State, unit: UnitId, target: UnitId, line: Line, struck: Struck) -> Self {
         let (hit, at, damage) = match struck {
             Struck::Obstacle(tile) => (None, tile, 0),

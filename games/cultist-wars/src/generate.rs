@@ -1,4 +1,4 @@
-//! The board that a seed makes.
+//! Generating a board from a seed.
 
 use agon_game::Seat;
 
@@ -15,7 +15,7 @@ const NEUTRAL_COLUMNS: u32 = 5;
 const ROWS: u32 = crate::board::HEIGHT as u32;
 /// The left half: columns 0 to 5. The middle column never has an obstacle. CW-MAP-3.
 const LEFT_HALF: u8 = WIDTH / 2;
-/// After so many boards in parts the rules are taken to be impossible.
+/// After this many boards with disconnected floor the rules are taken to be impossible.
 const MOST_ATTEMPTS: u32 = 100_000;
 
 /// Makes the board of `seed`: leaders, neutrals in the left half with their mirror images (CW-MAP-2), then
@@ -53,7 +53,7 @@ pub(crate) fn generate(rules: &Rules, seed: i64) -> Result<Map, String> {
 }
 
 /// Draws for each free tile of the left half, column by column, whether it and its mirror image become
-/// obstacles; gives the floor that is left. CW-MAP-3.
+/// obstacles; returns the remaining floor. CW-MAP-3.
 fn scatter(random: &mut SplittableRandom, occupied: Tiles, chance: f64) -> Tiles {
     let mut floor = Tiles::BOARD;
     for x in 0..LEFT_HALF {
@@ -68,7 +68,7 @@ fn scatter(random: &mut SplittableRandom, occupied: Tiles, chance: f64) -> Tiles
     floor
 }
 
-/// Whether every floor tile can be reached from the first leader's, units or not. CW-MAP-4.
+/// Whether every floor tile can be reached from the first leader's tile, ignoring units. CW-MAP-4.
 fn in_one_piece(floor: Tiles) -> bool {
     let mut reached = Tiles::one(LEADERS_START[0]);
     loop {
@@ -80,7 +80,7 @@ fn in_one_piece(floor: Tiles) -> bool {
     }
 }
 
-/// Java's `SplittableRandom`, as far as boards need it. CW-MAP-1.
+/// The part of Java's `SplittableRandom` that boards need. CW-MAP-1.
 struct SplittableRandom(u64);
 
 impl SplittableRandom {
@@ -93,7 +93,7 @@ impl SplittableRandom {
         self.0
     }
 
-    /// `nextInt(bound)` for bounds that are no power of two.
+    /// `nextInt(bound)` for bounds that are not powers of two.
     fn below(&mut self, bound: u32) -> u32 {
         debug_assert!(!bound.is_power_of_two());
         loop {
@@ -124,7 +124,7 @@ impl SplittableRandom {
 mod tests {
     use super::*;
 
-    /// Numbers of the Java library itself.
+    /// The numbers come from the Java library itself.
     #[test]
     fn draws_what_java_draws() {
         let mut random = SplittableRandom::new(1_234_567);

@@ -1,4 +1,4 @@
-//! Played choice by choice: the orders that act at once.
+//! Play choice by choice: the orders that take effect at once.
 
 use agon_game::{Seat, hand};
 
@@ -8,7 +8,7 @@ use crate::orders::Order;
 use crate::state::{State, UNITS, UnitId};
 use crate::view::View;
 
-/// See [`agon_game::Hand`]. A choice is a whole order; of several the last counts.
+/// See [`agon_game::Hand`]. A choice is a whole order; the last of several counts.
 pub enum Hand {}
 
 impl agon_game::Hand<CultistWars> for Hand {
@@ -19,7 +19,7 @@ impl agon_game::Hand<CultistWars> for Hand {
     }
 
     /// Steps onto neighbouring tiles, shots within range and conversions of neighbours. From further away the same orders
-    /// are allowed, but come to a step that is listed.
+    /// are allowed, but amount to one of the listed steps.
     fn choices(game: &CultistWars, seat: Seat, seen: &State, chosen: &[Order]) -> Vec<Order> {
         if !chosen.is_empty() {
             return Vec::new();
@@ -50,7 +50,7 @@ impl agon_game::Hand<CultistWars> for Hand {
 }
 
 impl Tile {
-    /// The steps of a unit that stands here.
+    /// The steps open to a unit here.
     fn neighbour_orders(self, unit: UnitId) -> Vec<Order> {
         if self == Self::NOWHERE {
             return Vec::new();

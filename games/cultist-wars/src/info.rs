@@ -32,7 +32,7 @@ pub const INFO: GameInfo = GameInfo {
     policy: "greedy",
 };
 
-/// Whether a text looks like an answer: `WAIT`, or a unit's number and what it does.
+/// Whether a text looks like an answer: `WAIT`, or a unit's number and its action.
 fn looks_like_answer(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let is_unit = words.next().is_some_and(|word| word.parse::<u32>().is_ok());
@@ -44,7 +44,7 @@ macro_rules! sources {
     ($($path:literal)*) => { &[$(($path, include_str!(concat!("../", $path)))),*] };
 }
 
-/// The files that decide and prove rules.
+/// The files that implement and test rules.
 const SOURCES: &[(&str, &str)] = sources! {
     "src/lib.rs"
     "src/board.rs"

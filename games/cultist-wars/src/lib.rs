@@ -1,6 +1,6 @@
-//! Cultist Wars: two leaders convert neutral cultists and let them shoot at each other.
+//! Cultist Wars: two leaders convert neutral cultists and have them shoot at each other.
 //!
-//! `RULES.md` says the rules; each function names, by id, those it decides.
+//! The rules are in `RULES.md`; each function names, by id, those it decides.
 
 #![forbid(unsafe_code)]
 
@@ -58,7 +58,7 @@ pub use info::INFO;
 pub use orders::Action;
 pub use state::{Owner, State};
 
-/// A match of Cultist Wars: all that never changes in it.
+/// A match of Cultist Wars: its fixed parts.
 pub struct CultistWars {
     rules: Arc<Rules>,
     map: Map,
@@ -70,7 +70,7 @@ pub struct CultistWars {
 pub struct Prepared {
     rules: SharedRules<Rules>,
     lines: Arc<Lines>,
-    /// None where the seed makes the map.
+    /// `None` where the map is generated from the seed.
     map: Option<map::Chosen>,
 }
 
@@ -107,7 +107,7 @@ impl CultistWars {
         &self.lines
     }
 
-    /// The tiles between two tiles that a shot passes, nearest to the shooter first. CW-SHOOT-4.
+    /// The tiles a shot between two tiles passes, nearest the shooter first. CW-SHOOT-4.
     pub fn line_of_fire(&self, from: Tile, to: Tile) -> impl Iterator<Item = Tile> + '_ {
         self.lines.between(from, to)
     }
@@ -166,7 +166,7 @@ impl Game for CultistWars {
         view::View { seat, map: &self.map, state }
     }
 
-    /// The first answer may take long, the later ones not. CW-TIME-1.
+    /// The first answer has a longer limit than later ones. CW-TIME-1.
     fn limit_ms(&self, state: &State, _: Seat) -> u32 {
         let first = state.turn < self.map.start.turn + u16::from(outcome::PLAYERS);
         if first { self.rules.first_response_time } else { self.rules.response_time }

@@ -1,6 +1,6 @@
 //! Boards: the obstacles, and the units at the start.
 //!
-//! A match is played on the board its seed makes (see [`generate`](crate::generate)) or on one from a file:
+//! A match is played on a board generated from its seed (see [`generate`](crate::generate)) or on one from a file:
 //!
 //! ```text
 //! # A position with a wounded cultist and a dead neutral.
@@ -17,11 +17,11 @@
 //! generator 1250496027
 //! ```
 //!
-//! Seven rows of thirteen characters: `.` is floor, `x` an obstacle, `0` to `9` and `a` to `d` are
-//! units 0 to 13 on floor. Below them, a line `unit` says whose a unit is and how many health points it has
-//! (leaders are their players', all others neutral, and all are unhurt, unless said), or that it is dead;
-//! `turn` how many turns were played (0), and `generator` where the neutrals' generator
-//! stands. `#` begins a comment. Units that are not mentioned do not take part.
+//! Seven rows of thirteen characters: `.` is floor, `x` an obstacle, `0` to `9` and `a` to `d` are units 0
+//! to 13 on floor. Below them, a line `unit` gives a unit's owner and health points, or says that it is
+//! dead (by default leaders belong to their players, all others are neutral, and all are unhurt); `turn`
+//! gives the number of turns played (default 0), and `generator` the state of the neutrals' generator. `#`
+//! begins a comment. Units that are not mentioned do not take part.
 
 use std::fmt::Write as _;
 
@@ -33,15 +33,15 @@ use crate::rules::Rules;
 use crate::state::{LEADERS, Owner, State, UNITS, UnitId};
 use crate::{INFO, outcome::PLAYERS};
 
-/// The name of a map that the seed makes.
+/// The name of a map generated from the seed.
 pub const GENERATED: &str = "generated";
-/// A larger file is no map.
+/// Size limit of a map file, in bytes.
 const LARGEST_FILE: usize = 16 << 10;
 /// How a file and the protocol draw tiles.
 const OBSTACLE: u8 = b'x';
 const FLOOR: u8 = b'.';
 
-/// A board with the position on it.
+/// A board with the starting position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
     /// The tiles without an obstacle. CW-BOARD-2.
@@ -50,7 +50,7 @@ pub struct Map {
     pub start: State,
 }
 
-/// A chosen map: its name, the text that the recipe keeps, and the map.
+/// A chosen map: its name, its text as kept in the recipe, and the map.
 #[derive(Clone)]
 pub(crate) struct Chosen {
     pub name: String,
@@ -58,7 +58,7 @@ pub(crate) struct Chosen {
     pub map: Map,
 }
 
-/// The map that a seed makes.
+/// The map generated from a seed.
 ///
 /// # Errors
 /// When the rules leave no room for one.
@@ -68,10 +68,10 @@ pub(crate) fn made(rules: &Rules, seed: i64) -> Result<Chosen, SetupError> {
     Ok(Chosen { name: GENERATED.to_owned(), text: String::new(), map })
 }
 
-/// Reads the map that was asked for; none where the seed makes it.
+/// Reads the requested map; `None` where it is generated from the seed.
 ///
 /// # Errors
-/// When there is no such map, or its file is wrong; with the line and what is expected there.
+/// When there is no such map, or its file is wrong; names the line and what is expected there.
 pub(crate) fn choose(rules: &Rules, choice: &MapChoice) -> Result<Option<Chosen>, SetupError> {
     match choice {
         MapChoice::Default | MapChoice::Generated => Ok(None),
@@ -90,7 +90,7 @@ pub(crate) fn choose(rules: &Rules, choice: &MapChoice) -> Result<Option<Chosen>
     }
 }
 
-/// What is wrong with a map file, and in which line (0: in all of it).
+/// What is wrong with a map file, and in which line (0: in the whole file).
 struct Wrong {
     line: usize,
     why: String,
@@ -212,7 +212,7 @@ fn number_in<'a>(mut words: impl Iterator<Item = &'a str>, limit: u32) -> Result
     }
 }
 
-/// Puts one unit where it was drawn, as it was described.
+/// Puts one unit on its drawn tile, as described by its `unit` line.
 fn populate(state: &mut State, rules: &Rules, unit: UnitId, tile: Tile, said: Said) -> Result<(), String> {
     let usual = usual_owner(unit);
     let owner = said.owner.unwrap_or(usual);
@@ -234,7 +234,7 @@ fn populate(state: &mut State, rules: &Rules, unit: UnitId, tile: Tile, said: Sa
     Ok(())
 }
 
-/// Whose a unit is at the start: leaders are their players', all others nobody's. CW-UNIT-3.
+/// A unit's owner at the start: leaders belong to their players, all others to nobody. CW-UNIT-3.
 pub(crate) const fn usual_owner(unit: UnitId) -> Owner {
     if unit < LEADERS { Owner::Player(Seat::new(unit)) } else { Owner::Neutral }
 }

@@ -5,7 +5,7 @@ use crate::orders::Action;
 use crate::path::first_step;
 use crate::state::{State, UnitId};
 
-/// What a unit does that is sent to `target`: MOVE, CONVERT out of reach and SHOOT out of range all end here.
+/// What a unit sent to `target` does: MOVE, CONVERT out of reach and SHOOT out of range all end here.
 ///
 /// - Its own tile: it waits. CW-MOVE-2.
 /// - A neighbouring tile: it goes there when that is free, and waits otherwise. CW-MOVE-3.

@@ -6,19 +6,19 @@ use crate::state::{Owner, State, UnitId};
 
 /// The next number of the neutrals' generator, below `bound`. CW-NEUTRAL-1.
 ///
-/// It has nothing to do with the match's seed: in every match it starts at the same number, so that
-/// everybody can know where the neutrals will go.
+/// It is independent of the match's seed: it starts at the same number in every match, so that everybody
+/// can know where the neutrals will go.
 fn draw(state: &mut State, bound: u32) -> u32 {
     state.generator = state.generator.wrapping_mul(1_103_515_245).wrapping_add(12_345) & 0x7fff_ffff;
     state.generator % bound
 }
 
-/// The neutral step. Says who went where.
+/// The neutral step. Returns which unit moved, from where and to where.
 ///
-/// The list of neutrals is in order of ids and keeps the dead for ever (CW-NEUTRAL-3). One place of it
-/// is drawn, always from `neutral_draw`: the shorter the list, the more often nobody moves (CW-NEUTRAL-2).
-/// A living neutral goes to one of the free tiles around it; `bodies` of this turn are not yet
-/// free, and a neutral that is shut in still draws (CW-NEUTRAL-4, CW-NEUTRAL-5).
+/// The list of neutrals is ordered by id and keeps the dead for ever (CW-NEUTRAL-3). One of its places is
+/// drawn, always out of `neutral_draw`: the shorter the list, the more often nobody moves (CW-NEUTRAL-2).
+/// A living neutral goes to one of the free tiles around it; the tile of a unit killed this turn is not
+/// yet free, and a neutral that is shut in still draws (CW-NEUTRAL-4, CW-NEUTRAL-5).
 pub(crate) fn stroll(state: &mut State, floor: Tiles, neutral_draw: u32) -> Option<(UnitId, Tile, Tile)> {
     let neutrals = state.owned(Owner::Neutral);
     if neutrals.is_empty() {

@@ -1,4 +1,4 @@
-//! What a bot asks for, what may be asked for, and what becomes of it.
+//! The orders of a bot, which are allowed, and what they are resolved to.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::convert::REACH;
 use crate::state::{LEADERS, Owner, State, UNITS, UnitId, leader};
 use crate::{CultistWars, moving};
 
-/// What a bot asks for. The numbers are as it wrote them: any 32-bit numbers. In JSON `{"do":"move","unit":2,"x":3,"y":4}`.
+/// An order of a bot. The numbers are as it wrote them: any 32-bit numbers. In JSON `{"do":"move","unit":2,"x":3,"y":4}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Order {
@@ -54,7 +54,7 @@ impl fmt::Display for Order {
     }
 }
 
-/// What is really done in a turn: an order is resolved to one of these.
+/// What is actually done in a turn: an order is resolved to one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Nothing.
@@ -82,7 +82,7 @@ pub enum Action {
     },
 }
 
-/// In the words of an answer line.
+/// Written as an answer line.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -129,7 +129,7 @@ pub enum Reason {
     CultistConverts(UnitId),
     /// Leaders cannot be converted.
     ConvertsLeader(UnitId),
-    /// The target is the player's already.
+    /// The target already belongs to the player.
     ConvertsOwn(UnitId),
 }
 
@@ -174,8 +174,7 @@ impl agon_game::Reason for Reason {
 }
 
 impl CultistWars {
-    /// What becomes of an order of `seat`, or why it is not allowed. What is merely out of reach is
-    /// never forbidden. CW-ORDER-7.
+    /// Resolves an order of `seat`, or says why it is not allowed. A target merely out of reach is never forbidden. CW-ORDER-7.
     ///
     /// # Errors
     /// When the order is not allowed.
@@ -193,7 +192,7 @@ impl CultistWars {
                 let unit = actor(state, seat, unit)?;
                 let target = shootable(state, seat, unit, target)?;
                 let tile = state.tile(target);
-                // Out of range a shooter approaches. CW-SHOOT-1.
+                // Out of range, the shooter approaches. CW-SHOOT-1.
                 Ok(match state.tile(unit).distance(tile) <= self.rules().shooting_range {
                     true => Action::Shoot { unit, target },
                     false => towards(unit, tile),
@@ -203,7 +202,7 @@ impl CultistWars {
                 let unit = actor(state, seat, unit)?;
                 let target = convertible(state, seat, unit, target)?;
                 let tile = state.tile(target);
-                // Out of reach a leader approaches. CW-CONVERT-2.
+                // Out of reach, the leader approaches. CW-CONVERT-2.
                 Ok(match state.tile(unit).distance(tile) == REACH {
                     true => Action::Convert { unit, target },
                     false => towards(unit, tile),
@@ -225,7 +224,7 @@ fn actor(state: &State, seat: Seat, id: i32) -> Result<UnitId, Reason> {
     Ok(unit)
 }
 
-/// What may be shot at: any other living unit, whosever it is (CW-ORDER-3), but not by a leader (CW-ORDER-4).
+/// What may be shot at: any other living unit, whoever owns it (CW-ORDER-3), but not by a leader (CW-ORDER-4).
 fn shootable(state: &State, seat: Seat, unit: UnitId, id: i32) -> Result<UnitId, Reason> {
     let target = known(id).ok_or(Reason::NoSuchTarget(id))?;
     if !state.living().contains(target) {
@@ -240,7 +239,7 @@ fn shootable(state: &State, seat: Seat, unit: UnitId, id: i32) -> Result<UnitId,
     Ok(target)
 }
 
-/// What a leader (CW-ORDER-5) may convert: a living cultist that is not the player's (CW-ORDER-6).
+/// What a leader (CW-ORDER-5) may convert: a living cultist that is not the player's own (CW-ORDER-6).
 fn convertible(state: &State, seat: Seat, unit: UnitId, id: i32) -> Result<UnitId, Reason> {
     let target = known(id).ok_or(Reason::NoSuchTarget(id))?;
     if unit != leader(seat) {
@@ -289,7 +288,7 @@ impl Order {
         }
     }
 
-    /// The second byte of the short form, when unit and tile or target exist.
+    /// The second byte of the short form, if unit and tile or target exist.
     fn short(&self) -> Option<u8> {
         match *self {
             Self::Wait => None,
@@ -320,7 +319,7 @@ impl Order {
                     MOVE => Self::Move { unit, x: number()?, y: number()? },
                     verb => Self::with_target(verb, unit, number()?),
                 };
-                // Every order has one form.
+                // Every order has a single encoding.
                 order.short().is_none().then_some(order)?
             }
             _ => return None,

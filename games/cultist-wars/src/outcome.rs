@@ -1,4 +1,4 @@
-//! When a match ends, and who has won.
+//! When a match ends, and who wins.
 
 use agon_game::{Outcome, Seat};
 
@@ -8,8 +8,8 @@ use crate::state::{Ending, Fault, State};
 /// The players.
 pub const PLAYERS: u8 = 2;
 
-/// Whether the match is over after a turn that was played: a player without a unit (CW-END-2)
-/// before the last turn (CW-END-3).
+/// Whether the match is over after a turn: a player without a unit (CW-END-2) takes precedence over
+/// the last turn (CW-END-3).
 pub(crate) fn ending(rules: &Rules, state: &State) -> Option<Ending> {
     if Seat::first(PLAYERS).any(|seat| state.count(seat) == 0) {
         Some(Ending::Elimination)

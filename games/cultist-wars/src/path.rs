@@ -1,15 +1,14 @@
-//! Which way a unit goes to a tile that is further than one step away.
+//! The way a unit takes to a tile more than one step away.
 
 use crate::board::{Tile, Tiles};
 
 /// The first step of a shortest path from `from` to a tile next to `target`, through `passable` tiles.
 /// What stands on `target` itself does not matter. `from` and `target` are at least two steps apart. CW-PATH-1.
 ///
-/// The rules search breadth-first from the unit, looking up, right, down, left. Tiles then
-/// leave the queue ordered by the first step of their path, so that the search ends with the first
-/// direction (in that order) with which any shortest path begins. Flooding back from the target
-/// finds the same: the first flood that touches the unit's surroundings holds exactly the
-/// first steps of all shortest paths. CW-PATH-2.
+/// The rules search breadth-first from the unit, looking up, right, down, left. Tiles then leave the queue
+/// ordered by the first step of their path, so the search ends with the first direction (in that order) in
+/// which any shortest path begins. Flooding back from the target finds the same: the first flood that touches
+/// the unit's surroundings holds exactly the first steps of all shortest paths. CW-PATH-2.
 pub fn first_step(from: Tile, target: Tile, passable: Tiles) -> Option<Tile> {
     let starts = Tiles::one(from).around() & passable;
     let mut unseen = passable;
@@ -31,7 +30,7 @@ mod tests {
     use agon_game::{Chance as _, Seeded};
     use std::collections::VecDeque;
 
-    /// The search as the rulebook tells it.
+    /// The search as described in the rulebook.
     fn told(from: Tile, target: Tile, passable: Tiles) -> Option<Tile> {
         let mut seen = Tiles::one(from);
         let mut queue = VecDeque::from([(from, None)]);
@@ -68,7 +67,7 @@ mod tests {
                     step,
                     "{from} to {target} through {passable:?}"
                 );
-                // Passing through the unit's own tile is never shorter.
+                // A path through the unit's own tile is never shorter.
                 assert_eq!(first_step(from, target, passable | Tiles::one(from)), step);
                 if step.is_some() { found += 1 } else { walled += 1 }
             }

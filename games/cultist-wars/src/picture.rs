@@ -7,8 +7,8 @@ use crate::board::{HEIGHT, Tile, WIDTH};
 use crate::outcome::PLAYERS;
 use crate::state::{LEADERS, Owner, State, UnitId};
 
-/// The board with coordinates, three characters a tile: `##` an obstacle, `L1` a leader, else the id of a cultist;
-/// beside it the units of both players with their health points.
+/// The board with coordinates, three characters per tile: `##` an obstacle, `L1` a leader, else the id of a
+/// cultist; beside it the units of both players with their health points.
 pub(crate) fn picture(game: &CultistWars, state: &State) -> Picture {
     let mut picture = Picture::new();
     picture.line().put(Ink::Dim, "    ");
@@ -37,7 +37,7 @@ fn draw(picture: &mut Picture, game: &CultistWars, state: &State, tile: Tile) {
     picture.put(ink, text);
 }
 
-/// The lines beside the board: each unit with its health points. With 46 columns for the board, 34 are left of 80.
+/// The lines beside the board: each unit with its health points. The board takes 46 of 80 columns, which leaves 34.
 fn legend(state: &State) -> Vec<(Ink, String)> {
     const IN_A_LINE: usize = 5;
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! The policy of benchmarks and property tests: lively, and never forbidden.
+//! The policy of benchmarks and property tests: lively, and only allowed orders.
 
 use agon_game::{Chance, Seat};
 
@@ -6,8 +6,8 @@ use crate::board::{TILES, Tile};
 use crate::orders::Order;
 use crate::state::{Owner, State, Units, leader};
 
-/// A random order: a living unit of the player's, and half of the time a target for it, anywhere; else a
-/// tile, anywhere; sometimes nothing.
+/// A random order: a living unit of the player, half of the time with a target anywhere, else with a
+/// tile anywhere; sometimes nothing.
 pub(crate) fn order(state: &State, seat: Seat, chance: &mut impl Chance) -> Order {
     const ORDERS: u32 = 16;
     let own = state.living_of(Owner::Player(seat));

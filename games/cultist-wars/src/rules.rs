@@ -25,15 +25,15 @@ pub struct Rules {
     pub number_of_units: u8,
     /// Health points of every unit at the start, 1 to 255. CW-UNIT-2.
     pub health_points: u8,
-    /// The largest Manhattan distance of a shot, 0 to 18. CW-SHOOT-1.
+    /// The maximum range of a shot, as Manhattan distance, 0 to 18. CW-SHOOT-1.
     pub shooting_range: u8,
-    /// The damage of a shot at distance 0: the distance is taken off. CW-SHOOT-2.
+    /// The damage of a shot at distance 0: the distance is subtracted from it. CW-SHOOT-2.
     pub damage: u8,
     /// The chance of an obstacle on a free tile of the left half, 0 to 1. CW-MAP-3.
     pub obstacle_chance: f64,
     /// Where the neutrals' generator starts, below 2^31. CW-NEUTRAL-1.
     pub neutral_seed: u32,
-    /// From how many places in the list of neutrals one is drawn, at least 1. CW-NEUTRAL-2.
+    /// The number of places in the list of neutrals to draw from, at least 1. CW-NEUTRAL-2.
     pub neutral_draw: u32,
     /// Milliseconds for a player's first answer. CW-TIME-1.
     pub first_response_time: u32,
@@ -41,7 +41,7 @@ pub struct Rules {
     pub response_time: u32,
 }
 
-/// Reads the rules and refuses what cannot be played.
+/// Reads the rules and refuses unplayable ones.
 ///
 /// # Errors
 /// With the name of the rule and what is allowed.

@@ -1,4 +1,4 @@
-//! A state for spectators and exported replays. Players count from 1.
+//! A state for spectators and exported replays. Players are numbered from 1.
 
 use serde::Serialize;
 
@@ -18,11 +18,11 @@ pub(crate) struct Scene {
     height: u8,
     /// The board as the protocol draws it.
     rows: Vec<String>,
-    /// All that ever took part.
+    /// All units that ever took part.
     units: Vec<Unit>,
-    /// Living units that are neutral.
+    /// The number of living neutral units.
     neutrals: u32,
-    /// What the next moves of the neutrals come from.
+    /// The state of the neutrals' generator, which decides their next moves.
     generator: u32,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Scene {
 struct Unit {
     id: UnitId,
     kind: Kind,
-    /// Whose it is; null for a neutral.
+    /// Its owner; null for a neutral.
     player: Option<u8>,
     /// 0 for the dead.
     hp: u8,

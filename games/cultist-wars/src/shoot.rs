@@ -17,8 +17,8 @@ pub enum Struck {
     },
 }
 
-/// What a shot strikes: of all that stands between, what is nearest to the shooter (an obstacle or any
-/// unit, one's own included), or else the target. CW-SHOOT-3.
+/// What a shot strikes: of everything in between, whatever is nearest to the shooter (an obstacle or any
+/// unit, the player's own included), or else the target. CW-SHOOT-3.
 pub(crate) fn aim(
     lines: &Lines,
     floor: Tiles,
@@ -36,13 +36,13 @@ pub(crate) fn aim(
             None => return Struck::Obstacle(tile),
         },
     };
-    // The distance to the unit that is hit counts, not that to the target. CW-SHOOT-2.
+    // The distance to the unit hit counts, not the one to the target. CW-SHOOT-2.
     let damage = base.saturating_sub(from.distance(state.tile(unit)));
     Struck::Unit { unit, damage: damage.min(state.hp(unit)) }
 }
 
-/// Takes health points off a unit; at 0 it is dead, but its body stays on its tile until it is
-/// removed. Says whether it died. CW-UNIT-2.
+/// Takes health points off a unit; at 0 it is dead, but its body stays on its tile until it is removed.
+/// Returns whether it died. CW-UNIT-2.
 pub(crate) fn hurt(state: &mut State, unit: UnitId, damage: u8) -> bool {
     let hp = &mut state.hp[usize::from(unit)];
     *hp = hp.saturating_sub(damage);
@@ -53,10 +53,10 @@ pub(crate) fn hurt(state: &mut State, unit: UnitId, damage: u8) -> bool {
     dead
 }
 
-/// For every way across the board, the tiles between its ends.
+/// For every offset on the board, the tiles between its ends.
 pub(crate) struct Lines([[Line; 2 * WIDTH as usize - 1]; 2 * HEIGHT as usize - 1]);
 
-/// The tiles between two ends, nearest to the shooter first, as differences of tile numbers to the shooter's.
+/// The tiles between two ends, nearest the shooter first, as offsets from the shooter's tile number.
 #[derive(Clone, Copy)]
 struct Line {
     len: u8,
@@ -76,7 +76,7 @@ impl Lines {
         Self(lines)
     }
 
-    /// The tiles between two tiles, nearest to `from` first.
+    /// The tiles between two tiles, nearest `from` first.
     pub(crate) fn between(&self, from: Tile, to: Tile) -> impl Iterator<Item = Tile> + '_ {
         let dy = usize::from(HEIGHT - 1 + to.y() - from.y());
         let dx = usize::from(WIDTH - 1 + to.x() - from.x());
@@ -86,8 +86,8 @@ impl Lines {
 }
 
 impl Line {
-    /// Bresenham's line to a target `dx` columns and `dy` rows away. It is drawn from the upper end to
-    /// the lower one, whoever shoots; which of two tiles it touches depends on that. CW-SHOOT-4.
+    /// Bresenham's line to a target `dx` columns and `dy` rows away. It is drawn from the upper end to the
+    /// lower one, whoever shoots; this decides which of two tiles it touches. CW-SHOOT-4.
     fn drawn(dx: i32, dy: i32) -> Self {
         let upwards = dy < 0;
         // Relative to the upper end, which lies at (0, 0).

@@ -1,4 +1,4 @@
-//! All that changes in a match: where the units are, what they have and whose they are.
+//! Everything that changes in a match: the units' tiles, health points and owners.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use agon_game::{Seat, pack::Reader};
 
 use crate::board::{Tile, Tiles};
 
-/// The most units there can be. CW-UNIT-1.
+/// Upper limit on the number of units. CW-UNIT-1.
 pub const UNITS: usize = 14;
 /// How many of them are leaders: units 0 and 1. CW-UNIT-1.
 pub const LEADERS: u8 = 2;
@@ -19,7 +19,7 @@ pub const fn leader(seat: Seat) -> UnitId {
     seat.index() as UnitId
 }
 
-/// Whose a unit is.
+/// The owner of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A player.
@@ -29,7 +29,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// The number the protocol has for it: 0, 1, and 2 for nobody.
+    /// Its number in the protocol: 0, 1, and 2 for nobody.
     pub const fn number(self) -> u8 {
         match self {
             Self::Player(seat) => seat.index() as u8,
@@ -55,7 +55,7 @@ impl Owner {
     }
 }
 
-/// As people and map files write it: `player 1`, `neutral`.
+/// As written by people and in map files: `player 1`, `neutral`.
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,7 +101,7 @@ impl Units {
         Self(self.0 & !other.0)
     }
 
-    /// How many units are in the set.
+    /// The number of units in the set.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
@@ -138,7 +138,7 @@ impl fmt::Debug for Units {
     }
 }
 
-/// All that changes in a match. One cache line; copying it is how a search steps back.
+/// Everything that changes in a match. One cache line; a search steps back by copying it.
 ///
 /// Between turns a unit is alive exactly when it has health points, a living unit stands on a
 /// floor tile of its own, and a dead one is [`Tile::NOWHERE`].
@@ -158,7 +158,7 @@ pub struct State {
     pub(crate) generator: u32,
     /// Turns played.
     pub(crate) turn: u16,
-    /// Why the match is over; none while it goes on.
+    /// Why the match is over; `None` while it goes on.
     pub(crate) ending: Option<Ending>,
 }
 
@@ -173,10 +173,10 @@ pub enum Ending {
     Fault(Seat, Fault),
 }
 
-/// Why an answer was no valid action.
+/// Why an answer was not a valid action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The line is none of the four forms.
+    /// The line has none of the four forms.
     Malformed,
     /// The line is an action that the rules do not allow.
     Invalid,
@@ -216,7 +216,7 @@ impl State {
         self.owned[owner.number() as usize].insert(unit);
     }
 
-    /// How many turns were played: also the index, from 0, of the turn to be played.
+    /// The number of turns played, which is also the index, from 0, of the turn to be played.
     pub const fn turns_played(&self) -> u16 {
         self.turn
     }
@@ -251,7 +251,7 @@ impl State {
         self.living_of(Owner::Player(seat)).len()
     }
 
-    /// Whose a unit is, or was when it died; none for a unit that never was in this match.
+    /// A unit's owner, or its last owner if it is dead; `None` for a unit that was never in this match.
     pub fn owner(&self, unit: UnitId) -> Option<Owner> {
         (0..3).filter_map(Owner::from_number).find(|owner| self.owned(*owner).contains(unit))
     }
@@ -273,7 +273,7 @@ impl State {
 
     /// The unit that stands on a tile.
     pub fn unit_at(&self, tile: Tile) -> Option<UnitId> {
-        // Branchless, so that it becomes one vector comparison.
+        // Branchless, so that it compiles to one vector comparison.
         let mut found = 0u32;
         for (unit, &own) in self.tiles.iter().enumerate() {
             found |= u32::from(own == tile) << unit;
@@ -297,7 +297,7 @@ impl State {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote, for a board with these floor tiles and a match of so many turns.
+    /// Reads what [`save`](Self::save) wrote, for a board with these floor tiles and a match of this many turns.
     pub(crate) fn load(bytes: &[u8], floor: Tiles, number_of_turns: u16) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let turn = u16::from_le_bytes(reader.array()?);
@@ -334,5 +334,5 @@ impl State {
     }
 }
 
-/// In the canonical bytes, the owner of a unit that never was in this match.
+/// In the canonical bytes, the owner of a unit that was never in this match.
 const NEVER_HERE: u8 = 3;

@@ -28,7 +28,7 @@ impl CultistWars {
         self.carry_out(state, action, out);
     }
 
-    /// What follows from a resolved action of the mover. Searches begin here.
+    /// Plays the rest of the turn after a resolved action of the mover. Searches begin here.
     pub(crate) fn carry_out(&self, state: &mut State, action: Action, out: &mut impl Sink<Self>) {
         // 2. The action.
         let body = self.act(state, action, out);
@@ -45,7 +45,7 @@ impl CultistWars {
         state.ending = outcome::ending(self.rules(), state);
     }
 
-    /// The resolved action, or what was wrong with the answer. CW-END-1.
+    /// Returns the resolved action, or what was wrong with the answer. CW-END-1.
     fn hear(
         &self,
         state: &State,
@@ -73,7 +73,7 @@ impl CultistWars {
         }
     }
 
-    /// Carries out an action of the mover. Says who died of it.
+    /// Carries out an action of the mover. Returns the unit killed, if any.
     fn act(&self, state: &mut State, action: Action, out: &mut impl Sink<Self>) -> Option<UnitId> {
         match action {
             Action::Wait => out.event(Event::Waited { player: state.mover().number() }),
@@ -108,7 +108,7 @@ impl CultistWars {
     }
 }
 
-/// Takes a dead unit off the board; its tile is free from now on. CW-TURN-3.
+/// Takes a dead unit off the board and frees its tile. CW-TURN-3.
 fn remove_body(state: &mut State, unit: UnitId) {
     let tile = &mut state.tiles[usize::from(unit)];
     state.occupied.remove(*tile);

@@ -1,4 +1,4 @@
-//! What speaks for a player in a position. The weights stand in [`weights`](crate::weights).
+//! The features that speak for a player in a position. Their weights are in [`weights`](crate::weights).
 
 use agon_game::Standing;
 
@@ -7,7 +7,7 @@ use crate::rules::Tie;
 use crate::state::{At, Kind, Player, State};
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// The features of both players. Resources count in yields of one mining, so that the presets are alike.
+    /// The features of both players. Resources are measured in yields of one mining, so that presets are comparable.
     pub(crate) fn advantage(&self, state: &State<BLOCKS>) -> Standing {
         let rules = &*self.rules;
         let rounds_left = f64::from((2 * rules.max_rounds).saturating_sub(state.half)) / 2.0;
@@ -56,14 +56,14 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         Standing { progress: f64::from(state.half) / f64::from(2 * rules.max_rounds), features }
     }
 
-    /// The melees of a player, hurt ones in part.
+    /// The melees of a player; a hurt one counts in part.
     fn strength(&self, state: &State<BLOCKS>, player: Player) -> f64 {
         let melees = state.army(player).filter(|(_, unit)| unit.kind == Kind::Melee);
         melees.map(|(_, unit)| f64::from(unit.hp) / f64::from(self.rules.melee_hp)).sum()
     }
 }
 
-/// Steps to the nearest tile that can be mined, walls aside; far where there is none.
+/// Steps to the nearest tile that can be mined, ignoring walls; far when there is none.
 fn way(from: At, hubs: &[At]) -> f64 {
     hubs.iter().map(|&hub| from.distance(hub)).min().map_or(1_000.0, f64::from)
 }

@@ -1,4 +1,4 @@
-//! Attacking, and how units die.
+//! Attacks, and how units die.
 
 use agon_game::Sink;
 
@@ -20,8 +20,8 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// DH-ATTACK-3: the enemy in that direction loses health, and leaves the board without any left.
-    /// DH-ATTACK-5: own units are no targets.
+    /// DH-ATTACK-3: the enemy in that direction loses health, and leaves the board when none is
+    /// left. DH-ATTACK-5: own units are no targets.
     pub(crate) fn attack(
         &self,
         state: &mut State<BLOCKS>,
@@ -46,7 +46,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         Ok(())
     }
 
-    /// DH-ATTACK-4: an attack flies straight, up to its range, until a wall or a unit.
+    /// DH-ATTACK-4: an attack goes straight ahead, up to its range, until it meets a wall or a unit.
     fn first_in_reach(&self, state: &State<BLOCKS>, from: At, direction: Direction) -> Option<UnitId> {
         let mut at = from;
         for _ in 0..self.rules.attack_range {

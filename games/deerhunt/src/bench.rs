@@ -1,4 +1,4 @@
-//! Workloads beside the ones every game has.
+//! Workloads in addition to those of every game.
 
 use agon_game::session::random_answers;
 use agon_game::{Dialect as _, Game, Ignored, RulesChoice, Seeded, Setup, Workload};
@@ -10,7 +10,7 @@ use crate::state::State;
 
 /// State messages of positions spread over a random match: fog and text.
 pub fn messages<const BLOCKS: usize>() -> Workload {
-    // The first preset that fits is the document's; a large state is there for the last.
+    // The small state plays the first preset, the document's; the large one plays the last.
     let preset = if BLOCKS == crate::SMALL { PRESETS.first() } else { PRESETS.last() };
     let preset = preset.map_or("", |preset| preset.name).to_owned();
     let rules = RulesChoice { preset, ..RulesChoice::default() };

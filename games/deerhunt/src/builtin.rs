@@ -1,5 +1,5 @@
-//! Bots of our own. They see a view and nothing else, and think within a budget, not a time, so that
-//! their matches are repeatable.
+//! The built-in bots. They see only a view, and their thinking is limited by a budget, not by time,
+//! so that their matches are repeatable.
 
 mod hand;
 mod miner;
@@ -15,7 +15,7 @@ use crate::DeerhuntOf;
 use crate::orders::Moves;
 use crate::view::View;
 
-/// What there is.
+/// The built-in bots.
 pub const BUILTINS: &[BuiltinInfo] = &[
     BuiltinInfo { name: "idle", about: "does nothing", options: &[] },
     BuiltinInfo { name: "random", about: "moves, mines, attacks and duplicates at random", options: &[] },

@@ -9,7 +9,7 @@ use crate::state::{At, Direction, Kind, State, Unit, UnitId};
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// Each free unit of the mover attacks a neighbour, mines, duplicates or walks. Almost every move
-    /// is of good form, so that lists are seldom void; the board forbids some.
+    /// is well formed, so lists are seldom void; the board forbids some.
     pub(crate) fn random_moves(&self, state: &State<BLOCKS>, chance: &mut impl Chance) -> Moves {
         let army = &state.living[state.mover() as usize];
         let mut moves = Vec::with_capacity(army.len());
@@ -82,8 +82,8 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         });
     }
 
-    /// Moves, wounds and busies the enemies that `seat` does not see, and changes the wealth and the
-    /// stocks it is not told.
+    /// Moves, wounds and occupies the enemies that `seat` does not see, and changes the wealth and
+    /// the stocks it is not told.
     pub(crate) fn scramble(
         &self,
         state: &mut State<BLOCKS>,
@@ -118,7 +118,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
             if chance.happens(1, 2) {
                 unit.kind = if unit.kind == Kind::Worker { Kind::Melee } else { Kind::Worker };
             }
-            // Some are gone altogether; one stays, so that the match goes on.
+            // Some are removed altogether; one stays, so that the match goes on.
             if index + 1 < last && chance.happens(1, 8) {
                 let at = unit.at;
                 state.remove(id, self.map.cell(at));

@@ -53,7 +53,7 @@ struct Half {
     raw_reply: Option<String>,
 }
 
-/// Who owns what and who stands where.
+/// What each player owns and where the units stand.
 #[derive(Deserialize)]
 struct Position {
     res: Value,
@@ -93,7 +93,7 @@ pub fn conform(record: &[u8], report: &mut Report) -> Recognised {
     }
 }
 
-/// A record on its way through the engine.
+/// A record being compared with the engine.
 struct Comparison<'a, const BLOCKS: usize> {
     game: DeerhuntOf<BLOCKS>,
     state: State<BLOCKS>,
@@ -168,7 +168,7 @@ impl<'a, const BLOCKS: usize> Comparison<'a, BLOCKS> {
             self.compare("raw replies", &Some(moves.clone()), &raw, &place);
         }
         let mut verdicts = Verdicts { reasons: vec![None; moves.len()], void: false };
-        // A record shows the board between the moves and the timers; a half-turn ends after the timers.
+        // A record shows the board after the moves and before the timers; a half-turn ends after the timers.
         let mut moved = self.state;
         self.game.carry_out(&mut moved, &moves, &mut verdicts);
         self.game.half_turn(&mut self.state, &moves, &mut Ignored);
@@ -285,7 +285,7 @@ impl<'a, const BLOCKS: usize> Comparison<'a, BLOCKS> {
         }
     }
 
-    /// The ground at the start, as records draw it.
+    /// The ground at the start, as drawn in records.
     fn ground(&self) -> Vec<String> {
         let map = &self.game.map;
         let letter = |at| match (map.is_wall(at), map.is_resource(at)) {
@@ -297,7 +297,7 @@ impl<'a, const BLOCKS: usize> Comparison<'a, BLOCKS> {
         (0..map.height()).map(row).collect()
     }
 
-    /// The tiles of the hubs with their numbers, as records list them.
+    /// The tiles of the hubs with their numbers, as listed in records.
     fn hub_tiles(&self) -> Value {
         let map = &self.game.map;
         let mut tiles: Vec<_> = map.cells().filter_map(|at| Some((at, map.hub(at)?))).collect();
@@ -316,7 +316,7 @@ impl<'a, const BLOCKS: usize> Comparison<'a, BLOCKS> {
     }
 }
 
-/// The map of a record that has no map file: its whole ground, and its units in the order of their ids.
+/// The map of a record without a map file: its whole ground, and its units in the order of their ids.
 fn whole_map(init: &Init) -> Result<Map, String> {
     let rows: Vec<&str> = init.grid.iter().map(String::as_str).collect();
     let mut map = Map::from_rows(&rows, |_, _| Player::One)?;
@@ -334,7 +334,7 @@ fn whole_map(init: &Init) -> Result<Map, String> {
     }
 }
 
-/// What the engines of the events printed for a rejected move.
+/// The text the engines of the events printed for a rejected move.
 fn original_text(reason: &Reason, verb: Verb, id: &Value) -> String {
     let id = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     match (reason, verb) {
@@ -364,7 +364,7 @@ impl<const BLOCKS: usize> Sink<DeerhuntOf<BLOCKS>> for Verdicts {
     }
 
     fn reject(&mut self, _: Seat, index: usize, reason: Reason) {
-        // A move that was only swept away with its list was itself accepted.
+        // A move dropped only because its list was void was itself accepted.
         if !matches!(reason, Reason::Void(..)) {
             self.reasons[index] = Some(reason);
         }

@@ -1,4 +1,4 @@
-//! Timers: when they run, and in which order their effects come.
+//! Timers: when they run, and in which order they take effect.
 
 use agon_game::Sink;
 
@@ -19,7 +19,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
                     self.stuns(state, |_| true);
                 }
             }
-            // DH-TIME-2: the work of the player who just moved, and the stuns by the one who is next.
+            // DH-TIME-2: the work of the player who just moved, and the stuns by the player who is next.
             Countdown::Half => {
                 self.duplications(state, |owner| owner != next, out);
                 self.minings(state, |owner| owner != next, out);
@@ -28,7 +28,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// Counts down duplications, in the order in which they began.
+    /// Counts down duplications, in the order they began.
     fn duplications(
         &self,
         state: &mut State<BLOCKS>,
@@ -52,7 +52,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// Counts down minings, in the order in which they began.
+    /// Counts down minings, in the order they began.
     fn minings(&self, state: &mut State<BLOCKS>, due: impl Fn(Player) -> bool, out: &mut impl Sink<Self>) {
         let mut finished = false;
         for index in 0..state.working.as_slice().len() {
@@ -71,8 +71,8 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// DH-STUN-4: counts down stuns by the players that `due` names: every victim once, or, with the
-    /// registry of 2021, once for each entry that names it, until it stands at exactly 0.
+    /// DH-STUN-4: counts down stuns by the players selected by `due`: every victim once, or, with the
+    /// registry of 2021, once for each entry that names it, until its count is exactly 0.
     fn stuns(&self, state: &mut State<BLOCKS>, due: impl Fn(Player) -> bool) {
         if !self.rules.stun {
             return;

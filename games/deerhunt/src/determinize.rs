@@ -1,4 +1,4 @@
-//! What a player cannot know, drawn anew: a state that it cannot tell from the one that is.
+//! Draws what a player cannot know anew: a state that it cannot tell from the real one.
 
 use agon_game::{Chance as _, Seeded};
 
@@ -14,8 +14,8 @@ struct Trace {
 }
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// Puts each enemy that `player` does not see on a tile where it could be by now, at something it could be doing. How many
-    /// there are and of what kind, their health, and what the enemy owns stay as they are.
+    /// Puts each enemy that `player` does not see on a tile where it could be by now, doing something it could be doing.
+    /// Number, kind and health of these units and what the enemy owns stay as they are.
     pub(crate) fn determinize(
         &self,
         state: &mut State<BLOCKS>,
@@ -39,7 +39,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
             let near = |at: &At| ways.of(&self.map, *at) <= trace.steps;
             let mut free: Vec<At> = unseen.iter().copied().filter(|at| is_free(at) && near(at)).collect();
             if free.is_empty() {
-                // Others were put there. There is room for all: each stood somewhere out of sight.
+                // Other units were put on these tiles. There is room for all: each stood somewhere out of sight.
                 free = unseen.iter().copied().filter(is_free).collect();
             }
             let unit = self.drawn(state, trace.id, &free, chance);
@@ -51,7 +51,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// A hidden unit on one of the tiles that are free for it. Every second worker that could mine does.
+    /// Draws a hidden unit on one of the tiles free for it. Every second worker that could mine does.
     fn drawn(&self, state: &State<BLOCKS>, id: UnitId, free: &[At], chance: &mut Seeded) -> Unit {
         let mut unit = Unit { mining: 0, hub: 0, ..*state.unit(id) };
         let one = |tiles: &[At], chance: &mut Seeded| tiles[chance.below(tiles.len() as u32) as usize];
@@ -78,8 +78,8 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         self.hub_at(state, at).or(beside)
     }
 
-    /// The enemies that `player` does not see, in order of creation, with where they were seen last; those that never were
-    /// came from where their side began, which both know (DH-MAP-2).
+    /// The enemies that `player` does not see, in order of creation, with the place where each was last seen; those never
+    /// seen came from where their side began, which both know (DH-MAP-2).
     fn traces(
         &self,
         state: &State<BLOCKS>,
@@ -110,7 +110,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         let starts = self.map.units.iter().filter(|unit| unit.0 != player).map(|unit| unit.2);
         for trace in traces.iter_mut().filter(|trace| trace.from.is_empty()) {
             trace.from = starts.clone().collect();
-            // A child is a step from its parent.
+            // A child appears one step from its parent.
             trace.steps = steps(state.half.div_ceil(2), pace + 1);
         }
         traces
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::LARGE;
 
-    /// Where a unit is must be one of the places where it could be; and what is drawn is not always that.
+    /// The real position must be among the possible ones, and the drawn one must not always be the real one.
     #[test]
     fn what_is_is_among_what_could_be() {
         let (mut looked, mut moved) = (0, 0);

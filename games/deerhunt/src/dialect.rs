@@ -1,6 +1,6 @@
 //! The protocol of the events: a JSON message with the state, a JSON list of moves in reply.
 //!
-//! The length in front of either (ten characters over TCP) is the transport's.
+//! The length prefix of both (ten characters over TCP) belongs to the transport.
 
 mod kit;
 mod message;
@@ -19,7 +19,7 @@ pub use reply::read_reply;
 #[derive(Clone, Debug)]
 pub struct Dialect {
     ground: message::Ground,
-    /// Questions of each seat that no message answered yet, the last one included.
+    /// The number of questions to each seat not yet answered by a message, the last one included.
     unanswered: [u32; 2],
 }
 
@@ -35,7 +35,7 @@ impl<const BLOCKS: usize> DialectTrait<DeerhuntOf<BLOCKS>> for Dialect {
     }
 
     /// DH-WIRE-3: the reply. DH-WIRE-5: replies carry no turn number, so each message answers the
-    /// oldest open question; what answers an older one than the last came too late and is dropped,
+    /// oldest open question; a reply to any but the last question came too late and is dropped,
     /// unless the rules ask for the behaviour of the events.
     fn hear(&mut self, game: &DeerhuntOf<BLOCKS>, seat: Seat, message: &[u8]) -> Heard<Moves> {
         let open = &mut self.unanswered[seat.index()];
@@ -50,7 +50,7 @@ impl<const BLOCKS: usize> DialectTrait<DeerhuntOf<BLOCKS>> for Dialect {
         }
     }
 
-    /// A reply that the transport could not read has answered all the same.
+    /// A reply that the transport could not read still counts as an answer.
     fn missed(&mut self, _: &DeerhuntOf<BLOCKS>, seat: Seat, answer: &Answer<Moves>) {
         if matches!(answer, Answer::Malformed { .. }) {
             self.unanswered[seat.index()] = 0;

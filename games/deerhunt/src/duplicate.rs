@@ -1,4 +1,4 @@
-//! Duplicating: a unit makes another one beside it.
+//! Duplication: a unit makes another one beside it.
 
 use agon_game::Sink;
 
@@ -70,7 +70,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// DH-DUP-5: units ever made, and those on their way, never exceed what a match can hold.
+    /// DH-DUP-5: units made so far plus those in the making never exceed what a match can hold.
     fn leaves_room(&self, state: &State<BLOCKS>, id: UnitId) -> Result<(), Reason> {
         let coming = state.working.as_slice().iter().filter(|&&id| state.unit(id).duplication > 0).count();
         match usize::from(state.made) + coming < usize::from(self.rules.max_units) {
@@ -79,8 +79,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// DH-DUP-4: the time has come. Where the place is taken by now, the child is lost, and so is its
-    /// price.
+    /// DH-DUP-4: the time has come. If the place is taken by now, the child is lost, and so is its price.
     pub(crate) fn give_birth(&self, state: &mut State<BLOCKS>, parent: UnitId, out: &mut impl Sink<Self>) {
         let Unit { at, owner, direction: Some(direction), child: Some(kind), .. } = *state.unit(parent)
         else {

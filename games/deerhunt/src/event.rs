@@ -9,7 +9,7 @@ use crate::state::{At, Direction, Kind, Player, UnitId};
 #[serde(tag = "event", rename_all = "snake_case")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Event {
-    /// A unit walked.
+    /// A unit moved.
     Moved {
         /// The unit.
         unit: UnitId,
@@ -22,9 +22,9 @@ pub enum Event {
     Attacked {
         /// The attacker.
         unit: UnitId,
-        /// Whom.
+        /// The attacked unit.
         target: UnitId,
-        /// The health the target has left.
+        /// The target's remaining health.
         left: u8,
     },
     /// A unit left the board.
@@ -38,9 +38,9 @@ pub enum Event {
     DuplicationBegan {
         /// The parent.
         unit: UnitId,
-        /// What the child will be.
+        /// The kind of the child.
         child: Kind,
-        /// On which side of the parent.
+        /// The side of the parent.
         direction: Direction,
     },
     /// A child appeared.
@@ -49,14 +49,14 @@ pub enum Event {
         unit: UnitId,
         /// Its parent.
         parent: UnitId,
-        /// Whose it is.
+        /// Its owner.
         owner: Player,
-        /// What it is.
+        /// Its kind.
         kind: Kind,
         /// Where it stands.
         at: At,
     },
-    /// A child could not appear: its place is taken.
+    /// A child could not appear: its place was taken.
     ChildLost {
         /// The parent.
         parent: UnitId,
@@ -72,12 +72,12 @@ pub enum Event {
     Mined {
         /// The worker, alive or dead.
         unit: UnitId,
-        /// Who was paid.
+        /// The player who was paid.
         owner: Player,
         /// How much.
         amount: u32,
     },
-    /// A hub has nothing left.
+    /// A hub ran dry.
     HubSaturated {
         /// Its number.
         hub: u8,
@@ -91,7 +91,7 @@ pub enum Event {
     },
     /// The whole list of a player was ignored.
     ListVoid {
-        /// Whose list.
+        /// The player.
         player: Player,
     },
 }

@@ -1,4 +1,4 @@
-//! One game to the outside, two sizes of state inside.
+//! One game on the outside, two sizes of state inside.
 
 use agon_game::Bench;
 use agon_game::conform::{Recognised, Report};
@@ -10,7 +10,7 @@ use crate::rules::Rules;
 use crate::state::State;
 use crate::{DeerhuntOf, LARGE, SMALL};
 
-/// Deerhunt, for the registry: takes the small state where the rules' `max_units` fit into it.
+/// Deerhunt, for the registry: uses the small state if the rules' `max_units` fit into it.
 pub const FACE: DeerhuntFace = DeerhuntFace;
 
 /// See [`FACE`].
@@ -18,7 +18,7 @@ pub const FACE: DeerhuntFace = DeerhuntFace;
 pub struct DeerhuntFace;
 
 impl DeerhuntFace {
-    /// The game of the size that a setup needs.
+    /// The game in the size a setup needs.
     fn sized(self, setup: &Setup) -> Result<&'static dyn AnyGame, SetupError> {
         let max_units = rules::load::<Rules>(&INFO, &setup.rules)?.rules.max_units;
         Ok(match usize::from(max_units) <= State::<SMALL>::CAPACITY {

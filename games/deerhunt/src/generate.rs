@@ -1,4 +1,4 @@
-//! Maps made from the seed, for the rules document: mirrored, with hubs, everything within reach.
+//! Maps generated from the seed, for the rules document: mirrored, with hubs, everything within reach.
 
 use agon_game::{Chance, Seeded, SetupError};
 
@@ -6,15 +6,15 @@ use crate::map::Map;
 use crate::rules::Rules;
 use crate::state::{At, Kind, Player};
 
-/// How often the generator begins again before it gives up.
+/// How often the generator tries before it gives up.
 const ATTEMPTS: u32 = 200;
 /// Rows at the top (and, mirrored, at the bottom) that stay open for the armies; fewer on low maps.
 const HOME_ROWS: u8 = 6;
 
-/// Makes the map of `seed`.
+/// Generates the map of `seed`.
 ///
 /// # Errors
-/// When the hubs find no place on so small a map.
+/// When the map is too small for the hubs.
 pub fn generate(rules: &Rules, seed: i64) -> Result<Map, SetupError> {
     let mut chance = Seeded::stream(seed, "map");
     // Each new attempt asks for less: fewer walls, hubs closer together.
@@ -29,7 +29,7 @@ pub fn generate(rules: &Rules, seed: i64) -> Result<Map, SetupError> {
     })
 }
 
-/// The top half of a map, the middle row included where there is one.
+/// The top half of a map, including the middle row if there is one.
 struct Draft {
     width: u8,
     height: u8,
@@ -72,7 +72,7 @@ impl Draft {
         let rows: Vec<&str> = top.iter().chain(below).copied().collect();
         let owner = |_, row: usize| if row < top.len() { Player::One } else { Player::Two };
         let mut map = Map::from_rows(&rows, owner).ok()?;
-        // DH-GEN-3: either army is numbered alike, workers first.
+        // DH-GEN-3: both armies are numbered alike, workers first.
         let mirrored = |at: At| At::new(at.x, self.height - 1 - at.y);
         let one = armies.iter().map(|&(kind, at)| (Player::One, kind, at));
         map.units = one.chain(armies.iter().map(|&(kind, at)| (Player::Two, kind, mirrored(at)))).collect();
@@ -107,7 +107,7 @@ impl Draft {
             }
         }
         let apart = 2.max(8_u8.saturating_sub((attempt / 20) as u8));
-        // The image of a hub must not touch it: two rows stay between it and the middle.
+        // A hub must not touch its mirror image: two rows stay between it and the middle.
         let (top, bottom) = (self.home_rows(), ((self.height - 1) / 2).checked_sub(2)?);
         for _ in 0..hubs / 2 {
             let place = (0..50).find_map(|_| {
@@ -146,7 +146,7 @@ impl Draft {
     }
 }
 
-/// A number from `least` to `most`; none where there is none.
+/// A random number from `least` to `most`; `None` for an empty range.
 fn between(least: u8, most: u8, chance: &mut Seeded) -> Option<u8> {
     (least <= most).then(|| least + chance.below(u32::from(most - least) + 1) as u8)
 }

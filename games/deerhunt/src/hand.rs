@@ -1,4 +1,4 @@
-//! Played choice by choice: a move for a unit. What is out of sight is not there.
+//! Play choice by choice: a move for a unit. What is out of sight is left out.
 
 use agon_game::{Seat, Sink};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub enum Hand {}
 pub struct Choice {
     /// The unit.
     pub unit: UnitId,
-    /// What it shall do.
+    /// What it is to do.
     #[serde(rename = "do")]
     pub verb: Verb,
     /// The words after the verb.
@@ -37,7 +37,7 @@ impl<const BLOCKS: usize> agon_game::Hand<DeerhuntOf<BLOCKS>> for Hand {
 
     const HIDES: bool = true;
 
-    /// The units in sight with their own numbers. Of the other player's hubs and resources it has what may be known.
+    /// The units in sight with their own numbers. Of hubs and the other player's resources it holds what may be known.
     fn seen(game: &DeerhuntOf<BLOCKS>, view: &View<'_>) -> State<BLOCKS> {
         let mut state = State::empty();
         let rounds = game.rules.max_rounds - view.turns_left;
@@ -61,7 +61,7 @@ impl<const BLOCKS: usize> agon_game::Hand<DeerhuntOf<BLOCKS>> for Hand {
     ) -> Vec<Choice> {
         let mut state = *seen;
         for choice in chosen {
-            // What is refused changes nothing, and is told when the list is tried.
+            // A refused move changes nothing, and is reported when the list is tried.
             let _ = game.alone(&mut state, &choice.order(), &mut agon_game::Ignored);
         }
         let free = seen
@@ -91,7 +91,7 @@ impl<const BLOCKS: usize> agon_game::Hand<DeerhuntOf<BLOCKS>> for Hand {
         order.iter().filter_map(choice).collect()
     }
 
-    /// The moves alone: what timers bring depends on what is out of sight.
+    /// Tries the moves alone: the effects of timers depend on things out of sight.
     fn tried(
         game: &DeerhuntOf<BLOCKS>,
         _: Seat,
@@ -107,10 +107,10 @@ impl<const BLOCKS: usize> agon_game::Hand<DeerhuntOf<BLOCKS>> for Hand {
     fn scene(game: &DeerhuntOf<BLOCKS>, seat: Seat, seen: &State<BLOCKS>) -> impl Serialize {
         let mut scene = game.stage(seen);
         let (own, other) = (Player::of(seat), Player::of(seat).other());
-        // Nobody out of sight has lost: that is told at the end.
+        // Units out of sight do not count as lost: the real end is reported.
         let goes_on = seen.army(own).next().is_some() && seen.round() <= game.rules.max_rounds;
         scene.mover = goes_on.then_some(own);
-        // Stocks are not told, only which hubs have nothing left (DH-FOG-4).
+        // Stocks are not told, only which hubs are saturated (DH-FOG-4).
         scene.stock = None;
         if seen.resources[other as usize] == 0 {
             scene.players[other as usize].resources = None;
@@ -159,8 +159,8 @@ fn place<const BLOCKS: usize>(game: &DeerhuntOf<BLOCKS>, state: &mut State<BLOCK
 }
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// What could be asked of a unit: every tile within its steps by the first path that leads there, and everything
-    /// else in every direction.
+    /// Candidate moves of a unit: every tile within its steps by the first path that leads there, and all other
+    /// verbs in every direction.
     fn candidates(&self, state: &State<BLOCKS>, unit: UnitId) -> Vec<Choice> {
         let choice = |verb, words: &[Direction]| Choice { unit, verb, words: words.to_vec() };
         let mut all = vec![choice(Verb::Mine, &[])];
@@ -182,7 +182,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         all
     }
 
-    /// A path to every tile that so many steps lead to.
+    /// A path to every tile within this many steps.
     fn paths(&self, state: &State<BLOCKS>, from: At, most: u8) -> Vec<Vec<Direction>> {
         let mut reached = vec![from];
         let mut paths: Vec<(At, Vec<Direction>)> = vec![(from, Vec::new())];
@@ -207,7 +207,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     }
 }
 
-/// The words that point at every tile so many tiles away or nearer, columns first.
+/// The words that point at every tile at most this far away, columns first.
 fn ways(range: u8) -> Vec<Vec<Direction>> {
     let range = i16::from(range);
     let mut ways = Vec::new();

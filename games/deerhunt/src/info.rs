@@ -33,7 +33,7 @@ pub const INFO: GameInfo = GameInfo {
     policy: "rusher",
 };
 
-/// Its answers look like much else.
+/// Nothing distinguishes its answers from other texts.
 fn looks_like_answer(_: &str) -> bool {
     false
 }

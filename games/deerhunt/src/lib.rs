@@ -1,6 +1,6 @@
 //! Deerhunt: two armies of workers and melees mine, multiply and fight in the fog.
 //!
-//! The rules stand in `RULES.md`; [`turn`] lists the stages of a half-turn.
+//! The rules are in `RULES.md`; [`turn`] lists the stages of a half-turn.
 
 #![forbid(unsafe_code)]
 
@@ -62,7 +62,7 @@ use crate::rules::Rules;
 use crate::state::{Player, State, Unit};
 use crate::view::View;
 
-/// The game, with states that hold 64 units a block.
+/// The game, with states that hold 64 units per block.
 #[derive(Clone, Debug)]
 pub struct DeerhuntOf<const BLOCKS: usize> {
     /// The rules.
@@ -77,7 +77,7 @@ pub const SMALL: usize = 1;
 /// Blocks of the large game: 1,024 units, enough for the events.
 pub const LARGE: usize = 16;
 
-/// The game under the document's rules. [`FACE`] takes the large one where the rules need it.
+/// The game under the document's rules. [`FACE`] uses the large one where the rules need it.
 pub type Deerhunt = DeerhuntOf<SMALL>;
 
 impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
@@ -135,7 +135,7 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
         self.rules.reply_timeout_ms
     }
 
-    /// DH-TURN-3: no reply, or one that is no list of moves, is an empty list.
+    /// DH-TURN-3: no reply, or one that is not a list of moves, counts as an empty list.
     fn play(
         &self,
         state: &mut State<BLOCKS>,
@@ -206,7 +206,7 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
         builtin::seat(self, name, options, seed)
     }
 
-    /// The client modules of the event whose messages the rules have.
+    /// The client modules of the event whose message form the rules use.
     fn kit(&self) -> Kit {
         dialect::kit(&self.rules)
     }

@@ -1,4 +1,4 @@
-//! The ground: walls, resource tiles, hubs, and who stands where at the start.
+//! The ground: walls, resource tiles, hubs, and the units at the start.
 //!
 //! The file format is that of the events: the top half, whose last line is the shared middle row.
 
@@ -6,9 +6,9 @@ use agon_game::{MapFindings, SetupError};
 
 use crate::state::{At, Direction, Kind, Player};
 
-/// Tiles that a map may have.
+/// Upper limit on the tiles of a map.
 pub const MAX_CELLS: usize = 2_048;
-/// Hubs that a map may have where they can run dry.
+/// Upper limit on the hubs of a map when hubs can run dry.
 pub const MAX_HUBS: usize = 16;
 
 /// A set of tiles, by their number on the map ([`Map::cell`]).
@@ -22,19 +22,19 @@ impl Default for CellSet {
 }
 
 impl CellSet {
-    /// Puts a tile in.
+    /// Adds a tile.
     #[inline]
     pub fn insert(&mut self, cell: usize) {
         self.0[cell / 64] |= 1 << (cell % 64);
     }
 
-    /// Takes a tile out.
+    /// Removes a tile.
     #[inline]
     pub fn remove(&mut self, cell: usize) {
         self.0[cell / 64] &= !(1 << (cell % 64));
     }
 
-    /// Whether a tile is in.
+    /// Whether a tile is in the set.
     #[inline]
     pub fn contains(&self, cell: usize) -> bool {
         self.0[cell / 64] >> (cell % 64) & 1 == 1
@@ -57,7 +57,7 @@ pub struct Map {
 
 const NO_HUB: u8 = u8::MAX;
 
-/// What one character of a map stands for.
+/// The meaning of a character in a map.
 enum Tile {
     Wall,
     Ground,
@@ -65,7 +65,7 @@ enum Tile {
     Unit(Kind),
 }
 
-/// DH-MAP-2: capital or small letters mean the same, everything else is ground.
+/// DH-MAP-2: capital and small letters mean the same, everything else is ground.
 fn tile(letter: char) -> Tile {
     match letter.to_ascii_lowercase() {
         'x' => Tile::Wall,
@@ -77,7 +77,7 @@ fn tile(letter: char) -> Tile {
 }
 
 impl Map {
-    /// DH-MAP-1: a map file holds the top half; the lines but the last are mirrored below it.
+    /// DH-MAP-1: a map file holds the top half; all lines but the last are mirrored below it.
     ///
     /// # Errors
     /// A map that is too large or has no units.
@@ -94,7 +94,7 @@ impl Map {
         Self::from_rows(&rows, |_, row| if row < top.len() { Player::One } else { Player::Two }).map_err(bad)
     }
 
-    /// A map from all of its rows; `owner` says whose the unit drawn by a letter in a row is.
+    /// A map from all of its rows; `owner` gives the owner of the unit drawn as a letter in a row.
     ///
     /// # Errors
     /// Says what is wrong.
@@ -116,7 +116,7 @@ impl Map {
             units: Vec::new(),
         };
         for (y, row) in rows.iter().enumerate() {
-            // DH-MAP-4: what a short row lacks is wall.
+            // DH-MAP-4: short rows are padded with wall.
             let letters = row.chars().chain(std::iter::repeat('x')).take(width);
             for (x, letter) in letters.enumerate() {
                 let at = At::new(x as u8, y as u8);
@@ -165,7 +165,7 @@ impl Map {
         self.height
     }
 
-    /// How many hubs there are.
+    /// The number of hubs.
     pub const fn hubs(&self) -> usize {
         self.hubs
     }
@@ -188,7 +188,7 @@ impl Map {
         at.y as usize * self.width as usize + at.x as usize
     }
 
-    /// DH-MAP-4: whether nobody can be there: a wall, or off the map.
+    /// DH-MAP-4: whether no unit can be there: a wall, or off the map.
     #[inline]
     pub fn is_wall(&self, at: At) -> bool {
         !self.holds(at) || self.walls.contains(self.cell(at))
@@ -206,7 +206,7 @@ impl Map {
         self.is_resource(at).then(|| self.hub[self.cell(at)])
     }
 
-    /// What is good and bad about a map: armies, hubs, and whether everything can be reached.
+    /// Findings about a map: armies, hubs, and whether everything can be reached.
     pub fn check(&self) -> MapFindings {
         let mut findings = MapFindings::default();
         let (width, height) = (self.width, self.height);
@@ -258,7 +258,7 @@ impl Map {
         findings
     }
 
-    /// Whether a unit can walk from `from` to each of `to`, over units.
+    /// Whether a unit can walk from `from` to each of `to`, ignoring other units.
     pub fn connects(&self, from: At, to: impl IntoIterator<Item = At>) -> bool {
         let (mut reached, mut open) = (CellSet::default(), vec![from]);
         while let Some(at) = open.pop() {

@@ -8,7 +8,7 @@ use crate::orders::{Reason, Verb, Words};
 use crate::state::{At, Kind, State, UnitId};
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// DH-MINE-1: workers mine. DH-MINE-4: in one direction at most, where directions count at all.
+    /// DH-MINE-1: workers mine. DH-MINE-4: in at most one direction, if directions count at all.
     pub(crate) fn mine_wording(&self, id: UnitId, kind: Kind, words: &Words) -> Result<(), Reason> {
         if kind != Kind::Worker {
             return Err(Reason::WrongKind(id, kind, Verb::Mine));
@@ -37,25 +37,25 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         Ok(())
     }
 
-    /// DH-MINE-4: the hub beside the worker that is named, else the one under it.
+    /// DH-MINE-4: the hub beside the worker in the named direction, else the one under it.
     fn hub_for(&self, state: &State<BLOCKS>, at: At, words: &Words) -> Option<u8> {
         let named = words.only().filter(|_| self.rules.mine_direction);
         named.and_then(|direction| self.hub_at(state, at.step(direction))).or_else(|| self.hub_at(state, at))
     }
 
-    /// The hub on a tile, by number; none where it is saturated (DH-MINE-3).
+    /// The hub on a tile, by number; `None` when it is saturated (DH-MINE-3).
     #[inline]
     pub fn hub_at(&self, state: &State<BLOCKS>, at: At) -> Option<u8> {
         self.map.hub(at).filter(|&hub| !self.is_saturated(state, hub))
     }
 
-    /// DH-MINE-3: whether nothing is left in a hub.
+    /// DH-MINE-3: whether a hub has run dry.
     #[inline]
     pub fn is_saturated(&self, state: &State<BLOCKS>, hub: u8) -> bool {
         self.rules.hub_capacity > 0 && state.stock[usize::from(hub)] == 0
     }
 
-    /// DH-MINE-2: the time has come: the owner is paid. DH-MINE-3: out of what the hub still has.
+    /// DH-MINE-2: the time has come: the owner is paid. DH-MINE-3: out of what is left in the hub.
     pub(crate) fn pay(&self, state: &mut State<BLOCKS>, miner: UnitId, out: &mut impl Sink<Self>) {
         let unit = *state.unit(miner);
         let mut paid = self.rules.mining_yield;

@@ -1,4 +1,4 @@
-//! What a bot asks for: a list of moves, each a unit and words.
+//! The orders of a bot: a list of moves, each a unit and words.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::rules::Validation;
 use crate::state::{At, Direction, Kind, Lock, UnitId};
 
-/// Words of a move that are kept; more are only counted as one more.
+/// How many words of a move are kept; any further words count as one more.
 pub const MAX_WORDS: usize = 8;
-/// Moves in one list; a message with more is malformed.
+/// Upper limit on the moves in one list; a message with more is malformed.
 pub const MAX_MOVES: usize = 4_096;
 
 /// The list of a half-turn, handled in order (DH-ORDER-1).
@@ -19,9 +19,9 @@ pub type Moves = Vec<Move>;
 /// One move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// The unit; none where the id names no unit there could be.
+    /// The unit; `None` for an id that no unit can have.
     pub unit: Option<UnitId>,
-    /// What it shall do.
+    /// What it is to do.
     pub verb: Verb,
     /// The words after the verb.
     pub words: Words,
@@ -34,7 +34,7 @@ impl Move {
     }
 }
 
-/// What a unit shall do.
+/// What a unit is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
@@ -80,10 +80,10 @@ impl Verb {
     }
 }
 
-/// The words of a move: a direction, or none for a word that is no direction.
+/// The words of a move: each a direction, or `None` for a word that is not one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Words {
-    /// How many; at most [`MAX_WORDS`] + 1, which stands for any number above.
+    /// The number of words; at most [`MAX_WORDS`] + 1, which stands for any number above.
     count: u8,
     /// The first of them; the rest is `None`.
     first: [Option<Direction>; MAX_WORDS],
@@ -114,7 +114,7 @@ impl Words {
         other.all().for_each(|word| self.push(word));
     }
 
-    /// How many words; [`MAX_WORDS`] + 1 stands for any number above.
+    /// The number of words; [`MAX_WORDS`] + 1 stands for any number above.
     pub const fn len(&self) -> usize {
         self.count as usize
     }
@@ -124,19 +124,19 @@ impl Words {
         self.count == 0
     }
 
-    /// The words, [`MAX_WORDS`] of them at most.
+    /// The words, at most [`MAX_WORDS`] of them.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Option<Direction>> + Clone + '_ {
         self.first.iter().take(self.len()).copied()
     }
 
-    /// The words; those that were not kept as words without meaning.
+    /// The words; those not kept appear as words without meaning.
     pub fn all(&self) -> impl Iterator<Item = Option<Direction>> + '_ {
         let lost = self.len().saturating_sub(MAX_WORDS);
         self.iter().chain(std::iter::repeat_n(None, lost))
     }
 
-    /// The one direction, when that is all.
+    /// The direction, if there is exactly one word.
     pub fn only(&self) -> Option<Direction> {
         if self.count == 1 { self.first[0] } else { None }
     }
@@ -161,7 +161,7 @@ pub enum Obstacle {
     Itself,
 }
 
-/// Why a move is rejected, or a list void.
+/// Why a move is rejected, or a list is void.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// No living unit of the mover has the id.
@@ -198,7 +198,7 @@ pub enum Reason {
     CannotPayStun(UnitId, u32, u32),
     /// Nobody to stun.
     NobodyToStun(UnitId),
-    /// The whole list is void, for other moves of it: the first of them, from 0, its unit and its verb.
+    /// The whole list is void because of other moves in it: the index of the first of them, from 0, its unit and its verb.
     Void(Validation, u16, Option<UnitId>, Verb),
 }
 

@@ -11,12 +11,12 @@ use crate::state::{Player, State};
 pub enum Ending {
     /// DH-END-1: this player has no units left.
     Eliminated(Player),
-    /// DH-END-2: the last round was played.
+    /// DH-END-2: the last round has been played.
     RoundLimit,
 }
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// Why the match is over; none while it goes on.
+    /// Why the match is over; `None` while it goes on.
     #[inline]
     pub fn ending(&self, state: &State<BLOCKS>) -> Option<Ending> {
         let gone = |player: &Player| state.living[*player as usize].is_empty();
@@ -27,7 +27,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// DH-END-4: the score is what a player owns; rank 1 is the winner's, whatever it owns.
+    /// DH-END-4: the score is what a player owns; the winner has rank 1, whatever it owns.
     pub(crate) fn result(&self, state: &State<BLOCKS>) -> Option<Outcome> {
         let (winner, reason) = match self.ending(state)? {
             Ending::Eliminated(player) => (Some(player.other()), format!("{player} has no units left")),
@@ -38,7 +38,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         Some(Outcome { scores, ranks: Player::BOTH.into_iter().map(rank).collect(), reason })
     }
 
-    /// DH-END-2: who owns more at the limit. DH-END-3: with equal resources, what the tie rule says.
+    /// DH-END-2: the player who owns more at the limit. DH-END-3: with equal resources, the tie rule decides.
     fn richer(&self, state: &State<BLOCKS>) -> Option<Player> {
         let [one, two] = state.resources;
         match one.cmp(&two) {

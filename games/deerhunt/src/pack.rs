@@ -6,8 +6,8 @@ use crate::DeerhuntOf;
 use crate::orders::{MAX_MOVES, MAX_WORDS, Move, Verb, Words};
 use crate::state::{At, Direction, Kind, Player, State, Stun, Unit};
 
-/// Appends a list: its length, then for each move the unit (0 for none, else its id and one),
-/// verb and number of words in one byte, and the words as digits of a number to base five.
+/// Appends a list: its length, then for each move the unit (0 for none, else its id plus one), verb and
+/// number of words in one byte, and the words as digits of a number in base five.
 pub fn put_moves(moves: &[Move], out: &mut Vec<u8>) {
     put_varint(out, moves.len() as u64);
     for order in moves {
@@ -78,7 +78,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// Reads what [`put_state`](Self::put_state) wrote, and nothing that could not have been played on.
+    /// Reads what [`put_state`](Self::put_state) wrote, and only states that a match can go on from.
     pub(crate) fn get_state(&self, bytes: &[u8]) -> Option<State<BLOCKS>> {
         let mut from = Reader::new(bytes);
         let mut state = State::empty();
@@ -140,7 +140,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         sane.then_some(unit)
     }
 
-    /// How many hubs have a stock.
+    /// The number of hubs with a stock.
     fn stocks(&self) -> usize {
         if self.rules.hub_capacity > 0 { self.map.hubs() } else { 0 }
     }

@@ -6,8 +6,8 @@ use crate::DeerhuntOf;
 use crate::state::{At, Kind, Player, State};
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// `#` wall, `$` resource, `w` and `m` of player 1, `W` and `M` of player 2. For the eyes of a
-    /// player, tiles out of sight have no dot, and the enemies on them are not drawn.
+    /// `#` wall, `$` resource, `w` and `m` of player 1, `W` and `M` of player 2. Seen by a player,
+    /// tiles out of sight have no dot, and the enemies on them are not drawn.
     pub(crate) fn draw(&self, state: &State<BLOCKS>, eyes: Option<Player>) -> Picture {
         let mut picture = Picture::new();
         let sight = eyes.map(|player| self.sight(state, player));

@@ -33,26 +33,26 @@ pub const PRESETS: &[Preset] = &[
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// Rounds of a match; a round is a half-turn of either player (DH-TURN-1).
+    /// Rounds of a match; a round is one half-turn of each player (DH-TURN-1).
     pub max_rounds: u16,
     /// What each player owns at the start (DH-TURN-4).
     pub start_resources: u32,
-    /// Who wins at the limit with equal resources (DH-END-3).
+    /// Who wins with equal resources at the limit (DH-END-3).
     pub tie: Tie,
-    /// What one bad move does to the others of its list (DH-VALID-1 to DH-VALID-3).
+    /// What one bad move does to the rest of its list (DH-VALID-1 to DH-VALID-3).
     pub validation: Validation,
 
-    /// The maps of which the seed picks one; none: the seed makes the map (DH-MAP-5).
+    /// The maps from which the seed picks one; empty: the map is generated from the seed (DH-MAP-5).
     pub maps: Vec<String>,
-    /// Width of a made map, in tiles (DH-GEN-1).
+    /// Width of a generated map, in tiles (DH-GEN-1).
     pub map_width: u8,
-    /// Height of a made map, in tiles (DH-GEN-1).
+    /// Height of a generated map, in tiles (DH-GEN-1).
     pub map_height: u8,
-    /// Hubs of a made map (DH-GEN-2).
+    /// Hubs on a generated map (DH-GEN-2).
     pub hubs: u8,
-    /// Workers of each player on a made map (DH-GEN-3).
+    /// Workers of each player on a generated map (DH-GEN-3).
     pub start_workers: u8,
-    /// Melees of each player on a made map (DH-GEN-3).
+    /// Melees of each player on a generated map (DH-GEN-3).
     pub start_melees: u8,
 
     /// Health of a melee (DH-ATTACK-3).
@@ -61,16 +61,16 @@ pub struct Rules {
     pub worker_hp: u8,
     /// How far every unit sees, in tiles, diagonals counting as one (DH-FOG-1).
     pub vision: u8,
-    /// When a player is told the resources of the other (DH-FOG-3).
+    /// When a player is told the other's resources (DH-FOG-3).
     pub opponent_resources: OpponentResources,
     /// Steps in one move (DH-MOVE-2).
     pub max_steps: u8,
 
     /// Who may attack (DH-ATTACK-1).
     pub attackers: Attackers,
-    /// Health that an attack takes (DH-ATTACK-3).
+    /// Health taken by an attack (DH-ATTACK-3).
     pub attack_damage: u8,
-    /// Tiles that an attack reaches (DH-ATTACK-4).
+    /// Range of an attack, in tiles (DH-ATTACK-4).
     pub attack_range: u8,
 
     /// Who duplicates into what (DH-DUP-1).
@@ -83,7 +83,7 @@ pub struct Rules {
     pub duplication_time: u8,
     /// Whether a child may appear on a resource tile (DH-DUP-4).
     pub child_on_resource: bool,
-    /// Units ever in one match, those being made included (DH-DUP-5).
+    /// Units ever made in one match, those in the making included (DH-DUP-5).
     pub max_units: u16,
 
     /// Rounds from the order to the yield (DH-MINE-2).
@@ -99,16 +99,16 @@ pub struct Rules {
     pub stun: bool,
     /// Price of a stun (DH-STUN-2).
     pub stun_cost: u32,
-    /// Half-turns that a stun takes from its victim (DH-STUN-3).
+    /// Half-turns a victim loses to a stun (DH-STUN-3).
     pub stun_length: u8,
-    /// Words, and so tiles, that a stun reaches (DH-STUN-1).
+    /// Range of a stun, in words and so in tiles (DH-STUN-1).
     pub stun_range: u8,
     /// Whether stuns are counted down under the name of the stunner, as the event of 2021 did (DH-STUN-4).
     pub compat_stun_registry: bool,
 
     /// When timers run (DH-TIME-1, DH-TIME-2).
     pub countdown: Countdown,
-    /// What becomes of the timer of a unit that dies (DH-TIME-3).
+    /// What happens to the timer of a unit that dies (DH-TIME-3).
     pub timers_of_the_dead: DeadTimers,
 
     /// The form of the units in messages (DH-WIRE-2).
@@ -117,11 +117,11 @@ pub struct Rules {
     pub connect_timeout_ms: u32,
     /// Milliseconds for a reply (DH-WIRE-4).
     pub reply_timeout_ms: u32,
-    /// Whether a late reply counts as the answer to the next question, as the events had it (DH-WIRE-5).
+    /// Whether a late reply counts as the answer to the next question, as in the events (DH-WIRE-5).
     pub compat_late_reply: bool,
 }
 
-/// Who wins at the limit with equal resources.
+/// Who wins with equal resources at the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tie {
@@ -132,19 +132,19 @@ pub enum Tie {
     Shared,
 }
 
-/// What one bad move does to the others of its list.
+/// What one bad move does to the rest of its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Validation {
-    /// A move against the form voids the list; what the board forbids wastes one action.
+    /// A malformed move voids the list; a move forbidden by the board wastes one action.
     Form,
     /// Any rejected move voids the list.
     Strict,
-    /// Every move stands for itself.
+    /// Every move stands on its own.
     Each,
 }
 
-/// When a player is told the resources of the other.
+/// When a player is told the other's resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpponentResources {
@@ -184,7 +184,7 @@ pub enum Countdown {
     Half,
 }
 
-/// What becomes of the timer of a unit that dies.
+/// What happens to the timer of a unit that dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeadTimers {
@@ -208,11 +208,11 @@ pub enum Message {
     Bc2021,
 }
 
-/// The largest price, yield, stock or wealth at the start: sums of them stay far from any limit.
+/// Upper limit on any price, yield, stock and starting wealth: sums of them stay far from overflow.
 const MAX_AMOUNT: u32 = 1_000_000;
 
 impl Rules {
-    /// Refuses values that no match can be played with. `capacity` is how many units a state holds.
+    /// Refuses values with which no match can be played. `capacity` is the number of units a state holds.
     ///
     /// # Errors
     /// Names the rule and what is allowed.

@@ -5,12 +5,12 @@ use serde::Serialize;
 use crate::DeerhuntOf;
 use crate::state::{At, Direction, Kind, Player, State, UnitId};
 
-/// Everything, seen by nobody.
+/// The whole state, as no single player sees it.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Scene<'a> {
     round: u16,
-    /// How many there are.
+    /// The number of rounds.
     rounds: u16,
     /// Whose half-turn it is; null at the end.
     pub(crate) mover: Option<Player>,
@@ -19,17 +19,17 @@ pub(crate) struct Scene<'a> {
     /// Rows of `X` for walls, `R` for hubs, and blanks.
     ground: Vec<String>,
     pub(crate) players: [Owned; 2],
-    /// The living.
+    /// The living units.
     units: Vec<Unit>,
-    /// What is left in each hub; null where hubs never run dry.
+    /// The remaining stock of each hub; null when hubs never run dry.
     pub(crate) stock: Option<&'a [u16]>,
 }
 
-/// What a player has.
+/// What a player owns and sees.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Owned {
-    /// Null where a seat does not know them.
+    /// Null when the seat does not know them.
     pub(crate) resources: Option<u32>,
     /// The enemies it sees.
     sees: Vec<UnitId>,

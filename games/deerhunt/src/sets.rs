@@ -1,6 +1,6 @@
 //! Flat containers of a state: sets of units and queues of them.
 //!
-//! Equal content means equal bytes: what is unused is zero.
+//! Equal content means equal bytes: unused parts are zero.
 
 use crate::state::UnitId;
 
@@ -15,7 +15,7 @@ impl<const BLOCKS: usize> Default for UnitSet<BLOCKS> {
 }
 
 impl<const BLOCKS: usize> UnitSet<BLOCKS> {
-    /// Puts a unit in. Whether it was not there before.
+    /// Adds a unit and returns whether it is new.
     #[inline]
     pub fn insert(&mut self, id: UnitId) -> bool {
         let (block, bit) = (usize::from(id / 64), 1 << (id % 64));
@@ -24,30 +24,30 @@ impl<const BLOCKS: usize> UnitSet<BLOCKS> {
         new
     }
 
-    /// Takes a unit out.
+    /// Removes a unit.
     #[inline]
     pub fn remove(&mut self, id: UnitId) {
         self.0[usize::from(id / 64)] &= !(1 << (id % 64));
     }
 
-    /// Whether a unit is in.
+    /// Whether a unit is in the set.
     #[inline]
     pub fn contains(&self, id: UnitId) -> bool {
         self.0.get(usize::from(id / 64)).is_some_and(|block| block >> (id % 64) & 1 == 1)
     }
 
-    /// Whether none is in.
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; BLOCKS]
     }
 
-    /// How many are in.
+    /// The number of units in the set.
     pub fn len(&self) -> usize {
         self.0.iter().map(|block| block.count_ones() as usize).sum()
     }
 
-    /// Those in either set.
+    /// The units in either set.
     pub fn union(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|block| self.0[block] | other.0[block]))
     }
@@ -68,7 +68,7 @@ impl<const BLOCKS: usize> UnitSet<BLOCKS> {
     }
 }
 
-/// A list in the order of insertion, with as many places as there are units.
+/// A list in the order of insertion, with a place for every unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queue<T, const BLOCKS: usize> {
     len: u16,
@@ -94,12 +94,12 @@ impl<T: Copy + Default, const BLOCKS: usize> Queue<T, BLOCKS> {
         &self.items.as_flattened()[..usize::from(self.len)]
     }
 
-    /// The items, oldest first, to be changed.
+    /// The items, oldest first, mutable.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.items.as_flattened_mut()[..usize::from(self.len)]
     }
 
-    /// Keeps the items for which `keep` says so, in order.
+    /// Keeps the items for which `keep` returns true, in order.
     pub fn retain(&mut self, mut keep: impl FnMut(T) -> bool) {
         let mut kept = 0;
         let items = &mut self.items.as_flattened_mut()[..usize::from(self.len)];

@@ -1,4 +1,4 @@
-//! From what the user asked for to a game.
+//! Turns the user's setup into a game.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::map::{MAX_HUBS, Map};
 use crate::rules::Rules;
 use crate::state::Player;
 
-/// What the matches of one setup share. DH-MAP-5: the map is the one asked for; else the seed picks one of those
-/// of the rules; else it makes one.
+/// What the matches of one setup share. DH-MAP-5: the map is the requested one; else the seed picks one of those
+/// in the rules; else one is generated from it.
 pub struct Prepared {
     rules: SharedRules<Rules>,
     maps: Maps<Ground>,
@@ -30,7 +30,7 @@ struct Ground {
 /// Reads rules and maps. `capacity` is the number of units that a state can hold.
 ///
 /// # Errors
-/// What cannot be played.
+/// When the setup cannot be played.
 pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
     if !INFO.seats_fit(setup.seats.into()) {
         return Err(SetupError::BadSeats {
@@ -41,7 +41,7 @@ pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
     }
     let mut loaded = rules::load::<Rules>(&INFO, &setup.rules)?;
     if setup.map == MapChoice::Generated && !loaded.rules.maps.is_empty() {
-        // The recipe must make the map again: so its rules pick none.
+        // The recipe must generate the same map again, so its rules list none to pick from.
         let sets = [setup.rules.sets.clone(), vec![("maps".to_owned(), "[]".to_owned())]].concat();
         loaded = rules::load::<Rules>(&INFO, &agon_game::RulesChoice { sets, ..setup.rules.clone() })?;
     }
@@ -79,7 +79,7 @@ pub fn begin<const BLOCKS: usize>(prepared: &Prepared, seed: i64) -> Result<Deer
     DeerhuntOf::assemble(rules.clone(), ground.map, recipe)
 }
 
-/// A map inside the program.
+/// A map built into the program.
 fn bundled(name: &str) -> Result<&'static BundledMap, SetupError> {
     INFO.maps.iter().find(|map| map.name == name).ok_or_else(|| SetupError::UnknownMap {
         game: INFO.name,

@@ -1,8 +1,7 @@
-//! All that changes in a match: the units, what they are doing, the resources.
+//! Everything that changes in a match: the units, what they are doing, the resources.
 //!
-//! The state is one flat value. Its size follows from `BLOCKS`: it holds 64 units a block. The
-//! small state (one block) serves the document's rules, where stock limits the births; the large
-//! one serves the events.
+//! The state is one flat value. Its size depends on `BLOCKS`: it holds 64 units per block. The small state
+//! (one block) serves the document's rules, where stock limits the births; the large one serves the events.
 
 use std::fmt;
 
@@ -14,7 +13,7 @@ use crate::sets::{Queue, UnitSet};
 /// Number of a unit: its place in the order of creation, from 0.
 pub type UnitId = u16;
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -93,7 +92,7 @@ impl At {
         Self { x, y }
     }
 
-    /// Its neighbour. Outside of any map at the edges (coordinates wrap at 256).
+    /// Its neighbour. At the edges it lies outside any map (coordinates wrap at 256).
     #[inline]
     pub const fn step(self, direction: Direction) -> Self {
         let Self { x, y } = self;
@@ -105,7 +104,7 @@ impl At {
         }
     }
 
-    /// Steps to `other`, diagonals counting as one: the distance of sight.
+    /// Steps to `other`, diagonals counting as one: the distance used for sight.
     pub fn square_distance(self, other: Self) -> u8 {
         self.x.abs_diff(other.x).max(self.y.abs_diff(other.y))
     }
@@ -158,9 +157,9 @@ impl Direction {
 pub struct Unit {
     /// Where it stands, or died.
     pub at: At,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Player,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its health; 0 when dead.
     pub hp: u8,
@@ -170,9 +169,9 @@ pub struct Unit {
     pub hub: u8,
     /// Countdowns until its child appears; 0 when it does not duplicate.
     pub duplication: u8,
-    /// Where the child appears or appeared: never taken back once set (DH-DUP-6).
+    /// Where the child appears or appeared; never cleared once set (DH-DUP-6).
     pub direction: Option<Direction>,
-    /// What the child is or was: never taken back once set (DH-DUP-6).
+    /// The kind of the current or last child; never cleared once set (DH-DUP-6).
     pub child: Option<Kind>,
     /// Countdowns until it is free of a stun; it acts while this is 0 or less (DH-STUN-4).
     pub stun: i16,
@@ -205,24 +204,24 @@ pub enum Lock {
     Stunned,
 }
 
-/// All that changes in a match.
+/// Everything that changes in a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State<const BLOCKS: usize> {
     /// Half-turns played.
     pub half: u16,
-    /// Units ever made: their ids are the numbers below this.
+    /// Number of units made so far: their ids are the numbers below this.
     pub made: u16,
     /// What each player owns.
     pub resources: [u32; 2],
-    /// What is left in each hub; 0 for all where hubs are endless.
+    /// The remaining stock of each hub; 0 for all when hubs are endless.
     pub stock: [u16; MAX_HUBS],
     /// The living units of each player.
     pub living: [UnitSet<BLOCKS>; 2],
     /// Tiles with a unit on them.
     pub occupied: CellSet,
-    /// Units whose mining or duplication runs, in the order in which they began.
+    /// Units whose mining or duplication is running, in the order they began.
     pub working: Queue<UnitId, BLOCKS>,
-    /// Running stuns, in the order in which they were registered.
+    /// Running stuns, in the order they were registered.
     pub stuns: Queue<Stun, BLOCKS>,
     units: [[Unit; 64]; BLOCKS],
 }
@@ -237,7 +236,7 @@ pub struct Stun {
 }
 
 impl<const BLOCKS: usize> State<BLOCKS> {
-    /// Units a state holds.
+    /// The number of units a state holds.
     pub const CAPACITY: usize = 64 * BLOCKS;
 
     /// A state without units.
@@ -272,8 +271,8 @@ impl<const BLOCKS: usize> State<BLOCKS> {
         &self.units.as_flattened()[usize::from(id)]
     }
 
-    /// The unit with this id, to be changed. Who moves or kills it uses [`relocate`](Self::relocate)
-    /// and [`remove`](Self::remove).
+    /// The unit with this id, mutable. To move or kill it, use [`relocate`](Self::relocate) and
+    /// [`remove`](Self::remove).
     #[inline]
     pub fn unit_mut(&mut self, id: UnitId) -> &mut Unit {
         &mut self.units.as_flattened_mut()[usize::from(id)]
@@ -327,7 +326,7 @@ impl<const BLOCKS: usize> State<BLOCKS> {
 }
 
 impl<const BLOCKS: usize> State<BLOCKS> {
-    /// Drops those from [`working`](Self::working) whose work is done.
+    /// Drops units whose work is done from [`working`](Self::working).
     pub(crate) fn dismiss_idle(&mut self) {
         let units = self.units.as_flattened();
         self.working.retain(|id| {

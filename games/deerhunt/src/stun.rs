@@ -8,7 +8,7 @@ use crate::orders::{Reason, Verb, Words};
 use crate::state::{At, Kind, State, Stun, UnitId};
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// DH-STUN-1: melees stun, with so many words at most.
+    /// DH-STUN-1: melees stun, with a limited number of words.
     pub(crate) fn stun_wording(&self, id: UnitId, kind: Kind, words: &Words) -> Result<(), Reason> {
         if kind != Kind::Melee {
             return Err(Reason::WrongKind(id, kind, Verb::Stun));
@@ -45,16 +45,15 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         Ok(())
     }
 
-    /// DH-STUN-1: the unit where the words lead, over walls and units. A word that is no direction
-    /// leads nowhere.
+    /// DH-STUN-1: the unit where the words lead, across walls and units. A word that is no
+    /// direction leads nowhere.
     fn pointed_at(&self, state: &State<BLOCKS>, from: At, words: &Words) -> Option<UnitId> {
         let at = words.iter().flatten().fold(from, At::step);
         (self.map.holds(at) && state.occupied.contains(self.map.cell(at))).then(|| state.unit_at(at))?
     }
 
-    /// DH-STUN-4: the registry of the event of 2021 has one place for each stunner. A stunner that
-    /// stuns again before its first stun ran out takes the place from its first victim, whose count
-    /// then stands still for ever.
+    /// DH-STUN-4: the registry of the event of 2021 has one place for each stunner. A stunner that stuns again
+    /// before its first stun ran out takes the place from its first victim, whose count then stops for ever.
     fn register(&self, state: &mut State<BLOCKS>, stun: Stun) {
         match state.stuns.as_mut_slice().iter_mut().find(|old| old.by == stun.by) {
             Some(old) => *old = stun,

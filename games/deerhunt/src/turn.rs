@@ -12,7 +12,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     pub fn half_turn(&self, state: &mut State<BLOCKS>, moves: &[Move], out: &mut impl Sink<Self>) {
         // 1. The moves, in the order of the list.
         self.carry_out(state, moves, out);
-        // 2. The half-turn is over; the match may be.
+        // 2. The half-turn is over, and perhaps the match.
         state.half += 1;
         if self.ending(state).is_none() {
             // 3. Timers run: children appear, mining pays, stuns wear off. The next player is asked in

@@ -1,4 +1,4 @@
-//! How a list of moves is carried out, and what one bad move does to the others.
+//! How a list of moves is carried out, and what one bad move does to the rest.
 
 use agon_game::Sink;
 
@@ -15,7 +15,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         let bad = match self.rules.validation {
             Validation::Form => self.against_form(state, moves, out),
             Validation::Strict => self.against_any_rule(state, moves, out),
-            // DH-VALID-3: every move stands for itself.
+            // DH-VALID-3: every move stands on its own.
             Validation::Each => Vec::new(),
         };
         if bad.is_empty() {
@@ -30,7 +30,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// Carries out what can be carried out.
+    /// Carries out every move that is allowed.
     fn each(&self, state: &mut State<BLOCKS>, moves: &[Move], out: &mut impl Sink<Self>) {
         let mover = state.mover().seat();
         let mut used = UnitSet::default();
@@ -56,8 +56,8 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         self.act(state, id, order, out)
     }
 
-    /// DH-VALID-1: a list is void when one of its moves is against the form, whatever the board says.
-    /// Gives the moves that are.
+    /// DH-VALID-1: a list is void when one of its moves is malformed, whatever the board says.
+    /// Returns the malformed moves.
     fn against_form(&self, state: &State<BLOCKS>, moves: &[Move], out: &mut impl Sink<Self>) -> Vec<usize> {
         let mover = state.mover().seat();
         let mut used = UnitSet::default();
@@ -72,8 +72,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         bad
     }
 
-    /// DH-VALID-2: a list is void when any of its moves would be rejected in the course of the list.
-    /// Gives the moves that would.
+    /// DH-VALID-2: a list is void when any of its moves would be rejected in the course of the list. Returns those moves.
     fn against_any_rule(
         &self,
         state: &State<BLOCKS>,
@@ -85,8 +84,8 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         trial.rejected
     }
 
-    /// Who shall act: a unit of the mover that is alive (DH-ORDER-2), free (DH-ORDER-3) and was not
-    /// used before in this list (DH-ORDER-4). From here on it is used, whatever becomes of the move.
+    /// The acting unit: one of the mover's that is alive (DH-ORDER-2), free (DH-ORDER-3) and not yet
+    /// used in this list (DH-ORDER-4). From here on it counts as used, whatever happens to the move.
     fn identify(
         &self,
         state: &State<BLOCKS>,
@@ -101,7 +100,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         if used.insert(id) { Ok(id) } else { Err(Reason::Twice(id)) }
     }
 
-    /// DH-ORDER-5: whether the words make sense for the unit, wherever it stands.
+    /// DH-ORDER-5: checks that the words make sense for the unit, wherever it stands.
     fn wording(&self, state: &State<BLOCKS>, id: UnitId, order: &Move) -> Result<(), Reason> {
         let kind = state.unit(id).kind;
         let own_verb = match self.rules.duplication {
@@ -118,7 +117,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// Does what the board allows.
+    /// Carries out the move as far as the board allows it.
     fn act(
         &self,
         state: &mut State<BLOCKS>,
@@ -136,7 +135,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     }
 }
 
-/// A trial on a copy: rejections are passed on and kept; what happens did not happen.
+/// A trial on a copy: rejections are passed on and kept; events are dropped.
 struct Trial<'a, S> {
     out: &'a mut S,
     rejected: Vec<usize>,

@@ -7,24 +7,24 @@ use crate::map::{CellSet, MAX_HUBS, Map};
 use crate::rules::{OpponentResources, Rules};
 use crate::state::{At, Kind, Player, State, Unit, UnitId};
 
-/// All that a player sees before its half-turn. Messages and our own bots are made from it alone.
+/// Everything a player sees before its half-turn. Messages and built-in bots use nothing else.
 #[derive(Clone, PartialEq, Eq)]
 pub struct View<'a> {
     /// The ground (DH-FOG-2).
     pub map: &'a Map,
     /// The rules.
     pub rules: &'a Rules,
-    /// Hubs that have nothing left: their tiles are ground now.
+    /// Saturated hubs: their tiles are ground now.
     pub saturated: [bool; MAX_HUBS],
-    /// Who sees.
+    /// The player.
     pub player: Player,
-    /// The own living units, in order of creation.
+    /// The player's living units, in order of creation.
     pub mine: Vec<Seen>,
     /// The enemies in sight, in order of creation (DH-FOG-1).
     pub theirs: Vec<Seen>,
     /// What the player owns.
     pub resources: u32,
-    /// What the other owns, where that may be known (DH-FOG-3).
+    /// What the other owns, if that may be known (DH-FOG-3).
     pub their_resources: Option<u32>,
     /// Rounds left, this one included (DH-TURN-5).
     pub turns_left: u16,
@@ -35,12 +35,12 @@ pub struct View<'a> {
 pub struct Seen {
     /// Its id.
     pub id: UnitId,
-    /// Itself.
+    /// The unit itself.
     pub unit: Unit,
 }
 
 impl View<'_> {
-    /// Whether a tile is a resource tile that still has something.
+    /// Whether a tile is a resource tile that is not saturated.
     pub fn is_resource(&self, at: At) -> bool {
         self.map.hub(at).is_some_and(|hub| self.rules.hub_capacity == 0 || !self.saturated[usize::from(hub)])
     }
@@ -61,7 +61,7 @@ impl fmt::Debug for View<'_> {
 }
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// DH-FOG-1: the tiles that the units of `player` see: squares around each of them, over walls.
+    /// DH-FOG-1: the tiles that the units of `player` see: squares around each of them, regardless of walls.
     pub fn sight(&self, state: &State<BLOCKS>, player: Player) -> CellSet {
         let mut seen = CellSet::default();
         let reach = self.rules.vision;
@@ -100,7 +100,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
     }
 
-    /// DH-FOG-3: an enemy worker in sight tells what its player owns.
+    /// DH-FOG-3: an enemy worker in sight reveals what its player owns.
     fn knows_wealth(&self, theirs: &[Seen]) -> bool {
         self.rules.opponent_resources == OpponentResources::WithWorker
             && theirs.iter().any(|seen| seen.unit.kind == Kind::Worker)

@@ -1,4 +1,4 @@
-//! Moving: words that are steps.
+//! Walking: words that are steps.
 
 use agon_game::Sink;
 
@@ -8,7 +8,7 @@ use crate::orders::{Obstacle, Reason, Words};
 use crate::state::{State, UnitId};
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// DH-MOVE-2: so many steps and no more.
+    /// DH-MOVE-2: limits the number of steps.
     pub(crate) fn walk_wording(&self, id: UnitId, words: &Words) -> Result<(), Reason> {
         if words.len() > usize::from(self.rules.max_steps) {
             return Err(Reason::TooManySteps(id, self.rules.max_steps));
@@ -19,8 +19,8 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         Ok(())
     }
 
-    /// DH-MOVE-1: walks step by step; each must enter a tile without wall and unit, or the unit stays
-    /// where it was. It occupies its own tile until it has arrived. DH-MOVE-3: no steps are a rest.
+    /// DH-MOVE-1: walks step by step; each must enter a tile without wall or unit, or the unit stays where
+    /// it was. It occupies its own tile until it has arrived. DH-MOVE-3: a walk without steps is a rest.
     pub(crate) fn walk(
         &self,
         state: &mut State<BLOCKS>,

@@ -1,4 +1,4 @@
-//! What speaks for a team in a position. The weights stand in [`weights`](crate::weights).
+//! The features that speak for a team in a position. Their weights are in [`weights`](crate::weights).
 
 use agon_game::Standing;
 
@@ -7,7 +7,7 @@ use crate::arena::Cell;
 use crate::outcome::pending;
 use crate::state::{State, Unit};
 
-/// The features of all teams. Points count in what one diamond makes when it is held on the highest level all match.
+/// The features of all teams. Points are measured in what one diamond earns when held at the highest level for the whole match.
 pub(crate) fn standing(game: &JungleBlitz, state: &State) -> Standing {
     let rules = &*game.rules;
     let ticks_left = f64::from(rules.total_tick.saturating_sub(state.tick));
@@ -23,7 +23,7 @@ pub(crate) fn standing(game: &JungleBlitz, state: &State) -> Standing {
             .filter(|diamond| diamond.owner.holder().is_some_and(|unit| game.team_of(unit) == team));
         held.map(|diamond| f64::from(diamond.level)).sum()
     };
-    // What a team has and what its diamonds still make when they stay where they are.
+    // A team's points plus what its diamonds will still earn if they stay where they are.
     let hoped = |team: usize| points(team) + levels(team) * ticks_left * rate;
     let all: f64 = teams.clone().map(points).sum();
     let all_hoped: f64 = teams.clone().map(hoped).sum();
@@ -59,7 +59,7 @@ pub(crate) fn standing(game: &JungleBlitz, state: &State) -> Standing {
     Standing { progress: f64::from(state.tick) / f64::from(rules.total_tick), features }
 }
 
-/// 1 for something on the next tile, less the further away the nearest is; walls aside.
+/// 1 when a goal is on the next tile, less the further away the nearest one is; walls are ignored.
 fn near(game: &JungleBlitz, from: Cell, goals: impl Iterator<Item = Cell>) -> f64 {
     let Some(from) = game.arena.point(from) else { return 0.0 };
     let steps = goals

@@ -1,17 +1,16 @@
-//! The board as the rules need it: numbered tiles, their ground, and what fits into a state.
+//! The board in the form the rules need: numbered tiles, their ground, and what fits into a state.
 
 use crate::map::{Map, Tile};
 use crate::state::{DiamondIndex, PATH_BYTES, UnitIndex};
 
-/// A tile by its number. Tiles count column by column, as `tiles[x][y]` of the wire does, and
-/// every column is followed by one tile of wall, with a whole column of wall before the first
-/// and behind the last. So every neighbour of a tile of the map has a number, and a step off the
-/// map is a step into a wall.
+/// A tile by its number. Tiles are numbered column by column, like `tiles[x][y]` on the wire, and every column is
+/// followed by one tile of wall, with a whole column of wall before the first and after the last. So every neighbour of a
+/// tile of the map has a number, and a step off the map is a step into a wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell(pub u16);
 
 impl Cell {
-    /// No tile: where a unit is while it is not on the board, and every target off the map.
+    /// No tile: the place of units that are not on the board, and every target off the map.
     pub const NOWHERE: Self = Self(0);
 
     /// Its index into tables of the arena.
@@ -21,7 +20,7 @@ impl Cell {
     }
 }
 
-/// A position as the wire and people write it: `x` counts columns from the left, `y` rows from the top (JB-MAP-1).
+/// A position as written by people and on the wire: `x` counts columns from the left, `y` rows from the top (JB-MAP-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Point {
@@ -31,7 +30,7 @@ pub struct Point {
     pub y: u8,
 }
 
-/// The four steps, in the order in which neighbours are looked at everywhere (JB-MAP-1).
+/// The four steps, in the order in which neighbours are always checked (JB-MAP-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Direction {
@@ -56,7 +55,7 @@ impl Direction {
     }
 }
 
-/// What a tile is to the rules (JB-MAP-2).
+/// The kind of a tile in the rules (JB-MAP-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Ground {
@@ -68,13 +67,13 @@ pub enum Ground {
     Spawn,
 }
 
-/// A map, prepared.
+/// A prepared map.
 #[derive(Clone, Debug)]
 pub struct Arena {
     width: u8,
     height: u8,
     stride: u16,
-    /// How far the four neighbours are, in the order of [`Direction`].
+    /// Number offsets of the four neighbours, in the order of [`Direction`].
     offsets: [i16; 4],
     ground: Vec<Ground>,
     spawns: Vec<Cell>,
@@ -86,7 +85,7 @@ impl Arena {
     /// Prepares a map for `units` units in all.
     ///
     /// # Errors
-    /// When the stored paths of so many units on this map could exceed the state (JB-MAP-5).
+    /// When the stored paths of this many units on this map could exceed the state (JB-MAP-5).
     pub fn new(map: &Map, units: usize) -> Result<Self, String> {
         let (width, height) = (map.width(), map.height());
         let stride = u16::from(height) + 1;
@@ -123,19 +122,18 @@ impl Arena {
         Ok(arena)
     }
 
-    /// An upper bound of the tiles of any path the search can find, both ends included (JB-MAP-5): once with the
-    /// spawn tiles walkable and once without.
+    /// An upper bound on the tiles of any path the search can find, both ends included (JB-MAP-5): once with the spawn
+    /// tiles walkable and once without.
     ///
-    /// A found path is a shortest one, so two of its tiles are neighbours only when they follow each other:
-    /// but for its ends, each has two sides that face something else. A side can face a wall, or a
-    /// walkable tile off the path. The latter faces at most two path tiles, for more would be a short cut;
-    /// one that another unit or a diamond blocks faces at most four. So with `w` sides of a tile at
-    /// walls, and all sums over walkable tiles,
+    /// A path found is a shortest one, so two of its tiles are neighbours only when they follow each other: except for
+    /// its ends, each has two sides that face something else. A side can face a wall, or a walkable tile off the path.
+    /// The latter faces at most two path tiles, because more would be a short cut; one blocked by another unit or a
+    /// diamond faces at most four. So if a tile has `w` sides at walls, and all sums are over walkable tiles,
     ///
     /// > sum over the path of `2 - w`, and 2 for the ends  <=  sum off the path of `min(2, 4 - w)`, and 2 for each blocked tile.
     ///
-    /// Brought to one side, each path tile costs `2 - w + min(2, 4 - w)` of what all tiles can take: the
-    /// longest path has the cheapest tiles.
+    /// With all terms on one side, each path tile costs `2 - w + min(2, 4 - w)` of what all tiles can take: the longest
+    /// path has the cheapest tiles.
     fn longest_path(&self, units: usize) -> usize {
         let blocked = units.saturating_sub(1) + self.diamonds.len().saturating_sub(1);
         let bound = |walkable: &dyn Fn(Cell) -> bool| {
@@ -147,7 +145,7 @@ impl Arena {
             let [open, side, corner, end, _] = with_walls;
             let all_take = 2 * (open + side + corner) + end;
             let mut left = (all_take + 2 * blocked).saturating_sub(2);
-            // A tile with three walls can only be an end of a path.
+            // A tile with three walls can only be the end of a path.
             let mut longest = end.min(2);
             for (tiles, cost) in [(corner, 2), (side, 3), (open, 4)] {
                 let taken = tiles.min(left / cost);
@@ -175,7 +173,7 @@ impl Arena {
         &self.spawns
     }
 
-    /// Where the diamonds lie at the start, column by column: their order for ever.
+    /// Where the diamonds lie at the start, column by column, which fixes their order.
     pub fn diamonds(&self) -> &[Cell] {
         &self.diamonds
     }
@@ -192,7 +190,7 @@ impl Arena {
         usize::from(unit) * self.path_bytes
     }
 
-    /// How many numbers tiles have, the walls around the map included.
+    /// How many tile numbers there are, the walls around the map included.
     #[inline]
     pub fn numbers(&self) -> usize {
         self.ground.len()
@@ -204,13 +202,13 @@ impl Arena {
         &self.ground
     }
 
-    /// What a tile is; a wall for every number off the map.
+    /// The ground of a tile; a wall for every number off the map.
     #[inline]
     pub fn ground(&self, cell: Cell) -> Ground {
         self.ground.get(cell.index()).copied().unwrap_or(Ground::Wall)
     }
 
-    /// How far the four neighbours are.
+    /// Number offsets of the four neighbours.
     #[inline]
     pub fn offsets(&self) -> [i16; 4] {
         self.offsets
@@ -222,7 +220,7 @@ impl Arena {
         Cell(cell.0.wrapping_add_signed(self.offsets[way as usize]))
     }
 
-    /// The direction from `from` to `to` when they are adjacent: Manhattan distance 1 (JB-MAP-1).
+    /// Whether two tiles are adjacent: Manhattan distance 1 (JB-MAP-1).
     #[inline]
     pub fn adjacent(&self, from: Cell, to: Cell) -> bool {
         let distance = from.0.abs_diff(to.0);
@@ -235,7 +233,7 @@ impl Arena {
         Cell((u16::from(at.x) + 1) * self.stride + u16::from(at.y))
     }
 
-    /// The number of a tile, [`Cell::NOWHERE`] when it is off the map.
+    /// The number of a tile; [`Cell::NOWHERE`] when it is off the map.
     pub fn cell_at(&self, x: i64, y: i64) -> Cell {
         match (u8::try_from(x), u8::try_from(y)) {
             (Ok(x), Ok(y)) if x < self.width && y < self.height => self.cell(Point { x, y }),

@@ -1,4 +1,4 @@
-//! ATTACK: a unit beside is killed.
+//! ATTACK: kills an adjacent unit.
 
 use agon_game::{Chance, Sink};
 
@@ -29,8 +29,8 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         Ok(())
     }
 
-    /// The victim leaves the board at once, with its path and its summon; its team has lost one more
-    /// unit (JB-ATTACK-2). Gives the diamond it held.
+    /// The victim leaves the board at once, with its path and its summon; its team has lost one more unit
+    /// (JB-ATTACK-2). Returns the diamond it held.
     fn kill(&mut self, victim: UnitIndex, by: UnitIndex) -> Option<u8> {
         self.forget_path(victim);
         let team = self.game.team_of(victim);

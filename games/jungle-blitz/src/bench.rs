@@ -13,7 +13,7 @@ pub fn workloads() -> Vec<Workload> {
     vec![far_searches(), conversation()]
 }
 
-/// Four teams of four units on a map, all units on the board, spread over it.
+/// Four teams of four units on a map, all on the board and spread over it.
 fn crowd(map: &str) -> (JungleBlitz, State) {
     let map = agon_game::MapChoice::Named(map.to_owned());
     let rules = agon_game::RulesChoice {

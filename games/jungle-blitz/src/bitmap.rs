@@ -1,4 +1,4 @@
-//! Maps in the image format of the original: BMP, 24 bits, one pixel a tile (JB-MAP-6).
+//! Maps in the image format of the original: BMP, 24 bits, one pixel per tile (JB-MAP-6).
 
 use crate::map::{Map, Tile};
 

@@ -86,7 +86,7 @@ fn recorded_match(
     JungleBlitz::assemble(loaded.rules, map, recipe).map_err(|error| error.to_string())
 }
 
-/// Adds play orders of a message, by tick, to a schedule.
+/// Adds the play orders of a message, by tick, to a schedule.
 fn read_orders(orders: &Value, team_ids: &[String], schedule: &mut Schedule) -> Result<(), String> {
     for (tick, order) in orders.as_object().ok_or("no play orders")? {
         let tick: usize = tick.parse().map_err(|_| format!("a play order for tick `{tick}`"))?;
@@ -108,13 +108,13 @@ fn text(value: &Value, what: &str) -> Result<String, String> {
     value.as_str().map(str::to_owned).ok_or_else(|| format!("no {what}"))
 }
 
-/// A recorded position; `None` for null and for a missing one.
+/// A recorded position; `None` if it is null or missing.
 fn position(value: &Value) -> Option<Point> {
     let number = |name| u8::try_from(value.get(name)?.as_u64()?).ok();
     Some(Point { x: number("x")?, y: number("y")? })
 }
 
-/// The tile of a recorded position, nowhere without one.
+/// The tile of a recorded position; nowhere if there is none.
 fn cell(game: &JungleBlitz, value: &Value) -> Cell {
     position(value).map_or(Cell::NOWHERE, |at| game.arena.cell_at(i64::from(at.x), i64::from(at.y)))
 }

@@ -27,7 +27,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         }
     }
 
-    /// A friend or an enemy receives the diamond as it is; nobody scores (JB-DROP-2, JB-DROP-3).
+    /// A friend or an enemy receives the diamond unchanged; nobody scores (JB-DROP-2, JB-DROP-3).
     fn hand_over(&mut self, unit: UnitIndex, receiver: UnitIndex, diamond: DiamondIndex) -> Result<(), Why> {
         let at = self.state.unit(receiver).cell;
         if self.state.unit(receiver).holds > 0 {
@@ -39,7 +39,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         Ok(())
     }
 
-    /// The team scores the pending points; the diamond begins anew (JB-DROP-4).
+    /// The team scores the pending points; the diamond starts afresh (JB-DROP-4).
     fn put_down(&mut self, unit: UnitIndex, diamond: DiamondIndex, at: Cell) {
         self.state.unit_mut(unit).holds = 0;
         let stone = &mut self.state.diamonds[usize::from(diamond)];
@@ -58,7 +58,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         });
     }
 
-    /// `diamond` is now in the hands of `unit`.
+    /// Puts `diamond` into the hands of `unit`.
     pub(crate) fn give(&mut self, diamond: DiamondIndex, unit: UnitIndex) {
         let own = self.state.unit_mut(unit);
         own.holds = diamond + 1;

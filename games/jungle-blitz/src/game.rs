@@ -1,4 +1,4 @@
-//! The game as the rest of the program knows it.
+//! The game as seen by the rest of the program.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ pub struct JungleBlitz {
     pub rules: Arc<Rules>,
     /// The map as it was read.
     pub map: Arc<Map>,
-    /// The map as the rules need it.
+    /// The map in the form the rules need.
     pub arena: Arc<Arena>,
     /// Units of each team.
     pub units_per_team: u8,
@@ -78,7 +78,7 @@ pub struct Prepared {
     maps: Maps<Ground>,
 }
 
-/// A map that fits: its name and text, the map as it was read, and as the rules need it.
+/// A map that fits: its name and text, the map as it was read, and in the form the rules need.
 #[derive(Clone)]
 struct Ground {
     name: String,
@@ -166,7 +166,7 @@ impl JungleBlitz {
         self.schedule.get(usize::from(tick)).map_or(&[], |order| &order[..self.teams()])
     }
 
-    /// The same match with another play order: that of a recorded match, or of an example.
+    /// The same match with another play order, from a recorded match or an example.
     #[must_use]
     pub fn with_schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
@@ -248,7 +248,7 @@ impl Game for JungleBlitz {
         state
     }
 
-    /// Every team that is still there, all at the same time (JB-GAME-2).
+    /// All teams still connected, at the same time (JB-GAME-2).
     fn deciding(&self, state: &State) -> Seats {
         match state.tick < self.rules.total_tick {
             true => Seat::first(self.recipe.seats).filter(|seat| !state.is_dead(seat.index())).collect(),

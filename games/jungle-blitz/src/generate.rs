@@ -8,7 +8,7 @@ use crate::map_check::check;
 /// The sizes of the contest's maps.
 pub const SIZES: [(u8, u8); 3] = [(20, 14), (17, 12), (15, 11)];
 
-/// Makes a map whose four quarters are alike and on which every diamond can be reached (JB-MAP-7).
+/// Generates a map with four equal quarters on which every diamond can be reached (JB-MAP-7).
 pub fn generate(chance: &mut impl Chance) -> Map {
     let (width, height) = SIZES[chance.below(3) as usize];
     loop {
@@ -29,7 +29,7 @@ fn attempt(width: u8, height: u8, chance: &mut impl Chance) -> Map {
             map.set(x, y, tile);
         }
     };
-    // Walls are short lines of stone or water, so that they make corners rather than noise.
+    // Walls are short lines of stone or water, so that they form corners rather than noise.
     for _ in 0..2 + chance.below(5) {
         let tile = if chance.happens(1, 2) { Tile::Stone } else { Tile::Water };
         let (mut x, mut y) = (chance.below(columns.into()) as u8, chance.below(rows.into()) as u8);

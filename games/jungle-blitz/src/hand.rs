@@ -1,4 +1,4 @@
-//! Played choice by choice: an action for a unit.
+//! Play choice by choice: an action for a unit.
 
 use agon_game::{Ignored, Seat, Seeded};
 use serde::{Deserialize, Serialize};
@@ -20,10 +20,10 @@ pub enum Hand {}
 pub struct Choice {
     /// The unit, from 1 over all teams.
     pub unit: u8,
-    /// What it shall do.
+    /// What it is to do.
     #[serde(rename = "do")]
     pub verb: Verb,
-    /// Where, for what has a target.
+    /// The target, for verbs that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<[u8; 2]>,
 }
@@ -86,8 +86,8 @@ impl agon_game::Hand<JungleBlitz> for Hand {
         view.as_state()
     }
 
-    /// What the rules carry out for a unit that has no action yet, and that changes something: MOVE to whatever tile a
-    /// path leads to, the rest where it takes effect.
+    /// Actions for a unit without one that the rules carry out and that change something: MOVE to every tile that a
+    /// path leads to, the others where they take effect.
     fn choices(game: &JungleBlitz, seat: Seat, seen: &State, chosen: &[Choice]) -> Vec<Choice> {
         let (mut state, mut search, mut chance) = (*seen, Search::default(), Seeded::stream(0, "hand"));
         let mut acted = 0;
@@ -129,7 +129,7 @@ impl agon_game::Hand<JungleBlitz> for Hand {
     }
 }
 
-/// What could be asked of a unit.
+/// Candidate actions for a unit.
 fn candidates(game: &JungleBlitz, state: &State, unit: UnitIndex) -> Vec<Action> {
     let (arena, own) = (&game.arena, state.unit(unit));
     if !own.alive() {

@@ -1,6 +1,6 @@
 //! Jungle Blitz: teams gather diamonds, let them grow while they hold them, and drop them for points.
 //!
-//! The rules are in `RULES.md`; each names the function that decides it. Read [`turn`] first.
+//! The rules are in `RULES.md`; each function names, by id, those it decides. Read [`turn`] first.
 
 #![forbid(unsafe_code)]
 

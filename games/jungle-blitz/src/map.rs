@@ -1,4 +1,4 @@
-//! Maps: a grid of tiles, and how many units a team has on it.
+//! Maps: a grid of tiles, and the number of units per team.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,16 @@ use agon_game::SetupError;
 use crate::arena::Ground;
 use crate::rules::{MAX_SIDE, MAX_TEAMS};
 
-/// A tile as a map names it (JB-MAP-2).
+/// A tile as named in a map (JB-MAP-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tile {
     /// `.`
     Floor,
     /// `#`, a wall of stone.
     Stone,
-    /// `~`, a wall of water: the same as stone, drawn otherwise.
+    /// `~`, a wall of water: the same as stone, drawn differently.
     Water,
-    /// `t`, a trap: floor that looks otherwise (JB-MAP-3).
+    /// `t`, a trap: floor that looks different (JB-MAP-3).
     Trap,
     /// `S`
     Spawn,
@@ -50,7 +50,7 @@ impl Tile {
         Self::ALL[self as usize].1
     }
 
-    /// What it is to the rules: both walls are walls, a trap and a diamond's tile are EMPTY (JB-MAP-2, JB-MAP-3).
+    /// Its ground in the rules: both walls are walls, a trap and a diamond's tile are EMPTY (JB-MAP-2, JB-MAP-3).
     pub fn ground(self) -> Ground {
         match self {
             Self::Stone | Self::Water => Ground::Wall,
@@ -67,12 +67,12 @@ pub struct Map {
     height: u8,
     /// Row by row.
     tiles: Vec<Tile>,
-    /// Units a team for 1 to 4 teams; 0 where the map does not say.
+    /// Units per team for 1 to 4 teams; 0 if the map does not say.
     pub units: [u8; MAX_TEAMS],
 }
 
 impl Map {
-    /// A map of floor.
+    /// A map of nothing but floor.
     ///
     /// # Errors
     /// When it would be empty or too large (JB-MAP-5).
@@ -143,7 +143,7 @@ impl Map {
         Ok(map)
     }
 
-    /// The map as our text.
+    /// The map in our text form.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (index, &count) in self.units.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -176,13 +176,13 @@ impl Map {
         self.tiles[usize::from(y) * usize::from(self.width) + usize::from(x)] = tile;
     }
 
-    /// How many tiles are `tile`.
+    /// The number of tiles of the kind `tile`.
     pub fn count(&self, tile: Tile) -> usize {
         self.tiles.iter().filter(|&&other| other == tile).count()
     }
 
-    /// Units a team for `teams` teams (JB-MAP-4): what the map says for that many, else for the next larger
-    /// number it speaks of, else for the largest; `None` when it does not speak of units.
+    /// Units per team for `teams` teams (JB-MAP-4): the map's number for that many teams, else for the next
+    /// larger count it mentions, else for the largest; `None` when it does not mention units.
     pub fn units_for(&self, teams: u8) -> Option<u8> {
         let from = usize::from(teams) - 1;
         let said = |count: &&u8| **count > 0;

@@ -1,4 +1,4 @@
-//! Is a map good? What `agon maps check` tells.
+//! Checks whether a map is good: the findings of `agon maps check`.
 
 use agon_game::MapFindings;
 
@@ -6,8 +6,7 @@ use crate::arena::{Arena, Cell, Direction, Ground};
 use crate::map::{Map, Tile};
 use crate::rules::{DEFAULT_UNITS_PER_TEAM, MAX_DIAMONDS, MAX_UNITS};
 
-/// Checks a map for the numbers of teams that it speaks of; for 2 and 4, as in the contest, where it speaks
-/// of none.
+/// Checks a map for the team counts it mentions; for 2 and 4, as in the contest, if it mentions none.
 pub fn check(map: &Map) -> MapFindings {
     let mut findings = MapFindings::default();
     let (width, height) = (map.width(), map.height());
@@ -59,7 +58,7 @@ fn team_count(map: &Map, teams: u8, findings: &mut MapFindings) {
     }
 }
 
-/// Fair is a map that looks the same to several sides.
+/// A map is fair when it looks the same from several sides.
 fn symmetry(map: &Map, most_teams: u8, findings: &mut MapFindings) {
     let (right, bottom) = (map.width() - 1, map.height() - 1);
     let same = |image: &dyn Fn(u8, u8) -> (u8, u8)| {
@@ -112,7 +111,7 @@ fn reachability(arena: &Arena, findings: &mut MapFindings) {
     }
 }
 
-/// All tiles of `ground` that connect to `cells`, these included.
+/// All tiles of `ground` connected to `cells`, these included.
 fn flood(arena: &Arena, mut cells: Vec<Cell>, ground: Ground) -> Vec<Cell> {
     let mut seen = vec![false; arena.numbers()];
     cells.retain(|cell| !std::mem::replace(&mut seen[cell.index()], true));

@@ -1,4 +1,4 @@
-//! The maps inside the program: three sizes in three tiers.
+//! The maps built into the program: three sizes in three tiers.
 
 use agon_game::BundledMap;
 

@@ -1,4 +1,4 @@
-//! What a team asks for: a command with a list of actions.
+//! The orders of a team: a command with a list of actions.
 
 use agon_game::Chance;
 use agon_game::pack::{Reader, put_varint};
@@ -22,14 +22,14 @@ pub enum Entry {
     Unit {
         /// The unit, from 0 within its team.
         unit: u8,
-        /// What it shall do.
+        /// What it is to do.
         action: Action,
     },
-    /// Something that is no action for a unit of the sender.
+    /// Something that is not an action for a unit of the sender.
     Flawed(Flaw),
 }
 
-/// What a unit shall do. A target off the map is [`Cell::NOWHERE`].
+/// What a unit is to do. A target off the map is [`Cell::NOWHERE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Stay, and pick up what lies here.
@@ -42,19 +42,19 @@ pub enum Action {
     Move(Cell),
     /// Put the held diamond down, or hand it over.
     Drop(Cell),
-    /// Pull the unit on a tile near.
+    /// Pull the unit on a tile nearer.
     Vine(Cell),
     /// Kill the unit on a tile.
     Attack(Cell),
 }
 
-/// Why an entry is no action (JB-ACT-1, JB-ACT-2).
+/// Why an entry is not an action (JB-ACT-1, JB-ACT-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Flaw {
-    /// The command has no list of actions; stands alone.
+    /// The command has no list of actions; always the only entry.
     NoActions,
-    /// The entry is null or no object.
+    /// The entry is null or not an object.
     Empty,
     /// Its `type` is not `UNIT`.
     NotUnit,
@@ -62,7 +62,7 @@ pub enum Flaw {
     UnknownAction,
     /// Its `target` has no whole numbers x and y.
     BadTarget,
-    /// Its `unitId` is missing or no text.
+    /// Its `unitId` is missing or not a string.
     NoUnit,
     /// Its `unitId` is not one of the sender's.
     NotYours,
@@ -82,7 +82,7 @@ impl Flaw {
 }
 
 impl Action {
-    /// The word of the wire.
+    /// Its word on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -107,8 +107,8 @@ impl Action {
         }
     }
 
-    /// The action called `word`; `target` is only asked for the actions that have one.
-    /// The inner `None` stands for a bad target, the outer one for an unknown word.
+    /// The action called `word`; `target` is only called for actions that have one. The inner
+    /// `None` stands for a bad target, the outer one for an unknown word.
     pub fn named(word: &str, target: impl FnOnce() -> Option<Cell>) -> Option<Option<Self>> {
         let with: fn(Cell) -> Self = match word {
             "NONE" => return Some(Some(Self::None)),
@@ -142,7 +142,7 @@ impl Action {
 const FLAW: u8 = 0x80;
 
 /// Appends the canonical bytes: the number of entries, then for each a byte (unit and action, or a
-/// flaw) and the target where there is one.
+/// flaw) and the target if there is one.
 pub fn pack(command: &Command, out: &mut Vec<u8>) {
     put_varint(out, command.entries.len() as u64);
     for entry in &command.entries {
@@ -255,7 +255,7 @@ fn random_action(
     }
 }
 
-/// The tile, or nowhere for the walls around the map.
+/// The tile; nowhere for the walls around the map.
 fn on_map(game: &JungleBlitz, cell: Cell) -> Cell {
     if game.arena.point(cell).is_some() { cell } else { Cell::NOWHERE }
 }

@@ -7,7 +7,7 @@ use agon_game::Outcome;
 use crate::JungleBlitz;
 use crate::state::{Owner, State};
 
-/// The result, when all ticks are played or every team is gone (JB-GAME-3).
+/// The result, once all ticks are played or every team is gone (JB-GAME-3).
 ///
 /// A higher score ranks first, then more pending points in the hands of the team, then fewer
 /// deaths; teams equal in all three share the rank (JB-RANK-1).

@@ -8,9 +8,9 @@ use crate::state::{DiamondIndex, UnitIndex};
 use crate::turn::Turn;
 
 impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
-    /// A unit with empty hands takes the diamond it stands on: of several the one with most points,
-    /// of equal ones the first in the order of the map (JB-PICK-1). Happens after a step, after staying
-    /// by MOVE or NONE and after being vined; not after a spawn (JB-PICK-2).
+    /// A unit with empty hands takes the diamond it stands on: of several, the one with the most
+    /// points; of equal ones, the first in the order of the map (JB-PICK-1). Happens after a step,
+    /// after staying by MOVE or NONE and after being vined; not after a spawn (JB-PICK-2).
     pub(crate) fn pick_up(&mut self, unit: UnitIndex) {
         let own = self.state.unit(unit);
         if own.holds > 0 {

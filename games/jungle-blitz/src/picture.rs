@@ -8,9 +8,9 @@ use crate::map::Tile;
 use crate::outcome::pending;
 use crate::state::{Diamond, State, UnitIndex};
 
-/// Draws the board, three characters a tile: `A2` is the second unit of the first team, `A2*` holds a
+/// Draws the board, three characters per tile: `A2` is the second unit of the first team, `A2*` holds a
 /// diamond, `A2^` summons; `*4` is a diamond of level 4 on the ground; `:` is a tile of a stored path. Below
-/// it the teams, with level and points of the diamonds they hold.
+/// it are the teams, with level and points of the diamonds they hold.
 pub fn picture(game: &JungleBlitz, state: &State) -> Picture {
     let mut picture = Picture::new();
     picture.line().put(Ink::Dim, "    ");
@@ -83,7 +83,7 @@ fn ink(game: &JungleBlitz, unit: UnitIndex) -> Ink {
     Ink::Seat(Seat::new(game.team_of(unit) as u8))
 }
 
-/// A unit by its team's letter and its number in it, `A1`; above nine, letters.
+/// A unit by its team's letter and its number in the team, `A1`; above nine, a letter.
 pub(crate) fn name(game: &JungleBlitz, unit: UnitIndex) -> String {
     let team = game.team_of(unit);
     let number = u32::from(unit - game.first_unit(team)) + 1;

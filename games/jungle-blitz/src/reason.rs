@@ -10,7 +10,7 @@ use crate::orders::Flaw;
 pub struct Refusal {
     /// The unit's id on the wire, from 1; 0 when the entry named no unit of the sender.
     pub unit: u8,
-    /// Where that unit stands, when it is on the board.
+    /// Where that unit stands, if it is on the board.
     pub at: Option<Point>,
     /// What is wrong.
     pub why: Why,
@@ -87,7 +87,7 @@ impl fmt::Display for Point {
     }
 }
 
-/// A target: its position, or that it is none.
+/// A target: its position, or that it has none.
 struct Target(Option<Point>);
 
 impl fmt::Display for Target {

@@ -20,40 +20,40 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
-/// The most units on a board, all teams together (JB-MAP-5).
+/// Upper limit on the units on a board, all teams together (JB-MAP-5).
 pub const MAX_UNITS: usize = 16;
-/// The most teams (JB-GAME-1).
+/// Upper limit on the teams (JB-GAME-1).
 pub const MAX_TEAMS: usize = 4;
-/// The most diamonds on a map (JB-MAP-5).
+/// Upper limit on the diamonds on a map (JB-MAP-5).
 pub const MAX_DIAMONDS: usize = 16;
-/// The largest width and the largest height of a map (JB-MAP-5).
+/// Upper limit on the width and on the height of a map (JB-MAP-5).
 pub const MAX_SIDE: usize = 64;
-/// The most entries in the `actions` of one command; a longer one is no answer (JB-WIRE-5).
+/// Upper limit on the entries in the `actions` of one command; a longer list is no answer (JB-WIRE-5).
 pub const MAX_ACTIONS: usize = 1_024;
-/// Units of a team on a map that does not say how many, when the rules do not either (JB-MAP-4).
+/// Units per team when neither the map nor the rules say how many (JB-MAP-4).
 pub const DEFAULT_UNITS_PER_TEAM: u8 = 3;
 
-/// The numbers of a match, under the names the contest gave them.
+/// The numbers of a match, under the names used by the contest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rules {
     /// How many ticks are played (JB-GAME-3).
     pub total_tick: u16,
-    /// Milliseconds a team has to answer; 0 waits for ever (JB-TIME-1).
+    /// Milliseconds a team has to answer; 0: no limit (JB-TIME-1).
     pub time_per_tick: u32,
-    /// Milliseconds more in each of the first ticks (JB-TIME-1).
+    /// Additional milliseconds in each of the first ticks (JB-TIME-1).
     pub extra_time: u32,
     /// How many ticks have the extra time (JB-TIME-1).
     pub extra_time_ticks: u16,
-    /// Units of each team; 0 takes the number the map gives for that many teams (JB-MAP-4).
+    /// Units of each team; 0: the map's number for that many teams (JB-MAP-4).
     pub units_per_team: u8,
-    /// Points a held diamond gains each tick and level (JB-POINTS-1).
+    /// Points a held diamond gains per tick and level (JB-POINTS-1).
     pub points_per_diamond: u16,
     /// The level of a diamond at the start and after a drop on the ground (JB-DROP-4).
     pub initial_diamond_summon_level: u8,
     /// The highest level (JB-SUMMON-1).
     pub maximum_diamond_summon_level: u8,
-    /// How many ticks of the play order a team is told, the current one included (JB-ORDER-3).
+    /// For how many ticks a team is told the play order, the current one included (JB-ORDER-3).
     pub play_order_look_ahead: u16,
 }
 
@@ -79,7 +79,7 @@ impl Rules {
                 "levels must satisfy 1 <= initialDiamondSummonLevel ({low}) <= maximumDiamondSummonLevel ({high}) <= 100"
             ));
         }
-        // A diamond held from the first tick to the last must fit the counter of its points.
+        // The points of a diamond held from the first tick to the last must fit its counter.
         let most = u64::from(self.total_tick) * u64::from(high) * u64::from(self.points_per_diamond);
         if most > u64::from(u16::MAX) {
             return Err(format!(

@@ -55,7 +55,7 @@ fn short(reader: &mut Reader<'_>) -> Option<u16> {
     u16::try_from(reader.varint()?).ok()
 }
 
-/// A tile of the map that is no wall, or nowhere.
+/// A tile of the map that is not a wall, or nowhere.
 fn cell(game: &JungleBlitz, reader: &mut Reader<'_>) -> Option<Cell> {
     let cell = Cell(short(reader)?);
     (cell == Cell::NOWHERE || game.arena.ground(cell) != Ground::Wall).then_some(cell)
@@ -114,8 +114,8 @@ fn load_diamond(game: &JungleBlitz, reader: &mut Reader<'_>) -> Option<Diamond> 
     (cell != Cell::NOWHERE && levels.contains(&level)).then_some(Diamond { cell, points, level, owner })
 }
 
-/// Whether units and diamonds agree on who holds what, no tile holds two units, and no counter
-/// can run over before the end.
+/// Whether units and diamonds agree on who holds what, no tile holds two units, and no counter can
+/// overflow before the end.
 fn consistent(game: &JungleBlitz, state: &State) -> bool {
     let rules = &game.rules;
     let units = &state.units[..usize::from(game.unit_count())];

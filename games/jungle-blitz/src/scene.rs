@@ -15,7 +15,7 @@ type At = [u8; 2];
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Scene {
     tick: u16,
-    /// How many ticks a match has.
+    /// The number of ticks in the match.
     total_tick: u16,
     /// The rows of the map.
     map: Vec<String>,
@@ -31,10 +31,10 @@ pub(crate) struct Scene {
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct Team {
     score: u32,
-    /// What its diamonds would add.
+    /// The pending points of its diamonds.
     pending: u32,
     deaths: u16,
-    /// Whether it left the match.
+    /// Whether its connection is gone for good.
     gone: bool,
 }
 
@@ -47,11 +47,11 @@ struct Unit {
     team: usize,
     /// Null while it is not on the board.
     at: Option<At>,
-    /// The tiles it means to walk.
+    /// The tiles of its stored path.
     path: Vec<At>,
     /// The diamond it holds.
     diamond: Option<DiamondIndex>,
-    /// Ticks until its diamond has the next level.
+    /// Ticks until its diamond reaches the next level.
     summoning: u8,
     vined_by: Option<u8>,
     killed_by: Option<u8>,

@@ -4,7 +4,7 @@ use agon_game::{Chance, Seeded};
 
 use crate::rules::MAX_TEAMS;
 
-/// The play order of every tick; only the first entries, one a team, count.
+/// The play order of every tick; only the first entries count, one per team.
 pub type Schedule = Vec<[u8; MAX_TEAMS]>;
 
 /// Draws the whole schedule from the match seed, stream `order`.

@@ -1,22 +1,21 @@
-//! The search for a path, with the ties of the original.
+//! The path search, with the tie-breaking of the original.
 //!
-//! All steps cost one, so paths are shortest paths; which of several shortest ones is found depends on
-//! the order in which the original's binary heap gives out tiles of equal cost. That order is
-//! kept exactly here, but found faster:
+//! All steps cost one, so paths are shortest paths; which of several shortest ones is found depends on the order in
+//! which the original's binary heap returns tiles of equal cost. That order is reproduced exactly here, but faster:
 //!
-//! - The heap only ever holds tiles of two costs, `d` and `d + 1`, so one bit a tile is enough.
+//! - The heap only ever holds tiles of two costs, `d` and `d + 1`, so one bit per tile is enough.
 //! - A pushed tile costs `d + 1` and never rises: pushing is appending.
-//! - The original rebuilds its heap whenever it finds an open tile again at equal cost. The
-//!   heap is in order then, and rebuilding one that is in order only turns around *chains*:
-//!   from a tile to its right child if that costs the same, else to its left child if that does,
-//!   and so on. Every tile is in exactly one chain.
+//! - The original rebuilds its heap whenever it finds an open tile again at equal cost. The heap is
+//!   in order then, and rebuilding an ordered heap only reverses *chains*: from a tile to its right
+//!   child if that costs the same, else to its left child if that does, and so on. Every tile is in
+//!   exactly one chain.
 //!
 //! `tests/all/search.rs` holds the original's procedure word for word and compares millions of tiles.
 
 use crate::arena::{Arena, Cell, Direction, Ground};
 use crate::state::{State, UnitIndex};
 
-/// A tile that cannot be entered, or was expanded.
+/// A tile that cannot be entered, or has been expanded.
 const CLOSED: u8 = 0;
 /// A tile not seen yet.
 const FREE: u8 = 1;
@@ -38,8 +37,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// A path for `unit` to `to`, around everything it may not enter as things stand now (JB-MOVE-6): its first
-    /// step, and the other steps from the last to the second. `None` when there is none.
+    /// A path for `unit` to `to`, around everything it may not enter at the moment (JB-MOVE-6): its first step,
+    /// and the other steps from the last to the second. `None` when there is none.
     pub fn find(
         &mut self,
         arena: &Arena,
@@ -78,8 +77,8 @@ impl Search {
         }
     }
 
-    /// Expands tiles until `to` is given out by the heap (JB-PATH-1). Of several tiles from which a tile
-    /// can be reached at equal cost, the one expanded last is kept (JB-PATH-2).
+    /// Expands tiles until the heap returns `to` (JB-PATH-1). Of several tiles from which a tile can be reached
+    /// at equal cost, the one expanded last is kept (JB-PATH-2).
     fn reach(&mut self, arena: &Arena, from: Cell, to: Cell) -> bool {
         let offsets = arena.offsets();
         self.heap.clear();
@@ -92,7 +91,7 @@ impl Search {
             let next = !entry & PARITY;
             let open = OPEN | u8::from(next != 0);
             self.board[usize::from(cell)] = CLOSED;
-            // Whether the heap still has to be rebuilt. Twice with nothing pushed in between is not at all.
+            // Whether the heap still has to be rebuilt. Two rebuilds with nothing pushed in between cancel out.
             let mut rebuild = false;
             for way in Direction::ALL {
                 let beside = cell.wrapping_add_signed(offsets[way as usize]);
@@ -116,8 +115,8 @@ impl Search {
         false
     }
 
-    /// Takes the first tile: the last one is put in its place, sinks to the bottom along the
-    /// cheaper children (the right one unless the left is strictly cheaper), and rises again.
+    /// Takes the first tile: the last one replaces it, sinks to the bottom along the cheaper children (the
+    /// right one unless the left is strictly cheaper), and rises again.
     fn pop(&mut self) -> Option<u16> {
         let moved = self.heap.pop()?;
         let heap = &mut self.heap[..];
@@ -146,7 +145,7 @@ impl Search {
         Some(first)
     }
 
-    /// Writes down the steps from `to` back to `from`.
+    /// Records the steps from `to` back to `from`.
     fn trace(&mut self, arena: &Arena, from: Cell, to: Cell) {
         self.steps.clear();
         let mut cell = to;
@@ -158,7 +157,7 @@ impl Search {
     }
 }
 
-/// Rebuilding a heap that is in order: every chain is turned around.
+/// Rebuilds an ordered heap, which reverses every chain.
 fn turn_chains(heap: &mut [u16]) {
     let same = |heap: &[u16], one: usize, other: usize| (heap[one] ^ heap[other]) & PARITY == 0;
     let mut chain = [0usize; usize::BITS as usize];

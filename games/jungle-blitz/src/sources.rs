@@ -1,4 +1,4 @@
-//! The files that decide and prove rules, for `agon explain`.
+//! The files that implement and test rules, for `agon explain`.
 
 macro_rules! sources {
     ($($path:literal)*) => {

@@ -10,7 +10,7 @@ use crate::state::UnitIndex;
 use crate::turn::Turn;
 
 impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
-    /// A unit that is off the board appears on a spawn tile, whosever (JB-SPAWN-1), or beside it.
+    /// A unit that is off the board appears on a spawn tile, whoever owns it (JB-SPAWN-1), or beside it.
     pub(crate) fn spawn(&mut self, unit: UnitIndex, at: Cell) -> Result<(), Why> {
         let arena = &self.game.arena;
         if self.state.unit(unit).alive() {

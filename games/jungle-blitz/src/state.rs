@@ -1,4 +1,4 @@
-//! All that changes in a match: one flat value of at most 1 KiB.
+//! Everything that changes in a match: one flat value of at most 1 KiB.
 
 use crate::arena::{Arena, Cell, Direction};
 use crate::rules::{MAX_DIAMONDS, MAX_TEAMS, MAX_UNITS};
@@ -14,24 +14,24 @@ pub type DiamondIndex = u8;
 /// The state of a match between two ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The points each team scored (JB-DROP-4).
+    /// The points scored by each team (JB-DROP-4).
     pub scores: [u32; MAX_TEAMS],
-    /// How many units each team lost to attacks (JB-RANK-1).
+    /// The number of units each team lost to attacks (JB-RANK-1).
     pub deaths: [u16; MAX_TEAMS],
     /// The tick to be played next, from 0.
     pub tick: u16,
-    /// One bit a team: its connection is gone for good (JB-TIME-3).
+    /// One bit per team: its connection is gone for good (JB-TIME-3).
     pub dead: u8,
     /// The units; those beyond the match's number stay as [`Unit::WAITING`].
     pub units: [Unit; MAX_UNITS],
     /// The diamonds; those beyond the map's number stay as [`Diamond::ABSENT`].
     pub diamonds: [Diamond; MAX_DIAMONDS],
-    /// The stored paths: [`Arena::path_bytes`](crate::arena::Arena) bytes a unit, two bits a step, the step into
-    /// the destination first. What lies beyond [`Unit::path_length`] is zero.
+    /// The stored paths: [`Arena::path_bytes`](crate::arena::Arena) bytes per unit, two bits per step, the step
+    /// into the destination first. Everything beyond [`Unit::path_length`] is zero.
     pub paths: [u8; PATH_BYTES],
 }
 
-/// A unit. Zero everywhere means: not on the board, never was.
+/// A unit. All zero means that it was never on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// Where it stands; [`Cell::NOWHERE`] while it is not on the board.
@@ -42,7 +42,7 @@ pub struct Unit {
     pub died_at: Cell,
     /// Steps in its stored path.
     pub path_length: u8,
-    /// 0, or how far its summon is: 1 when ordered, one more after each turn of its team (JB-SUMMON-2).
+    /// 0, or the progress of its summon: 1 when ordered, one more after each turn of its team (JB-SUMMON-2).
     pub summoning: u8,
     /// 0, or one more than the index of the diamond it holds.
     pub holds: u8,
@@ -50,7 +50,7 @@ pub struct Unit {
     pub vined_by: u8,
     /// 0, or one more than the index of the unit that killed it in the previous tick.
     pub attacked_by: u8,
-    /// Whether it was ever on the board: the wire tells "not yet" from "killed" (JB-WIRE-3).
+    /// Whether it was ever on the board: the wire distinguishes "not yet" from "killed" (JB-WIRE-3).
     pub known: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Diamond {
     pub owner: Owner,
 }
 
-/// Who holds a diamond, in one byte: 0 nobody yet, 1 nobody any more, else two more than the unit's index.
+/// Who holds a diamond, in one byte: 0 nobody yet, 1 nobody any more, else the unit's index plus two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner(pub u8);
 
@@ -146,7 +146,7 @@ impl State {
         &self.units[usize::from(index)]
     }
 
-    /// The unit `index`, to be changed.
+    /// The unit `index`, mutable.
     #[inline]
     pub fn unit_mut(&mut self, index: UnitIndex) -> &mut Unit {
         &mut self.units[usize::from(index)]
@@ -190,7 +190,7 @@ impl State {
         })
     }
 
-    /// The step number `at` of a stored path, counted from its end.
+    /// Step number `at` of a stored path, counted from its end.
     #[inline]
     fn step(&self, arena: &Arena, index: UnitIndex, at: u8) -> Direction {
         let byte = self.paths[arena.path_start(index) + usize::from(at / 4)];

@@ -1,4 +1,4 @@
-//! SUMMON: a held diamond rises by one level.
+//! SUMMON: raises a held diamond by one level.
 
 use agon_game::{Chance, Sink};
 
@@ -9,7 +9,7 @@ use crate::state::UnitIndex;
 use crate::turn::Turn;
 
 impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
-    /// Begins a summon (JB-SUMMON-1); asked for again while it goes on, it changes nothing (JB-SUMMON-3).
+    /// Begins a summon (JB-SUMMON-1); a second order while it is in progress changes nothing (JB-SUMMON-3).
     pub(crate) fn summon(&mut self, unit: UnitIndex) -> Result<(), Why> {
         let diamond = self.state.unit(unit).diamond().ok_or(Why::NeedsDiamond("SUMMON"))?;
         self.forget_path(unit);
@@ -29,8 +29,8 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         Ok(())
     }
 
-    /// At the end of its team's turn every summon of the team goes on by one; from level k it is
-    /// done after k + 1 such turns, the one that ordered it included (JB-SUMMON-2).
+    /// At the end of a team's turn all its summons advance by one; from level k a summon is done
+    /// after k + 1 such turns, the one that ordered it included (JB-SUMMON-2).
     pub(crate) fn advance_summons(&mut self, team: usize) {
         let first = self.game.first_unit(team);
         for unit in first..first + self.game.units_per_team {

@@ -34,7 +34,7 @@ pub fn play(
     state.tick += 1;
 }
 
-/// What was marked in the previous tick was told with this one's message, and is forgotten (JB-TURN-1).
+/// Clears the marks of the previous tick, which this tick's message has reported (JB-TURN-1).
 pub(crate) fn forget_marks(game: &JungleBlitz, state: &mut State) {
     for unit in &mut state.units[..usize::from(game.unit_count())] {
         (unit.vined_by, unit.attacked_by, unit.died_at) = (0, 0, Cell::NOWHERE);
@@ -61,7 +61,8 @@ fn command_of(answers: &[TeamAnswer], team: u8) -> Option<&Command> {
     answers.iter().find(|(seat, _)| seat.index() == usize::from(team))?.1.order()
 }
 
-/// Every held diamond gains its level, whoever holds it and however that team is (JB-POINTS-1).
+/// Every held diamond gains points for its level, whoever holds it and whether or not that team is
+/// still connected (JB-POINTS-1).
 fn grow_held_diamonds(game: &JungleBlitz, state: &mut State) {
     for diamond in &mut state.diamonds[..game.arena.diamonds().len()] {
         if !diamond.on_ground() {
@@ -70,7 +71,7 @@ fn grow_held_diamonds(game: &JungleBlitz, state: &mut State) {
     }
 }
 
-/// All that an action needs.
+/// Everything an action needs.
 pub(crate) struct Turn<'a, C, S> {
     pub game: &'a JungleBlitz,
     pub state: &'a mut State,
@@ -80,8 +81,8 @@ pub(crate) struct Turn<'a, C, S> {
 }
 
 impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
-    /// The turn of one team: its actions in the order sent, each seeing what the ones before it
-    /// did, then the progress of all its summons (JB-TURN-2).
+    /// The turn of one team: its actions in the order sent, each seeing the effects of those before it,
+    /// then the progress of all its summons (JB-TURN-2).
     fn take(&mut self, team: usize, command: &Command) {
         let mut acted = 0u16;
         for (position, entry) in command.entries.iter().enumerate() {
@@ -101,7 +102,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         self.advance_summons(team);
     }
 
-    /// One entry: the checks that all actions share, then the action itself.
+    /// Carries out one entry: the checks shared by all actions, then the action itself.
     pub(crate) fn entry(&mut self, unit: UnitIndex, action: Action, acted: &mut u16) -> Result<(), Why> {
         self.allowed(unit, action, *acted)?;
         *acted |= 1 << unit;
@@ -116,13 +117,13 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         }
     }
 
-    /// Whether a unit may do this at all, here and now. Only an entry that gets past here uses up
+    /// Whether a unit may do this at all at the moment. Only an entry that passes these checks uses up
     /// the unit's action (JB-ACT-6).
     ///
     /// - JB-ACT-3: a unit that is not on the board can only spawn.
     /// - JB-ACT-4: on a spawn tile it can only move or do nothing.
     /// - JB-ACT-5: during a summon it can only summon or do nothing.
-    /// - JB-ACT-6: one action a unit and command.
+    /// - JB-ACT-6: one action per unit and command.
     fn allowed(&self, unit: UnitIndex, action: Action, acted: u16) -> Result<(), Why> {
         let own = self.state.unit(unit);
         if !own.alive() {
@@ -143,7 +144,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         Ok(())
     }
 
-    /// NONE: the unit stays, forgets its path (JB-ACT-7) and picks up what lies under it (JB-PICK-1).
+    /// NONE: the unit stays, forgets its path (JB-ACT-7) and picks up the diamond under it (JB-PICK-1).
     fn stay(&mut self, unit: UnitIndex) -> Result<(), Why> {
         self.forget_path(unit);
         self.pick_up(unit);

@@ -9,8 +9,8 @@ use crate::arena::Cell;
 use crate::rules::MAX_TEAMS;
 use crate::state::{Diamond, State, Unit, UnitIndex};
 
-/// What a team sees: everything on the board, stored paths of all included (JB-WIRE-3). Hidden are how far a summon
-/// is and how many units a team lost; they are not on the wire either.
+/// What a team sees: everything on the board, including all stored paths (JB-WIRE-3). The progress of a summon and
+/// the number of units a team lost are hidden; they are not on the wire either.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     game: &'a JungleBlitz,
@@ -25,7 +25,7 @@ impl<'a> View<'a> {
         Self { game, state, seat }
     }
 
-    /// The tick that is to be answered.
+    /// The tick to be answered.
     pub fn tick(&self) -> u16 {
         self.state.tick
     }
@@ -61,15 +61,14 @@ impl<'a> View<'a> {
         &self.state.diamonds[..self.game.arena.diamonds().len()]
     }
 
-    /// The play order of the coming ticks, this one first, as far ahead as teams are told (JB-ORDER-3).
+    /// The play order of the coming ticks, this one first, as far ahead as it is told to teams (JB-ORDER-3).
     pub fn play_orders(&self) -> impl Iterator<Item = (u16, &'a [u8])> + '_ {
         let rules = &self.game.rules;
         let last = self.state.tick.saturating_add(rules.play_order_look_ahead).min(rules.total_tick);
         (self.state.tick..last).map(|tick| (tick, self.game.play_order(tick)))
     }
 
-    /// The state as far as it can be seen, for bots that plan with the engine: every summon is at its
-    /// beginning, no unit was ever lost.
+    /// The state as far as it can be seen, for bots that plan with the engine: every summon appears just begun, no unit ever lost.
     pub fn as_state(&self) -> State {
         let mut state = *self.state;
         state.deaths = [0; MAX_TEAMS];

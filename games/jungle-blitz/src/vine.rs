@@ -1,4 +1,4 @@
-//! VINE: a unit in line is pulled near.
+//! VINE: pulls a unit in line nearer.
 
 use agon_game::{Chance, Sink};
 
@@ -32,8 +32,8 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         Ok(())
     }
 
-    /// The way to `at`, when it lies in the same row or column and all ground up to it is EMPTY;
-    /// units and diamonds in between do not matter (JB-VINE-2).
+    /// The direction to `at`, if it lies in the same row or column and all ground up to it is EMPTY; units and
+    /// diamonds in between do not matter (JB-VINE-2).
     fn line_of_sight(&self, from: Cell, at: Cell) -> Option<Direction> {
         let arena = &self.game.arena;
         let (a, b) = (arena.point(from)?, arena.point(at)?);
@@ -54,7 +54,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         Some(way)
     }
 
-    /// The tile nearest to the viner on which the victim could stand (JB-VINE-3).
+    /// The tile nearest to the viner where the victim could stand (JB-VINE-3).
     fn landing(&self, from: Cell, at: Cell, way: Direction, victim: UnitIndex) -> Option<Cell> {
         let mut cell = self.game.arena.neighbour(from, way);
         while cell != at {
@@ -66,8 +66,8 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         None
     }
 
-    /// Moves the victim. A friend keeps its diamond and its summon; an enemy leaves the diamond as it is
-    /// where it stood, and its summon ends (JB-VINE-4). It is marked: its MOVE in this tick is void (JB-VINE-5).
+    /// Moves the victim. A friend keeps its diamond and its summon; an enemy leaves the diamond unchanged where
+    /// it stood, and its summon ends (JB-VINE-4). It is marked: its MOVE in this tick is void (JB-VINE-5).
     fn pull(&mut self, unit: UnitIndex, victim: UnitIndex, landing: Cell) {
         let enemy = self.game.team_of(unit) != self.game.team_of(victim);
         self.forget_path(victim);

@@ -12,9 +12,9 @@ use crate::turn::Turn;
 impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
     /// One step towards `to`, straight, along the stored path, or along a new one.
     ///
-    /// - JB-MOVE-2: vined in this tick, or there already: it stays.
+    /// - JB-MOVE-2: if vined in this tick, or already there, it stays.
     /// - JB-MOVE-3: a destination that is not walkable now is refused, however far away.
-    /// - JB-MOVE-4: a destination beside it is stepped on.
+    /// - JB-MOVE-4: an adjacent destination is stepped on directly.
     pub(crate) fn walk(&mut self, unit: UnitIndex, to: Cell) -> Result<(), Why> {
         let arena = &self.game.arena;
         let own = *self.state.unit(unit);
@@ -59,7 +59,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         ground && self.state.unit_on(cell).is_none() && !(own.holds > 0 && self.state.diamond_lies_on(cell))
     }
 
-    /// The first tile of the stored path, when the path leads to `to` and the tile is free (JB-MOVE-5).
+    /// The first tile of the stored path, if the path leads to `to` and the tile is free (JB-MOVE-5).
     fn along_stored_path(&mut self, unit: UnitIndex, to: Cell) -> Option<Cell> {
         let arena = &self.game.arena;
         let own = self.state.unit(unit);
@@ -90,7 +90,7 @@ impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
         }
     }
 
-    /// The diamond a unit holds goes where it goes.
+    /// Moves the diamond a unit holds along with it.
     pub(crate) fn carry(&mut self, unit: UnitIndex, to: Cell) {
         if let Some(diamond) = self.state.unit(unit).diamond() {
             self.state.diamonds[usize::from(diamond)].cell = to;

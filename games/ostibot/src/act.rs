@@ -10,15 +10,15 @@ use crate::state::State;
 use crate::turn::Now;
 
 impl Ostibot {
-    /// Which adventurer of `team` on the map has this name (OB-ACT-3).
+    /// The place of the adventurer of `team` on the map with this name (OB-ACT-3).
     pub(crate) fn member(&self, state: &State, team: Seat, name: AdventurerId) -> Option<usize> {
         self.members(team).find(|&who| state.adventurers[who].id == name && state.adventurers[who].is_here())
     }
 }
 
 impl<S: Sink<Ostibot>> Now<'_, S> {
-    /// Carries out a team's list, entry after entry, each at once (OB-ROUND-3). Who has no entry
-    /// stays idle (OB-ACT-2).
+    /// Carries out a team's list entry by entry, each taking effect at once (OB-ROUND-3).
+    /// Adventurers without an entry stay idle (OB-ACT-2).
     pub fn carry_out(&mut self, team: Seat, order: &Order) {
         self.note(team, order);
         let mut acted = 0u32;
@@ -33,7 +33,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
     /// ones are refused (OB-ACT-1, OB-ACT-6).
     fn act(&mut self, team: Seat, act: &Act, acted: &mut u32) -> Result<(), Refusal> {
         let name = act.who();
-        // Who died or escaped by its own action keeps its place until the end of the round.
+        // An adventurer that died or escaped in its own action keeps its place until the end of the round.
         let again = self.game.members(team).any(|who| *acted >> who & 1 == 1 && self.name(who) == name);
         if again {
             return Err(Refusal::Again(name));
@@ -69,7 +69,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         Ok(())
     }
 
-    /// Hands on what a bot says in its own words (OB-BOT-6).
+    /// Passes on a bot's remarks in its own words (OB-BOT-6).
     pub fn note(&mut self, team: Seat, order: &Order) {
         if !self.out.listens() {
             return;

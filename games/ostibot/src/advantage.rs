@@ -1,4 +1,4 @@
-//! What speaks for a team in a position. The weights stand in [`weights`](crate::weights).
+//! The features that speak for a team in a position. Their weights are in [`weights`](crate::weights).
 
 use agon_game::{Seat, Standing};
 
@@ -8,7 +8,7 @@ use crate::map::ObjectKind;
 use crate::state::{Adventurer, GONE, Phase, Place, State};
 
 impl Ostibot {
-    /// The features of all teams. Gold counts in chests.
+    /// The features of all teams. Gold is measured in chests.
     pub(crate) fn advantage(&self, state: &State) -> Standing {
         let rules = self.rules();
         let chest = f64::from(rules.chest_gold.max(1));
@@ -53,13 +53,13 @@ impl Ostibot {
         Standing { progress: self.progress(state), features }
     }
 
-    /// The gold that the living of a team carry, in chests.
+    /// The gold carried by a team's living adventurers, in chests.
     fn carried(&self, state: &State, team: Seat) -> f64 {
         let here = state.adventurers[self.members(team)].iter().filter(|one| one.is_here());
         here.map(|one| f64::from(one.gold)).sum::<f64>() / f64::from(self.rules().chest_gold.max(1))
     }
 
-    /// What everything that a team wears and carries would be sold for.
+    /// The refund for everything a team wears and carries.
     fn equipment(&self, state: &State, team: Seat) -> f64 {
         let items = state.items.iter().filter(|item| match item.place {
             Place::Pack(who) | Place::Worn(who) => self.team_of(usize::from(who)) == team,
@@ -68,7 +68,7 @@ impl Ostibot {
         items.map(|item| f64::from(self.rules().refund(item.kind))).sum()
     }
 
-    /// How far the round has gone, to 1: it is as good as over when the fire has spread for as long as it took to begin.
+    /// How far the round has gone, up to 1: it is as good as over once the fire has spread as long as it took to start.
     fn part(&self, state: &State) -> f64 {
         (f64::from(state.turn) / f64::from(2 * self.rules().corruption_start_at.max(1))).min(1.0)
     }
@@ -79,7 +79,7 @@ impl Ostibot {
     }
 }
 
-/// 1 for something here, less the further away the nearest is; walls aside.
+/// 1 when a goal is right here, less the further away the nearest one is; walls are ignored.
 fn near(from: Cell, goals: &[Cell]) -> f64 {
     goals.iter().map(|&goal| from.distance(goal)).min().map_or(0.0, |steps| 1.0 / (1.0 + steps as f64 / 4.0))
 }

@@ -1,4 +1,4 @@
-//! What a team cannot know, drawn anew: a state that it cannot tell from the one that is.
+//! Draws what a team cannot know anew: a state that it cannot tell from the real one.
 
 use agon_game::{Chance as _, Seat, Seeded};
 
@@ -14,8 +14,8 @@ struct Trace {
     turns: u16,
 }
 
-/// Puts each adventurer of others that `seat` does not see where it could be by now. What they have, and what became of
-/// things out of sight, stays as it is. In the shop nobody has left the spawners yet.
+/// Puts each adventurer of another team that `seat` does not see where it could be by now. Their possessions and the
+/// things out of sight stay as they are. In the shop nobody has left the spawners yet.
 pub(crate) fn determinize(
     game: &Ostibot,
     state: &mut State,
@@ -37,7 +37,7 @@ pub(crate) fn determinize(
         let others = state.adventurers.iter().filter(|one| one.is_here());
         let taken: Rows = others.map(|one| one.cell).collect();
         let near = reach(game, trace).and(&free.or(&trace.from.without(&seen))).without(&taken);
-        // Nobody stays in the fire who can be elsewhere. The last ones always have room: all stood somewhere out of sight.
+        // Nobody stays in the fire who can be elsewhere. The last choice always has room: all stood out of sight.
         let choices = [near.without(&state.fire), near, free.without(&taken), left.without(&taken)];
         let cells: Vec<Cell> =
             choices.iter().find(|cells| !cells.is_empty()).into_iter().flat_map(Rows::iter).collect();
@@ -56,7 +56,7 @@ fn standable(game: &Ostibot, state: &State) -> Rows {
     map.cells().filter(open).collect()
 }
 
-/// Where an adventurer can have got to. Ice and treadmills carry on in the same turn.
+/// Where an adventurer may have got to. Ice and treadmills carry it on in the same turn.
 fn reach(game: &Ostibot, trace: &Trace) -> Rows {
     let map = game.map();
     let ground: Rows = map.cells().filter(|&cell| map.tile(cell) != Tile::Wall).collect();
@@ -80,8 +80,8 @@ fn reach(game: &Ostibot, trace: &Trace) -> Rows {
     reach
 }
 
-/// The adventurers of others that `seat` does not see, with where it saw them last in this round, else with the spawners of
-/// their team.
+/// The adventurers of other teams that `seat` does not see, each with the cell where it was last seen in this round, or
+/// else with its team's spawners.
 fn traces(
     game: &Ostibot,
     state: &State,
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// Where somebody is must be one of the places where it could be; and what is drawn is not always that.
+    /// The real position must be among the possible ones, and the drawn one must not always be the real one.
     #[test]
     fn what_is_is_among_what_could_be() {
         let (mut looked, mut moved) = (0, 0);

@@ -1,14 +1,13 @@
-//! The protocol behind a pipe: a line of JSON for each call of `shop` or `play`, and a line of
-//! JSON with what the function returns (OB-BOT-3).
+//! The protocol over a pipe: a line of JSON for each call of `shop` or `play`, and a line of JSON with the
+//! function's return value (OB-BOT-3).
 //!
 //! ```text
 //! {"phase":"shop","input":{"you":"1","rules":{...},...}}
 //! {"actions":[{"buy":{"adventurerId":"a1","itemType":"rusty_sword","equip":true}}],"state":{"n":1}}
 //! ```
 //!
-//! A bot that knows it has failed (the host of a script that threw) says so instead: `{"failed":"why"}`.
-//! That is no answer, and a fault with that sentence. An `error` in an answer is such a fault, too, but the answer
-//! counts.
+//! A bot that knows it has failed (the host of a script that threw) says so instead: `{"failed":"why"}`. That is
+//! no answer, and a fault with that sentence. An `error` in an answer is also a fault, but the answer counts.
 //!
 //! The dialect keeps the `state` of each seat word for word and sends it with the next question.
 
@@ -26,18 +25,18 @@ use crate::names::{AdventurerId, ItemId};
 use crate::orders::{Act, Action, Order, Unclear};
 use crate::view::View;
 
-/// The most entries of a list that are looked at; a longer list is no answer (OB-BOT-3).
+/// Upper limit on the entries of a list; a longer list is no answer (OB-BOT-3).
 pub const LONGEST_LIST: usize = 1_000;
-/// The most bytes of a bot's own `state` (OB-BOT-7).
+/// Upper limit on a bot's own `state`, in bytes (OB-BOT-7).
 pub const LARGEST_STATE: usize = 1 << 20;
-/// The most characters of a `reason` or an `error` that are kept (OB-BOT-6).
+/// How many characters of a `reason` or an `error` are kept (OB-BOT-6).
 pub const LONGEST_NOTE: usize = 500;
 
 /// The conversations of a match: what each bot wants to remember.
 #[derive(Clone, Debug)]
 pub struct Talk {
     states: Vec<Option<Box<str>>>,
-    /// How many answers each seat still owes: they were given up before they came.
+    /// How many answers each seat still owes: the referee gave up on them before they came.
     owed: Vec<u32>,
     /// Whether each seat has answered what it was last asked.
     answered: Vec<bool>,
@@ -74,11 +73,10 @@ impl Dialect<Ostibot> for Talk {
     }
 
     fn hear(&mut self, _: &Ostibot, seat: Seat, message: &[u8]) -> Heard<Order> {
-        // Lines come in the order of the questions. Without this, one late answer would put all that
-        // follow one question behind.
+        // Answers come in the order of the questions. Without this, one late answer would put all later ones a question behind.
         if let Some(owed) = self.owed[seat.index()].checked_sub(1) {
             self.owed[seat.index()] = owed;
-            // A host that gave a script up says so late where the machine is slow: that is told already.
+            // On a slow machine a host may report late that it gave a script up: that has been reported already.
             let failed = matches!(read(message), Err(Unread::Failed(_)));
             let why = "an answer came after it was given up, and is not looked at";
             return Heard::Ignore((!failed).then(|| why.to_owned()));
@@ -129,12 +127,12 @@ struct Returned<'a> {
     failed: Option<String>,
 }
 
-/// `null` is a state like any other; only a missing one keeps the old.
+/// `null` is a state like any other; only a missing `state` keeps the old one.
 fn even_null<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// Why there is no answer in a line: a sentence for the bot's author.
+/// Why a line holds no answer: a sentence for the bot's author.
 enum Unread {
     Malformed(String),
     /// The bot says that it failed.
@@ -156,7 +154,7 @@ fn read(message: &[u8]) -> Result<(Order, Option<Box<str>>), Unread> {
     if let Some(size) = state.map(str::len).filter(|&size| size > LARGEST_STATE) {
         return Err(Unread::Malformed(format!("`state` has {size} bytes; at most {LARGEST_STATE} are kept")));
     }
-    // Line breaks can stand only between the tokens of JSON, and would end the line it is sent in.
+    // Line breaks can stand only between JSON tokens, and would end the line the state is sent in.
     let state = state.map(|text| text.replace(['\n', '\r'], " ").into());
     let error = match returned.error {
         Value::Null => None,
@@ -201,9 +199,9 @@ fn note(text: &str) -> Option<Box<str>> {
     (!kept.is_empty()).then(|| kept.into())
 }
 
-/// What an entry asks for; whatever it is, it is something the rules can answer.
+/// What an entry asks for. Any entry becomes something the rules can answer.
 fn action(entry: &Value) -> Action {
-    // Exactly one thing is asked for (OB-ACT-4), and directions are written in one way (OB-ACT-5).
+    // An entry asks for exactly one thing (OB-ACT-4), and directions have one spelling (OB-ACT-5).
     const ASKS: [&str; 7] = ["move", "use", "buy", "sell", "equip", "unequip", "transfer"];
     let adventurer = |of: &Value, key| of[key].as_str().map_or(AdventurerId::UNKNOWN, AdventurerId::read);
     let who = adventurer(entry, "adventurerId");

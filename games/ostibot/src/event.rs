@@ -35,17 +35,17 @@ pub enum Event {
     TookOff { who: AdventurerId, item: ItemId },
     /// An item changed hands.
     Handed { from: AdventurerId, to: AdventurerId, item: ItemId },
-    /// An adventurer went one cell.
+    /// An adventurer moved one cell.
     Moved { who: AdventurerId, to: Cell },
     /// An adventurer gave all its gold to another.
     GaveGold { from: AdventurerId, to: AdventurerId, amount: u16 },
-    /// An adventurer picked gold up.
+    /// An adventurer picked up gold.
     TookGold { who: AdventurerId, amount: u16 },
-    /// An adventurer picked an item up.
+    /// An adventurer picked up an item.
     TookItem { who: AdventurerId, item: ItemId },
     /// An adventurer hit another.
     Fought { who: AdventurerId, target: AdventurerId, damage: u16 },
-    /// An adventurer hit a thing.
+    /// An adventurer hit an object.
     Struck {
         who: AdventurerId,
         #[serde(serialize_with = "text")]
@@ -55,11 +55,11 @@ pub enum Event {
     },
     /// An adventurer lost hit points.
     Hurt { who: AdventurerId, by: Harm, damage: u16, hp: u16 },
-    /// An adventurer was healed, by a tile for gold or by a potion for nothing.
+    /// An adventurer was healed, by a tile for gold or by a potion for free.
     Healed { who: AdventurerId, paid: u32, hp: u16 },
     /// A potion was used up.
     UsedUp { who: AdventurerId, item: ItemId },
-    /// A thing broke and left gold.
+    /// An object broke and left gold.
     Broke {
         #[serde(serialize_with = "text")]
         #[cfg_attr(test, ts(type = "string"))]
@@ -82,11 +82,11 @@ pub enum Event {
         portal: Object,
         gold: u16,
     },
-    /// The spawners burn.
+    /// The spawners began to burn.
     FireBegan,
-    /// The fire has this many cells more.
+    /// The fire spread to this many more cells.
     FireSpread { cells: u32 },
-    /// A thing lost hit points to the fire.
+    /// An object lost hit points to the fire.
     Scorched {
         #[serde(serialize_with = "text")]
         #[cfg_attr(test, ts(type = "string"))]

@@ -7,7 +7,7 @@ use crate::event::{Event, Harm};
 use crate::geometry::Cell;
 use crate::turn::Now;
 
-/// What the fire brought to its end.
+/// What the fire destroyed.
 #[derive(Clone, Copy)]
 enum Burnt {
     Adventurer(usize),
@@ -40,8 +40,8 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
     }
 
     /// Everything on a burning cell loses hit points: adventurers whatever they wear (OB-FIRE-3,
-    /// OB-FIRE-4), chests, vases, doors and closed portals (OB-FIRE-5). All lose them at once; what
-    /// comes of it happens in reading order. What lies on the ground does not burn (OB-FIRE-6).
+    /// OB-FIRE-4), chests, vases, doors and closed portals (OB-FIRE-5). All lose them at once; deaths
+    /// and breakages follow in reading order. What lies on the ground does not burn (OB-FIRE-6).
     pub fn burn(&mut self) {
         if self.state.turn < self.game.rules().corruption_start_at {
             return;
@@ -82,5 +82,5 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
     }
 }
 
-/// The most things that can burn at once.
+/// How many things can burn at once, at most.
 const BURNT: usize = crate::state::OBJECTS + crate::state::ADVENTURERS;

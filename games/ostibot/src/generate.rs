@@ -1,18 +1,18 @@
 //! Maps from a seed: the same homes for every team, treasure between them, too few portals.
 //!
-//! Two teams get a map that half a turn maps onto itself. More teams get a grid of equal rooms,
-//! one home each; rooms without a home hold treasure.
+//! Two teams get a map that is unchanged by a half turn. More teams get a grid of equal rooms, one
+//! home each; rooms without a home hold treasure.
 
 use agon_game::{Chance as _, Seeded};
 
 use crate::map::Map;
 
-/// Draws a map for `seats` teams. The same seed gives the same map for ever.
+/// Draws a map for `seats` teams. The same seed always gives the same map.
 pub fn generate(seed: i64, seats: u8) -> String {
     let mut chance = Seeded::stream(seed, "generate");
     loop {
         let drawn = if seats == 2 { halves(&mut chance) } else { rooms(&mut chance, usize::from(seats)) };
-        // A drawing in which something cannot be reached is thrown away.
+        // A drawing with something out of reach is thrown away.
         let sound = Map::read(&drawn)
             .is_ok_and(|map| map.advice().iter().all(|advice| advice.starts_with("no rotation")));
         if sound {
@@ -44,7 +44,7 @@ impl Sheet {
         self.rows.iter().flat_map(|row| row.iter().chain(&['\n'])).collect()
     }
 
-    /// Draws a character and what half a turn makes of it.
+    /// Draws a character and its image under a half turn.
     fn put_both(&mut self, x: usize, y: usize, character: char) {
         let turned = match character {
             '1' => '2',
@@ -60,7 +60,7 @@ impl Sheet {
     }
 }
 
-/// A map for two: 25 x 19, rooms of random walls, everything turned by 180 degrees.
+/// A map for two: 25 x 19, rooms of random walls, symmetric under a turn by 180 degrees.
 fn halves(chance: &mut Seeded) -> String {
     const WIDTH: usize = 25;
     const HEIGHT: usize = 19;
@@ -93,7 +93,7 @@ fn halves(chance: &mut Seeded) -> String {
         sheet.put_both(x, y, '1');
     }
     strip(&mut sheet, chance);
-    // Halves of what both sides have: two portals, two chests and so on.
+    // Half of everything, the other side gets the rest: two portals, two chests and so on.
     for character in "PPCCVVVGGSSH".chars() {
         if let Some((x, y)) = free(&sheet, chance, 5, HEIGHT / 2) {
             sheet.put_both(x, y, character);
@@ -154,7 +154,7 @@ fn rooms(chance: &mut Seeded, seats: usize) -> String {
     sheet.text()
 }
 
-/// The inside of a room: what is in it is random, the cells before its doors stay free.
+/// The inside of a room: its contents are random, the cells in front of its doors stay free.
 fn furnish(chance: &mut Seeded, home: bool) -> Vec<Vec<char>> {
     let mut room = vec![vec!['.'; 9]; 9];
     if home {

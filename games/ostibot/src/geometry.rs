@@ -12,9 +12,9 @@ pub const SIDE: usize = 32;
 pub struct Cell(u16);
 
 impl Cell {
-    /// No cell: where adventurers are that left the map.
+    /// No cell: the place of adventurers that have left the map.
     pub const NOWHERE: Self = Self(u16::MAX);
-    /// How many cells there are.
+    /// The number of cells.
     pub const COUNT: usize = SIDE * SIDE;
 
     /// The cell in column `x` and row `y`, both from 0 and below [`SIDE`].
@@ -23,7 +23,7 @@ impl Cell {
         Self((y * SIDE + x) as u16)
     }
 
-    /// The cell with this index, when there is one.
+    /// The cell with this index, if there is one.
     pub const fn from_index(index: usize) -> Option<Self> {
         if index < Self::COUNT { Some(Self(index as u16)) } else { None }
     }
@@ -97,7 +97,7 @@ impl Direction {
         Self::ALL.into_iter().find(|direction| direction.name() == name)
     }
 
-    /// The neighbour of `cell`, when there is one on a board of `width` times `height`.
+    /// The neighbour of `cell`, if there is one on a board of `width` times `height`.
     #[inline]
     pub const fn from(self, cell: Cell, width: usize, height: usize) -> Option<Cell> {
         let (x, y) = (cell.x(), cell.y());
@@ -125,7 +125,7 @@ impl Rows {
         self.0[cell.y()] >> cell.x() & 1 == 1
     }
 
-    /// Puts `cell` into the set; whether it was not there before.
+    /// Puts `cell` into the set and returns whether it is new there.
     #[inline]
     pub const fn insert(&mut self, cell: Cell) -> bool {
         let new = !self.contains(cell);

@@ -1,4 +1,4 @@
-//! Played choice by choice: dealings in the shop, one action for each adventurer in a turn. What is out of sight is not there.
+//! Play choice by choice: deals in the shop, one action for each adventurer in a turn. What is out of sight is left out.
 
 use agon_game::{Seat, Sink, hand};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub enum Choice {
     Move { who: AdventurerId, direction: Direction },
     /// Use up or put on an item of the inventory.
     Use { who: AdventurerId, item: ItemId },
-    /// Buy an item; `equip` puts it on where that is free.
+    /// Buy an item; `equip` puts it on if its slot is free.
     Buy { who: AdventurerId, kind: Kind, equip: bool },
     /// Sell an item of the inventory.
     Sell { who: AdventurerId, item: ItemId },
@@ -116,7 +116,7 @@ impl agon_game::Hand<Ostibot> for Hand {
                     kind,
                     equip: kind.slot().is_some(),
                 }));
-                // Items that are bought now have no name yet that is known for sure.
+                // Items bought now have no certain name yet.
                 for item in seen.items.iter() {
                     let item = item.id;
                     all.extend([
@@ -147,7 +147,7 @@ impl agon_game::Hand<Ostibot> for Hand {
         order.actions.iter().filter_map(|action| Choice::of(action.act)).collect()
     }
 
-    /// The list alone: what comes after it depends on what is out of sight.
+    /// Tries the list alone: what follows depends on things out of sight.
     fn tried(
         game: &Ostibot,
         seat: Seat,
@@ -178,7 +178,7 @@ impl agon_game::Hand<Ostibot> for Hand {
             });
             scene.map = ground.collect();
         }
-        // What others see would say where they are.
+        // What others see would give away where they are.
         for other in Seat::first(game.seats()).filter(|&other| other != seat) {
             scene.sight[other.index()].clear();
         }
@@ -217,7 +217,7 @@ impl agon_game::Hand<Ostibot> for Hand {
             | Event::Said { who, .. } => mine(*who),
             Event::Handed { from, .. } => mine(*from),
             Event::Complained { team, .. } => *team == seat,
-            // Which things break far away is not told.
+            // Objects that break far away are not reported.
             Event::Broke { .. }
             | Event::Opened { .. }
             | Event::FireSpread { .. }
@@ -232,7 +232,7 @@ fn place_of(game: &Ostibot, view: &View<'_>) -> u8 {
     order.position(|team| team == view.you).unwrap_or(0) as u8
 }
 
-/// Puts an item where it is, by rising id; a match never shows more than it holds.
+/// Inserts an item by rising id; a match never shows more items than it can hold.
 fn keep(state: &mut State, item: Item) {
     state.last_item = state.last_item.max(item.id.0);
     let _ = state.items.push(item);

@@ -16,7 +16,7 @@ impl Ostibot {
         self.rules().adventurer_damage + self.bonus(state, who, Slot::Weapon)
     }
 
-    /// The damage of other adventurers that an adventurer's armor keeps off (OB-ITEM-5).
+    /// How much damage by other adventurers an adventurer's armor keeps off (OB-ITEM-5).
     pub fn armor(&self, state: &State, who: usize) -> u16 {
         self.bonus(state, who, Slot::Armor)
     }
@@ -28,8 +28,7 @@ impl Ostibot {
 }
 
 impl<S: Sink<Ostibot>> Now<'_, S> {
-    /// Hits an adventurer of another team; its armor keeps some of the damage off, never more
-    /// than all (OB-HIT-2).
+    /// Hits an adventurer of another team; its armor keeps off some of the damage, at most all of it (OB-HIT-2).
     pub fn fight(&mut self, who: usize, target: usize) {
         let damage = self.game.damage(self.state, who).saturating_sub(self.game.armor(self.state, target));
         let (name, other) = (self.name(who), self.name(target));
@@ -37,7 +36,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         self.hurt(target, damage, Harm::Enemy);
     }
 
-    /// Hits a thing with the full damage (OB-HIT-1).
+    /// Hits an object with the full damage (OB-HIT-1).
     pub fn strike(&mut self, who: usize, object: usize) {
         let damage = self.game.damage(self.state, who);
         let (name, target) = (self.name(who), self.game.map().objects[object]);
@@ -49,8 +48,8 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         }
     }
 
-    /// A thing without hit points: a portal is open from now on (OB-PORTAL-2), a chest and a vase
-    /// leave their gold on the ground (OB-LOOT-1, OB-LOOT-2), a door is gone (OB-LOOT-3).
+    /// Breaks an object without hit points: a portal is open from now on (OB-PORTAL-2), a chest and
+    /// a vase leave their gold on the ground (OB-LOOT-1, OB-LOOT-2), a door is gone (OB-LOOT-3).
     pub fn break_open(&mut self, object: usize) {
         let rules = self.game.rules();
         let what @ Object { kind, cell, .. } = self.game.map().objects[object];
@@ -76,8 +75,8 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         }
     }
 
-    /// All gold, equipment and inventory fall where the adventurer stood (OB-DIE-2), even on a
-    /// spawner, where they cannot be reached before it burns (OB-DIE-3).
+    /// All gold, equipment and inventory drop where the adventurer stood (OB-DIE-2), even on a
+    /// spawner, where nobody can reach them before it burns (OB-DIE-3).
     pub fn die(&mut self, who: usize) {
         let Adventurer { id, cell, gold, .. } = self.state.adventurers[who];
         self.state.adventurers[who] = Adventurer { id, ..Adventurer::NOBODY };

@@ -34,7 +34,7 @@ pub(crate) const INFO: GameInfo = GameInfo {
     policy: "looter",
 };
 
-/// Answers are told by their functions, not by their text.
+/// Answers are recognised by their functions, not by their text.
 fn looks_like_answer(_: &str) -> bool {
     false
 }

@@ -1,8 +1,8 @@
-//! The `input` a script is called with (OB-BOT-1, OB-BOT-2, OB-BOT-4, OB-BOT-5).
+//! The `input` passed to a script (OB-BOT-1, OB-BOT-2, OB-BOT-4, OB-BOT-5).
 //!
 //! It is described once, as a value that [`serde`] can serialise: into a line of JSON for bots
 //! behind a pipe, or straight into the objects of a script engine. The bot's own `state` is not
-//! part of it; whoever keeps it adds it under that key.
+//! part of it; its keeper adds it under that key.
 
 use std::fmt::Display;
 
@@ -104,7 +104,7 @@ impl Serialize for Ground<'_> {
     }
 }
 
-/// All that is seen, sorted by row, column and id (OB-BOT-5).
+/// Everything seen, sorted by row, column and id (OB-BOT-5).
 fn entities<'a>(view: &'a View<'a>) -> Vec<Entity<'a>> {
     let mut all: Vec<Entity<'a>> =
         view.adventurers.iter().map(|body| Entity::Adventurer(view, body)).collect();
@@ -116,7 +116,7 @@ fn entities<'a>(view: &'a View<'a>) -> Vec<Entity<'a>> {
     all
 }
 
-/// One thing that is seen.
+/// One thing seen.
 #[derive(Clone, Copy)]
 enum Entity<'a> {
     Adventurer(&'a View<'a>, &'a Body),
@@ -234,8 +234,7 @@ fn slot_name(kind: Kind) -> &'static str {
     }
 }
 
-/// The rules as bots are told them: all numbers, and of each item also its name, its slot and what
-/// it brings when sold.
+/// The rules as sent to bots: all numbers, and for each item also its name, its slot and its refund.
 pub(crate) fn told_rules(rules: &Rules) -> Value {
     let mut told = serde_json::to_value(rules).unwrap_or_default();
     for kind in Kind::ALL {
@@ -247,7 +246,7 @@ pub(crate) fn told_rules(rules: &Rules) -> Value {
     told
 }
 
-/// Something written as a text.
+/// A value written as text.
 struct Text<T>(T);
 
 impl<T: Display> Serialize for Text<T> {
@@ -256,7 +255,7 @@ impl<T: Display> Serialize for Text<T> {
     }
 }
 
-/// The id of what there is once in a cell at most: gold and fire.
+/// The id of what a cell holds at most once: gold and fire.
 struct Placed(char, Cell);
 
 impl Display for Placed {

@@ -12,7 +12,7 @@ use crate::state::{Place, State};
 pub enum Slot {
     /// Adds to the damage.
     Weapon,
-    /// Takes from the damage of other adventurers.
+    /// Reduces the damage by other adventurers.
     Armor,
     /// Adds to the vision, or protects from spikes.
     Accessory,
@@ -46,7 +46,7 @@ macro_rules! catalogue {
                 match self { $(Self::$kind => $name),* }
             }
 
-            /// Where it is worn; `None` for what is used up.
+            /// Where it is worn; `None` for consumables.
             pub const fn slot(self) -> Option<Slot> {
                 match self { $(Self::$kind => $slot),* }
             }
@@ -69,8 +69,7 @@ catalogue! {
 }
 
 impl Kind {
-    /// The kind an answer asks for: letters and digits must agree, their case and everything
-    /// between them does not matter (OB-ITEM-2).
+    /// The kind an answer asks for: letters and digits must match; case and everything in between are ignored (OB-ITEM-2).
     pub fn asked(text: &str) -> Option<Self> {
         let plain = |text: &str| -> String {
             let letters = text.chars().take(100).filter(char::is_ascii_alphanumeric);
@@ -97,14 +96,14 @@ pub struct ItemRule {
 }
 
 impl Rules {
-    /// What a sold item brings: `sellRatio` of its price, rounded down (OB-ITEM-8).
+    /// The refund for a sold item: `sellRatio` of its price, rounded down (OB-ITEM-8).
     pub fn refund(&self, kind: Kind) -> u32 {
         (f64::from(self.items[&kind].cost) * self.sell_ratio) as u32
     }
 }
 
 impl State {
-    /// The kind of what the adventurer in slot `who` wears in `slot`.
+    /// The kind of item the adventurer in place `who` wears in `slot`.
     #[inline]
     pub fn worn(&self, who: usize, slot: Slot) -> Option<Kind> {
         let worn = Place::Worn(who as u8);
@@ -114,17 +113,17 @@ impl State {
             .map(|item| item.kind)
     }
 
-    /// Where in the list of items `id` is.
+    /// The index of `id` in the list of items.
     pub fn item(&self, id: ItemId) -> Option<usize> {
         self.items.iter().position(|item| item.id == id)
     }
 
-    /// Where in the list of items `id` is, when it lies in the inventory of `who` (OB-ITEM-3).
+    /// The index of `id` in the list of items, if it lies in the inventory of `who` (OB-ITEM-3).
     pub(crate) fn packed(&self, who: usize, id: ItemId) -> Option<usize> {
         self.item(id).filter(|&index| self.items[index].place == Place::Pack(who as u8))
     }
 
-    /// Puts an item of the inventory into its slot; what was there goes back to the inventory
+    /// Puts an item of the inventory into its slot; the item there goes back to the inventory
     /// (OB-SHOP-5, OB-USE-2).
     pub(crate) fn put_on(&mut self, who: usize, index: usize) {
         let (pack, worn) = (Place::Pack(who as u8), Place::Worn(who as u8));

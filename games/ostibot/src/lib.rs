@@ -1,9 +1,9 @@
 //! Ostibot: adventurers, shops, fog and fire.
 //!
-//! Teams of adventurers come from spawners into a maze, break chests and vases for gold, and
-//! must leave through one of too few portals before the fire gets them. Between rounds they buy
-//! weapons, armor and potions. No engine of the original is public; `RULES.md` says what its
-//! document states and what was decided where it is silent.
+//! Teams of adventurers come from spawners into a maze, break chests and vases for gold, and must
+//! leave through one of too few portals before the fire gets them. Between rounds they buy weapons,
+//! armor and potions. No engine of the original is public; `RULES.md` says what its document states
+//! and what was decided where the document is silent.
 
 #![forbid(unsafe_code)]
 
@@ -74,7 +74,7 @@ pub struct Ostibot {
     rules: Arc<Rules>,
     tables: Arc<Tables>,
     map: Arc<Map>,
-    /// By team: where its places in [`State::adventurers`] begin, and where those of the last end.
+    /// By team: where its places in [`State::adventurers`] begin; then the end of the last team's places.
     first: Vec<usize>,
     /// By place: the team.
     team: [Seat; ADVENTURERS],
@@ -130,7 +130,7 @@ impl Ostibot {
         self.recipe.seats
     }
 
-    /// The places of a team in [`State::adventurers`]: as many as it can have adventurers in a
+    /// The places of a team in [`State::adventurers`]: one for each adventurer it can have in a
     /// round, which is the rule or the number of its spawners (OB-SPAWN-1).
     pub fn members(&self, team: Seat) -> std::ops::Range<usize> {
         self.first[team.index()]..self.first[team.index() + 1]
@@ -147,7 +147,7 @@ impl Ostibot {
         self.team[who]
     }
 
-    /// The rules as bots are told them.
+    /// The rules as sent to bots.
     pub(crate) fn told_rules(&self) -> &serde_json::Value {
         &self.tables.told_rules
     }
@@ -177,7 +177,7 @@ impl Ostibot {
     }
 }
 
-/// A map file larger than this is not looked at.
+/// Size limit of a map file, in bytes; a larger one is refused.
 const LARGEST_MAP: usize = 64 << 10;
 
 /// The text of a map file.
@@ -251,7 +251,7 @@ impl Game for Ostibot {
         &self.recipe
     }
 
-    /// Every team has its gold (OB-GAME-2), and the first round begins.
+    /// Gives every team its gold (OB-GAME-2) and begins the first round.
     fn start(&self) -> State {
         let mut state = State::BLANK;
         state.gold[..usize::from(self.seats())].fill(self.rules().starting_gold);
@@ -314,7 +314,7 @@ impl Game for Ostibot {
         pack::pack(order, out);
     }
 
-    /// An `error` is what the author of a bot looks for, and may quote its code (OB-BOT-6).
+    /// An `error` is meant for the bot's author and may quote its code (OB-BOT-6).
     fn public(&self, order: &orders::Order) -> Option<orders::Order> {
         order.error.as_ref().map(|_| orders::Order { actions: order.actions.clone(), error: None })
     }

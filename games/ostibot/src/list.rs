@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// At most `N` values in order, without memory of its own. Whoever fills it knows that they fit:
+/// At most `N` values in order, without a heap allocation. Callers know that the values fit:
 /// capacities are checked at set-up or before a purchase.
 #[derive(Clone, Copy)]
 pub struct List<T, const N: usize> {
@@ -16,7 +16,7 @@ impl<T: Copy, const N: usize> List<T, N> {
         Self { length: 0, slots: [filler; N] }
     }
 
-    /// Appends a value; gives it back when the list is full.
+    /// Appends a value; returns it when the list is full.
     pub fn push(&mut self, value: T) -> Result<(), T> {
         let slot = self.slots.get_mut(usize::from(self.length)).ok_or(value)?;
         *slot = value;
@@ -24,7 +24,7 @@ impl<T: Copy, const N: usize> List<T, N> {
         Ok(())
     }
 
-    /// Takes the value at `index` out; those behind it move up.
+    /// Removes the value at `index`; those behind it move up.
     pub fn remove(&mut self, index: usize) -> T {
         let value = self[index];
         self.slots.copy_within(index + 1..usize::from(self.length), index);
@@ -32,7 +32,7 @@ impl<T: Copy, const N: usize> List<T, N> {
         value
     }
 
-    /// Keeps the values for which `keep` says so, in order.
+    /// Keeps the values for which `keep` returns true, in order.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         let mut kept = 0;
         for index in 0..usize::from(self.length) {
@@ -44,7 +44,7 @@ impl<T: Copy, const N: usize> List<T, N> {
         self.length = kept as u16;
     }
 
-    /// Whether nothing more fits.
+    /// Whether the list is full.
     pub fn is_full(&self) -> bool {
         usize::from(self.length) == N
     }

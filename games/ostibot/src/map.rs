@@ -8,7 +8,7 @@ use crate::state::{ADVENTURERS, OBJECTS, PILES};
 /// The most teams of a match.
 pub const TEAMS: usize = 9;
 
-/// The maps inside the program.
+/// The maps built into the program.
 pub const MAPS: &[BundledMap] = &[
     BundledMap { name: "cloister", seats: (2, 2), text: include_str!("../maps/cloister.txt") },
     BundledMap { name: "crossing", seats: (2, 2), text: include_str!("../maps/crossing.txt") },
@@ -18,7 +18,7 @@ pub const MAPS: &[BundledMap] = &[
     BundledMap { name: "vaults", seats: (2, 2), text: include_str!("../maps/vaults.txt") },
 ];
 
-/// What the ground of a cell is. Things that can be broken stand on floor.
+/// The ground of a cell. Breakable objects stand on floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tile {
     /// A block; the only thing fire does not enter.
@@ -29,11 +29,11 @@ pub enum Tile {
     Spawner(Seat),
     /// Heals for gold; nobody ever stands on it.
     Health,
-    /// Hurts who steps on it.
+    /// Hurts an adventurer that steps on it.
     Spikes,
-    /// Who steps on it slides on.
+    /// An adventurer that steps on it slides on.
     Ice,
-    /// Who steps on it is moved this way.
+    /// Moves an adventurer that steps on it this way.
     Treadmill(Direction),
 }
 
@@ -55,16 +55,16 @@ impl Tile {
     }
 }
 
-/// What stands on the map and can be hit.
+/// The kinds of objects that stand on the map and can be hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectKind {
     /// The way out (OB-PORTAL-1).
     Portal,
-    /// Holds much gold (OB-LOOT-1).
+    /// Holds a lot of gold (OB-LOOT-1).
     Chest,
     /// Holds a little gold (OB-LOOT-2).
     Vase,
-    /// In the way, of eyes too (OB-LOOT-3).
+    /// Blocks the way and the view (OB-LOOT-3).
     Door,
 }
 
@@ -110,14 +110,14 @@ impl std::fmt::Display for Object {
     }
 }
 
-/// A map as every round begins with it.
+/// A map as it is at the start of every round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
     /// Columns.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// The ground of every cell; beyond the map it is wall.
+    /// The ground of every cell; wall beyond the map.
     pub tiles: Box<[Tile]>,
     /// The cells that are wall.
     pub walls: Rows,
@@ -168,7 +168,7 @@ impl Map {
                 map.put(Cell::new(x, y), character).map_err(|why| format!("{}: {why}", place()))?;
             }
         }
-        // Short rows are filled up with wall.
+        // Short rows are padded with wall.
         map.walls = map.cells().filter(|cell| map.tiles[cell.index()] == Tile::Wall).collect();
         let teams = map.homes.iter().rposition(|home| !home.is_empty()).map_or(0, |last| last + 1);
         map.homes.truncate(teams);
@@ -237,7 +237,7 @@ impl Map {
         Ok(())
     }
 
-    /// What `agon maps check` tells: what is on the map, and the [`advice`](Self::advice).
+    /// The findings of `agon maps check`: what is on the map, and the [`advice`](Self::advice).
     pub fn findings(&self) -> MapFindings {
         let count = |kind| self.objects.iter().filter(|object| object.kind == kind).count();
         let spawners: Vec<String> = self.homes.iter().map(|home| home.len().to_string()).collect();
@@ -272,7 +272,7 @@ impl Map {
         self.tiles[cell.index()]
     }
 
-    /// The neighbour of `cell`, when it is on the map.
+    /// The neighbour of `cell`, if it is on the map.
     #[inline]
     pub fn neighbour(&self, cell: Cell, direction: Direction) -> Option<Cell> {
         direction.from(cell, self.width, self.height)
@@ -290,8 +290,8 @@ impl Map {
         Seats::first(self.homes.len() as u8)
     }
 
-    /// What is playable but worth a second look, one sentence each: unequal homes,
-    /// places nobody can reach, portals for everybody, no symmetry.
+    /// What is playable but worth a second look, one sentence each: unequal homes, unreachable
+    /// places, portals for everybody, no symmetry.
     pub fn advice(&self) -> Vec<String> {
         let mut advice = Vec::new();
         let spawners: Vec<usize> = self.homes.iter().map(Vec::len).collect();
@@ -319,8 +319,8 @@ impl Map {
         advice
     }
 
-    /// Where adventurers can stand who start in `home`: everything that can be broken lets them
-    /// through, walls, health tiles and spawners do not. Slides are not followed.
+    /// Where adventurers that start in `home` can get to: breakable objects let them through;
+    /// walls, health tiles and spawners do not. Slides are not followed.
     fn reachable(&self, home: &[Cell]) -> Rows {
         let closed: Rows = self.cells().filter(|&cell| self.tile(cell) == Tile::Health).collect();
         let closed = closed.or(&self.walls).or(&self.spawners);
@@ -335,8 +335,8 @@ impl Map {
         }
     }
 
-    /// Whether a rotation by half a turn or a reflection puts every thing on a thing of its kind
-    /// and every spawner on one of another team.
+    /// Whether a half turn or a reflection maps every object onto one of its kind and every spawner
+    /// onto one of another team.
     pub fn is_symmetric(&self) -> bool {
         let (right, bottom) = (self.width - 1, self.height - 1);
         [(true, true), (true, false), (false, true)].into_iter().any(|(across, down)| {

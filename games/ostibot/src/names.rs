@@ -1,10 +1,10 @@
-//! The names things have on the wire: a letter and a number (OB-BOT-4).
+//! The names of things on the wire: a letter and a number (OB-BOT-4).
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A name on the wire: its letter and its number, in one form only (OB-BOT-4).
+/// A name on the wire: a letter and a number, with a single spelling (OB-BOT-4).
 macro_rules! name {
     ($(#[$about:meta])* $name:ident, $letter:literal) => {
         $(#[$about])*
@@ -13,7 +13,7 @@ macro_rules! name {
         pub struct $name(pub u16);
 
         impl $name {
-            /// What an answer names that can be no such thing. Written `?`.
+            /// Stands for any text that cannot be such a name. Written `?`.
             pub const UNKNOWN: Self = Self(0);
 
             /// Reads a name; anything else is [`UNKNOWN`](Self::UNKNOWN).
@@ -47,11 +47,11 @@ macro_rules! name {
 }
 
 name!(
-    /// The name of an adventurer, `a1`; numbers rise through the match and are never used again.
+    /// The name of an adventurer, `a1`; numbers rise through the match and are never reused.
     AdventurerId, 'a'
 );
 name!(
-    /// The name of an item, `i1`; numbers rise through the match and are never used again.
+    /// The name of an item, `i1`; numbers rise through the match and are never reused.
     ItemId, 'i'
 );
 

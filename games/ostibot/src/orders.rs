@@ -1,4 +1,4 @@
-//! What a bot asks for, and why it may be refused.
+//! The orders of a bot, and why an entry may be refused.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl From<Act> for Action {
     }
 }
 
-/// What an entry asks for. Names may be of nobody and nothing.
+/// What an entry asks for. The names in it may belong to nobody and nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of the protocol: who acts, and with which item")]
 pub enum Act {
@@ -40,7 +40,7 @@ pub enum Act {
     Move { who: AdventurerId, direction: Direction },
     /// Use up or put on an item of the inventory (OB-USE-1).
     Use { who: AdventurerId, item: ItemId },
-    /// Buy an item, and put it on where that is free (OB-SHOP-2).
+    /// Buy an item, and put it on if its slot is free (OB-SHOP-2).
     Buy { who: AdventurerId, kind: Kind, equip: bool },
     /// Sell an item of the inventory (OB-SHOP-4).
     Sell { who: AdventurerId, item: ItemId },
@@ -50,7 +50,7 @@ pub enum Act {
     Unequip { who: AdventurerId, item: ItemId },
     /// Hand an item from inventory to inventory (OB-SHOP-7).
     Transfer { from: AdventurerId, to: AdventurerId, item: ItemId },
-    /// Nothing the rules know.
+    /// Nothing in the rules.
     Unclear { who: AdventurerId, why: Unclear },
 }
 
@@ -70,14 +70,14 @@ impl Act {
     }
 }
 
-/// Why an entry says nothing the rules know.
+/// Why an entry matches nothing in the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unclear {
     /// It asks for nothing.
     Nothing,
     /// It asks for several things at once.
     Several,
-    /// It asks for a move in no direction there is.
+    /// It asks for a move in a direction that does not exist.
     Direction,
     /// It asks for an item that no shop has.
     ItemType,
@@ -86,9 +86,9 @@ pub enum Unclear {
 /// Why an entry was not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// No adventurer of this team and name is on the map.
+    /// The team has no adventurer of this name on the map.
     NotYours(AdventurerId),
-    /// The adventurer had its action this turn.
+    /// The adventurer has already acted this turn.
     Again(AdventurerId),
     /// The entry asks for nothing, or for several things.
     Unclear(Unclear),
@@ -102,16 +102,16 @@ pub enum Refusal {
     NotWorn(ItemId),
     /// Consumables have no slot.
     NotWearable(Kind),
-    /// The team has less gold than that costs.
+    /// The team cannot afford it.
     TooDear {
         /// What it costs.
         cost: u32,
         /// What the team has.
         gold: u32,
     },
-    /// As many items exist as the game can hold.
+    /// The game holds no more items.
     NoMoreItems,
-    /// The list is longer than anybody needs.
+    /// The list is unreasonably long.
     TooMany,
 }
 

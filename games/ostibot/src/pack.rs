@@ -12,7 +12,7 @@ use crate::names::{AdventurerId, ItemId};
 use crate::orders::{Act, Action, Order, Unclear};
 use crate::state::{Adventurer, GONE, ITEMS, Item, OBJECTS, PILES, Phase, Pile, Place, State, full_hp};
 
-/// Set in the first byte of an entry that gives a reason.
+/// This bit is set in the first byte of an entry that gives a reason.
 const WITH_REASON: u8 = 0x80;
 /// The first bytes of entries: moves come first, with their direction, because most are moves.
 const USE: u8 = 4;
@@ -180,7 +180,7 @@ pub(crate) fn load(game: &Ostibot, bytes: &[u8]) -> Option<State> {
     from.reader.end(state)
 }
 
-/// More gold than any team ever has, and few enough that sums never overflow.
+/// More gold than any team ever has, and small enough that sums never overflow.
 const MOST_GOLD: u32 = 1 << 24;
 
 struct Loader<'a> {
@@ -193,7 +193,7 @@ impl Loader<'_> {
         u32::try_from(self.reader.varint()?).ok().filter(|&number| number <= most)
     }
 
-    /// A cell of the map in which something can be.
+    /// Reads a cell of the map that is not wall.
     fn cell(&mut self) -> Option<Cell> {
         let number = self.up_to(Cell::COUNT as u32)?;
         let cell = Cell::from_index((number as usize).checked_sub(1)?)?;
@@ -241,8 +241,8 @@ impl Loader<'_> {
                 return None;
             }
         }
-        // There must be room for the piles that chests, vases and adventurers still leave, and all
-        // gold together must be countable.
+        // There must be room for the piles that chests, vases and adventurers may still leave, and
+        // the sum of all gold must be countable.
         let (mut piles, mut gold) = (state.piles.len(), 0);
         gold += state.piles.iter().map(|pile| u32::from(pile.amount)).sum::<u32>();
         for adventurer in state.adventurers.iter().filter(|adventurer| adventurer.is_here()) {
@@ -292,7 +292,7 @@ impl Loader<'_> {
         Some(())
     }
 
-    /// Where an item lies: a cell, 64 higher.
+    /// Reads the cell where an item lies: its number plus 64.
     fn ground(&mut self) -> Option<Cell> {
         let number = self.up_to(64 + Cell::COUNT as u32)?;
         let cell = Cell::from_index((number.checked_sub(65)?) as usize)?;

@@ -1,4 +1,4 @@
-//! The board for a terminal, two characters a cell: what stands there, then what lies or burns there.
+//! The board for a terminal, two characters per cell: what stands there, then what lies or burns there.
 //!
 //! `@1` adventurer of team 1 · `P` `C` `V` `D` portal, chest, vase, door · `O` open portal · then
 //! `$` gold, `!` an item, `*` fire. Floor that a team does not see is blank for its eyes.
@@ -10,7 +10,7 @@ use crate::geometry::{Cell, Rows};
 use crate::map::{ObjectKind, Tile};
 use crate::state::{Phase, Place, State};
 
-/// Draws the board as `eyes` sees it, or wholly.
+/// Draws the board as `eyes` sees it, or all of it.
 pub(crate) fn draw(game: &Ostibot, state: &State, eyes: Option<Seat>) -> Picture {
     let map = game.map();
     let seen: Rows = match eyes {
@@ -52,7 +52,7 @@ pub(crate) fn draw(game: &Ostibot, state: &State, eyes: Option<Seat>) -> Picture
     picture
 }
 
-/// A line for each adventurer that is seen, and one for what it wears.
+/// A line for each adventurer seen, and one for what it wears.
 fn roster(game: &Ostibot, state: &State, eyes: Option<Seat>, seen: &Rows) -> Vec<(Ink, String)> {
     let mut lines = Vec::new();
     for who in (0..game.places()).filter(|&who| state.adventurers[who].is_here()) {
@@ -60,7 +60,7 @@ fn roster(game: &Ostibot, state: &State, eyes: Option<Seat>, seen: &Rows) -> Vec
         if eyes.is_none_or(|eyes| eyes == team || seen.contains(state.adventurers[who].cell)) {
             let body = game.body(state, who, team);
             lines.push((Ink::Seat(team), format!("{} {} hp {} gold", body.id, body.hp, body.gold)));
-            // The first words say enough, and leave room on a narrow screen.
+            // The first words are enough, and leave room on a narrow screen.
             let word = |item: &crate::state::Item| item.kind.name().split(' ').next().unwrap_or_default();
             let worn = body.worn.iter().flatten().map(word).collect::<Vec<_>>();
             if !worn.is_empty() {
@@ -86,7 +86,7 @@ fn standing(game: &Ostibot, state: &State, cell: Cell, hidden: bool) -> (Ink, St
     };
     let character = tile.character().to_string();
     if hidden {
-        // Floor is left out, so that without colours, too, it shows what is seen.
+        // Unseen floor is blank, so that the visible area shows even without colours.
         let unknown = match (game.rules().reveal_terrain, tile) {
             (false, _) => "?".to_owned(),
             (true, Tile::Floor) => " ".to_owned(),
@@ -114,7 +114,7 @@ fn standing(game: &Ostibot, state: &State, cell: Cell, hidden: bool) -> (Ink, St
     }
 }
 
-/// Walls are drawn without gaps.
+/// The second character of the ground: walls are drawn without gaps.
 fn ground_end(game: &Ostibot, cell: Cell) -> &'static str {
     let wall = game.map().tile(cell) == Tile::Wall;
     match (wall, game.rules().reveal_terrain) {

@@ -1,4 +1,4 @@
-//! Random orders and random hidden things, for benchmarks and property tests.
+//! Random orders and random hidden state, for benchmarks and property tests.
 
 use agon_game::session::random_answers;
 use agon_game::{Chance, Dialect as _, Game, Ignored, Seat, Seeded, Setup, Workload};
@@ -12,7 +12,7 @@ use crate::names::{AdventurerId, ItemId};
 use crate::orders::{Act, Action, Order, Unclear};
 use crate::state::{Adventurer, Phase, Pile, Place, State};
 
-/// Moves that mostly do not run into walls; now and then something else, or nonsense.
+/// Moves that mostly avoid walls; now and then something else, or nonsense.
 pub(crate) fn order(game: &Ostibot, state: &State, seat: Seat, chance: &mut impl Chance) -> Order {
     let mut order = Order::default();
     let members = game.members(seat).filter(|&who| state.adventurers[who].is_here());
@@ -54,7 +54,7 @@ fn any_item(state: &State, chance: &mut impl Chance) -> ItemId {
     }
 }
 
-/// Something in the shop.
+/// A random deal in the shop.
 fn deal(state: &State, who: AdventurerId, chance: &mut impl Chance) -> Act {
     let item = any_item(state, chance);
     match chance.below(8) {
@@ -69,7 +69,7 @@ fn deal(state: &State, who: AdventurerId, chance: &mut impl Chance) -> Act {
     }
 }
 
-/// Something rare in a turn, not always legal.
+/// A rare entry in a turn, not always legal.
 fn odd(state: &State, who: AdventurerId, chance: &mut impl Chance) -> Act {
     match chance.below(4) {
         0 | 1 => Act::Use { who, item: any_item(state, chance) },
@@ -78,7 +78,7 @@ fn odd(state: &State, who: AdventurerId, chance: &mut impl Chance) -> Act {
     }
 }
 
-/// Changes what `seat` is not told: who and what is out of sight, and what others carry.
+/// Changes what `seat` is not told: everything out of sight, and what others carry.
 pub(crate) fn scramble(game: &Ostibot, state: &mut State, seat: Seat, chance: &mut impl Chance) {
     let shop = state.phase == Phase::Shop;
     let seen = if shop { Rows::NONE } else { game.seen(state, seat) };
@@ -136,7 +136,7 @@ pub(crate) fn scramble(game: &Ostibot, state: &mut State, seat: Seat, chance: &m
     }
     let piles: Rows = state.piles.iter().map(|pile| pile.cell).collect();
     if let Some(&cell) = hideouts.iter().find(|&&cell| !piles.contains(cell)) {
-        // A pile more, where nobody looks. There is always room for one from each dead adventurer.
+        // One more pile, out of sight. There is always room for one from each dead adventurer.
         let _ = state.piles.push(Pile { cell, amount: 7 });
     }
     for cell in map.cells() {
@@ -147,7 +147,7 @@ pub(crate) fn scramble(game: &Ostibot, state: &mut State, seat: Seat, chance: &m
     }
 }
 
-/// Workloads of `agon bench` that other games do not have.
+/// The workloads of `agon bench` that only this game has.
 pub(crate) fn workloads() -> Vec<Workload> {
     let ask = |name, about, ask: fn(&Ostibot, &State, Seat, &mut Vec<u8>)| {
         let game =

@@ -1,4 +1,4 @@
-//! Rounds: how they begin, who comes from the spawners, how they end (OB-ROUND, OB-SPAWN).
+//! Rounds: their beginning, the spawners, their end (OB-ROUND, OB-SPAWN).
 
 use agon_game::{Seat, Sink};
 
@@ -25,14 +25,14 @@ impl Ostibot {
 }
 
 impl State {
-    /// Whether `team` has somebody alive on the map.
+    /// Whether `team` has a living adventurer on the map.
     pub fn has_adventurers(&self, game: &Ostibot, team: Seat) -> bool {
         self.adventurers[game.members(team)].iter().any(Adventurer::is_here)
     }
 }
 
 impl<S: Sink<Ostibot>> Now<'_, S> {
-    /// The map as it was drawn, whatever happened on it before (OB-ROUND-1).
+    /// Restores the map as it was drawn, whatever happened on it before (OB-ROUND-1).
     pub fn reset_map(&mut self, round: u16) {
         let (map, rules, state) = (self.game.map(), self.game.rules(), &mut *self.state);
         state.round = round;
@@ -49,9 +49,9 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         self.tell(Event::RoundBegan { round });
     }
 
-    /// Adventurers come (OB-SPAWN-1): those who escaped first, in the order they did, with all they
-    /// had (OB-SPAWN-3), then new ones; all of them unhurt and without gold (OB-SPAWN-2, OB-SPAWN-4). A team has as many places as it can have adventurers in a
-    /// round, so everybody who escaped finds one.
+    /// Spawns the adventurers (OB-SPAWN-1): first those who escaped, in order of escape, with all they had (OB-SPAWN-3),
+    /// then new ones; all unhurt and without gold (OB-SPAWN-2, OB-SPAWN-4). A team has a place for each adventurer it can
+    /// have in a round, so everybody who escaped finds one.
     pub fn spawn(&mut self) {
         let hp = self.game.rules().adventurer_hp;
         for team in self.game.order_of_play(self.state.round) {
@@ -77,14 +77,13 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         }
     }
 
-    /// Whether nobody is left, or the last turn was played (OB-ROUND-6).
+    /// Whether nobody is left, or the last turn has been played (OB-ROUND-6).
     pub fn round_is_over(&self) -> bool {
         let state = &*self.state;
         state.turn >= self.game.rules().max_turns || !state.adventurers.iter().any(Adventurer::is_here)
     }
 
-    /// Who is still on the map is lost with all gold and items; so is what lies on the ground
-    /// (OB-ROUND-7).
+    /// Adventurers still on the map are lost with all gold and items; so is everything on the ground (OB-ROUND-7).
     pub fn end_round(&mut self) {
         let state = &mut *self.state;
         let lost = state.piles.iter().map(|pile| u32::from(pile.amount)).sum();
@@ -102,7 +101,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         self.tell(Event::RoundEnded { round, lost, left_behind });
     }
 
-    /// Everything that escaped adventurers wear and carry is sold (OB-ITEM-9).
+    /// Sells everything that escaped adventurers wear and carry (OB-ITEM-9).
     pub fn final_sale(&mut self) {
         let items = self.state.items;
         for item in items.iter() {

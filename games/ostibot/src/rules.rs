@@ -1,4 +1,4 @@
-//! All numbers of the game, under the names of its rules document, and the presets.
+//! All numbers of the game, named as in its rules document, and the presets.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::state::{ADVENTURERS, PILES};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rules {
-    /// Rounds of a match (OB-GAME-1).
+    /// Rounds in a match (OB-GAME-1).
     pub nb_rounds: u16,
     /// Gold of each team at the start (OB-GAME-2).
     pub starting_gold: u32,
@@ -24,7 +24,7 @@ pub struct Rules {
     pub adventurer_hp: u16,
     /// Damage of an adventurer without a weapon (OB-SPAWN-2).
     pub adventurer_damage: u16,
-    /// Damage to who walks into a block (OB-MOVE-2).
+    /// Damage for walking into a block (OB-MOVE-2).
     pub block_damage: u16,
     /// Vision of an adventurer without an accessory, in cells (OB-SEE-1).
     pub vision_length: u16,
@@ -54,15 +54,15 @@ pub struct Rules {
     pub gold_pile: u16,
     /// Price of a health tile (OB-TILE-6).
     pub heal_cost: u32,
-    /// Part of its price that a sold item brings (OB-ITEM-8).
+    /// Share of its price refunded for a sold item (OB-ITEM-8).
     pub sell_ratio: f64,
     /// The longest round, in turns (OB-ROUND-6).
     pub max_turns: u16,
-    /// Whether who slides into something hits it (OB-TILE-4).
+    /// Whether an adventurer that slides into something hits it (OB-TILE-4).
     pub slide_bumps: bool,
-    /// How far away a cell is (OB-SEE-5).
+    /// How distances are measured (OB-SEE-5).
     pub vision_metric: Metric,
-    /// Whether bots are told the terrain they do not see (OB-SEE-7).
+    /// Whether bots are told terrain they do not see (OB-SEE-7).
     pub reveal_terrain: bool,
     /// Prices and effects of the items (OB-ITEM-4 to OB-ITEM-7).
     pub items: BTreeMap<Kind, ItemRule>,
@@ -81,7 +81,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Whether what lies `dx` columns and `dy` rows away is at most `reach` cells away.
+    /// Whether an offset of `dx` columns and `dy` rows is at most `reach` cells long.
     pub const fn within(self, dx: i32, dy: i32, reach: i32) -> bool {
         match self {
             Self::Radius => dx * dx + dy * dy <= reach * reach,
@@ -113,14 +113,14 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
-/// The largest value of a damage, of hit points and of a price.
+/// Upper limit on damage, hit points and prices.
 const LARGEST: u32 = 10_000;
-/// The most gold in one place of a map: all gold of a map fits into 16 bits then.
+/// Upper limit on the gold in one place of a map, so that all gold of a map fits into 16 bits.
 const MOST_GOLD: u32 = 500;
 const _: () = assert!(MOST_GOLD as usize * (PILES - ADVENTURERS) <= u16::MAX as usize);
 
 impl Rules {
-    /// Checks that every number is one the engine can count with.
+    /// Checks that the engine can handle every number.
     ///
     /// # Errors
     /// Names the rule and its bounds.

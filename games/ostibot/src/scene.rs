@@ -1,4 +1,4 @@
-//! The state for spectators and exported replays: everything, and what each team sees. Teams count from 1.
+//! The state for spectators and exported replays: everything, and what each team sees. Teams are numbered from 1.
 
 use agon_game::{Game as _, Seat};
 use serde::Serialize;
@@ -14,7 +14,7 @@ use crate::state::{Place, State, full_hp};
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Scene<'a> {
-    /// What it is the time for, in words.
+    /// The current moment of the match, in words.
     pub(crate) moment: String,
     round: u16,
     turn: u16,
@@ -38,7 +38,7 @@ pub(crate) struct Scene<'a> {
     /// Items on the ground.
     items: Vec<Lying>,
     fire: Vec<Cell>,
-    /// For each team a row of hexadecimal bits for each row of the map, the lowest bit for column 0.
+    /// What each team sees, for each row of the map a bit set in hexadecimal, the lowest bit for column 0.
     pub(crate) sight: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ enum Phase {
     Over,
 }
 
-/// Somebody who is on the map or has escaped.
+/// An adventurer on the map or escaped.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -77,11 +77,11 @@ struct Adventurer {
 struct Item {
     id: ItemId,
     item_type: Kind,
-    /// What people call it.
+    /// Its name for people.
     name: &'static str,
 }
 
-/// A thing that can be hit.
+/// An object that can be hit.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]

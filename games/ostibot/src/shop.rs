@@ -11,8 +11,7 @@ use crate::state::{Item, Place};
 use crate::turn::Now;
 
 impl<S: Sink<Ostibot>> Now<'_, S> {
-    /// Carries out what a team asks for, in the order of its list; what is impossible is skipped
-    /// (OB-SHOP-1, OB-SHOP-8).
+    /// Carries out a team's list in order; impossible entries are skipped (OB-SHOP-1, OB-SHOP-8).
     pub fn shop(&mut self, team: Seat, order: &Order) {
         self.note(team, order);
         for (index, action) in order.actions.iter().enumerate() {
@@ -35,9 +34,9 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         }
     }
 
-    /// The team pays and the adventurer gets a new item: into its slot when `equip` is asked for
-    /// and the slot is empty, into the inventory otherwise (OB-SHOP-2, OB-SHOP-3). A match holds
-    /// a limited number of items (OB-SHOP-10).
+    /// The team pays and the adventurer gets a new item: into its slot if `equip` is set and the
+    /// slot is empty, otherwise into the inventory (OB-SHOP-2, OB-SHOP-3). A match holds a limited
+    /// number of items (OB-SHOP-10).
     fn buy(&mut self, team: Seat, who: usize, kind: Kind, equip: bool) -> Result<(), Refusal> {
         let cost = self.game.rules().items[&kind].cost;
         let gold = self.state.gold_of(team);
@@ -55,7 +54,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         Ok(())
     }
 
-    /// An item of the inventory goes, and the team gets part of its price (OB-SHOP-4).
+    /// Sells an item of the inventory: the team gets part of its price (OB-SHOP-4).
     fn sell(&mut self, team: Seat, who: usize, item: ItemId) -> Result<(), Refusal> {
         let index = self.state.packed(who, item).ok_or(Refusal::NotInInventory(item))?;
         let kind = self.state.items.remove(index).kind;
@@ -66,8 +65,8 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         Ok(())
     }
 
-    /// An item of the inventory goes to its slot, and what was there to the inventory. Consumables
-    /// have no slot (OB-SHOP-5).
+    /// Puts an item of the inventory into its slot; the item there goes to the inventory.
+    /// Consumables have no slot (OB-SHOP-5).
     fn equip(&mut self, who: usize, item: ItemId) -> Result<(), Refusal> {
         let index = self.state.packed(who, item).ok_or(Refusal::NotInInventory(item))?;
         let kind = self.state.items[index].kind;
@@ -80,7 +79,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         Ok(())
     }
 
-    /// A worn item goes to the inventory (OB-SHOP-6).
+    /// Moves a worn item to the inventory (OB-SHOP-6).
     fn unequip(&mut self, who: usize, item: ItemId) -> Result<(), Refusal> {
         let worn =
             self.state.items.iter_mut().find(|own| own.id == item && own.place == Place::Worn(who as u8));
@@ -90,7 +89,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         Ok(())
     }
 
-    /// An item goes from one inventory to another of the team (OB-SHOP-7).
+    /// Moves an item from one inventory to another of the team (OB-SHOP-7).
     fn transfer(&mut self, from: usize, to: usize, item: ItemId) -> Result<(), Refusal> {
         let index = self.state.packed(from, item).ok_or(Refusal::NotInInventory(item))?;
         self.state.items[index].place = Place::Pack(to as u8);

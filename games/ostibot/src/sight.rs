@@ -1,9 +1,9 @@
 //! Who sees what (OB-SEE-1 to OB-SEE-6).
 //!
-//! A sight line is Bresenham's between two cell centres, drawn from either end; it is free when
-//! one of the two meets nothing that blocks it strictly between its ends (OB-SEE-4). All lines
-//! of a radius are drawn once per match and laid together as a tree: lines that begin alike share
-//! their beginning, so that a wall cuts off all that is behind it at once.
+//! A sight line is a Bresenham line between two cell centres, drawn from either end; it is free
+//! when one of the two meets nothing that blocks it strictly between its ends (OB-SEE-4). All lines
+//! of a radius are drawn once per match and merged into a tree: lines with a common beginning share
+//! it, so that a wall cuts off everything behind it at once.
 
 use agon_game::Seat;
 
@@ -14,11 +14,11 @@ use crate::map::{Map, ObjectKind};
 use crate::rules::Rules;
 use crate::state::State;
 
-/// Sight lines of every radius that somebody can have.
+/// Sight lines for every radius of vision in use.
 #[derive(Clone, Debug)]
 pub struct Sight(Vec<Fan>);
 
-/// Sight lines to all cells of a radius, as a tree in preorder.
+/// Sight lines to all cells within a radius, as a tree in preorder.
 #[derive(Clone, Debug)]
 struct Fan {
     radius: u16,
@@ -32,7 +32,7 @@ struct Node {
     dy: i8,
     /// Whether a line ends here.
     end: bool,
-    /// Where the tree goes on when this cell blocks the view.
+    /// Where in the tree to go on when this cell blocks the view.
     skip: u32,
 }
 
@@ -48,12 +48,12 @@ impl Sight {
         Self(radii.into_iter().map(|radius| Fan::new(rules, radius)).collect())
     }
 
-    /// Adds to `seen` what is seen from `cell` over at most `radius` cells.
+    /// Adds to `seen` the cells seen from `cell` within `radius`.
     fn look(&self, cell: Cell, radius: u16, map: &Map, blocking: &Rows, seen: &mut Rows) {
         let fan = self.0.iter().find(|fan| fan.radius == radius).expect("every radius there is was drawn");
         let mut next = 0;
         while let Some(&Node { dx, dy, end, skip }) = fan.nodes.get(next) {
-            // What is left of or above the map wraps round to a huge number.
+            // Coordinates left of or above the map wrap round to a huge number.
             let x = cell.x().wrapping_add_signed(dx.into());
             let y = cell.y().wrapping_add_signed(dy.into());
             next = if x >= map.width || y >= map.height {
@@ -89,7 +89,7 @@ impl Fan {
         fan
     }
 
-    /// Adds the part of sorted `lines` from `depth` on; those before agree.
+    /// Adds the part of sorted `lines` from `depth` on; the lines agree up to there.
     fn grow(&mut self, lines: &[Vec<(i8, i8)>], depth: usize) {
         for branch in lines.chunk_by(|one, other| one[depth] == other[depth]) {
             let ((dx, dy), own) = (branch[0][depth], self.nodes.len());
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(line((2, 2), (2, 2)), [(2, 2)]);
     }
 
-    /// The tree gives what looking along each line by itself gives.
+    /// The tree gives the same result as looking along each line by itself.
     #[test]
     fn the_tree_sees_what_single_lines_see() {
         let game = Ostibot::set_up(&Setup { seats: 2, ..Setup::default() }).expect("the default set-up");

@@ -1,7 +1,7 @@
-//! All that changes in a match, as one flat value.
+//! Everything that changes in a match, as one flat value.
 //!
-//! Nothing in it is kept per team but a number of gold: adventurers, items and piles of all
-//! teams share one pool each, which is why nine teams need no more room than two.
+//! Only the gold is kept per team. Adventurers, items and piles of all teams share one pool each, so
+//! nine teams need no more room than two.
 
 use agon_game::Seat;
 
@@ -11,13 +11,13 @@ use crate::list::List;
 use crate::map::{ObjectKind, TEAMS};
 use crate::names::{AdventurerId, ItemId};
 
-/// The most adventurers of all teams in a round.
+/// Upper limit on the adventurers of all teams in a round.
 pub const ADVENTURERS: usize = 32;
-/// The most items in the match at one time.
+/// Upper limit on the items in the match at one time.
 pub const ITEMS: usize = 128;
-/// The most portals, chests, vases and doors of a map.
+/// Upper limit on the portals, chests, vases and doors of a map.
 pub const OBJECTS: usize = 128;
-/// The most gold piles: those of the map, one from each chest and vase, one from each adventurer.
+/// Upper limit on gold piles: those of the map, one from each chest and vase, one from each adventurer.
 pub const PILES: usize = 128;
 
 /// The state of a match.
@@ -34,11 +34,11 @@ pub struct State {
     /// Every place for an adventurer; those of a team lie together
     /// (see [`Ostibot::members`](crate::Ostibot::members)).
     pub adventurers: [Adventurer; ADVENTURERS],
-    /// The hit points of each object of the map: 0 for an open portal, [`GONE`] for what is no more.
+    /// The hit points of each object of the map: 0 for an open portal, [`GONE`] for an object that no longer exists.
     pub hp: [u16; OBJECTS],
-    /// The gold on the ground, one pile a cell.
+    /// The gold on the ground, one pile per cell.
     pub piles: List<Pile, PILES>,
-    /// Every item there is, by rising id.
+    /// All items, by rising id.
     pub items: List<Item, ITEMS>,
     /// The burning cells.
     pub fire: Rows,
@@ -50,7 +50,7 @@ pub struct State {
     pub escapes: u16,
 }
 
-/// What stands in [`State::hp`] for an object that was broken, or a portal that was used.
+/// The value in [`State::hp`] for a broken object or a used portal.
 pub const GONE: u16 = u16::MAX;
 
 /// Who is asked.
@@ -73,7 +73,7 @@ pub struct Adventurer {
     pub cell: Cell,
     /// Hit points; 0 when dead.
     pub hp: u16,
-    /// When it escaped, counted through the match from 1; 0 when it has not.
+    /// The number of its escape, counted through the match from 1; 0 when it has not escaped.
     pub escape: u16,
     /// Carried gold.
     pub gold: u16,
@@ -100,7 +100,7 @@ pub struct Pile {
     pub amount: u16,
 }
 
-/// An item. It is in exactly one place because it has exactly one `place`.
+/// An item. Having one `place`, it is in exactly one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
     /// Its name.
@@ -111,7 +111,7 @@ pub struct Item {
     pub kind: Kind,
 }
 
-/// Where an item is. Adventurers are named by their index in [`State::adventurers`].
+/// Where an item is. Adventurers are given by their index in [`State::adventurers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// On the ground.
@@ -123,7 +123,7 @@ pub enum Place {
 }
 
 impl State {
-    /// A state before everything.
+    /// The state before the first round.
     pub(crate) const BLANK: Self = Self {
         round: 0,
         turn: 0,
@@ -148,7 +148,7 @@ impl State {
         self.gold[team.index()]
     }
 
-    /// Whether the object of this index, of this kind, stands on the map and can be hit.
+    /// Whether this object stands on the map and can be hit.
     #[inline]
     pub(crate) fn is_closed(&self, object: usize) -> bool {
         let hp = self.hp[object];
@@ -160,7 +160,7 @@ impl State {
         Some(self.hp[object]).filter(|&hp| hp != GONE)
     }
 
-    /// Puts gold on the ground; piles of a cell become one (OB-DIE-2).
+    /// Puts gold on the ground; piles in one cell are merged (OB-DIE-2).
     pub(crate) fn drop_gold(&mut self, cell: Cell, amount: u16) {
         if amount == 0 {
             return;

@@ -1,4 +1,4 @@
-//! The order of everything: the stages of a match, as the rulebook lists them.
+//! The order of events: the stages of a match, as listed in the rulebook.
 
 use agon_game::{Answer, Seat, Sink};
 
@@ -7,8 +7,8 @@ use crate::event::Event;
 use crate::orders::Order;
 use crate::state::{Phase, State};
 
-/// The moment that is being played: what never changes, what does, and who listens. Each
-/// mechanic adds its part in a file of its own.
+/// The step being played: the fixed part, the changing part, and the listener. Each mechanic adds
+/// its part in its own file.
 pub(crate) struct Now<'a, S> {
     pub game: &'a Ostibot,
     pub state: &'a mut State,
@@ -40,7 +40,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         }
     }
 
-    /// The next round: everything as it was, adventurers on their spawners, then the shop
+    /// Begins the next round: the map restored, adventurers on their spawners, then the shop
     /// (OB-ROUND-2).
     pub fn begin_round(&mut self, round: u16) {
         self.reset_map(round);
@@ -48,16 +48,16 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         self.state.phase = Phase::Shop;
     }
 
-    /// The next turn of the round.
+    /// Begins the next turn of the round.
     fn begin_turn(&mut self, turn: u16) {
         self.state.turn = turn;
         if !self.next_team(0) {
-            // Nobody spawned, which no map that can be read allows.
+            // Nobody spawned; no map that passes the checks allows this.
             self.end_turn();
         }
     }
 
-    /// Asks the next team that has somebody on the map, from place `from` of the order on; says
+    /// Asks the next team with somebody on the map, from place `from` of the order on; returns
     /// whether there is one (OB-ROUND-4).
     fn next_team(&mut self, from: u8) -> bool {
         let places = from..self.game.seats();
@@ -69,7 +69,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         next.is_some()
     }
 
-    /// What comes after the last team of a turn, in this order (OB-ROUND-5).
+    /// What follows the last team of a turn, in this order (OB-ROUND-5).
     fn end_turn(&mut self) {
         self.light_spawners();
         self.spread_fire();
@@ -95,8 +95,8 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
     }
 }
 
-/// The order `team` gave, when it gave one: nothing that came or came wrongly means no actions
-/// (OB-GAME-6), in the shop as in turns (OB-SHOP-9).
+/// The order `team` gave, if any: a missing or malformed answer means no actions (OB-GAME-6), in
+/// the shop as in turns (OB-SHOP-9).
 fn order_of(answers: &[(Seat, Answer<Order>)], team: Seat) -> Option<&Order> {
     answers.iter().find(|(seat, _)| *seat == team)?.1.order()
 }

@@ -1,4 +1,4 @@
-//! What a team is told: own adventurers, and of all else what it sees (OB-SEE-6 to OB-SEE-8).
+//! What a team is told: its own adventurers, and of everything else what it sees (OB-SEE-6 to OB-SEE-8).
 
 use agon_game::Seat;
 
@@ -12,7 +12,7 @@ use crate::state::{Item, Phase, Pile, Place, State};
 /// What a team is told. In the shop it sees its own adventurers and nothing else.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
-    /// Rules and map. Bots of our own ask for ground with [`View::tile`], which hides what is hidden.
+    /// Rules and map. The built-in bots read the ground through [`View::tile`], which hides what is hidden.
     pub game: &'a Ostibot,
     /// The team.
     pub you: Seat,
@@ -20,7 +20,7 @@ pub struct View<'a> {
     pub round: u16,
     /// The turn, from 1; 0 in the shop.
     pub turn: u16,
-    /// Whether it is asked what it buys.
+    /// Whether this is the shop phase.
     pub shop: bool,
     /// The gold of every team; known to all.
     pub gold: &'a [u32],
@@ -28,7 +28,7 @@ pub struct View<'a> {
     pub seen: Rows,
     /// Whether the spawners stand; known to all.
     pub spawners_stand: bool,
-    /// Own adventurers on the map and those it sees, in reading order.
+    /// Its own adventurers on the map and those it sees, in reading order.
     pub adventurers: Vec<Body>,
     /// Portals, chests, vases and doors it sees, with their hit points, in reading order.
     pub objects: Vec<(Object, u16)>,
@@ -55,13 +55,13 @@ pub struct Body {
     pub gold: u16,
     /// Its damage, with its weapon.
     pub damage: u16,
-    /// The damage of other adventurers that its armor keeps off.
+    /// How much damage by other adventurers its armor keeps off.
     pub armor: u16,
     /// How far it sees.
     pub vision: u16,
     /// What it wears, by [`Slot`].
     pub worn: [Option<Item>; 3],
-    /// Its inventory by rising id; of others it is not told (OB-SEE-8).
+    /// Its inventory by rising id; `None` for other teams (OB-SEE-8).
     pub pack: Option<Vec<Item>>,
 }
 

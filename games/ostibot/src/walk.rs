@@ -1,5 +1,5 @@
-//! Moving: what is ahead, walking, sliding, gold in passing, the way out
-//! (OB-MOVE-1 to OB-MOVE-6, OB-TILE-1 to OB-TILE-7, OB-PORTAL-3 to OB-PORTAL-5).
+//! Moving: what is ahead, walking, sliding, picking up gold in passing, the way out (OB-MOVE-1 to
+//! OB-MOVE-6, OB-TILE-1 to OB-TILE-7, OB-PORTAL-3 to OB-PORTAL-5).
 
 use agon_game::{Seat, Sink};
 
@@ -11,10 +11,10 @@ use crate::map::Tile;
 use crate::state::{Adventurer, Place, State};
 use crate::turn::Now;
 
-/// What is in a cell, for an adventurer who goes there.
+/// What an adventurer meets in a cell it moves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
-    /// The edge of the map or a wall (OB-MOVE-2), or a spawner that stands (OB-MOVE-4).
+    /// The edge of the map or a wall (OB-MOVE-2), or a standing spawner (OB-MOVE-4).
     Block,
     /// One of its own team.
     Friend(usize),
@@ -31,7 +31,7 @@ pub(crate) enum Ahead {
 }
 
 impl Ostibot {
-    /// What is in the next cell, looked for in this order (OB-MOVE-6).
+    /// What is in the next cell, checked in this order (OB-MOVE-6).
     #[inline]
     fn ahead(&self, state: &State, team: Seat, cell: Option<Cell>) -> Ahead {
         let Some(cell) = cell else { return Ahead::Block };
@@ -57,8 +57,8 @@ impl Ostibot {
 }
 
 impl<S: Sink<Ostibot>> Now<'_, S> {
-    /// A move: to the next cell when nothing is there, and on as long as the ground carries the
-    /// adventurer; otherwise a meeting with what is there (OB-MOVE-1).
+    /// Moves an adventurer to the next cell when nothing is there, and on as long as the ground
+    /// carries it; otherwise it meets what is there (OB-MOVE-1).
     pub fn go(&mut self, team: Seat, who: usize, mut direction: Direction) {
         let mut carried_from = Rows::NONE;
         let mut sliding = false;
@@ -69,7 +69,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
                 Ahead::Free(next) => {
                     self.enter(who, next);
                     let pushed = self.pushed(who, direction);
-                    // Each cell carries an adventurer on once in a move (OB-TILE-5).
+                    // Each cell carries an adventurer on at most once per move (OB-TILE-5).
                     match pushed.filter(|_| carried_from.insert(next)) {
                         Some(onward) => direction = onward,
                         None => return,
@@ -77,7 +77,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
                     sliding = true;
                 }
                 Ahead::Open(portal) => return self.escape(team, who, portal),
-                // Who slides into something stops before it (OB-TILE-4).
+                // An adventurer that slides into something stops before it (OB-TILE-4).
                 _ if sliding && !self.game.rules().slide_bumps => return,
                 met => return self.meet(who, met),
             }
@@ -85,7 +85,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
     }
 
     /// Enters a free cell: gold and items there are picked up (OB-MOVE-5, OB-LOOT-5), then spikes
-    /// hurt who has no Big Boots (OB-TILE-1, OB-ITEM-6).
+    /// hurt an adventurer without Big Boots (OB-TILE-1, OB-ITEM-6).
     fn enter(&mut self, who: usize, cell: Cell) {
         let name = self.name(who);
         self.state.adventurers[who].cell = cell;
@@ -110,8 +110,8 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         }
     }
 
-    /// Where the ground under an adventurer carries it: ice onward (OB-TILE-2), a treadmill its
-    /// own way (OB-TILE-3). Only who steps there is carried.
+    /// Where the ground under an adventurer carries it: ice onward (OB-TILE-2), a treadmill its own
+    /// way (OB-TILE-3). Only an adventurer that steps there is carried.
     fn pushed(&self, who: usize, direction: Direction) -> Option<Direction> {
         let adventurer = &self.state.adventurers[who];
         match self.game.map().tile(adventurer.is_here().then_some(adventurer.cell)?) {
@@ -121,7 +121,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         }
     }
 
-    /// A move at something that is in the way; nobody changes place.
+    /// Meets something in the way; nobody changes place.
     fn meet(&mut self, who: usize, met: Ahead) {
         match met {
             Ahead::Block => self.hurt(who, self.game.rules().block_damage, Harm::Block),
@@ -143,8 +143,8 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         }
     }
 
-    /// A health tile makes whole for gold, also who is whole already (OB-TILE-6), and is a block
-    /// for who cannot pay (OB-TILE-7).
+    /// A health tile heals fully for gold, even an unhurt adventurer (OB-TILE-6), and is a block
+    /// for one that cannot pay (OB-TILE-7).
     fn heal(&mut self, who: usize) {
         let rules = self.game.rules();
         let adventurer = &mut self.state.adventurers[who];
@@ -157,7 +157,7 @@ impl<S: Sink<Ostibot>> Now<'_, S> {
         self.tell(healed);
     }
 
-    /// Leaves through an open portal: the gold is the team's (OB-PORTAL-3), what the adventurer
+    /// Leaves through an open portal: the gold goes to the team (OB-PORTAL-3), what the adventurer
     /// wears and carries stays with it for the next round (OB-PORTAL-4), and the portal is gone
     /// (OB-PORTAL-5).
     fn escape(&mut self, team: Seat, who: usize, portal: usize) {

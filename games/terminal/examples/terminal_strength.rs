@@ -14,7 +14,7 @@ fn main() {
     let game = Terminal::set_up(&Setup { rules, seats: 2, ..Setup::default() }).expect("a playable setup");
     let (mut wins, mut draws, mut turns) = (0, 0, 0);
     for seed in 0..matches {
-        // Both sides of the arena, turn about.
+        // Alternate the sides of the arena.
         let first = (seed % 2) as u8;
         let names = if first == 0 { [one, two] } else { [two, one] };
         let mut bots: Vec<Box<dyn Builtin<Terminal>>> = names

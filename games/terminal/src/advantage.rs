@@ -1,4 +1,5 @@
-//! What speaks for a player in a position. The weights stand in [`weights`](crate::weights).
+//! The features that speak for a player in a position. Their weights are in
+//! [`weights`](crate::weights).
 
 use agon_game::{Seat, Standing};
 
@@ -9,7 +10,7 @@ use crate::state::State;
 pub(crate) fn standing(rules: &Rules, state: &State) -> Standing {
     let full = f64::from(rules.resources.starting_hp.max(1.0));
     let health = state.players.map(|player| f64::from(player.hp.0.max(0.0)) / full);
-    // What stands in structures of each kind, damaged ones in part: structure points of each player.
+    // Structure points of each player standing in structures of each kind; damaged ones count in part.
     let mut built = [[0.0; 3]; 2];
     for structure in state.structures() {
         let (kind, upgraded) = (structure.kind(), structure.upgraded());

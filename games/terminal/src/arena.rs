@@ -40,7 +40,7 @@ impl Tile {
         self.0 as usize
     }
 
-    /// A tile the caller knows to be inside: a neighbour found open in a table.
+    /// A tile that the caller knows is inside: a neighbour found open in a table.
     #[inline]
     pub(crate) const fn known(index: usize) -> Self {
         Self(index as u16)
@@ -58,7 +58,7 @@ impl Tile {
         (self.0 >> 5) as i32 - 1
     }
 
-    /// The tile as the other player counts: the arena turned by 180 degrees (TM-ARENA-4).
+    /// The tile in the other player's coordinates: the arena turned by 180 degrees (TM-ARENA-4).
     #[must_use]
     pub fn turned(self) -> Self {
         Self::at(SIDE - 1 - self.x(), SIDE - 1 - self.y()).expect("the arena is symmetric")
@@ -174,7 +174,7 @@ impl Edge {
         &BOARDS[self.index()]
     }
 
-    /// Where a unit that starts on `tile` wants to go: the edge opposite in both axes (TM-PATH-1).
+    /// The target of a unit that starts on `tile`: the edge opposite in both axes (TM-PATH-1).
     pub const fn opposite(tile: Tile) -> Self {
         match (tile.x() < 14, tile.y() < 14) {
             (true, true) => Self::TopRight,
@@ -193,18 +193,18 @@ impl Edge {
 /// The tiles within a range of a tile, as half-widths of rows (TM-TARGET-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// The square of the distance, rounded down: a tile is within when its square is at most this.
+    /// The square of the range, rounded down: a tile is within range when its squared distance is at most this.
     pub square: i32,
-    /// How many rows up and down the range extends; -1 when it holds nothing.
+    /// How many rows up and down the range extends; -1 when it is empty.
     rows: i32,
-    /// Half the width of the row `n` away, without its middle.
+    /// Half the width of the range `n` rows away, without the middle column.
     widths: [u8; SIDE as usize],
 }
 
 impl Reach {
-    /// The tiles at a distance of at most `range`.
+    /// The tiles within a distance of `range`.
     pub fn new(range: f32) -> Self {
-        // The widest distance in the arena is below 39, whose square is 1,521.
+        // The longest distance in the arena is below 39, whose square is 1,521.
         let square =
             if range <= 0.0 { -1 } else { (f64::from(range) * f64::from(range)).min(4_000.0) as i32 };
         let mut widths = [0; SIDE as usize];
@@ -245,8 +245,8 @@ impl Reach {
         }
     }
 
-    /// The tiles of `board` nearest to `middle` and within the range, with the square of their distance.
-    /// All tiles given have the same distance; there are at most a few.
+    /// The tiles of `board` nearest to `middle` and within the range, with the square of their distance. All
+    /// of them have the same distance; there are only a few at most.
     #[inline]
     pub fn nearest(&self, middle: Tile, board: &Board, found: &mut Nearest) {
         found.count = 0;
@@ -295,7 +295,7 @@ impl Reach {
 /// What [`Reach::nearest`] found.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearest {
-    /// The square of the distance of all of them.
+    /// The square of their common distance.
     pub square: i32,
     tiles: [Tile; 32],
     count: usize,
@@ -359,21 +359,21 @@ impl Board {
         Self(std::array::from_fn(|row| self.0[row] & other.0[row]))
     }
 
-    /// The tiles of this set that are not in the other.
+    /// The tiles in this set and not in the other.
     #[inline]
     #[must_use]
     pub fn and_not(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|row| self.0[row] & !other.0[row]))
     }
 
-    /// The tiles of both sets.
+    /// The tiles in either set.
     #[inline]
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|row| self.0[row] | other.0[row]))
     }
 
-    /// The neighbours of the tiles, inside the arena or not.
+    /// The neighbours of the tiles, including any outside the arena.
     #[inline]
     #[must_use]
     pub fn around(&self) -> Self {
@@ -396,8 +396,7 @@ impl Board {
         }
     }
 
-    /// The tile in the row nearest to the top or bottom that `edge` lies at, and in that row the one furthest
-    /// to its side.
+    /// The tile furthest in the direction of `edge`: in the row nearest its top or bottom, the one furthest to its side.
     pub fn furthest(&self, edge: Edge) -> Option<Tile> {
         let filled = |row: &usize| self.0[*row] != 0;
         let row = if edge.dy() > 0 { (0..32).rev().find(filled) } else { (0..32).find(filled) }?;

@@ -10,16 +10,16 @@ use crate::self_destruct::{bury_mobile, hit_structure};
 use crate::state::{Real, State};
 use crate::work::{Fate, NONE, Work};
 
-/// Whom an attacker hits.
+/// What an attacker hits.
 #[derive(Clone, Copy)]
 enum Target {
     Mobile(usize),
     Structure(u16),
 }
 
-/// Lets all units attack in the order of their ids (TM-ATTACK-1). A structure is younger than a mobile unit where it was
-/// built or upgraded in the second line of an answer. Damage counts at once. TM-ATTACK-2: those that lost their last health earlier in this
-/// frame attack too; those that breached do not.
+/// Lets all units attack in the order of their ids (TM-ATTACK-1). A structure built or upgraded in the second line of an
+/// answer can be younger than a mobile unit. Damage takes effect at once. TM-ATTACK-2: units that lost their last health
+/// earlier in this frame attack too; units that breached do not.
 pub fn attack(rules: &Rules, state: &mut State, work: &mut Work) {
     line_up(work);
     let mut active = std::mem::take(&mut work.active);
@@ -54,7 +54,7 @@ fn shoot_mobile(rules: &Rules, state: &mut State, work: &mut Work, index: usize)
     }
 }
 
-/// Lists the mobile units that can be hit; nobody moves any more in this frame.
+/// Lists the mobile units that can be hit; no unit moves any more in this frame.
 #[inline]
 fn line_up(work: &mut Work) {
     let Work { mobiles, targets, .. } = work;
@@ -64,7 +64,7 @@ fn line_up(work: &mut Work) {
     }
 }
 
-/// The guns that have some mobile unit in range, or may hit structures.
+/// The guns that have a mobile unit in range, or may hit structures.
 #[inline]
 fn aim_guns(work: &Work, active: &mut Vec<u64>) {
     active.clear();
@@ -86,7 +86,7 @@ fn aim_guns(work: &Work, active: &mut Vec<u64>) {
     }
 }
 
-/// One attack, if there is a target.
+/// Carries out one attack, if there is a target.
 #[inline]
 fn shoot(rules: &Rules, state: &mut State, work: &mut Work, form: &Form, who: frame::Who, from: Tile) {
     let Some(target) = choose(state, work, form, who.owner, from) else { return };
@@ -112,8 +112,8 @@ fn shoot(rules: &Rules, state: &mut State, work: &mut Work, form: &Form, who: fr
     }
 }
 
-/// The target of an attacker of `owner` on `from`: TM-TARGET-1 names the candidates, and TM-TARGET-2
-/// lets mobile units go before structures.
+/// The target of an attacker of `owner` on `from`: TM-TARGET-1 names the candidates, and TM-TARGET-2 prefers mobile units
+/// to structures.
 #[inline]
 fn choose(state: &State, work: &mut Work, form: &Form, owner: Seat, from: Tile) -> Option<Target> {
     if form.attack_damage_walker > 0.0
@@ -124,7 +124,7 @@ fn choose(state: &State, work: &mut Work, form: &Form, owner: Seat, from: Tile) 
     if form.attack_damage_tower > 0.0 { choose_structure(state, work, form, owner, from) } else { None }
 }
 
-/// TM-TARGET-3: the nearest; TM-TARGET-4: the one with the least health; then as [`rest`] says.
+/// TM-TARGET-3: the nearest; TM-TARGET-4: the one with the least health; then [`rest`] decides.
 #[inline]
 fn choose_mobile(work: &Work, form: &Form, owner: Seat, from: Tile) -> Option<usize> {
     let mut best: Option<usize> = None;
@@ -176,8 +176,8 @@ fn choose_structure(state: &State, work: &mut Work, form: &Form, owner: Seat, fr
     (best != NONE).then_some(Target::Structure(best))
 }
 
-/// What decides between equal targets: TM-TARGET-5 the lowest row for player 1, the highest for player 2;
-/// TM-TARGET-6 the largest distance from the middle line; TM-TARGET-7 the youngest. The larger wins.
+/// The key that decides between equal targets: TM-TARGET-5 the lowest row for player 1, the highest for player 2;
+/// TM-TARGET-6 the largest distance from the middle line; TM-TARGET-7 the youngest. The larger key wins.
 #[inline]
 fn rest(owner: Seat, tile: Tile, id: u32) -> (i32, i32, u32) {
     let towards = if owner.index() == 0 { -tile.y() } else { tile.y() };

@@ -18,7 +18,7 @@ pub fn workloads() -> Vec<Workload> {
     ]
 }
 
-/// The same turn again and again.
+/// Plays the same turn again and again.
 fn turns(name: &'static str, about: &'static str, structures: usize, mobiles: usize) -> Workload {
     let game =
         Terminal::set_up(&Setup { seats: 2, ..Setup::default() }).expect("the default rules are playable");
@@ -35,7 +35,7 @@ fn turns(name: &'static str, about: &'static str, structures: usize, mobiles: us
     Workload { name, about, run: Box::new(run) }
 }
 
-/// A board with as many structures and mobile units for each player, the second's turned.
+/// A board with this many structures and mobile units for each player, the second player's turned.
 fn board(game: &Terminal, structures: usize, mobiles: usize) -> (State, [(Seat, Answer<Commands>); 2]) {
     let rules = game.rules();
     let mut state = game.start();

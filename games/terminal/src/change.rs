@@ -1,8 +1,8 @@
-//! A frame for the viewer: what it adds to the frame before it, in rows of numbers.
+//! A frame for the viewer: its changes to the frame before it, in rows of numbers.
 //!
 //! Rows are short because a turn has many frames with many units that do the same. In every list of rows a unit's
-//! number is told as the difference to that of the row before: units that were made together are rows that look alike,
-//! and pack well. `viewer/frames.ts` reads it.
+//! number is written as the difference to that of the row before: units made together give similar rows, which
+//! compress well. `viewer/frames.ts` reads them.
 
 use agon_game::Seat;
 use serde::{Serialize, Serializer};
@@ -12,7 +12,7 @@ use crate::frame::{Frame, Lists, Spawned, Standing, Who};
 use crate::rules::Kind;
 use crate::state::Real;
 
-/// A number, written without a fraction where it has none.
+/// A number, written without a fraction if it is whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Number(f32);
 
@@ -31,11 +31,11 @@ impl From<Real> for Number {
     }
 }
 
-/// A frame, and the one before it in the same turn. The rows are made when it is written.
+/// A frame, and the one before it in the same turn. The rows are built when it is serialised.
 pub struct Told<'a> {
     /// The frame.
     pub frame: &'a Frame,
-    /// The frame before it; none at the first of a turn.
+    /// The frame before it; `None` for the first of a turn.
     pub before: Option<&'a Frame>,
 }
 
@@ -45,7 +45,7 @@ impl Serialize for Told<'_> {
     }
 }
 
-/// A frame, told by what it changes.
+/// A frame, described by its changes.
 #[derive(Clone, Debug, Serialize)]
 struct FrameChange {
     /// The turn.
@@ -54,10 +54,10 @@ struct FrameChange {
     frame: i32,
     /// Health, structure points, mobile points and milliseconds of both players.
     stats: [(Number, Number, Number, u32); 2],
-    /// What stands, where that is new or other than the moves make it: list, number, tile, health.
+    /// Units that are new or differ from what the moves give: list, number, tile, health.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     standing: Vec<(u8, i64, Tile, Number)>,
-    /// What stands no more: list, number.
+    /// Units no longer there: list, number.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     gone: Vec<(u8, i64)>,
     /// Orders carried out: player, number, tile; the kind's index, 6 for a removal, 7 for an upgrade.
@@ -81,7 +81,7 @@ struct FrameChange {
     /// Health lost: list, number, tile, amount.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     damage: Vec<(u8, i64, Tile, Number)>,
-    /// Units that left: list, number, tile, 1 when their own player removed them.
+    /// Units that left: list, number, tile, 1 if their own player removed them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     death: Vec<(u8, i64, Tile, u8)>,
 }
@@ -98,7 +98,7 @@ fn list_of(who: &Who) -> u8 {
     list(who.owner, who.kind.index())
 }
 
-/// Tells a row of numbers by their differences.
+/// Turns a series of numbers into differences.
 #[derive(Default)]
 struct Step(u32);
 
@@ -111,7 +111,7 @@ impl Step {
 }
 
 impl FrameChange {
-    /// What `frame` adds to `before`; all of it where there is none.
+    /// The changes from `before` to `frame`; all of `frame` if there is no `before`.
     fn new(frame: &Frame, before: Option<&Frame>) -> Self {
         let events = &frame.events;
         let mut moved: Vec<(u32, Tile)> = events.moves.iter().map(|step| (step.unit.id, step.to)).collect();
@@ -200,13 +200,13 @@ fn what(spawned: Spawned) -> u8 {
 }
 
 enum Change<'a> {
-    /// It is new, or other than the moves make it.
+    /// It is new, or differs from what the moves give.
     Stands(&'a Standing),
-    /// It is there no more.
+    /// It is no longer there.
     Gone(u32),
 }
 
-/// Walks two lists by ascending number. `moved` says where steps lead, by ascending number.
+/// Compares two lists by ascending number. `moved` gives the targets of steps, by ascending number.
 fn compare<'a>(
     old: &[Standing],
     new: &'a [Standing],

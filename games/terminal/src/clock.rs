@@ -1,4 +1,4 @@
-//! The clock as a part of play: slow answers cost health, crashes cost the match.
+//! The clock as part of the game: slow answers cost health, crashes cost the match.
 
 use agon_game::{Absence, Answer, Seat};
 
@@ -6,14 +6,14 @@ use crate::orders::Commands;
 use crate::rules::Rules;
 use crate::state::{Real, State};
 
-/// Charges `seat` for its answer; whether the answer's orders are carried out.
+/// Charges `seat` for its answer and returns whether the answer's orders are carried out.
 pub fn charge(rules: &Rules, state: &mut State, seat: Seat, answer: &Answer<Commands>) -> bool {
     let stopped = state.players[seat.index()].crashed;
     match answer {
         // TM-CLOCK-4: a bot that was stopped for time counts as crashed from the next turn on.
         _ if stopped => crash(rules, state, seat, 0),
         Answer::Given { think_ms, .. } => slow(rules, state, seat, *think_ms),
-        // TM-CLOCK-3: the bot is stopped at the maximum, with the damage of that time.
+        // TM-CLOCK-3: the bot is stopped at the maximum, with the damage for that time.
         Answer::Missing(Absence::TimedOut) => {
             slow(rules, state, seat, rules.timing.wait_time_bot_max);
             let player = &mut state.players[seat.index()];
@@ -25,7 +25,7 @@ pub fn charge(rules: &Rules, state: &mut State, seat: Seat, answer: &Answer<Comm
     matches!(answer, Answer::Given { .. }) && !stopped
 }
 
-/// TM-CLOCK-1: one health for each whole second beyond the soft limit, before the first frame.
+/// TM-CLOCK-1: costs one health for each whole second beyond the soft limit, before the first frame.
 fn slow(rules: &Rules, state: &mut State, seat: Seat, ms: u32) {
     let damage = (ms.saturating_sub(rules.timing.wait_time_bot_soft) / 1_000) as f32;
     think(state, seat, ms);

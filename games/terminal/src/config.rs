@@ -1,10 +1,9 @@
 //! Reading a configuration in the original JSON format.
 //!
-//! Longer than 500 lines: each key of the original stands once, with its bounds and message.
+//! Longer than 500 lines: it handles every key of the original, each once, with its bounds and message.
 //!
-//! Unknown keys are kept and passed on to the bots: foreign configurations carry icons, display
-//! names and switches of other engines. What the rules need is checked, and what is wrong with it
-//! is said with the key's full name (TM-CONFIG-1).
+//! Unknown keys are kept and passed on to the bots: foreign configurations carry icons, display names and switches
+//! of other engines. Keys that the rules need are checked, and an error gives the key's full name (TM-CONFIG-1).
 
 mod old;
 
@@ -16,34 +15,34 @@ use serde_json::{Map, Value};
 use crate::arena::Reach;
 use crate::rules::{Bounds, Form, Kind, Resources, Rules, Timing, Unit};
 
-/// A configuration that was read.
+/// A configuration as read.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The numbers of it.
+    /// Its numbers.
     pub rules: Rules,
-    /// Its name: a preset or a file, and the changes on top.
+    /// Its name: a preset or a file, plus the changes on top.
     pub name: String,
-    /// All of it as one line of JSON: what bots are sent and a replay carries.
+    /// The whole configuration as one line of JSON, as sent to bots and stored in replays.
     pub line: String,
 }
 
-/// A configuration longer than this is refused.
+/// Size limit of a configuration, in bytes; a longer one is refused.
 const LONGEST: usize = 1 << 20;
 
 /// The largest number a rule may have.
 const LARGEST: f64 = 1e6;
 
-/// Ids have 19 bits (see `state.rs`), so a match may not hand out more than this.
+/// Upper limit on the ids of a match: they have 19 bits (see `state.rs`).
 const MOST_IDS: u64 = 1 << 19;
 
-/// Numbers of the original that are accepted and change nothing here (TM-CONFIG-5).
+/// Numbers of the original that are accepted but have no effect here (TM-CONFIG-5).
 const IDLE: [&str; 4] =
     ["shieldDecay", "turnIntervalForBitCapSchedule", "bitRampBitCapGrowthRate", "roundStartBitRamp"];
 
-/// The pauses of the original at start and end, which are made where they are asked for (TM-CLOCK-5).
+/// The pauses of the original at start and end, made only if configured (TM-CLOCK-5).
 const PAUSES: [&str; 2] = ["waitTimeStartGame", "waitTimeEndGame"];
 
-/// No pause is longer, in milliseconds.
+/// Upper limit on a pause, in milliseconds.
 const LONGEST_PAUSE: u32 = 60_000;
 
 /// Our own bounds, under the key `agon` (TM-CONFIG-4).
@@ -52,7 +51,7 @@ const BOUNDS: [&str; 5] = ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLi
 /// Reads the configuration that `choice` names (TM-CONFIG-1).
 ///
 /// # Errors
-/// An unknown preset, a text that is no configuration, or a value that cannot be.
+/// An unknown preset, a text that is not a configuration, or an impossible value.
 pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
     let (mut name, text) = match &choice.file {
         Some((file, text)) => (file.clone(), text.as_str()),
@@ -72,7 +71,7 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
         let note = if is_idle(&full, &config) { WITHOUT_EFFECT } else { "" };
         name = format!("{name}, {key}={value}{note}");
     }
-    // The original's kits know the configuration line by this word, so it is always there (TM-TALK-1).
+    // The original's kits recognise the configuration line by this word, so it is always there (TM-TALK-1).
     if let Some(Value::Object(timing)) = config.get_mut("timingAndReplay") {
         timing.entry("replaySave").or_insert(Value::from(0));
     }
@@ -82,7 +81,7 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
     rules.before_upgrades = renewed.is_some_and(|renewed| renewed.before_upgrades);
     let pauses = rules.timing.pauses_ms.iter_mut().zip(asked);
     pauses.filter(|(_, asked)| !asked).for_each(|(pause, _)| *pause = 0);
-    // Presets and records of the original have the other idle keys, too, but no decay of shields.
+    // Presets and records of the original also contain the other idle keys, but no decay of shields.
     let decays = |unit: &Value| [unit, &unit["upgrade"]].iter().any(|form| is_set(&form["shieldDecay"]));
     let units = config.get("unitInformation").and_then(Value::as_array);
     if !name.contains("shieldDecay") && units.is_some_and(|units| units.iter().any(decays)) {
@@ -96,7 +95,7 @@ fn parse(place: &str, text: &str) -> Result<Map<String, Value>, SetupError> {
     if text.len() > LONGEST {
         return Err(bad(place, "a configuration is at most 1 MiB long"));
     }
-    // Some editors put a byte order mark in front.
+    // Some editors put a byte order mark at the start.
     match serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)) {
         Ok(Value::Object(config)) => Ok(config),
         Ok(_) => Err(bad(place, "a configuration is a JSON object with `unitInformation` and `resources`")),
@@ -104,7 +103,7 @@ fn parse(place: &str, text: &str) -> Result<Map<String, Value>, SetupError> {
     }
 }
 
-/// One object of the configuration, and where it stands.
+/// One object of the configuration, and its path.
 struct Part<'a> {
     place: &'a str,
     path: String,
@@ -132,7 +131,7 @@ impl<'a> Part<'a> {
         self.part(key)?.ok_or_else(|| self.wrong(key, "is missing"))
     }
 
-    /// A number from 0 to a million; `None` where the key is missing.
+    /// A number from 0 to a million; `None` if the key is missing.
     fn number(&self, key: &str) -> Result<Option<f32>, SetupError> {
         let Some(value) = self.map.get(key) else { return Ok(None) };
         let number = value
@@ -144,7 +143,7 @@ impl<'a> Part<'a> {
         Ok(Some(number as f32))
     }
 
-    /// A number that must be there and more than 0.
+    /// A number that must be present and greater than 0.
     fn positive(&self, key: &str) -> Result<f32, SetupError> {
         match self.number(key)? {
             None => Err(self.wrong(key, "is missing")),
@@ -153,7 +152,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// A whole number up to `most`; `None` where the key is missing.
+    /// A whole number up to `most`; `None` if the key is missing.
     fn whole(&self, key: &str, most: u32) -> Result<Option<u32>, SetupError> {
         let Some(number) = self.number(key)? else { return Ok(None) };
         if number.fract() != 0.0 || f64::from(number) > f64::from(most) {
@@ -162,7 +161,7 @@ impl<'a> Part<'a> {
         Ok(Some(number as u32))
     }
 
-    /// A name that must be there.
+    /// A name that must be present.
     fn word(&self, key: &str) -> Result<String, SetupError> {
         match self.map.get(key) {
             Some(Value::String(word)) if !word.is_empty() && word.len() <= 32 => Ok(word.clone()),
@@ -172,7 +171,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Whether the value at this full path asks for something that does not happen here.
+/// Whether the value at this full path asks for something that has no effect here.
 fn is_idle(full: &str, config: &Map<String, Value>) -> bool {
     let last = full.rsplit('.').next().unwrap_or_default();
     let pointer = format!("/{}", full.replace('.', "/"));
@@ -192,7 +191,7 @@ fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
         }
         None => return Err(config.wrong("unitInformation", "is missing")),
     };
-    // Where one in the middle is left out, all behind it have moved: counting comes before looking.
+    // If one in the middle is missing, all after it have moved, so count before looking.
     if list.len() < ENTRIES.len() {
         let ((index, name), held, all) = (missing(list), list.len(), ENTRIES.len());
         let why = format!("({name}) is missing: the list has {held} of its {all} entries");
@@ -222,7 +221,7 @@ fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
     Ok(Rules { units, remove, upgrade, before_upgrades: false, resources, timing, bounds })
 }
 
-/// The entries of `unitInformation`: the shorthand each has in the configurations of the original, and its name.
+/// The entries of `unitInformation`: for each its shorthand in the configurations of the original, and its name.
 const ENTRIES: [(&str, &str); 8] = [
     ("FF", "Wall"),
     ("EF", "Support"),
@@ -234,8 +233,8 @@ const ENTRIES: [(&str, &str); 8] = [
     ("UP", "Upgrade"),
 ];
 
-/// The first entry that a list with too few lacks, and its place: as far as the shorthands show it, where they are
-/// those of the original, or the categories. Else it is the one behind the last.
+/// The first missing entry of a list with too few, and its place: found by the shorthands, if they are those of
+/// the original, or by the categories. Otherwise it is the one after the last.
 fn missing(list: &[Value]) -> (usize, &'static str) {
     let has = |shorthand: &str| list.iter().any(|entry| entry["shorthand"] == shorthand);
     let mut index = list.len();
@@ -363,7 +362,7 @@ fn timing(part: &Part<'_>) -> Result<Timing, SetupError> {
     Ok(Timing { wait_time_bot_soft: soft, wait_time_bot_max: max, pauses_ms })
 }
 
-/// Our own bounds, under `agon`: there an unknown key is an error, for the file is ours (TM-CONFIG-4).
+/// Our own bounds, under `agon`, where an unknown key is an error because these keys are ours (TM-CONFIG-4).
 fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
     let mut bounds = Bounds {
         max_turns: 100,
@@ -406,9 +405,8 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
     Ok(bounds)
 }
 
-/// One `name=value` on top. `name` is a full path (`resources.startingHP`, `FF.upgrade.cost1`, where
-/// the first part may be a unit's shorthand) or a rule's own name where only one part has it (TM-CONFIG-3).
-/// Gives the full path.
+/// Sets one `name=value` on top. `name` is a full path (`resources.startingHP`, `FF.upgrade.cost1`, where the first
+/// part may be a unit's shorthand) or a rule's own name if only one part has it (TM-CONFIG-3). Returns the full path.
 fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> Result<String, SetupError> {
     let value: Value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     let unknown = |nearest: Option<String>| SetupError::UnknownRule {
@@ -457,7 +455,7 @@ fn set(config: &mut Map<String, Value>, key: &str, value: &str, place: &str) -> 
     if fits { Ok(full) } else { Err(bad(place, &format!("`{full}` must be {wanted}, not {found}"))) }
 }
 
-/// The full path that `key` means, or the paths it could mean.
+/// The full path for `key`, or the paths it could mean.
 fn full_path(config: &Value, known: &[(String, String)], key: &str) -> Result<String, Vec<String>> {
     let is = |path: &str| known.iter().any(|(full, short)| full == path || short == path);
     let full = |path: &str| {
@@ -477,7 +475,7 @@ fn full_path(config: &Value, known: &[(String, String)], key: &str) -> Result<St
         [_, ..] => return Err(named.iter().map(|(_, short)| short.clone()).collect()),
         [] => {}
     }
-    // A number that a unit does not name yet, or one of our own bounds that the file leaves out.
+    // A number not yet set for a unit, or one of our own bounds that the file omits.
     let own = key.strip_prefix("agon.").unwrap_or(key);
     if BOUNDS.contains(&own) {
         return Ok(format!("agon.{own}"));
@@ -539,7 +537,7 @@ fn paths(part: &Value, path: &str, known: &mut Vec<(String, String)>) {
     }
 }
 
-/// A small help for a lookup that is known to succeed.
+/// A helper for a lookup known to succeed.
 trait OrDefault<T> {
     fn ok_or_default(self) -> Result<T, Vec<String>>;
 }

@@ -1,6 +1,6 @@
 //! Comparing recorded matches of the original with this engine, line by line.
 //!
-//! The match is played freely from its commands; every later line is compared as it would be written:
+//! The match is played on from its commands; every later line is compared as it would be written:
 //! numbers as 32-bit floats bit for bit, events in their order.
 
 use std::collections::VecDeque;
@@ -29,10 +29,10 @@ pub fn conform(record: &[u8], report: &mut Report) -> Recognised {
     }
 }
 
-/// A line that the record should have next, and the frame it was written from.
+/// The next line that the record should have, and the frame it was written from.
 type OwnLine = (Vec<u8>, Option<Arc<Frame>>);
 
-/// Plays the match and keeps the lines that the record should have next.
+/// Plays the match and keeps the next lines that the record should have.
 struct Match {
     game: Terminal,
     recorded: Recorded,
@@ -42,7 +42,7 @@ struct Match {
     last: Option<Arc<Frame>>,
 }
 
-/// How much of a match a record tells.
+/// How much of a match a record covers.
 enum Compared {
     /// All of it.
     Whole,
@@ -78,7 +78,7 @@ fn compare(record: &[u8], report: &mut Report) -> Result<Compared, Unreadable> {
         let text = String::from_utf8(text).expect("lines are text");
         let own = replay::read(number, &text)?;
         if !line_agrees(&theirs, &own, frame.as_deref(), report, &place) {
-            // What follows a difference differs for that reason; one is enough for a record.
+            // Everything after a difference differs because of it; one per record is enough.
             return Ok(Compared::Whole);
         }
     }
@@ -157,7 +157,7 @@ fn stats_agree(theirs: &EndStats, own: &EndStats, report: &mut Report) {
     }
 }
 
-/// A 32-bit float, compared by its bits.
+/// A 32-bit float, compared bit by bit.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "shown where it differs")]
 struct Bits(f32);
@@ -168,7 +168,7 @@ impl PartialEq for Bits {
     }
 }
 
-/// Compares a line; `frame` is ours, to know which victims belong to one self-destruction.
+/// Compares a line; `frame` is ours and tells which victims belong to one self-destruction.
 fn line_agrees(
     theirs: &StateLine<'_>,
     own: &StateLine<'_>,
@@ -215,7 +215,7 @@ fn line_agrees(
     same
 }
 
-/// The event lists of which some parts have no order in the original.
+/// The event lists with parts that have no order in the original.
 struct Sets<'a> {
     blasts: Vec<Blast<'a>>,
     damage: Vec<Hit<'a>>,
@@ -223,8 +223,8 @@ struct Sets<'a> {
     death: Vec<Died<'a>>,
 }
 
-/// Sorts what has no order: the tiles of a self-destruction, the targets of a support, and among the
-/// victims of one self-destruction their damages and deaths.
+/// Sorts the unordered parts: the tiles of a self-destruction, the targets of a support, and the
+/// damages and deaths of the victims of one self-destruction.
 fn sets<'a>(events: &EventLists<'a>, frame: Option<&Frame>) -> Sets<'a> {
     let mut sets = Sets {
         blasts: events.self_destruct.clone(),

@@ -10,7 +10,7 @@ use crate::state::{Real, State, Structure, tenth};
 use crate::turn::own_tile;
 use crate::work::{Fate, Mobile, NONE, Work};
 
-/// Carries out an entry of a first line. TM-ANSWER-2: mobile units do not belong there.
+/// Carries out an entry of a first line. TM-ANSWER-2: mobile units are not allowed there.
 pub fn first_line(
     rules: &Rules,
     state: &mut State,
@@ -49,7 +49,7 @@ fn own_half(seat: Seat, order: &Order) -> Result<Tile, Refusal> {
     if tile.owner() == seat { Ok(tile) } else { Err(Refusal::NotYours(seen(seat, tile))) }
 }
 
-/// A tile as the player's bot counts it.
+/// A tile in the coordinates of the player's bot.
 fn seen(seat: Seat, tile: Tile) -> Tile {
     if seat.index() == 0 { tile } else { tile.turned() }
 }
@@ -79,9 +79,8 @@ fn place(
     Ok(())
 }
 
-/// TM-UPGRADE-1: each structure can be upgraded once, where its kind has an upgrade. TM-UPGRADE-2: the
-/// upgraded structure is a new one with a new id; it keeps the damage it had. TM-UPGRADE-3: a mark for
-/// removal is gone.
+/// TM-UPGRADE-1: each structure can be upgraded once, if its kind has an upgrade. TM-UPGRADE-2: the upgraded
+/// structure is a new one with a new id; it keeps the damage it had. TM-UPGRADE-3: a mark for removal is dropped.
 fn upgrade(rules: &Rules, state: &mut State, work: &mut Work, seat: Seat, tile: Tile) -> Result<(), Refusal> {
     let slot = standing(work, seat, tile)?;
     let old = state.structures()[slot];
@@ -120,8 +119,8 @@ fn remove(rules: &Rules, state: &mut State, work: &mut Work, seat: Seat, tile: T
     Ok(())
 }
 
-/// TM-DEPLOY-1: a mobile unit costs mobile points; TM-DEPLOY-2: it starts on one of its player's two edges, where no
-/// structure stands; others may be there already.
+/// TM-DEPLOY-1: a mobile unit costs mobile points; TM-DEPLOY-2: it starts on one of its player's two edges, on a
+/// tile without a structure; other units may be there already.
 fn deploy(
     rules: &Rules,
     state: &mut State,

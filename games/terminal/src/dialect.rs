@@ -13,15 +13,15 @@ use crate::rules::{Kind, Rules};
 use crate::state::State;
 use crate::view::View;
 
-/// What has been said so far.
+/// What has been sent and received so far.
 pub struct Wire {
     /// The frames of the last action phase: each seat is sent them before its next deploy line.
     frames: Vec<Arc<Frame>>,
     /// The structures that the last restore removed.
     removed: Vec<Death>,
-    /// What each seat is up to.
+    /// The state of each seat's conversation.
     seats: [Talk; 2],
-    /// The last state that was shown; what the end line counts on.
+    /// The last state shown, which the end line relies on.
     last: Option<State>,
 }
 
@@ -30,7 +30,7 @@ pub struct Wire {
 struct Talk {
     /// Whether the configuration was sent.
     greeted: bool,
-    /// The build stack, once it was heard.
+    /// The build stack, once it has been heard.
     build: Option<Vec<Order>>,
     /// Stray lines since the last question.
     stray: u16,
@@ -41,8 +41,7 @@ impl Dialect<Terminal> for Wire {
         Self { frames: Vec::new(), removed: Vec::new(), seats: Default::default(), last: None }
     }
 
-    /// TM-TALK-1: the configuration first; then for each turn the frames of the one before and the
-    /// deploy line.
+    /// TM-TALK-1: first the configuration; then for each turn the frames of the turn before and the deploy line.
     fn ask(&mut self, game: &Terminal, seat: Seat, view: &View<'_>, out: &mut Vec<u8>) {
         let talk = &mut self.seats[seat.index()];
         if !std::mem::replace(&mut talk.greeted, true) {
@@ -50,7 +49,7 @@ impl Dialect<Terminal> for Wire {
             out.push(b'\n');
         }
         (talk.build, talk.stray) = (None, 0);
-        // Frames of an earlier turn were for an earlier question.
+        // Frames of earlier turns belonged to earlier questions.
         let last = self.frames.iter().filter(|frame| frame.turn + 1 == view.state.turn);
         line::actions(last.map(Arc::as_ref), Eyes::of(game.rules(), seat), out);
         line::deploy(view.state, &self.removed, Eyes::of(game.rules(), seat), out);
@@ -130,7 +129,7 @@ fn entries(message: &[u8]) -> Option<Vec<Value>> {
     }
 }
 
-/// One triple; TM-ANSWER-3: what is none, or names no unit, is kept as an order that will be refused.
+/// One triple; TM-ANSWER-3: an entry that is not one, or names no unit, is kept as an order that will be refused.
 fn order(rules: &Rules, seat: Seat, entry: &Value) -> Order {
     let [name, x, y] = match entry.as_array().map_or(&[][..], Vec::as_slice) {
         [] => return Order::wrong(Mistake::Any),
@@ -143,13 +142,13 @@ fn order(rules: &Rules, seat: Seat, entry: &Value) -> Order {
     Order { action, x: Order::turned(seat, x), y: Order::turned(seat, y) }
 }
 
-/// A whole number, also where it is written as 3.0.
+/// A whole number, also when written as 3.0.
 fn coordinate(value: &Value) -> Option<i8> {
     let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
     Some(number.clamp(Order::LEAST.into(), Order::MOST.into()) as i8)
 }
 
-/// What a shorthand of the configuration means (TM-CONFIG-2).
+/// The action for a shorthand of the configuration (TM-CONFIG-2).
 fn action(rules: &Rules, name: &str) -> Option<Action> {
     if name == rules.remove {
         Some(Action::Remove)
@@ -198,7 +197,7 @@ fn mistaken(rules: &Rules, mistake: Mistake) -> Value {
     }
 }
 
-/// TM-ANSWER-5: what the author of a bot is told about a stray line.
+/// TM-ANSWER-5: the message about a stray line for the bot's author.
 fn stray(message: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(&message[..message.len().min(60)]).into_owned();
     format!("this line is no answer, you printed to stdout; use stderr: {start:?}")

@@ -18,7 +18,7 @@ pub struct Who {
     pub id: u32,
     /// Its kind.
     pub kind: Kind,
-    /// Whose it is.
+    /// Its owner.
     #[serde(rename = "player", serialize_with = "seat_number")]
     #[cfg_attr(test, ts(type = "number"))]
     pub owner: Seat,
@@ -61,7 +61,7 @@ pub struct Spawn {
     pub what: Spawned,
     /// The number of the unit.
     pub id: u32,
-    /// Whose order.
+    /// The player who gave the order.
     #[serde(rename = "player", serialize_with = "seat_number")]
     #[cfg_attr(test, ts(type = "number"))]
     pub owner: Seat,
@@ -99,7 +99,7 @@ pub struct Shield {
     pub from: Tile,
     /// Where the unit is.
     pub to: Tile,
-    /// What the shield is worth.
+    /// The amount of the shield.
     pub amount: Real,
     /// The support.
     pub giver: Who,
@@ -107,22 +107,22 @@ pub struct Shield {
     pub target: u32,
 }
 
-/// A unit destroyed itself, with harm.
+/// A unit destroyed itself and did damage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SelfDestruct {
     /// Where.
     pub at: Tile,
-    /// The tile of each unit it hit, ascending; units that share a tile name it as often.
+    /// The tile of each unit it hit, ascending; a tile is repeated for each unit on it.
     pub tiles: Vec<Tile>,
-    /// What each lost.
+    /// The health each lost.
     pub damage: Real,
     /// Which.
     pub unit: Who,
-    /// Its victims in the frame's list of damages: the first, and how many. The order among them means nothing.
+    /// Its victims in the frame's list of damages: index of the first, and their number. Their order means nothing.
     #[serde(skip)]
     pub damages: (usize, usize),
-    /// Those that died of it, in the frame's list of deaths.
+    /// Those it killed, in the frame's list of deaths.
     #[serde(skip)]
     pub deaths: (usize, usize),
 }
@@ -135,7 +135,7 @@ pub struct Attack {
     pub from: Tile,
     /// Where its target is.
     pub to: Tile,
-    /// What the target loses.
+    /// The health the target loses.
     pub damage: Real,
     /// The attacker.
     pub attacker: Who,
@@ -149,7 +149,7 @@ pub struct Attack {
 pub struct Damage {
     /// Where.
     pub at: Tile,
-    /// The whole damage, also where less health was left.
+    /// The whole damage, even if less health was left.
     pub amount: Real,
     /// Which.
     pub unit: Who,
@@ -163,11 +163,11 @@ pub struct Death {
     pub at: Tile,
     /// Which.
     pub unit: Who,
-    /// Whether its own player had it removed.
+    /// Whether its own player removed it.
     pub removed: bool,
 }
 
-/// All that happened in a frame, each list in the order it happened.
+/// Everything that happened in a frame, each list in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Events {
@@ -208,7 +208,7 @@ pub struct Lists {
     /// By [`Kind::index`], each by ascending id.
     #[cfg_attr(test, ts(type = "Standing[][]"))]
     pub units: [Vec<Standing>; 6],
-    /// Structures marked for removal; for `health` the restores that are left.
+    /// Structures marked for removal; `health` holds the remaining restores.
     pub removals: Vec<Standing>,
     /// Upgraded structures; `health` is 0.
     pub upgrades: Vec<Standing>,
@@ -239,7 +239,7 @@ pub struct Stats {
     pub ms: u32,
 }
 
-/// The board after a frame, or at a deploy phase: what one state line says.
+/// The board after a frame, or at a deploy phase: the content of one state line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Frame {
     /// The turn.
@@ -256,20 +256,20 @@ pub struct Frame {
     pub events: Events,
 }
 
-/// What a step tells.
+/// An event reported by a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A frame of the action phase was played.
     Frame(#[serde(serialize_with = "shared")] Arc<Frame>),
-    /// The restore removed structures whose removal was due; told with the next deploy line.
+    /// The restore removed structures whose removal was due; reported with the next deploy line.
     Restored(Vec<Death>),
     /// The match is over.
     Over(#[serde(serialize_with = "over")] Arc<State>),
 }
 
 impl Event {
-    /// The frame, when it is one.
+    /// The frame, if it is one.
     pub fn frame(&self) -> Option<&Frame> {
         match self {
             Self::Frame(frame) => Some(frame),
@@ -305,7 +305,7 @@ impl Frame {
         Self { turn: state.turn, frame, line: state.line(), stats, lists, events }
     }
 
-    /// The board after the frame that was just played, with what happened in it.
+    /// The board after the frame just played, with its events.
     pub fn take(state: &State, work: &mut Work, frame: i32) -> Self {
         Self::of(state, &work.mobiles, frame, std::mem::take(&mut work.events))
     }

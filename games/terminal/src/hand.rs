@@ -1,4 +1,4 @@
-//! Played choice by choice: structures, upgrades, removals and mobile units, one tile at a time.
+//! Play choice by choice: structures, upgrades, removals and mobile units, one tile at a time.
 
 use agon_game::Seat;
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,9 @@ pub enum Hand {}
 pub enum Choice {
     /// A new structure or mobile unit.
     Place { kind: Placed, x: i8, y: i8 },
-    /// A better structure.
+    /// Upgrade a structure.
     Upgrade { x: i8, y: i8 },
-    /// A structure goes, for a refund.
+    /// Remove a structure, for a refund.
     Remove { x: i8, y: i8 },
 }
 
@@ -69,12 +69,12 @@ impl Choice {
         })
     }
 
-    /// Whether it stands in the second line of an answer. TM-ANSWER-2.
+    /// Whether it belongs in the second line of an answer. TM-ANSWER-2.
     fn is_mobile(self) -> bool {
         matches!(self, Self::Place { kind, .. } if kind.kind().is_mobile())
     }
 
-    /// All that could be asked for on a tile.
+    /// Every choice that could be made on a tile.
     fn on(tile: Tile) -> impl Iterator<Item = Self> {
         let (x, y) = (tile.x() as i8, tile.y() as i8);
         let placed = Placed::ALL.into_iter().map(move |kind| Self::Place { kind, x, y });
@@ -82,7 +82,7 @@ impl Choice {
     }
 }
 
-/// A turn in the making: what stands after the orders so far.
+/// A turn under construction: the board after the orders so far.
 struct Draft<'a> {
     game: &'a Terminal,
     seat: Seat,
@@ -98,7 +98,7 @@ impl<'a> Draft<'a> {
         let mut draft = Self { game, seat, state: *seen, mobiles: Vec::new(), work };
         let Commands { build, deploy } = commands(chosen);
         for order in build.iter().chain(&deploy) {
-            // What is refused changes nothing, and is told when the turn is tried.
+            // A refused order changes nothing, and is reported when the turn is tried.
             let _ = draft.carry_out(order);
         }
         draft.mobiles = std::mem::take(&mut draft.work.mobiles);
@@ -136,7 +136,7 @@ impl agon_game::Hand<Terminal> for Hand {
         *view.state
     }
 
-    /// Whatever `deploy.rs` would carry out after the orders so far. TM-ANSWER-4: no more than an answer may have.
+    /// Everything `deploy.rs` would carry out after the orders so far. TM-ANSWER-4: no more than an answer may have.
     fn choices(game: &Terminal, seat: Seat, seen: &State, chosen: &[Choice]) -> Vec<Choice> {
         if chosen.len() >= usize::from(game.rules().bounds.max_orders) {
             return Vec::new();
@@ -158,14 +158,14 @@ impl agon_game::Hand<Terminal> for Hand {
         order.build.iter().chain(&order.deploy).filter_map(Choice::of).collect()
     }
 
-    /// Structures come first in an order, whenever they were chosen.
+    /// Structures come first in an answer, whenever they were chosen.
     fn entry(chosen: &[Choice], index: usize) -> usize {
         let mut places: Vec<usize> = (0..chosen.len()).collect();
         places.sort_by_key(|&place| chosen[place].is_mobile());
         places.get(index).copied().unwrap_or(index)
     }
 
-    /// What stands, and what is left to spend, before the first frame.
+    /// The board, and the points left to spend, before the first frame.
     fn midway(game: &Terminal, seat: Seat, seen: &State, chosen: &[Choice]) -> Option<State> {
         Some(Draft::new(game, seat, seen, chosen).state)
     }

@@ -2,8 +2,7 @@
 
 use crate::work::{Fate, Mobile, Work};
 
-/// Adds a shield to a mobile unit (TM-HEALTH-1): the health shown is its own and all shields',
-/// summed from the oldest.
+/// Adds a shield to a mobile unit (TM-HEALTH-1): the health shown is its own plus all shields, summed from the oldest.
 #[inline]
 pub fn shield(mobile: &mut Mobile, shields: &mut [f32], stride: usize, amount: f32) {
     let (first, count) = mobile.shields;
@@ -12,9 +11,9 @@ pub fn shield(mobile: &mut Mobile, shields: &mut [f32], stride: usize, amount: f
     sum(mobile, shields, stride);
 }
 
-/// Takes `damage` from a mobile unit. TM-HEALTH-2: a hit of at least all shields takes them all and the
-/// rest from the unit; a smaller one drains the oldest shield first, then the next. TM-HEALTH-4: a hit of at least the
-/// health it shows kills it, even where the sums in 32-bit floats would leave a little.
+/// Takes `damage` from a mobile unit. TM-HEALTH-2: a hit of at least all shields together removes them all and takes
+/// the rest from the unit; a smaller one drains the oldest shield first, then the next. TM-HEALTH-4: a hit of at least
+/// the health shown kills the unit, even if the sums in 32-bit floats would leave a little.
 #[inline]
 pub fn hit(mobile: &mut Mobile, shields: &mut [f32], stride: usize, damage: f32) {
     if damage >= mobile.health {
@@ -48,7 +47,7 @@ fn sum(mobile: &mut Mobile, shields: &[f32], stride: usize) {
     mobile.health = mobile.base + mobile.shielded;
 }
 
-/// Hits mobile unit `target`; whether it was alive and has no health left now (TM-HEALTH-3).
+/// Hits mobile unit `target` and returns whether it was alive and now has no health left (TM-HEALTH-3).
 #[inline]
 pub fn hit_mobile(work: &mut Work, target: usize, damage: f32) -> bool {
     let Work { mobiles, shields, stride, .. } = work;

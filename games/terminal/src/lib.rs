@@ -1,6 +1,6 @@
 //! Terminal: two players, a diamond of structures, and mobile units that run for the far edge.
 //!
-//! The rules are written down in `RULES.md`; each rule's id stands at the function that decides it.
+//! The rules are in `RULES.md`; each rule's id is at the function that decides it.
 
 #![forbid(unsafe_code)]
 
@@ -138,7 +138,7 @@ pub struct Terminal {
     recipe: Recipe,
 }
 
-/// What the matches of one configuration share: its numbers, and a recipe that waits for its seed.
+/// What the matches of one configuration share: its numbers, and a recipe without its seed.
 pub struct Prepared {
     rules: Arc<Rules>,
     recipe: Recipe,

@@ -1,4 +1,4 @@
-//! State lines: the JSON that bots are sent and replays are made of (TM-TALK-2).
+//! State lines: the JSON that is sent to bots and that replays are made of (TM-TALK-2).
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -11,16 +11,16 @@ use crate::rules::Rules;
 use crate::state::{Ending, Player, Real, State};
 use crate::{Terminal, outcome};
 
-/// Whose eyes a line is for: player 2 sees the arena turned, with the players exchanged (TM-TALK-3).
+/// The eyes a line is written for: player 2 sees the arena turned, with the players exchanged (TM-TALK-3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Eyes {
     seat: Seat,
-    /// Before there were upgrades: three numbers in `turnInfo`, and no list of the upgraded (TM-CONFIG-6).
+    /// The form before there were upgrades: three numbers in `turnInfo`, and no list of upgraded structures (TM-CONFIG-6).
     short: bool,
 }
 
 impl Eyes {
-    /// The eyes of a seat under these rules; those of the first are a replay's.
+    /// The eyes of a seat under these rules; a replay uses those of the first seat.
     pub const fn of(rules: &Rules, seat: Seat) -> Self {
         Self { seat, short: rules.before_upgrades }
     }
@@ -38,17 +38,17 @@ impl Eyes {
     }
 }
 
-/// What the end line tells of the match beyond the state.
+/// What the end line says about the match beyond the state.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// Milliseconds the match took.
+    /// Duration of the match, in milliseconds.
     pub duration: u64,
     /// The names of the players.
     pub names: [String; 2],
 }
 
 impl Names {
-    /// What the referee knows of them.
+    /// Takes them from the facts the referee knows.
     pub fn of(facts: &Facts) -> Self {
         let name = |index: usize| facts.names.get(index).cloned().unwrap_or_default();
         Self { duration: facts.wall_ms, names: [name(0), name(1)] }
@@ -61,8 +61,8 @@ struct Line<'a> {
     out: &'a mut Vec<u8>,
 }
 
-/// The lists of units in the line before, and where they stand in the text: most structures stand unchanged through
-/// hundreds of frames, and what is the same again is copied.
+/// The lists of units in the line before, and their place in the text: most structures stay unchanged for hundreds
+/// of frames, and an unchanged list is copied.
 #[derive(Default)]
 struct Before<'a> {
     lists: Option<&'a [Lists; 2]>,
@@ -118,7 +118,7 @@ pub fn end(
     };
     let frame = if turns_over { 0 } else { i32::from(state.last_frames) - 1 };
     let mut line = Line { eyes, out };
-    // Frames and deploy lines so far, less one: the number of the last line.
+    // Frames and deploy lines so far, minus one: the number of the last line.
     line.head(2, state.turn, frame, state.line() - u32::from(turns_over));
     let stats = state.players.map(|player| Stats { hp: player.hp, sp: player.sp, mp: player.mp, ms: 0 });
     line.board(&stats, &board.lists, &mut Before::default());
@@ -233,7 +233,7 @@ impl Line<'_> {
     }
 
     fn statistics(&mut self, game: &Terminal, state: &State, names: &Names) {
-        // The original knows no draw; where ours is one, its line says 0.
+        // The original knows no draws; for a draw here, its line says 0.
         let winner = outcome::winner(state).map_or(0, |seat| self.eyes.player(seat));
         let _ = write!(
             self.out,
@@ -277,7 +277,7 @@ impl Line<'_> {
         self.number(self.eyes.player(unit.owner)).text("]");
     }
 
-    /// The end of an event's entry: its unit, and the one it does it to.
+    /// The end of an event's entry: its unit, and the unit it affects.
     fn pair(&mut self, unit: Who, target: u32) {
         self.text(",").number(unit.kind.index()).text(",\"").number(unit.id).text("\",\"");
         let owner = self.eyes.player(unit.owner);
@@ -294,11 +294,12 @@ impl Line<'_> {
         self
     }
 
-    /// A number with a point, as short as it can be read again. Nearly all have at most one decimal, for which
-    /// there is a way several times as fast as the general one.
+    /// A number with a decimal point, in the shortest form that reads back the same. Nearly all have at most one
+    /// decimal; for these there is a path several times as fast as the general one.
     fn real(&mut self, Real(number): Real) -> &mut Self {
         let tenths = (number * 10.0).round() as i32;
-        // So small that tenths are told apart, and so the only number with one decimal that is read as this.
+        // Small enough that a 32-bit float distinguishes tenths, so it is the only number with one decimal that
+        // reads back as this one.
         if (1..100_000).contains(&tenths) && tenths as f32 / 10.0 == number {
             let last = (tenths % 10) as u8;
             self.number(tenths / 10).out.extend_from_slice(&[b'.', b'0' + last]);
@@ -324,7 +325,7 @@ impl Line<'_> {
     }
 }
 
-/// The number a spawn event has for its unit: the kinds, then removal and upgrade.
+/// The number of its unit in a spawn event: the kinds, then removal and upgrade.
 fn spawned(what: Spawned) -> usize {
     match what {
         Spawned::Unit(kind) => kind.index(),

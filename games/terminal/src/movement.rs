@@ -1,4 +1,4 @@
-//! Stage A of a frame: mobile units step, breach, or find that they can go nowhere.
+//! Stage A of a frame: mobile units step, breach, or find that they have nowhere to go.
 
 use crate::frame;
 use crate::path::next_step;
@@ -8,8 +8,8 @@ use crate::work::{Fate, Work};
 
 /// Moves every mobile unit, by ascending id (TM-MOVE-1).
 ///
-/// TM-MOVE-2: a unit gathers its speed each frame and acts when it has gathered a whole step.
-/// TM-MOVE-3: standing on its target edge it breaches. TM-SELF-1: with nowhere to go it destroys itself.
+/// TM-MOVE-2: a unit accumulates its speed each frame and acts when it has accumulated a whole step.
+/// TM-MOVE-3: on its target edge it breaches. TM-SELF-1: with nowhere to go it destroys itself.
 pub fn move_units(rules: &Rules, state: &mut State, work: &mut Work) {
     for index in 0..work.mobiles.len() {
         let waiting = &mut work.mobiles[index];
@@ -53,7 +53,7 @@ pub fn move_units(rules: &Rules, state: &mut State, work: &mut Work) {
     }
 }
 
-/// TM-MOVE-4: a breach costs the enemy health and brings structure points, both at once.
+/// TM-MOVE-4: a breach costs the enemy health and earns structure points, both at once.
 fn breach(state: &mut State, own: usize, damage: f32, metal: f32) {
     state.players[1 - own].hp.0 -= damage;
     let player = &mut state.players[own];

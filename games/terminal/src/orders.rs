@@ -1,4 +1,4 @@
-//! What a bot asks for in one turn, and why it may be refused.
+//! The orders of a bot in one turn, and why one may be refused.
 
 use agon_game::pack::{Reader, put_varint};
 use agon_game::{Reason, Seat};
@@ -6,7 +6,7 @@ use agon_game::{Reason, Seat};
 use crate::arena::{SIDE, Tile};
 use crate::rules::Kind;
 
-/// What an order wants done.
+/// What an order asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Place a unit of this kind.
@@ -15,30 +15,30 @@ pub enum Action {
     Remove,
     /// Upgrade a structure.
     Upgrade,
-    /// Something the configuration has no shorthand for, or no triple at all; [`Order::mistake`] says which.
+    /// Something without a shorthand in the configuration, or not even a triple; [`Order::mistake`] says which.
     Unknown,
 }
 
-/// What is wrong with an entry that is no order.
+/// What is wrong with an entry that is not an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mistake {
-    /// Any of these: it is empty, or from a replay that does not say which.
+    /// Any mistake: the entry is empty, or from a replay that does not say which.
     Any,
     /// Not of three elements.
     Count,
-    /// The first element is no text.
+    /// The first element is not a string.
     NoText,
-    /// A coordinate is no whole number.
+    /// A coordinate is not a whole number.
     NotWhole,
-    /// A shorthand the configuration does not have, and that cannot be shown.
+    /// A shorthand that the configuration does not have and that cannot be displayed.
     Odd,
-    /// A shorthand the configuration does not have: its first two characters in printable ASCII (a 0 where there
-    /// is one only), and whether there are more.
+    /// A shorthand that the configuration does not have: its first two characters in printable ASCII (a 0 if there is
+    /// only one), and whether there are more.
     Shorthand([u8; 2], bool),
 }
 
 impl Mistake {
-    /// What is wrong with this shorthand, which the configuration does not have.
+    /// The mistake for this shorthand, which the configuration does not have.
     pub fn shorthand(name: &str) -> Self {
         match *name.as_bytes() {
             [first @ b'!'..=b'~'] => Self::Shorthand([first, 0], false),
@@ -50,13 +50,13 @@ impl Mistake {
     }
 }
 
-/// One entry of an answer. Coordinates are those of the arena, for both players, and may lie anywhere. Where there is
-/// no tile because nothing was understood, they hold the [`Mistake`].
+/// One entry of an answer. Coordinates are those of the arena, for both players, and may lie anywhere. If nothing was
+/// understood and so there is no tile, they hold the [`Mistake`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Order {
     /// What.
     pub action: Action,
-    /// Column, from 0 at the left; what lies beyond [`Order::LEAST`] or [`Order::MOST`] is moved there.
+    /// Column, from 0 at the left; clamped to [`Order::LEAST`] and [`Order::MOST`].
     pub x: i8,
     /// Row, from 0 at the bottom, with the same bounds.
     pub y: i8,
@@ -73,13 +73,13 @@ impl Order {
     /// The largest coordinate.
     pub const MOST: i8 = i8::MAX;
 
-    /// TM-TALK-3: a coordinate as `seat` counts, or one of its own as the arena does: player 2 counts from its own
-    /// corner. A replay may hold any.
+    /// TM-TALK-3: converts a coordinate between the arena's count and that of `seat`: player 2 counts from its own
+    /// corner. A replay may hold any value.
     pub fn turned(seat: Seat, at: i8) -> i8 {
         if seat.index() == 0 { at } else { ((SIDE - 1) as i8).saturating_sub(at) }
     }
 
-    /// An entry that is no order.
+    /// An entry that is not an order.
     pub fn wrong(mistake: Mistake) -> Self {
         let (x, y) = match mistake {
             Mistake::Any => (0, 0),
@@ -92,7 +92,7 @@ impl Order {
         Self { action: Action::Unknown, x: x as i8, y: y as i8 }
     }
 
-    /// What is wrong with an entry that is no order.
+    /// What is wrong with an entry that is not an order.
     pub fn mistake(&self) -> Mistake {
         let (x, y) = (self.x as u8, self.y as u8);
         match (x, y & 0x7f) {
@@ -112,17 +112,17 @@ impl Order {
     }
 }
 
-/// An answer of two lines, each in the order to be done (TM-ANSWER-1).
+/// An answer of two lines, each in order of execution (TM-ANSWER-1).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Commands {
     /// The first line: structures, removals and upgrades.
     pub build: Vec<Order>,
-    /// The second line: mobile units, and whatever else is to be done after both first lines.
+    /// The second line: mobile units, and anything else to be done after both first lines.
     pub deploy: Vec<Order>,
 }
 
 impl Commands {
-    /// Appends the canonical bytes: two lists of a byte for the action and two for the tile.
+    /// Appends the canonical bytes: two lists, each entry one byte for the action and two for the tile.
     pub fn pack(&self, out: &mut Vec<u8>) {
         for list in [&self.build, &self.deploy] {
             put_varint(out, list.len() as u64);
@@ -163,7 +163,7 @@ impl Commands {
     }
 }
 
-/// Why an order is not carried out. Tiles are as the player's own bot counts them.
+/// Why an order is not carried out. Tiles are in the coordinates of the player's own bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Not a triple, or no such shorthand.
@@ -186,13 +186,13 @@ pub enum Refusal {
     MobilePoints(Real1, Real1),
     /// No structure there to upgrade or remove.
     NothingThere(Tile),
-    /// Upgraded already.
+    /// Already upgraded.
     AlreadyUpgraded(Tile),
     /// There is no upgrade of this kind.
     NoUpgrade(Kind),
     /// It would have no health left.
     WouldDie(Tile),
-    /// Marked for removal already.
+    /// Already marked for removal.
     AlreadyMarked(Tile),
     /// Not on one of the player's own edges.
     NotOnEdge(Tile),
@@ -263,7 +263,7 @@ impl std::fmt::Display for Mistake {
     }
 }
 
-/// A coordinate as it was written, as far as it was kept.
+/// A coordinate as it was written, as far as that is known.
 fn written(at: i8) -> String {
     match at {
         Order::MOST => format!("{} or more", Order::MOST),
@@ -298,7 +298,7 @@ impl Reason for Refusal {
         }
     }
 
-    /// Many good algos order every turn what they want to be so.
+    /// Many good algos repeat their whole plan as orders every turn.
     fn is_harmless(&self) -> bool {
         matches!(self, Self::AlreadyMarked(_) | Self::AlreadyUpgraded(_))
     }

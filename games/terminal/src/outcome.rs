@@ -1,12 +1,12 @@
-//! Who won, and the statistics of a match that is over.
+//! Who won, and the statistics of a finished match.
 
 use agon_game::{Outcome, Seat};
 
 use crate::rules::Rules;
 use crate::state::{Ending, Real, State, tenth};
 
-/// How the match ended (TM-END-3): more health wins, where less than none is none; with equal health
-/// less computation time (TM-END-4); with equal time it is a draw (TM-END-5).
+/// How the match ended (TM-END-3): more health wins, with negative health counting as none; with
+/// equal health less computation time (TM-END-4); with equal time it is a draw (TM-END-5).
 pub fn outcome(state: &State) -> Option<Outcome> {
     let ending = state.ending?;
     let scores = state.players.map(|player| f64::from(player.hp.0.max(0.0)));
@@ -26,7 +26,7 @@ pub fn outcome(state: &State) -> Option<Outcome> {
             false => ", equal health, decided by computation time",
         });
     }
-    // TM-CLOCK-1: nothing else says that health went to slowness and not to the other player.
+    // TM-CLOCK-1: nothing else shows that health was lost to slowness and not to the other player.
     for (seat, player) in (1..).zip(&state.players).filter(|(_, player)| player.time_damage.0 > 0.0) {
         let lost = player.time_damage.0;
         reason.push_str(&format!("; player {seat} lost {lost} health to slow answers [TM-CLOCK-1]"));
@@ -36,12 +36,12 @@ pub fn outcome(state: &State) -> Option<Outcome> {
     }))
 }
 
-/// The winner of a match that is over; none for a draw.
+/// The winner of a finished match; `None` for a draw.
 pub fn winner(state: &State) -> Option<Seat> {
     outcome(state)?.winner()
 }
 
-/// The structure points that stand on the board.
+/// The structure points standing on the board.
 pub fn left_on_board(rules: &Rules, state: &State, seat: Seat) -> Real {
     let own = state.structures().iter().filter(|structure| structure.owner() == seat);
     Real(own.fold(0.0, |sum, structure| tenth(sum + rules.worth(structure.kind(), structure.upgraded()))))

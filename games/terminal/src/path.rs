@@ -1,4 +1,4 @@
-//! Where mobile units go: the shortest way to the target edge, or to the deepest tile there is.
+//! Where mobile units go: the shortest way to the target edge, or to the deepest reachable tile.
 
 use crate::arena::{Board, Edge, Tile};
 use crate::work::{Mobile, Work};
@@ -6,22 +6,22 @@ use crate::work::{Mobile, Work};
 /// Up, down, right, left, as offsets of [`Tile::index`].
 const AROUND: [isize; 4] = [32, -32, 1, -1];
 
-/// Distances to an edge, or in pockets cut off from it to the pocket's deepest tile.
+/// Distances to an edge, or, in pockets cut off from it, to the pocket's deepest tile.
 #[derive(Clone, Default)]
 pub struct Field {
-    /// Raised whenever the distances change; 0 while they do not fit the structures that stand.
+    /// Raised whenever the distances change; 0 while they do not match the standing structures.
     version: u32,
-    /// How often the distances were counted.
+    /// How often the distances were computed.
     counted: u32,
-    /// By distance, the tiles that are so many steps away.
+    /// By distance, the tiles that many steps away.
     rings: Vec<Board>,
-    /// The open tiles no distance is known of so far.
+    /// The open tiles without a known distance so far.
     rest: Board,
 }
 
 /// The tile a unit steps to next; `None` when it stands on the best tile it can reach (TM-PATH-5).
 ///
-/// Everything is decided anew for each step, from the structures that stood at the start of the frame.
+/// Everything is decided anew for each step, from the structures standing at the start of the frame.
 #[inline]
 pub fn next_step(work: &mut Work, mobile: &mut Mobile) -> Option<Tile> {
     let way = &mut work.ways[mobile.edge.index()];
@@ -46,9 +46,9 @@ pub fn next_step(work: &mut Work, mobile: &mut Mobile) -> Option<Tile> {
 
 /// Chooses among the neighbours that are one step nearer: up, down, right, left.
 ///
-/// TM-PATH-4: after a horizontal step, and at the start, a vertical one is preferred; after a
-/// vertical one a horizontal. TM-PATH-6: of two on the preferred axis the one towards the target
-/// edge. TM-PATH-7: of two on the other axis the left one (the lower one), for both players.
+/// TM-PATH-4: after a horizontal step, and at the start, a vertical one is preferred; after a vertical one, a
+/// horizontal one. TM-PATH-6: of two on the preferred axis, the one towards the target edge. TM-PATH-7: of
+/// two on the other axis, the left one (the lower one), for both players.
 #[inline]
 fn choose(mobile: &Mobile, [up, down, right, left]: [bool; 4]) -> Option<isize> {
     let vertical = |towards: bool| match (up, down) {
@@ -71,17 +71,17 @@ fn choose(mobile: &Mobile, [up, down, right, left]: [bool; 4]) -> Option<isize> 
 }
 
 impl Field {
-    /// Says that a structure has gone or come.
+    /// Invalidates the distances because a structure has gone or come.
     pub fn forget(&mut self) {
         self.version = 0;
     }
 
-    /// The steps to go from a tile, where they are known.
+    /// The steps to go from a tile, if known.
     fn distance(&self, tile: Tile) -> Option<u16> {
         self.rings.iter().position(|ring| ring.contains(tile)).map(|distance| distance as u16)
     }
 
-    /// TM-PATH-2: where the target edge can be reached, all its open tiles are goals alike, and structures of
+    /// TM-PATH-2: if the target edge can be reached, all its open tiles are equal goals, and structures of
     /// both players block (`open` holds the tiles without any).
     fn lead_to_edge(&mut self, open: Board, edge: Edge) {
         self.counted += 1;
@@ -108,7 +108,7 @@ impl Field {
     }
 
     /// Counts the steps from `goals`, which are open, to every open tile they can be reached from. Pockets
-    /// have no tile in common, so their rings lie in the same boards.
+    /// have no tile in common, so their rings share the same boards.
     fn spread(&mut self, goals: Board) {
         let (mut front, mut distance) = (goals, 0);
         while !front.is_empty() {
@@ -123,7 +123,7 @@ impl Field {
     }
 }
 
-/// How far it is from every tile to an edge, for bots: the structures of a state, and more that are planned.
+/// The distance from every tile to an edge, for bots: with the structures of a state, and planned ones.
 pub struct Survey {
     open: Board,
     ways: [Field; 4],
@@ -143,7 +143,7 @@ impl Survey {
         self.ways.iter_mut().for_each(Field::forget);
     }
 
-    /// Steps from a start tile to its target edge; `None` where there is no way.
+    /// Steps from a start tile to its target edge; `None` if there is no way.
     pub fn steps(&mut self, tile: Tile) -> Option<u16> {
         let edge = Edge::opposite(tile);
         let way = &mut self.ways[edge.index()];

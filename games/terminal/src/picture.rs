@@ -12,10 +12,9 @@ pub fn picture(state: &State, eyes: Option<Seat>) -> Picture {
     frame(&Frame::of(state, &[], -1, Events::default()), eyes)
 }
 
-/// The arena after a frame. Structures are letters (w wall, s support, t turret; capital when upgraded, x when
-/// marked for removal), which stand in their owner's half. Mobile units go anywhere and are told apart without colours,
-/// too: 1 scout, 2 demolisher, 3 interceptor of player 1, and 4 to 6 of player 2. * are several units of a player, # of
-/// both.
+/// The arena after a frame. Structures are letters (w wall, s support, t turret; capital when upgraded, x when marked for
+/// removal) in their owner's half. Mobile units go anywhere and can be told apart without colours: 1 scout, 2 demolisher,
+/// 3 interceptor of player 1, and 4 to 6 of player 2. * stands for several units of one player, # for units of both.
 pub fn frame(frame: &Frame, eyes: Option<Seat>) -> Picture {
     let turned = eyes.is_some_and(|seat| seat.index() == 1);
     let mut cells = vec![(Ink::Dim, '.'); crate::arena::GRID];
@@ -63,14 +62,14 @@ fn moment(frame: &Frame) -> String {
     }
 }
 
-/// The arena is so narrow in its first and last rows that text fits into its corners.
+/// The first and last rows of the arena are so narrow that text fits into its corners.
 const TEXT_BESIDE_TIP: i32 = 19;
 
 fn is_tip(row: i32) -> bool {
     !(3..SIDE - 3).contains(&row)
 }
 
-/// What the letters mean.
+/// The meaning of the letters.
 const LEGEND: [&str; 10] = [
     "w wall",
     "s support",
@@ -84,13 +83,13 @@ const LEGEND: [&str; 10] = [
     "# several of both players",
 ];
 
-/// What stands beside a row of the arena: each player at its corner, and what the letters mean.
+/// The text beside a row of the arena: each player at its corner, and the meaning of the letters.
 fn beside(picture: &mut Picture, frame: &Frame, row: i32, turned: bool) {
     let stats = |upper: bool, line: i32| {
         let index = usize::from(upper != turned);
         let stats = &frame.stats[index];
         let text = match line {
-            // Which turn it was that cost health (TM-CLOCK-1).
+            // Shows which turn cost health (TM-CLOCK-1).
             0 if stats.ms >= 1_000 => {
                 format!("player {}, last answer {:.1} s", index + 1, f64::from(stats.ms / 100) / 10.0)
             }
@@ -133,7 +132,7 @@ mod tests {
     fn units_are_told_apart_without_colours() {
         let unit = |x, y| Standing { at: Tile::at(x, y).expect("a tile"), health: Real(9.0), id: 1 };
         let mut lists = [Lists::default(), Lists::default()];
-        // Player 1 has one of each and two on a tile; so has player 2, with one beside a unit of player 1.
+        // Player 1 has one of each kind and two on a tile; so has player 2, with one sharing a tile with a unit of player 1.
         for (list, row) in lists.iter_mut().zip([12, 15]) {
             list.units[0].push(unit(10, row));
             list.units[3].extend([unit(12, 13), unit(11, row), unit(14, row), unit(14, row)]);

@@ -1,4 +1,4 @@
-//! The original's replay files: reading them as matches, and writing ours.
+//! The original's replay files: reads them as matches, and writes ours.
 //!
 //! A replay is text: the configuration on the first line that is not blank, then every state line of
 //! player 1 (TM-TALK-6).
@@ -21,7 +21,7 @@ pub(crate) type Entry<'a> = (i32, i32, f32, &'a str);
 type Pair = [i32; 2];
 /// A self-destruction: tile, tiles hit, damage, kind, id, player.
 pub(crate) type Blast<'a> = (Pair, Vec<Pair>, f32, i32, &'a str, u8);
-/// A breach or a damage: tile, number, kind, id, player.
+/// A breach or damage: tile, number, kind, id, player.
 pub(crate) type Hit<'a> = (Pair, f32, i32, &'a str, u8);
 /// A shield or an attack: from, to, number, kind, id, target's id, player.
 pub(crate) type Given<'a> = (Pair, Pair, f32, i32, &'a str, &'a str, u8);
@@ -30,7 +30,7 @@ pub(crate) type Moved<'a> = (Pair, Pair, [f32; 2], i32, &'a str, u8);
 /// A death: tile, kind, id, player, whether by its own player.
 pub(crate) type Died<'a> = (Pair, i32, &'a str, u8, bool);
 
-/// A state line as it is written.
+/// A state line as written.
 #[derive(Deserialize, Debug)]
 pub(crate) struct StateLine<'a> {
     #[serde(rename = "turnInfo")]
@@ -49,7 +49,7 @@ pub(crate) struct StateLine<'a> {
     pub end_stats: Option<EndStats>,
 }
 
-/// The events of a state line as they are written.
+/// The events of a state line as written.
 #[derive(Deserialize, Debug, PartialEq)]
 pub(crate) struct EventLists<'a> {
     #[serde(rename = "selfDestruct", borrow)]
@@ -106,7 +106,7 @@ pub struct Recorded {
     pub setup: Setup,
     /// For each turn the answers of both players.
     pub turns: Vec<Turn>,
-    /// The names of the players; empty where the replay has no end line.
+    /// The names of the players; empty if the replay has no end line.
     pub names: [String; 2],
     /// Whether there is an end line.
     pub whole: bool,
@@ -117,18 +117,18 @@ pub struct Recorded {
 pub struct Turn {
     /// Their answers, for [`agon_game::Game::play`].
     pub answers: [(Seat, Answer<Commands>); 2],
-    /// Whose bot the record says was stopped for time in this turn.
+    /// The seats whose bot was stopped for time in this turn, according to the record.
     pub stopped: Seats,
 }
 
-/// A line longer than this is refused.
+/// Size limit of a line, in bytes; a longer one is refused.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// The configuration line and the state lines of a replay. What a file that was cut has of its last line is left out.
+/// The configuration line and the state lines of a replay. A last line that was cut off is left out.
 pub(crate) fn lines(record: &[u8]) -> Result<(&str, Vec<&str>), Unreadable> {
     let text = match std::str::from_utf8(record) {
         Ok(text) => text,
-        // The cut may be inside of a character.
+        // The cut may be inside a character.
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&record[..error.valid_up_to()]).expect("it is valid up to there")
         }
@@ -262,8 +262,8 @@ struct Stage {
 impl Stage {
     const FIRST: Self = Self { second: false, seat: Seat::new(0) };
 
-    /// The line that the next order was in: a mobile unit was in a second line, anything else in the first line that
-    /// has not passed yet. None when no order can come here.
+    /// The line the next order was in: a mobile unit was in a second line, anything else in the first line not yet
+    /// passed. `None` when no order can come here.
     fn next(self, seat: Seat, mobile: bool) -> Option<Self> {
         let lines = [Self { second: false, seat }, Self { second: true, seat }];
         lines.into_iter().find(|line| *line >= self && (line.second || !mobile))
@@ -271,10 +271,10 @@ impl Stage {
 }
 
 /// TM-TALK-6: a crash shows only in the end line; it happened in the last turn. So did a stop for time, unless the
-/// bot took less than the limit there: then it was stopped before, and the last turn is its crash (TM-CLOCK-4).
+/// bot took less than the limit there: then it was stopped earlier, and the last turn is its crash (TM-CLOCK-4).
 fn crashes(recorded: &mut Recorded, line: &StateLine<'_>, stats: &EndStats) {
     let Some(last) = recorded.turns.len().checked_sub(1) else { return };
-    // After the last turn of all, the end line has the number of the turn that would have followed.
+    // After the very last turn, the end line has the number of the turn that would have followed.
     let after = line.turn_info[1] - last as i64;
     if !(0..=1).contains(&after) {
         return;
@@ -293,7 +293,7 @@ fn crashes(recorded: &mut Recorded, line: &StateLine<'_>, stats: &EndStats) {
     }
 }
 
-/// Plays a recorded turn and collects what was told.
+/// Plays a recorded turn and collects its events.
 pub(crate) fn play(game: &Terminal, state: &mut State, work: &mut Work, recorded: &Turn) -> Told {
     let mut told = Told::default();
     turn::play(game, state, work, &recorded.answers, &mut told);
@@ -304,7 +304,7 @@ pub(crate) fn play(game: &Terminal, state: &mut State, work: &mut Work, recorded
     told
 }
 
-/// What a turn told.
+/// The events of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub frames: Vec<std::sync::Arc<Frame>>,
@@ -326,8 +326,8 @@ impl Sink<Terminal> for Told {
     }
 }
 
-/// Writes a match as a replay file: the configuration, then all state lines as player 1 sees them.
-/// `answers` holds both answers of each turn; what follows after the end of the match is left out.
+/// Writes a match as a replay file: the configuration, then all state lines as player 1 sees them. `answers` holds
+/// both answers of each turn; anything after the end of the match is left out.
 pub fn export(game: &Terminal, answers: &[Answers<Commands>], facts: &Facts, out: &mut Vec<u8>) {
     use agon_game::Game as _;
     let eyes = Eyes::of(game.rules(), Seat::new(0));

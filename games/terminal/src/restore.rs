@@ -1,11 +1,10 @@
-//! The restore that opens each turn but the first: decay, income, removals.
+//! The restore that opens each turn except the first: decay, income, removals.
 
 use crate::frame::{Death, Who};
 use crate::rules::Rules;
 use crate::state::{Real, State, tenth};
 
-/// Restores both players and opens the next turn. Gives the structures that were removed, when somebody
-/// `listens`. Health never changes here.
+/// Restores both players and opens the next turn. Returns the removed structures if `listens` is set. Health never changes here.
 pub fn restore(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
     state.turn += 1;
     let resources = &rules.resources;
@@ -20,8 +19,8 @@ pub fn restore(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
         made_mp[structure.owner().index()] += form.generates_resource2;
     }
     for (index, player) in state.players.iter_mut().enumerate() {
-        // TM-RESTORE-1: mobile points decay first; TM-RESTORE-2: then income, growing by the schedule, up
-        // to the cap; TM-RESTORE-3: what structures make comes with the income.
+        // TM-RESTORE-1: mobile points decay first; TM-RESTORE-2: then income, growing by the schedule, up to the cap;
+        // TM-RESTORE-3: points made by structures come with the income.
         let kept = tenth(player.mp.0 * (1.0 - resources.bit_decay_per_round));
         player.mp_spoiled = Real(tenth(player.mp_spoiled.0 + (player.mp.0 - kept)));
         let mp = tenth(kept + resources.bits_per_round + growth + made_mp[index]);
@@ -42,7 +41,7 @@ fn count_down(state: &mut State) {
 }
 
 /// TM-RESTORE-4: at 0 the structure goes, and its refund is paid after the income, by ascending ids. TM-RESTORE-5: the
-/// refund is a share of all that was paid for it, by its health.
+/// refund is a share of everything paid for it, in proportion to its health.
 fn remove_due(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
     let mut removed = Vec::new();
     let mut due = false;

@@ -1,6 +1,6 @@
-//! Every number of the game, with the names of the original configuration.
+//! Every number of the game, named as in the original configuration.
 //!
-//! How a configuration file becomes these numbers is [`crate::config`]'s matter.
+//! [`crate::config`] turns a configuration file into these numbers.
 
 use crate::arena::Reach;
 
@@ -37,7 +37,7 @@ impl Kind {
         self.index() >= 3
     }
 
-    /// The name people read.
+    /// Its name for people.
     pub const fn name(self) -> &'static str {
         ["Wall", "Support", "Turret", "Scout", "Demolisher", "Interceptor"][self.index()]
     }
@@ -60,13 +60,13 @@ pub struct Form {
     pub attack_damage_tower: f32,
     /// How far it shoots.
     pub attack_range: Reach,
-    /// What one shield is worth at least.
+    /// The base amount of one shield.
     pub shield_per_unit: f32,
-    /// How far it gives shields.
+    /// The range of its shields.
     pub shield_range: Reach,
-    /// What a shield is worth more for each row away from the giver's own corner.
+    /// Added to a shield for each row between the giver and its own corner.
     pub shield_bonus_per_y: f32,
-    /// Share of a step made in a frame.
+    /// Share of a step made per frame.
     pub speed: f32,
     /// Health the enemy loses when it breaches.
     pub player_breach_damage: f32,
@@ -76,11 +76,11 @@ pub struct Form {
     pub self_destruct_damage_walker: f32,
     /// Damage of its self-destruction to structures.
     pub self_destruct_damage_tower: f32,
-    /// How far its self-destruction reaches.
+    /// The range of its self-destruction.
     pub self_destruct_range: Reach,
     /// Steps it must have made before its self-destruction does harm.
     pub self_destruct_steps_required: u32,
-    /// Share of the cost that comes back when it is removed.
+    /// Share of the cost refunded when it is removed.
     pub refund_percentage: f32,
     /// Restores until a removal is done.
     pub turns_required_to_remove: u8,
@@ -93,9 +93,9 @@ pub struct Form {
 /// The numbers of a kind, in both forms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
-    /// What orders call it.
+    /// Its shorthand in orders.
     pub shorthand: String,
-    /// As built, and as upgraded; equal where there is no upgrade.
+    /// As built, and as upgraded; equal if there is no upgrade.
     pub forms: [Form; 2],
     /// Whether there is an upgrade.
     pub upgradable: bool,
@@ -114,20 +114,20 @@ pub struct Resources {
     pub cores_per_round: f32,
     /// Mobile points of each later turn.
     pub bits_per_round: f32,
-    /// Mobile points more, each time the schedule comes round.
+    /// Added to the mobile points per turn each time the schedule comes round.
     pub bit_growth_rate: f32,
-    /// Turns between two such growths; 0 for none.
+    /// Turns between two such increases; 0 for none.
     pub turn_interval_for_bit_schedule: u32,
     /// Share of the mobile points lost at each restore.
     pub bit_decay_per_round: f32,
-    /// The most mobile points after income.
+    /// Upper limit on mobile points after income.
     pub max_bits: f32,
 }
 
 /// The clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// Milliseconds that cost nothing.
+    /// Milliseconds free of charge.
     pub wait_time_bot_soft: u32,
     /// Milliseconds after which a bot is stopped.
     pub wait_time_bot_max: u32,
@@ -135,12 +135,12 @@ pub struct Timing {
     pub pauses_ms: [u32; 2],
 }
 
-/// Bounds that the original does not write down. They stand under the key `agon` of a configuration.
+/// Bounds that the original does not specify, under the key `agon` of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The match ends when this turn would start.
     pub max_turns: u16,
-    /// After so many frames of a turn every mobile unit is removed.
+    /// After this many frames of a turn every mobile unit is removed.
     pub max_frames_per_turn: u16,
     /// Entries of an answer beyond this are rejected.
     pub max_orders: u16,
@@ -155,9 +155,9 @@ pub struct Bounds {
 pub struct Rules {
     /// The six kinds of units, by [`Kind::index`].
     pub units: [Unit; 6],
-    /// What orders call a removal.
+    /// The shorthand for a removal in orders.
     pub remove: String,
-    /// What orders call an upgrade.
+    /// The shorthand for an upgrade in orders.
     pub upgrade: String,
     /// Whether the configuration is from before there were upgrades: state lines have no list of them (TM-CONFIG-6).
     pub before_upgrades: bool,
@@ -176,7 +176,7 @@ impl Rules {
         &self.units[kind.index()].forms[upgraded as usize]
     }
 
-    /// The structure points that stand in a structure: its cost, and its upgrade's (TM-RESTORE-5).
+    /// The structure points a structure is worth: its cost, plus that of its upgrade (TM-RESTORE-5).
     pub fn worth(&self, kind: Kind, upgraded: bool) -> f32 {
         let [base, better] = &self.units[kind.index()].forms;
         if upgraded { base.cost1 + better.cost1 } else { base.cost1 }

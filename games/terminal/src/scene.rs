@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::frame::{Events, Frame, Lists};
 use crate::state::{Real, State};
 
-/// The board as a frame has it, and what else is known of the players.
+/// The board in the form of a frame, and further facts about the players.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Scene {
@@ -16,7 +16,7 @@ pub(crate) struct Scene {
     units: [Lists; 2],
 }
 
-/// What is known of a player.
+/// Facts about a player.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct Player {

@@ -1,4 +1,4 @@
-//! Stage C of a frame: mobile units that can go nowhere destroy themselves.
+//! Stage C of a frame: mobile units with nowhere to go destroy themselves.
 
 use crate::frame;
 use crate::health::hit_mobile;
@@ -9,13 +9,13 @@ use crate::work::{Fate, Mobile, NONE, Work};
 /// Carries out the self-destructions of this frame, by ascending id (TM-SELF-1).
 pub fn self_destruct(rules: &Rules, state: &mut State, work: &mut Work) {
     for index in 0..work.mobiles.len() {
-        // A unit that another one's self-destruction has killed before its turn goes off all the same.
+        // A unit killed by another self-destruction before its turn still goes off.
         if !work.mobiles[index].exploding {
             continue;
         }
         let mobile = work.mobiles[index];
         let form = rules.form(mobile.kind, false);
-        // TM-SELF-2: it does harm only after enough steps.
+        // TM-SELF-2: it does damage only after enough steps.
         if mobile.steps >= form.self_destruct_steps_required {
             go_off(rules, state, work, &mobile, form);
         }
@@ -30,8 +30,8 @@ pub fn self_destruct(rules: &Rules, state: &mut State, work: &mut Work) {
     }
 }
 
-/// TM-SELF-3: every enemy unit in range loses the configured damage, mobile units one number and
-/// structures another; also those that lost their last health earlier in this frame.
+/// TM-SELF-3: every enemy unit in range takes the configured damage, with one number for mobile units
+/// and another for structures; also those that lost their last health earlier in this frame.
 fn go_off(rules: &Rules, state: &mut State, work: &mut Work, mobile: &Mobile, form: &Form) {
     let range = &form.self_destruct_range;
     let (to_mobiles, to_structures) = (form.self_destruct_damage_walker, form.self_destruct_damage_tower);
@@ -90,7 +90,7 @@ fn go_off(rules: &Rules, state: &mut State, work: &mut Work, mobile: &Mobile, fo
             let (at, damage) = (mobile.tile, Real(damage));
             work.events.self_destruct.push(frame::SelfDestruct { at, tiles, damage, unit, damages, deaths });
         };
-        // TM-SELF-5: one event where both damages are equal, else one for each.
+        // TM-SELF-5: one event if both damages are equal, else one for each.
         if to_mobiles == to_structures {
             first.extend(second);
             tell(first, to_mobiles);
@@ -101,7 +101,7 @@ fn go_off(rules: &Rules, state: &mut State, work: &mut Work, mobile: &Mobile, fo
     }
 }
 
-/// Takes `damage` from a structure; with no health left it is no target any more (TM-HEALTH-3).
+/// Takes `damage` from a structure; with no health left it is no longer a target (TM-HEALTH-3).
 #[inline]
 pub fn hit_structure(state: &mut State, work: &mut Work, slot: u16, damage: f32) {
     let structure = &mut state.structures_mut()[usize::from(slot)];
@@ -121,7 +121,7 @@ pub fn hit_structure(state: &mut State, work: &mut Work, slot: u16, damage: f32)
     }
 }
 
-/// Books a mobile unit that died: its mobile points are destroyed.
+/// Records the death of a mobile unit: its mobile points count as destroyed.
 #[inline]
 pub fn bury_mobile(rules: &Rules, state: &mut State, work: &mut Work, mobile: &Mobile) {
     let player = &mut state.players[mobile.owner.index()];

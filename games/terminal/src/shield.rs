@@ -1,4 +1,4 @@
-//! Stage B of a frame: supports shield the mobile units that came into their range.
+//! Stage B of a frame: supports shield mobile units that came into range.
 
 use agon_game::Seat;
 
@@ -26,7 +26,7 @@ pub fn give_shields(rules: &Rules, state: &State, work: &mut Work) {
                 fresh &= fresh - 1;
                 let giver = state.structures()[usize::from(slot)];
                 let amount = worth(rules.form(giver.kind(), giver.upgraded()), giver);
-                // TM-SHIELD-4: a unit that destroys itself in this frame is shielded without effect.
+                // TM-SHIELD-4: shielding a unit that destroys itself in this frame has no effect.
                 if !mobile.exploding {
                     health::shield(mobile, shields, *stride, amount);
                 }
@@ -47,7 +47,7 @@ pub fn give_shields(rules: &Rules, state: &State, work: &mut Work) {
     }
 }
 
-/// What a shield of `giver` is worth: more for each row between it and its player's corner (TM-SHIELD-3).
+/// The amount of a shield by `giver`: more for each row between it and its player's corner (TM-SHIELD-3).
 pub fn worth(form: &Form, giver: Structure) -> f32 {
     let rows = if giver.owner() == Seat::new(0) { giver.tile().y() } else { 27 - giver.tile().y() };
     form.shield_per_unit + form.shield_bonus_per_y * rows as f32

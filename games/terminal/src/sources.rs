@@ -1,4 +1,4 @@
-//! The files that decide and prove rules, for whoever looks a rule up.
+//! The files that implement and test rules, for looking up a rule.
 
 /// `(path, text)` of each file.
 pub const SOURCES: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! The bots to begin with: the examples of `bots`, as they are.
+//! The starter bots: the examples in `bots`, as they are.
 
 use agon_game::{Language, Starter, starter_files};
 

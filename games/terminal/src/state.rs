@@ -8,7 +8,7 @@ use agon_game::pack::{Reader, put_varint};
 use crate::arena::{TILES, Tile};
 use crate::rules::{Kind, Rules};
 
-/// A 32-bit float of the original: compared and stored by its bits.
+/// A 32-bit float of the original, compared and stored by its bits.
 #[derive(Clone, Copy, Default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(type = "number"))]
 pub struct Real(pub f32);
@@ -27,7 +27,7 @@ impl std::fmt::Debug for Real {
     }
 }
 
-/// The nearest tenth, halves up, in 32-bit floats (TM-POINTS-1).
+/// Rounds to the nearest tenth, halves up, in 32-bit floats (TM-POINTS-1).
 #[inline]
 pub fn tenth(value: f32) -> f32 {
     (value * 10.0 + 0.5).floor() / 10.0
@@ -36,7 +36,7 @@ pub fn tenth(value: f32) -> f32 {
 /// A structure, packed into eight bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Structure {
-    /// Id (19 bits), kind and form (3 bits), tile (10 bits): ordered as the ids are.
+    /// Id (19 bits), kind and form (3 bits), tile (10 bits): sorts by id.
     key: u32,
     /// Its health.
     pub health: Real,
@@ -50,7 +50,7 @@ impl Structure {
         Self { key: id << 13 | form << 10 | tile.index() as u32, health: Real(health) }
     }
 
-    /// Its number, higher for later ones.
+    /// Its number, higher for later structures.
     #[inline]
     pub const fn id(self) -> u32 {
         self.key >> 13
@@ -74,7 +74,7 @@ impl Structure {
         Tile::known((self.key & 1023) as usize)
     }
 
-    /// Whose it is: structures never stand in the other half (TM-BUILD-2).
+    /// Its owner: structures never stand in the other half (TM-BUILD-2).
     #[inline]
     pub const fn owner(self) -> Seat {
         self.tile().owner()
@@ -111,7 +111,7 @@ pub struct Player {
     pub mp_spoiled: Real,
     /// Mobile points that died on the board.
     pub mp_destroyed: Real,
-    /// Damage done to the other player's health, its own slowness and crashes included.
+    /// Damage to the other player's health, including what the other lost to its own slowness and crashes.
     pub points: Real,
     /// Whether its bot crashed or was stopped.
     pub crashed: bool,
@@ -124,7 +124,7 @@ pub struct Player {
 pub enum Ending {
     /// A player has no health left.
     Health,
-    /// The last turn was played.
+    /// The last turn has been played.
     Turns,
 }
 
@@ -139,14 +139,14 @@ pub struct State {
     pub last_frames: u16,
     /// The frames of all action phases.
     pub frames: u32,
-    /// The id the next unit gets; the first is 1.
+    /// The id of the next unit; the first is 1.
     pub next_id: u32,
-    /// Why the match is over; none while it goes on.
+    /// Why the match is over; `None` while it goes on.
     pub ending: Option<Ending>,
     /// How many of `list` and `marks` are in use; the rest is zero.
     count: u16,
     list: [Structure; TILES],
-    /// For each structure: 0 when it stays, else 1 more than the restores until it is removed.
+    /// For each structure: 0 if it stays, else the number of restores until it is removed, plus 1.
     marks: [u8; TILES],
 }
 
@@ -172,7 +172,7 @@ impl State {
         }
     }
 
-    /// The structures, in the order they were made (ascending ids).
+    /// The structures, in order of creation (ascending ids).
     #[inline]
     pub fn structures(&self) -> &[Structure] {
         &self.list[..usize::from(self.count)]
@@ -184,14 +184,14 @@ impl State {
         &mut self.list[..usize::from(self.count)]
     }
 
-    /// Restores until structure number `slot` of [`structures`](State::structures) is removed; none when it stays. It is
-    /// 0 only after the last turn, when a removal that is due is not done any more (TM-RESTORE-6).
+    /// Restores until structure number `slot` of [`structures`](State::structures) is removed; `None` if it stays. It is
+    /// 0 only after the last turn, when a due removal is no longer carried out (TM-RESTORE-6).
     #[inline]
     pub fn mark(&self, slot: usize) -> Option<u8> {
         self.marks[slot].checked_sub(1)
     }
 
-    /// Marks the structure number `slot` for removal after so many restores, at most 254, or takes its mark away.
+    /// Marks structure number `slot` for removal after this many restores, at most 254, or clears its mark.
     pub fn set_mark(&mut self, slot: usize, restores: Option<u8>) {
         self.marks[slot] = restores.map_or(0, |restores| restores + 1);
     }
@@ -251,7 +251,7 @@ impl State {
         }
     }
 
-    /// Reads what [`save`](State::save) wrote. Everything a state relies on is checked.
+    /// Reads what [`save`](State::save) wrote. Checks every invariant of a state.
     pub fn load(rules: &Rules, bytes: &[u8]) -> Option<Self> {
         let mut from = Reader::new(bytes);
         let mut state = Self::new(rules);

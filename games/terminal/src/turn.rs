@@ -59,7 +59,7 @@ pub fn play(
 
     act(rules, state, work, out);
 
-    // TM-END-1: no health left ends the match after the frame; TM-END-2: so does the last turn.
+    // TM-END-1: a player without health ends the match after the frame; TM-END-2: so does the last turn.
     if state.players.iter().any(|player| player.hp.0 <= 0.0) {
         state.ending = Some(Ending::Health);
         for index in 0..work.mobiles.len() {
@@ -118,7 +118,7 @@ fn play_frame(rules: &Rules, state: &mut State, work: &mut Work) {
     remove_the_dead(state, work);
 }
 
-/// Stage E of a frame: what has no health left leaves the board, and what breached (TM-FRAME-2).
+/// Stage E of a frame: units that have no health left or have breached leave the board (TM-FRAME-2).
 fn remove_the_dead(state: &State, work: &mut Work) {
     work.mobiles.retain(|mobile| mobile.fate == Fate::Alive);
     while let Some(slot) = work.fallen.pop() {
@@ -126,14 +126,14 @@ fn remove_the_dead(state: &State, work: &mut Work) {
     }
 }
 
-/// TM-TURN-3: after the last frame a turn may have, all mobile units leave the board.
+/// TM-TURN-3: after the last frame allowed in a turn, all mobile units leave the board.
 fn call_off(rules: &Rules, state: &mut State, work: &mut Work) {
     for mobile in std::mem::take(&mut work.mobiles) {
         bury_mobile(rules, state, work, &mobile);
     }
 }
 
-/// TM-ANSWER-4: what goes beyond the bound is refused once.
+/// TM-ANSWER-4: everything beyond the bound is refused, with one message.
 fn refuse_too_many(rules: &Rules, seat: Seat, commands: &Commands, out: &mut impl Sink<Terminal>) {
     let most = rules.bounds.max_orders;
     if commands.build.len() + commands.deploy.len() > usize::from(most) {
@@ -141,7 +141,7 @@ fn refuse_too_many(rules: &Rules, seat: Seat, commands: &Commands, out: &mut imp
     }
 }
 
-/// The tile an order is about, seen with the eyes of its player in a refusal.
+/// The tile of an order; a refusal shows it in the coordinates of its player.
 pub(crate) fn own_tile(seat: Seat, order: &Order) -> Result<Tile, Refusal> {
     order.tile().ok_or_else(|| match order.action {
         Action::Unknown => Refusal::NotUnderstood(order.mistake()),

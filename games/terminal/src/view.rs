@@ -1,4 +1,4 @@
-//! What a bot sees: everything but the orders the other is about to give (TM-TALK-4).
+//! What a bot sees: everything except the orders the other is about to give (TM-TALK-4).
 
 use agon_game::Seat;
 
@@ -6,19 +6,18 @@ use crate::Terminal;
 use crate::rules::Rules;
 use crate::state::{Player, State};
 
-/// A deploy phase with the eyes of a seat. Coordinates are those of the arena for both players; only the
-/// dialect turns them.
+/// A deploy phase seen by a seat. Coordinates are those of the arena for both players; only the dialect turns them.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     game: &'a Terminal,
-    /// Whose eyes.
+    /// The seat.
     pub seat: Seat,
     /// The board and both players.
     pub state: &'a State,
 }
 
 impl<'a> View<'a> {
-    /// The view of `seat`: the whole board, and no order of the other (TM-TALK-4).
+    /// The view of `seat`: the whole board, but no orders of the other (TM-TALK-4).
     pub const fn new(game: &'a Terminal, state: &'a State, seat: Seat) -> Self {
         Self { game, seat, state }
     }

@@ -11,10 +11,10 @@ use crate::state::{State, Structure};
 /// No structure, in [`Work::slot_on`].
 pub const NONE: u16 = u16::MAX;
 
-/// How a mobile unit stands in the current frame.
+/// The status of a mobile unit in the current frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It plays on.
+    /// It is still in play.
     Alive,
     /// It reached its edge and is off the board.
     Breached,
@@ -27,48 +27,48 @@ pub enum Fate {
 pub struct Mobile {
     /// Its number.
     pub id: u32,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Seat,
     /// Scout, Demolisher or Interceptor.
     pub kind: Kind,
     /// Where it is.
     pub tile: Tile,
-    /// Where it wants to go.
+    /// Its target edge.
     pub edge: Edge,
-    /// The share of a step it has gathered.
+    /// The share of a step it has accumulated.
     pub progress: f32,
     /// Steps made.
     pub steps: u32,
     /// Whether its last step was horizontal; a unit that has not moved counts as horizontal (TM-PATH-4).
     pub went_sideways: bool,
-    /// The version of the field its distance is from.
+    /// The version of the field its distance comes from.
     pub way: u32,
     /// Steps to go.
     pub distance: u16,
-    /// How it stands.
+    /// Its status.
     pub fate: Fate,
-    /// Whether it can go nowhere and destroys itself in this frame.
+    /// Whether it has nowhere to go and destroys itself in this frame.
     pub exploding: bool,
     /// Health without shields.
     pub base: f32,
     /// All shields together.
     pub shielded: f32,
-    /// The health that counts and is shown: both together.
+    /// The health that counts and is shown: the sum of both.
     pub health: f32,
     /// Its place in the tables of shields: the order of deployment in this turn.
     pub berth: usize,
-    /// Its first shield that is left, and how many are, in [`Work::shields`].
+    /// Its first remaining shield in [`Work::shields`], and the number of remaining ones.
     pub shields: (usize, usize),
 }
 
-/// Structures of one sort (turrets, supports) and, for each tile, which of them reach it.
+/// Structures of one sort (turrets, supports), and which of them reach each tile.
 #[derive(Default)]
 pub struct Cover {
     /// Slots of the structures, ascending.
     pub slots: Vec<u16>,
     /// Which are standing, as bits by place in `slots`.
     pub standing: Vec<u64>,
-    /// 64-bit words of a set.
+    /// The number of 64-bit words in a set.
     pub words: usize,
     /// For each owner and tile the set of those that reach it.
     sets: [Vec<u64>; 2],
@@ -110,7 +110,7 @@ impl Cover {
     }
 }
 
-/// Scratch memory of an action phase. Its content never matters between two turns.
+/// Scratch memory of an action phase. Its content does not matter between turns.
 pub struct Work {
     /// The mobile units, by ascending id.
     pub mobiles: Vec<Mobile>,
@@ -120,11 +120,11 @@ pub struct Work {
     pub standing: [Board; 2],
     /// Ways to each edge.
     pub ways: [Field; 4],
-    /// The tiles on which no structure stands.
+    /// The tiles without a structure.
     pub open: Board,
     /// Structures that shoot.
     pub guns: Cover,
-    /// Whether some gun hurts structures, so that guns shoot also when no mobile unit is near.
+    /// Whether any gun damages structures, so that guns also shoot when no mobile unit is near.
     pub guns_hit_structures: bool,
     /// Structures that shield.
     pub givers: Cover,
@@ -142,7 +142,7 @@ pub struct Work {
     pub nearest: Nearest,
     /// Scratch of a set of guns.
     pub active: Vec<u64>,
-    /// What happened in this frame, when somebody listens.
+    /// What happened in this frame, if somebody listens.
     pub events: Events,
     /// Whether somebody listens.
     pub listening: bool,
@@ -173,7 +173,7 @@ impl Default for Work {
 }
 
 impl Work {
-    /// Makes ready for the orders of a turn: where which structure stands.
+    /// Prepares for the orders of a turn: which structure stands where.
     pub fn lay_out(&mut self, state: &State) {
         self.mobiles.clear();
         self.slot_on.fill(NONE);
@@ -182,7 +182,7 @@ impl Work {
         }
     }
 
-    /// Makes ready for the frames of a turn, after all orders are carried out.
+    /// Prepares for the frames of a turn, after all orders are carried out.
     pub fn make_ready(&mut self, rules: &Rules, state: &State) {
         self.standing = [Board::default(); 2];
         self.open = Board::ARENA;
@@ -224,7 +224,7 @@ impl Work {
         self.shields.resize(self.mobiles.len() * self.stride, 0.0);
     }
 
-    /// Takes a structure whose health is gone off the board, at the end of a frame.
+    /// Takes a structure without health off the board, at the end of a frame.
     pub fn take_off(&mut self, slot: usize, structure: Structure) {
         self.slot_on[structure.tile().index()] = NONE;
         self.open.insert(structure.tile());

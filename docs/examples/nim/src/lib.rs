@@ -1,7 +1,7 @@
 //! Nim: two players take matches from a heap.
 //!
-//! The smallest game there can be here, and the example of the guide's page on adding one. A real game has a file for each
-//! mechanic; this one fits into a page. `RULES.md` says the rules; each function names, by id, those it decides.
+//! The smallest possible game, and the example in the guide's page on adding one. A real game has a file for each
+//! mechanic; this one fits on a page. The rules are in `RULES.md`; each function names, by id, those it decides.
 
 #![forbid(unsafe_code)]
 
@@ -57,37 +57,37 @@ pub const INFO: GameInfo = GameInfo {
 pub struct Rules {
     /// Matches at the start, 1 to 10,000. NM-HEAP-1.
     pub heap: u16,
-    /// How many may be taken at most, at least 1. NM-TAKE-1.
+    /// The largest number that may be taken, at least 1. NM-TAKE-1.
     pub most: u16,
     /// Milliseconds for an answer.
     pub response_time: u32,
 }
 
-/// All that never changes in a match.
+/// Everything that never changes in a match.
 pub struct Nim {
     rules: Rules,
     recipe: Recipe,
 }
 
-/// All that changes in a match.
+/// Everything that changes in a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The matches that are left.
+    /// The matches left.
     pub left: u16,
-    /// Who takes next.
+    /// The seat that takes next.
     pub mover: Seat,
 }
 
 /// What a seat sees: everything. NM-WIRE-1.
 pub type View<'a> = &'a State;
 
-/// How many are taken.
+/// The number of matches taken.
 pub type Order = u16;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Took {
-    /// Who took, from 1.
+    /// The player who took, from 1.
     pub player: u8,
     /// How many.
     pub count: u16,
@@ -132,7 +132,7 @@ impl Game for Nim {
     type Reason = Refused;
     type Dialect = Lines;
     type Hand = Choices;
-    /// The rules, and a recipe that waits for its seed.
+    /// The rules, and a recipe without its seed.
     type Prepared = (Rules, Recipe);
 
     fn prepare(setup: &Setup) -> Result<(Rules, Recipe), SetupError> {
@@ -206,7 +206,7 @@ impl Game for Nim {
         out.event(Took { player: seat.number(), count, left: state.left });
     }
 
-    /// NM-END-1: who moved last has won; the mover is the other.
+    /// NM-END-1: the last to move has won; the mover is the other player.
     fn outcome(&self, state: &State) -> Option<Outcome> {
         let winner = 1 - state.mover.index();
         let scores = (0..2).map(|seat| f64::from(u8::from(seat == winner))).collect();
@@ -297,7 +297,7 @@ impl Dialect<Nim> for Lines {
         write!(out, "{} {}", view.left, game.rules.most).expect("writing to memory");
     }
 
-    /// Whether the number is allowed is the rules' matter.
+    /// The rules decide whether the number is allowed.
     fn hear(&mut self, _: &Nim, _: Seat, message: &[u8]) -> Heard<Order> {
         let text = String::from_utf8_lossy(message);
         match text.trim().parse() {
@@ -311,7 +311,7 @@ impl Dialect<Nim> for Lines {
     }
 }
 
-/// Played choice by choice: how many to take. Who chooses nothing takes one.
+/// Play choice by choice: how many to take. Choosing nothing takes one.
 pub enum Choices {}
 
 impl Hand<Nim> for Choices {

@@ -1,7 +1,7 @@
 // A greedy Cultist Wars bot: convert, else shoot, else walk. `agon rules cultist-wars` shows the rules.
 //
 // Above the line: reading the input, which you need not touch. Below it: what the bot does.
-// Answers go to standard output, one line a turn. Anything for yourself goes to Console.Error.
+// Answers go to standard output, one line per turn. Anything for yourself goes to Console.Error.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -39,7 +39,7 @@ class Player
         Play(Console.In, Console.WriteLine); // WriteLine flushes
     }
 
-    /// Reads a match and says an answer to each turn.
+    /// Reads a match and answers each turn.
     public static void Play(TextReader input, Action<string> say)
     {
         var board = new Board { Me = int.Parse(input.ReadLine()) };

@@ -1,7 +1,7 @@
 // A greedy Cultist Wars bot: convert, else shoot, else walk. `agon rules cultist-wars` shows the rules.
 //
 // Above the line: reading the input, which you need not touch. Below it: what the bot does.
-// Answers go to standard output, one line a turn. Anything for yourself goes to os.Stderr.
+// Answers go to standard output, one line per turn. Anything for yourself goes to os.Stderr.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	play(os.Stdin, func(answer string) { fmt.Println(answer) }) // nothing is held back
 }
 
-// play reads a match and says an answer to each turn.
+// play reads a match and answers each turn.
 func play(input io.Reader, say func(string)) {
 	in := bufio.NewReader(input)
 	var board Board

@@ -1,7 +1,7 @@
 // A greedy Cultist Wars bot: convert, else shoot, else walk. `agon rules cultist-wars` shows the rules.
 //
 // Above the line: reading the input, which you need not touch. Below it: what the bot does.
-// Answers go to standard output, one line a turn. Anything for yourself goes to System.err.
+// Answers go to standard output, one line per turn. Anything for yourself goes to System.err.
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -28,7 +28,7 @@ class Player {
         play(new Scanner(System.in), System.out::println); // println flushes
     }
 
-    /** Reads a match and says an answer to each turn. */
+    /** Reads a match and answers each turn. */
     static void play(Scanner in, Consumer<String> say) {
         int me = in.nextInt(), width = in.nextInt(), height = in.nextInt();
         List<String> rows = new ArrayList<>();

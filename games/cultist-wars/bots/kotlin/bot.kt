@@ -1,7 +1,7 @@
 // A greedy Cultist Wars bot: convert, else shoot, else walk. `agon rules cultist-wars` shows the rules.
 //
 // Above the line: reading the input, which you need not touch. Below it: what the bot does.
-// Answers go to standard output, one line a turn. Anything for yourself goes to System.err.
+// Answers go to standard output, one line per turn. Anything for yourself goes to System.err.
 import java.io.BufferedReader
 import java.lang.Math.abs
 
@@ -21,7 +21,7 @@ fun main() {
     play(System.`in`.bufferedReader()) { println(it) } // println flushes
 }
 
-/** Reads a match and says an answer to each turn. */
+/** Reads a match and answers each turn. */
 fun play(input: BufferedReader, say: (String) -> Unit) {
     val me = input.readLine().toInt()
     val height = input.readLine().split(' ')[1].toInt()

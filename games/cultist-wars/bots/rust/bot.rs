@@ -1,7 +1,7 @@
 // A greedy Cultist Wars bot: convert, else shoot, else walk. `agon rules cultist-wars` shows the rules.
 //
 // Above the line: reading the input, which you need not touch. Below it: what the bot does.
-// Answers go to standard output, one line a turn. Anything for yourself goes to standard error (eprintln!).
+// Answers go to standard output, one line per turn. Anything for yourself goes to standard error (eprintln!).
 use std::io::BufRead;
 
 const NEUTRAL: i32 = 2;
@@ -32,7 +32,7 @@ fn unit(line: &str) -> Unit {
     Unit { id, leads: kind == 1, hp, x, y, owner }
 }
 
-/// Reads a match and says an answer to each turn.
+/// Reads a match and answers each turn.
 fn play(input: impl BufRead, mut say: impl FnMut(String)) {
     let mut lines = input.lines().map_while(Result::ok);
     let mut line = || lines.next();

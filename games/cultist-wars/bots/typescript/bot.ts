@@ -1,7 +1,7 @@
 // A greedy Cultist Wars bot: convert, else shoot, else walk. `agon rules cultist-wars` shows the rules.
 //
 // Above the line: reading the input, which you need not touch. Below it: what the bot does.
-// Answers go to standard output, one line a turn. Anything for yourself goes to console.error.
+// Answers go to standard output, one line per turn. Anything for yourself goes to console.error.
 
 // What Node has; without its types the compiler has to be told.
 declare const require: any, module: any;

@@ -1,4 +1,4 @@
-//! Looks at its own next action only.
+//! Looks only at its own next action.
 
 use agon_game::{Builtin, Seat};
 
@@ -8,7 +8,7 @@ use crate::shoot::Struck;
 use crate::state::{LEADERS, Owner, State, UnitId, Units, leader};
 use crate::view::View;
 
-/// Takes the best conversion or shot there is, else goes where the next will be.
+/// Takes the best available conversion or shot, else moves towards the next one.
 pub(super) struct Greedy;
 
 impl Builtin<CultistWars> for Greedy {
@@ -22,7 +22,7 @@ impl Builtin<CultistWars> for Greedy {
     }
 }
 
-/// All conversions and shots of the mover that change something.
+/// All conversions and shots of the mover that have an effect.
 pub(super) fn actions<'a>(game: &'a CultistWars, state: &'a State) -> impl Iterator<Item = Action> + 'a {
     let seat = state.mover();
     let own = state.living_of(Owner::Player(seat));
@@ -38,7 +38,7 @@ pub(super) fn actions<'a>(game: &'a CultistWars, state: &'a State) -> impl Itera
     let shots = shooters.flat_map(move |unit| {
         let range = game.rules().shooting_range;
         let seen = enemies.iter().filter(move |&target| near(unit, target) <= range);
-        // Aimed at what is hit; a shot at something behind it hits the same.
+        // Only shots that hit their target; a shot at something behind it hits the same unit.
         let clear = seen.filter(move |&target| hits(game, state, unit, target).is_some());
         clear.map(move |target| Action::Shoot { unit, target })
     });
@@ -53,7 +53,7 @@ pub(super) fn hits(game: &CultistWars, state: &State, unit: UnitId, target: Unit
     }
 }
 
-/// What an action is worth: a unit is worth 10.
+/// The value of an action; a unit is worth 10.
 fn gain(game: &CultistWars, state: &State, seat: Seat, action: Action) -> u32 {
     match action {
         Action::Convert { target, .. } if state.owner(target) == Some(Owner::Player(opponent(seat))) => 20,

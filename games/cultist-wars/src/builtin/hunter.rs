@@ -1,7 +1,7 @@
 //! Looks several turns ahead.
 //!
-//! Everything that will happen can be known beforehand, the moves of the neutrals too, so that this is a plain
-//! alpha-beta search over exact positions: deeper and deeper, until the allowance of positions is used up.
+//! Everything can be known in advance, even the moves of the neutrals, so this is a plain alpha-beta search over
+//! exact positions: deeper and deeper, until the position budget is used up.
 
 use agon_game::{Builtin, Ignored, Seat};
 
@@ -12,23 +12,23 @@ use crate::orders::{Action, Order};
 use crate::state::{Ending, Owner, State, Units, leader};
 use crate::view::View;
 
-/// Positions to look at for an answer: a few milliseconds.
+/// Positions to search per answer: a few milliseconds.
 pub(super) const NODES: u32 = 10_000;
-/// Deeper than this nothing is gained.
+/// Searching deeper than this gains nothing.
 const DEEPEST: usize = 32;
-/// So many actions of a position are looked at in full depth,
+/// How many actions of a position are searched to full depth,
 const EAGER: usize = 3;
-/// and all that rank higher than this.
+/// and the rank above which all others are as well.
 const QUIET: i32 = 100;
 /// Worth more than any position.
 const INFINITE: i32 = 1_000_000;
-/// A match won.
+/// The value of a won match.
 const WON: i32 = 100_000;
 
 /// Looks several turns ahead.
 pub(super) struct Hunter {
     nodes: u32,
-    /// Drawn when the board is seen first.
+    /// Computed when the board is first seen.
     distances: Option<Box<Distances>>,
 }
 
@@ -58,17 +58,17 @@ impl Builtin<CultistWars> for Hunter {
 struct Search<'a> {
     game: &'a CultistWars,
     distances: &'a Distances,
-    /// Positions that may still be looked at.
+    /// Positions that may still be searched.
     left: u32,
-    /// By distance from the root, two actions that were good there: they are tried first.
+    /// By distance from the root, two actions that were good there; they are tried first.
     best: [[Option<Action>; 2]; DEEPEST],
-    /// The actions to try, of all positions on the way to the present one.
+    /// The actions to try, of all positions on the path to the current one.
     moves: Vec<(i32, Action)>,
 }
 
 impl Search<'_> {
-    /// The best action when looking `depth` turns ahead; of a search that was cut short, the best that was proved
-    /// to be better than the last choice, which is tried first. None when not even that one was finished.
+    /// The best action when looking `depth` turns ahead. If the search is cut short, the best action proved
+    /// better than the last choice, which is tried first; `None` when not even that one was finished.
     fn root(&mut self, state: &State, depth: usize) -> Option<Action> {
         let (mut alpha, mut choice) = (-INFINITE, None);
         self.moves.clear();
@@ -83,7 +83,7 @@ impl Search<'_> {
         choice
     }
 
-    /// The value for the mover of an action; none when the allowance is used up.
+    /// The value of an action for the mover; `None` when the budget is used up.
     fn after(
         &mut self,
         state: &State,
@@ -116,7 +116,7 @@ impl Search<'_> {
         let mut value = -INFINITE;
         for index in first..self.moves.len() {
             let action = self.pick(index);
-            // What does not look promising is looked at less deeply; deeper only when it surprises.
+            // Unpromising actions are searched less deeply, and again in full only when they surprise.
             let quiet = depth > 2 && index - first >= EAGER && self.moves[index].0 <= QUIET;
             let mut got =
                 if quiet { self.after(state, action, depth - 2, ply, (alpha, alpha + 1))? } else { beta };
@@ -137,7 +137,7 @@ impl Search<'_> {
         Some(value)
     }
 
-    /// Appends the sensible actions of the mover, each with how promising it is.
+    /// Appends the sensible actions of the mover, each with its rank.
     fn list(&mut self, state: &State, ply: usize) {
         let good = self.best[ply];
         let mut push = |rank: i32, action: Action| {
@@ -179,7 +179,7 @@ impl Search<'_> {
         push(0, Action::Wait);
     }
 
-    /// The most promising action from `index` on; it changes places with the one there.
+    /// Swaps the most promising action from `index` on into that place and returns it.
     fn pick(&mut self, index: usize) -> Action {
         let mut best = index;
         for other in index + 1..self.moves.len() {
@@ -192,12 +192,12 @@ impl Search<'_> {
     }
 }
 
-/// What a position is worth to a player.
+/// The value of a position for a player.
 fn value(distances: &Distances, game: &CultistWars, state: &State, seat: Seat) -> i32 {
     let lead = state.count(seat) as i32 - state.count(opponent(seat)) as i32;
     match state.ending() {
         Some(Ending::TurnLimit | Ending::Elimination) => {
-            // Sooner is better when winning, later when losing.
+            // An early win is better than a late one, and a late loss than an early one.
             let left = i32::from(game.rules().number_of_turns.saturating_sub(state.turns_played()));
             WON * lead.signum() + 1_000 * lead + lead.signum() * left
         }
@@ -213,12 +213,12 @@ const UNIT: i32 = 50;
 const LEADER: i32 = 60;
 /// A health point.
 const HEALTH: i32 = 10;
-/// The prospect of converting a neutral: this, divided by one more than the steps to it.
+/// The prospect of converting a neutral: this value divided by the number of steps plus one.
 const PREY: i32 = 96;
-/// How far the leader likes to keep away from enemy cultists, a point for each step.
+/// How far the leader likes to keep from enemy cultists, one point per step.
 const SAFE: i32 = 7;
 
-/// What a player's side is worth: its units, their health, the prey of its leader and its leader's safety.
+/// The value of a player's side: its units, their health, its leader's prey and its leader's safety.
 fn side(distances: &Distances, state: &State, seat: Seat) -> i32 {
     let own = state.living_of(Owner::Player(seat));
     let health: i32 = own.iter().map(|unit| i32::from(state.hp(unit))).sum();
@@ -235,7 +235,7 @@ fn side(distances: &Distances, state: &State, seat: Seat) -> i32 {
     worth
 }
 
-/// How many steps it is from tile to tile around the obstacles; many where there is no way.
+/// The number of steps from tile to tile around the obstacles; large where there is no way.
 struct Distances([[u8; TILES]; TILES]);
 
 impl Distances {

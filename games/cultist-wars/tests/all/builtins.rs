@@ -1,4 +1,4 @@
-//! The built-in bots: what they may be asked for, and that they are as strong as they claim.
+//! The built-in bots: their options, and that they are as strong as claimed.
 
 use agon_game::session::Table;
 use agon_game::{Answer, Builtin, Game as _, Seat, Setup};
@@ -13,7 +13,7 @@ fn bot(name: &str, options: &[(&str, &str)], seed: u64) -> Result<Box<dyn Builti
     game(0).builtin(name, &options, seed)
 }
 
-/// Plays a match; gives the table at its end. No bot may ever be rejected.
+/// Plays a match; returns the table at its end. No order may be rejected.
 fn play(seed: i64, bots: [(&str, &[(&str, &str)]); 2]) -> Table<CultistWars> {
     let mut bots = bots.map(|(name, options)| bot(name, options, seed as u64).unwrap());
     let mut table = Table::new(game(seed));
@@ -36,7 +36,7 @@ fn wins(first: (&str, &[(&str, &str)]), second: (&str, &[(&str, &str)]), seeds: 
     (0..seeds).map(|seed| won(seed, false) + won(seed, true)).sum()
 }
 
-/// With its default budget it is stronger still: see `examples/cultist_wars_strength.rs`.
+/// With its default budget the hunter is stronger still: see `examples/cultist_wars_strength.rs`.
 #[test]
 fn greedy_beats_random_and_hunter_beats_greedy() {
     let hunter = ("hunter", &[("nodes", "1000")][..]);

@@ -1,11 +1,11 @@
 //! The reader of recorded matches: it knows its records, finds what was altered, and survives damage.
-//! (That the records of the original are played alike is in `golden.rs`.)
+//! (`golden.rs` tests that the records of the original are played identically.)
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::{Answer, Chance as _, Dialect as _, Game, Ignored, Seeded, Setup};
 use cultist_wars::CultistWars;
 
-/// A conversation in the format of the records, of a short match of our own that ends with an invalid line.
+/// A conversation in the format of the records, from a short match of our own that ends with an invalid line.
 fn conversation() -> String {
     let game = CultistWars::set_up(&Setup { seats: 2, ..Setup::default() }).unwrap();
     let mut dialect = <CultistWars as Game>::Dialect::new(&game);

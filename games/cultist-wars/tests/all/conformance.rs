@@ -1,4 +1,4 @@
-//! The contract that every game keeps, and a rulebook in which every rule can be found.
+//! The contract of every game, and a rulebook in which every rule can be found.
 
 use agon_game::{Game as _, MapChoice, RulesChoice, Setup};
 use agon_testkit::{conformance, rulebook};

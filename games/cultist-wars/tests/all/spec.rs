@@ -1,4 +1,4 @@
-//! The rules as the files in `spec/` tell them.
+//! Runs the rule tests in `spec/`.
 
 use agon_game::{Dialect as _, Game as _, MapChoice, RulesChoice, Seat, Setup};
 use agon_testkit::spec::{self, Adapter};
@@ -10,7 +10,7 @@ use cultist_wars::state::UNITS;
 use cultist_wars::{CultistWars, State};
 use std::path::Path;
 
-/// A board block is a map file; without rows, the seed makes the board. Settings are names of rules.
+/// A board block is a map file; without rows, the board is generated from the seed. Settings are names of rules.
 struct CultistWarsSpec;
 
 impl Adapter for CultistWarsSpec {
@@ -35,7 +35,7 @@ impl Adapter for CultistWarsSpec {
     /// - `row 0 ...x.........`, `obstacles 12`: the board; `now 0 ...x..2......`: with its units.
     /// - `unit 3 on 4,2`, `unit 3 player 1`, `unit 3 neutral`, `unit 3 hp 4`, `unit 3 dead`.
     /// - `turn 3` (turns played), `limit 50`, `generator 42`.
-    /// - `first: ...` and `later: ...`: each line sent to the player whose turn it is, as first question or later.
+    /// - `first: ...` and `later: ...`: each line sent to the player whose turn it is, in the first question or a later one.
     /// - `unit 0 moved from 0,3 to 1,3` and so on: what happened in the last turn.
     /// - `line 3,3 4,4`: the tiles that the shot of the last turn was aimed over.
     fn facts(game: &CultistWars, state: &State, events: &[Event]) -> Vec<String> {
@@ -88,7 +88,7 @@ fn rules_hold() {
     spec::run::<CultistWarsSpec>(&Path::new(env!("CARGO_MANIFEST_DIR")).join("spec"));
 }
 
-/// The numbers of the preset are proved, too: with any one changed, a section must fail.
+/// The numbers of the preset are tested, too: with any one changed, a section must fail.
 #[test]
 fn every_number_of_the_rules_is_proved() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec");

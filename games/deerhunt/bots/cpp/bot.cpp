@@ -1,6 +1,6 @@
 // Plays Deerhunt over TCP, as the bots of its contest do. What it decides is in strategy.cpp.
 //
-// `./bot --lines` speaks the same messages over standard input and output, one a line: with a pipe instead of a socket
+// `./bot --lines` speaks the same messages over standard input and output, one per line: with a pipe instead of a socket
 // there is less between you and a debugger.
 #include <cstdlib>
 #include <iostream>

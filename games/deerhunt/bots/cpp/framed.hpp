@@ -33,7 +33,7 @@ public:
         }
         freeaddrinfo(found);
         if (socket_ < 0) throw std::runtime_error("no connection to " + address + ": " + std::strerror(errno));
-        // A reply is one small write; it must not wait for the receipt of the one before.
+        // A reply is one small write; it must not wait until the one before is acknowledged.
         int on = 1;
         setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }

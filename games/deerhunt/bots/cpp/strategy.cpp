@@ -1,4 +1,4 @@
-// Workers mine, everybody hits what stands beside it, melees hold the centre.
+// Workers mine, everybody hits adjacent enemies, melees hold the centre.
 // `agon rules deerhunt` shows the rules; what a state holds is in game.hpp.
 #include "strategy.hpp"
 
@@ -18,7 +18,7 @@ struct Step {
 
 const Step STEPS[] = {{"UP", 0, -1}, {"DOWN", 0, 1}, {"LEFT", -1, 0}, {"RIGHT", 1, 0}};
 
-// The first step of a shortest way to one of the goals, around walls and units; none where there is none.
+// The first step of a shortest way to one of the goals, around walls and units; none if there is no way.
 static const Step* step_towards(Place from, const std::function<bool(Place)>& is_goal, const std::function<bool(Place)>& is_free) {
     std::set<Place> seen = {from};
     std::deque<std::pair<Place, const Step*>> open = {{from, nullptr}};

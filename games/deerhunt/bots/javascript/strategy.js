@@ -1,4 +1,4 @@
-// Workers mine, everybody hits what stands beside it, melees hold the centre.
+// Workers mine, everybody hits adjacent enemies, melees hold the centre.
 // `agon rules deerhunt` shows the rules; what a state holds is in bot.js.
 "use strict";
 

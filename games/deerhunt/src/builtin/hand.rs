@@ -1,4 +1,4 @@
-//! What bots have in common: a list in the making, that knows which tiles are taken.
+//! What the bots share: a list under construction that knows which tiles are taken.
 
 use std::collections::VecDeque;
 
@@ -8,11 +8,11 @@ use crate::rules::{Attackers, Duplication};
 use crate::state::{At, Direction, Kind};
 use crate::view::{Seen, View};
 
-/// Steps from every tile to the nearest target, around walls, through units.
+/// Steps from every tile to the nearest target, around walls, ignoring units.
 pub struct Distances(Vec<u16>);
 
 impl Distances {
-    /// Out of reach.
+    /// The distance of an unreachable tile.
     pub const FAR: u16 = u16::MAX;
 
     /// Searches from the targets outwards.
@@ -42,13 +42,13 @@ impl Distances {
     }
 }
 
-/// A list in the making.
+/// A list under construction.
 pub struct Hand<'v> {
     /// What is seen.
     pub view: &'v View<'v>,
     /// The moves so far.
     pub moves: Moves,
-    /// What is left to spend.
+    /// Resources left to spend.
     pub purse: u32,
     /// Tiles taken by units in sight, after the moves so far.
     taken: CellSet,
@@ -69,7 +69,7 @@ impl<'v> Hand<'v> {
         !self.view.map.is_wall(at) && !self.taken.contains(self.view.map.cell(at))
     }
 
-    /// Keeps a tile free of the own units.
+    /// Keeps a tile free of own units.
     pub fn reserve(&mut self, at: At) {
         if self.view.map.holds(at) {
             self.taken.insert(self.view.map.cell(at));
@@ -82,7 +82,7 @@ impl<'v> Hand<'v> {
         self.taken.insert(self.view.map.cell(to));
     }
 
-    /// The own units that can act.
+    /// Own units that can act.
     pub fn free_units(&self) -> impl Iterator<Item = &'v Seen> + use<'v> {
         self.view.mine.iter().filter(|seen| seen.unit.lock().is_none())
     }
@@ -92,7 +92,7 @@ impl<'v> Hand<'v> {
         kind == Kind::Melee || self.view.rules.attackers == Attackers::Any
     }
 
-    /// Attacks a neighbour, the one with the least health.
+    /// Attacks the neighbour with the least health.
     pub fn attack(&mut self, seen: &Seen) -> bool {
         if !self.fights(seen.unit.kind) {
             return false;
@@ -108,7 +108,7 @@ impl<'v> Hand<'v> {
         best.is_some()
     }
 
-    /// Begins to mine, when the worker stands on a resource.
+    /// Begins to mine, if the worker stands on a resource.
     pub fn mine(&mut self, seen: &Seen) -> bool {
         let can = seen.unit.kind == Kind::Worker && self.view.is_resource(seen.unit.at);
         if can {
@@ -117,7 +117,7 @@ impl<'v> Hand<'v> {
         can
     }
 
-    /// Begins a child, when the rules, the purse and the neighbourhood allow it.
+    /// Begins a child, if the rules, the purse and the neighbourhood allow it.
     pub fn duplicate(&mut self, seen: &Seen, child: Kind) -> bool {
         let rules = self.view.rules;
         let verb = match (rules.duplication, seen.unit.kind, child) {
@@ -161,8 +161,8 @@ impl<'v> Hand<'v> {
         !words.is_empty()
     }
 
-    /// The resource tile for each free worker: pairs are made nearest first, and no tile twice.
-    /// Tiles with somebody else on them are left out.
+    /// Assigns a resource tile to each free worker: nearest pairs first, and no tile twice. Tiles
+    /// occupied by other units are left out.
     pub fn assign_resources(&self) -> Vec<(&'v Seen, Distances)> {
         let map = self.view.map;
         let workers: Vec<&Seen> = self.free_units().filter(|seen| seen.unit.kind == Kind::Worker).collect();

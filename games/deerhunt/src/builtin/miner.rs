@@ -1,4 +1,4 @@
-//! Mines, and in 2021 makes workers while there are tiles for them; never fights.
+//! Mines, and under the 2021 rules makes workers while there are tiles for them; never fights.
 
 use agon_game::Builtin;
 

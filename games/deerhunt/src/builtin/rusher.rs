@@ -11,7 +11,7 @@ use crate::view::View;
 /// See the module.
 #[derive(Default)]
 pub struct Rusher {
-    /// Where to look for the enemy, one place after the other.
+    /// Places to look for the enemy, one after the other.
     places: Vec<At>,
     next: usize,
 }

@@ -1,5 +1,5 @@
-//! Mines, multiplies, defends, then hunts. Where enemies are near it tries each thing a unit could do on
-//! a copy of the board, lets the enemies strike back, and takes the best.
+//! Mines, multiplies, defends, then hunts. Near enemies it tries every possible move of a unit on a copy
+//! of the board, lets the enemies strike back, and takes the best move.
 
 use agon_game::{Builtin, Ignored};
 
@@ -18,11 +18,11 @@ pub struct Warden {
     last_seen: Vec<u16>,
     /// Where each hunter looks, by its id.
     quarries: Vec<(UnitId, At)>,
-    /// Rounds in which enemies stood near and nobody struck.
+    /// Rounds in which enemies were near and nobody struck.
     standoff: u32,
-    /// How long it waits in a stand-off before it strikes first.
+    /// How many rounds it waits in a stand-off before it strikes first.
     patience: u32,
-    /// Health of the own units when last seen.
+    /// Total health of its own units at the last look.
     health: u32,
 }
 
@@ -42,7 +42,7 @@ impl<const BLOCKS: usize> Builtin<DeerhuntOf<BLOCKS>> for Warden {
         let mut fight = Fight::new(game, &view, self.budget, self.standoff > self.patience);
         let goals = self.goals(&hand, now);
 
-        // Where enemies are near: the best of all that the unit could do. Those in front act first.
+        // Near enemies: the best of all possible moves of the unit. Those in front act first.
         let mut near: Vec<&Seen> = hand.free_units().filter(|seen| fight.is_near(seen)).collect();
         near.sort_by_key(|seen| fight.nearest_enemy(seen.unit.at));
         let mut engaged = Vec::new();
@@ -55,7 +55,7 @@ impl<const BLOCKS: usize> Builtin<DeerhuntOf<BLOCKS>> for Warden {
                 engaged.push(seen.id);
             }
         }
-        // Elsewhere: each unit follows its trade.
+        // Elsewhere: each unit does its usual work.
         self.trade(&mut hand, &goals, &engaged);
         self.standoff = match hand.moves.iter().any(|order| order.verb == Verb::Attack) {
             _ if engaged.is_empty() => 0,
@@ -66,14 +66,14 @@ impl<const BLOCKS: usize> Builtin<DeerhuntOf<BLOCKS>> for Warden {
     }
 }
 
-/// What a unit is up to while nobody is near.
+/// What a unit does while no enemy is near.
 struct Goal {
     unit: UnitId,
     way: Distances,
 }
 
 impl Warden {
-    /// Notes what is in sight, and whether blows were taken.
+    /// Notes what is in sight, and whether its units were hit.
     fn look_around(&mut self, view: &View<'_>, now: u16) {
         let reach = view.rules.vision;
         for at in view.map.cells() {
@@ -83,7 +83,7 @@ impl Warden {
         }
         let health = view.mine.iter().map(|seen| u32::from(seen.unit.hp)).sum();
         if health < self.health {
-            // They do strike: the next stand-off lasts longer.
+            // The enemies do strike: the next stand-off lasts longer.
             self.patience = (2 * self.patience).min(24);
             self.standoff = 0;
         }
@@ -114,7 +114,7 @@ impl Warden {
             let way = if close {
                 Distances::to(view.map, view.theirs.iter().map(|seen| seen.unit.at))
             } else if guards {
-                // Close enough is good enough: it does not stand in the way of its own workers.
+                // Close enough is good enough, and keeps it out of the way of its own workers.
                 if home.of(view.map, at) <= 2 {
                     continue;
                 }
@@ -127,8 +127,8 @@ impl Warden {
         goals
     }
 
-    /// Where a hunter looks: what was not seen for long, resources and the enemy's home before all, and
-    /// not where another hunter goes.
+    /// Where a hunter looks: tiles not seen for a long time, preferring resources and the enemy's home,
+    /// and not where another hunter goes.
     fn quarry(&mut self, view: &View<'_>, seen: &Seen, now: u16) -> At {
         let known = self.quarries.iter().position(|(id, _)| *id == seen.id);
         if let Some(index) = known {
@@ -195,17 +195,17 @@ impl Warden {
     }
 }
 
-/// A board of what is in sight, to try things on.
+/// A board of what is in sight, for trying moves.
 struct Fight<'g, 'v, const BLOCKS: usize> {
     game: &'g DeerhuntOf<BLOCKS>,
     view: &'v View<'v>,
     /// The board after the moves so far.
     state: State<BLOCKS>,
-    /// The true ids of its units, the own ones first.
+    /// The true ids of its units, own units first.
     ids: Vec<UnitId>,
     /// Positions that may still be tried.
     budget: u32,
-    /// Whether to act as if enemies did not strike back.
+    /// Whether to ignore that enemies strike back.
     reckless: bool,
 }
 
@@ -229,13 +229,12 @@ impl<'g, 'v, const BLOCKS: usize> Fight<'g, 'v, BLOCKS> {
         self.view.theirs.iter().map(|seen| seen.unit.at.distance(at)).min().unwrap_or(u16::MAX)
     }
 
-    /// Whether blows could be exchanged within this move and the next.
+    /// Whether the unit could exchange blows within this move and the next.
     fn is_near(&self, seen: &Seen) -> bool {
         self.nearest_enemy(seen.unit.at) <= u16::from(self.game.rules.max_steps) + 3
     }
 
-    /// The best that a unit could do, as a move of the board; none within when that is nothing.
-    /// None at all when the budget is spent.
+    /// The best a unit could do, as a move of the board; `Some(None)` when that is nothing, `None` when the budget is spent.
     fn best(&mut self, seen: &Seen, goal: Option<&Distances>) -> Option<Option<Move>> {
         let id = self.ids.iter().position(|other| *other == seen.id)? as UnitId;
         let mut options = vec![None];
@@ -290,7 +289,7 @@ impl<'g, 'v, const BLOCKS: usize> Fight<'g, 'v, BLOCKS> {
         options
     }
 
-    /// What the board is worth after a move and the enemies' blows; none when it is not allowed.
+    /// The value of the board after a move and the enemies' blows; `None` when the move is not allowed.
     fn worth(&self, id: UnitId, order: Option<&Move>, goal: Option<&Distances>) -> Option<i32> {
         let mut state = self.state;
         if let Some(order) = order
@@ -307,7 +306,7 @@ impl<'g, 'v, const BLOCKS: usize> Fight<'g, 'v, BLOCKS> {
             let value = value(unit);
             worth += if unit.owner == own { value } else { -value };
         }
-        // What could be struck in the next half-turn is half won.
+        // A unit that could be struck in the next half-turn counts as half won.
         let before: i32 = state.army(own.other()).map(|(_, unit)| value(unit)).sum();
         let mut then = state;
         self.blows(&mut then, own);
@@ -347,7 +346,7 @@ impl<'g, 'v, const BLOCKS: usize> Fight<'g, 'v, BLOCKS> {
         }
     }
 
-    /// Does a move of the board, and puts it into the list under the unit's true id.
+    /// Carries out a move of the board, and adds it to the list under the unit's true id.
     fn carry_out(&mut self, order: &Move, hand: &mut Hand<'_>, seen: &Seen) {
         let id = order.unit.unwrap_or_default();
         if self.game.try_move(&mut self.state, order) {
@@ -369,7 +368,7 @@ fn stun(id: UnitId, from: At, enemy: &Seen, range: u8) -> Option<Move> {
     (!far && enemy.unit.stun <= 0).then(|| Move::new(id, Verb::Stun, words.collect()))
 }
 
-/// What a unit is worth.
+/// The value of a unit.
 fn value(unit: &Unit) -> i32 {
     match unit.kind {
         Kind::Melee => 100 + 60 * i32::from(unit.hp),
@@ -378,7 +377,7 @@ fn value(unit: &Unit) -> i32 {
 }
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
-    /// Carries out one move of the mover by itself. Whether it was accepted.
+    /// Carries out one move of the mover by itself and returns whether it was accepted.
     fn try_move(&self, state: &mut State<BLOCKS>, order: &Move) -> bool {
         self.alone(state, order, &mut Ignored).is_ok()
     }

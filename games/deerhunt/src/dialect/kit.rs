@@ -1,4 +1,4 @@
-//! The client modules that bots of the events import, inside the program.
+//! The client modules that bots of the events import, built into the program.
 
 use agon_game::{Kit, TcpKit};
 
@@ -16,7 +16,7 @@ macro_rules! modules {
     };
 }
 
-/// The kit that goes with the messages of these rules; the document has the form of 2019.
+/// The kit for the messages of these rules; the document uses the form of 2019.
 pub fn kit(rules: &Rules) -> Kit {
     let (client, files): (_, &[(&str, &str)]) = match rules.message {
         Message::Document | Message::Neo2019 => ("deerhunt-2019", modules!("2019")),

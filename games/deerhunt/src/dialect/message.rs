@@ -1,4 +1,4 @@
-//! The state message, byte for byte as the events spaced it.
+//! The state message, byte for byte with the spacing of the events.
 
 use std::io::Write as _;
 

@@ -7,8 +7,8 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAcce
 use crate::orders::{MAX_MOVES, Move, Verb, Words};
 use crate::state::{Direction, UnitId};
 
-/// Reads a reply. Ids and words that mean nothing are kept as such: they are rejected, or void the
-/// list, by the rules. Only what has not the shape of a list of moves is an error.
+/// Reads a reply. Meaningless ids and words are kept as such: the rules reject them, or void the list.
+/// Only a reply without the shape of a list of moves is an error.
 ///
 /// # Errors
 /// A sentence for the author of the bot.
@@ -22,7 +22,7 @@ pub fn read_reply(message: &[u8]) -> Result<Vec<Move>, String> {
     }
 }
 
-/// The first entry of a list that is no move, as it was written.
+/// The first entry of a list that is not a move, as it was written.
 fn culprit(message: &[u8]) -> Option<String> {
     let entries: Vec<&serde_json::value::RawValue> = serde_json::from_slice(message).ok()?;
     let place = entries.iter().position(|entry| serde_json::from_str::<Pair>(entry.get()).is_err())?;
@@ -30,7 +30,7 @@ fn culprit(message: &[u8]) -> Option<String> {
     Some(format!("move {} is {shown}, which is no [id, [word, ...]]", place + 1))
 }
 
-/// So much of an entry that is no move is quoted, in characters.
+/// How many characters of an entry that is not a move are quoted.
 const LONGEST_SHOWN: usize = 60;
 
 /// Appends the tidy form of a list.
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for Id {
             }
 
             fn visit_u64<E: Error>(self, number: u64) -> Result<Id, E> {
-                // The last number stays free, so that a packed id always fits.
+                // The last number stays unused, so that a packed id always fits.
                 Ok(Id(UnitId::try_from(number).ok().filter(|&id| id < UnitId::MAX)))
             }
 
@@ -147,7 +147,7 @@ impl<'de> Deserialize<'de> for Id {
     }
 }
 
-/// The words of a move, the verb taken off the front.
+/// The words of a move, without the verb in front.
 struct Text {
     verb: Verb,
     words: Words,
@@ -165,8 +165,8 @@ impl<'de> Deserialize<'de> for Text {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Text, A::Error> {
                 let mut text = Text { verb: Verb::Walk, words: Words::NONE };
-                // Bots of 2021 send the directions of a stun as a list of their own: it is taken apart,
-                // for the verbs that point at somebody.
+                // Bots of 2021 send the directions of a stun as a nested list: it is flattened, for
+                // verbs that point at a unit.
                 let mut takes_lists = false;
                 let mut first = true;
                 while let Some(word) = from.next_element()? {

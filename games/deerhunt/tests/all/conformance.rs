@@ -1,4 +1,4 @@
-//! The contract, the fog above all, with random and hostile input.
+//! The contract of every game, above all the fog, with random and hostile input.
 
 use agon_game::{MapChoice, RulesChoice, Setup};
 use agon_testkit::conformance;

@@ -1,4 +1,4 @@
-//! The recorded games: no difference, in nothing.
+//! The recorded games: no difference at all.
 
 use agon_game::AnyGame as _;
 use agon_game::conform::{Recognised, Report};

@@ -1,4 +1,4 @@
-//! Whole matches: that they never change, that both sizes of state play alike, that maps and bots are sound.
+//! Whole matches: they never change, both sizes of state play alike, maps and bots are sound.
 
 use agon_game::session::{Table, random_answers};
 use agon_game::{Answer, AnyGame as _, Game as _, MapChoice, RulesChoice, Seat, Seeded, Session as _, Setup};
@@ -22,8 +22,7 @@ fn last_hash<const BLOCKS: usize>(setup: &Setup) -> u64 {
     table.hash()
 }
 
-/// Whoever changes these numbers changes the rules, or the random policy, or the made maps: then
-/// `rules_version` goes up.
+/// A change to these numbers is a change to the rules, the random policy or the generated maps: raise `rules_version` then.
 #[test]
 fn recorded_seeds_end_in_the_same_states() {
     let found: Vec<String> = ["document", "neo2019", "bc2021"]

@@ -1,5 +1,4 @@
-//! The client modules and the example bots, as real processes. Skipped, with a line saying so, where
-//! there is no Python or no Node.
+//! The client modules and the example bots, as real processes. Skipped, with a message, where Python or Node is missing.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -21,7 +20,7 @@ fn is_there(program: &str) -> bool {
     found
 }
 
-/// Ends with the test, whatever happens.
+/// A process that ends with the test, whatever happens.
 struct Running(Child);
 
 impl Drop for Running {
@@ -31,8 +30,8 @@ impl Drop for Running {
     }
 }
 
-/// Plays seat 1 through `talk` against a built-in bot. Gives how often its workers were paid, and how many
-/// of its moves were rejected.
+/// Plays seat 1 through `talk` against a built-in bot. Returns how often its workers were paid, and how
+/// many of its moves were rejected.
 fn play(preset: &str, mut talk: impl FnMut(&[u8]) -> Vec<u8>) -> (usize, usize) {
     let rules = RulesChoice { preset: preset.to_owned(), ..RulesChoice::default() };
     let setup = Setup { rules, seats: 2, seed: 4, ..Setup::default() };

@@ -1,4 +1,4 @@
-//! The readable rule tests in `spec/`, and that each of them would notice a changed rule.
+//! The readable rule tests in `spec/`, and whether they notice a changed rule.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use deerhunt::{DeerhuntOf, LARGE};
 type Deerhunt = DeerhuntOf<LARGE>;
 
 /// Boards show the whole map: `X` wall, `R` resource, `w` and `m` units of player 1, `W` and `M` of
-/// player 2. With `file: yes` a board is a map file. Without rows the seed makes or picks the map.
-/// `resources: 100 50`, `stock: 3 10`, `round: 4` and the names of rules set what they name.
+/// player 2. With `file: yes` a board is a map file. Without rows the seed decides which map is generated
+/// or picked. `resources: 100 50`, `stock: 3 10`, `round: 4` and the names of rules set what they name.
 struct Spec;
 
 impl Adapter for Spec {
@@ -41,7 +41,7 @@ impl Adapter for Spec {
                 "stock" => stock = Some(numbers(value)?),
                 "round" => round = numbers(value)?[0],
                 "in preset" => of_preset = Some(value.as_str()),
-                // What is changed in a preset stands behind what the board itself sets.
+                // Changes to a preset go first: the board's own settings win.
                 _ if of_preset.is_some() => {
                     if of_preset == Some(choice.preset.as_str()) {
                         choice.sets.insert(0, (name.clone(), value.clone()));
@@ -73,7 +73,7 @@ impl Adapter for Spec {
         Ok((game, state))
     }
 
-    /// `0 UP RIGHT; 3 ATTACK LEFT`; `-` is the empty list; anything in brackets is sent as it stands.
+    /// `0 UP RIGHT; 3 ATTACK LEFT`; `-` is the empty list; anything in brackets is sent as is.
     fn answer(
         game: &Deerhunt,
         dialect: &mut <Deerhunt as Game>::Dialect,
@@ -157,7 +157,7 @@ fn on_map(choice: &RulesChoice, map: Map) -> Result<Deerhunt, SetupError> {
     Deerhunt::assemble(loaded.rules, map, recipe)
 }
 
-/// Sends lines as they stand.
+/// Sends lines as they are.
 struct Raw;
 
 impl Adapter for Raw {
@@ -219,7 +219,7 @@ fn rulebook_code_and_spec_name_the_same_rules() {
     agon_testkit::rulebook::check(&Deerhunt::INFO);
 }
 
-/// Every rule of every preset, given another value, breaks a section of that preset.
+/// Any rule of any preset, given another value, breaks a section of that preset.
 #[test]
 fn a_changed_number_of_a_preset_is_noticed() {
     let mut unnoticed = Vec::new();
@@ -241,7 +241,7 @@ fn a_changed_number_of_a_preset_is_noticed() {
     assert!(unnoticed.is_empty(), "no section notices\n  {}", unnoticed.join("\n  "));
 }
 
-/// Values that a rule could have instead.
+/// Other values a rule could have.
 fn others(name: &str, value: &str) -> Vec<String> {
     let words: &[&str] = match name {
         "tie" => &["player_2", "shared"],
@@ -266,15 +266,14 @@ fn others(name: &str, value: &str) -> Vec<String> {
     words.iter().filter(|word| **word != value.trim_matches('"')).map(|word| (*word).to_owned()).collect()
 }
 
-/// Rules that a preset carries only so that they can be changed: others of its rules keep them from
-/// having any effect.
+/// Rules that a preset carries only so that they can be changed: other rules of the preset keep them from having any effect.
 fn without_effect(preset: &str, name: &str) -> bool {
     match name {
         "map_width" | "map_height" | "hubs" | "start_workers" | "start_melees" => preset != "document",
         "worker_cost" | "stun_cost" | "stun_length" | "stun_range" | "compat_stun_registry" => {
             preset != "bc2021"
         }
-        // Everything has one health there.
+        // Every unit has one health there.
         "attack_damage" => preset != "document",
         _ => false,
     }

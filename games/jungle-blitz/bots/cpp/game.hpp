@@ -46,7 +46,7 @@ struct Diamond {
     std::string owner_id;  // the unit that holds it; empty if none does
 };
 
-// What a unit shall do: SPAWN, MOVE, SUMMON, DROP, ATTACK, VINE or NONE; all but SUMMON and NONE have a target.
+// What a unit is to do: SPAWN, MOVE, SUMMON, DROP, ATTACK, VINE or NONE; all but SUMMON and NONE have a target.
 struct Action {
     std::string unit_id, name;
     std::optional<Position> target = std::nullopt;

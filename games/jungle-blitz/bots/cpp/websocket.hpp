@@ -95,7 +95,7 @@ private:
         }
         freeaddrinfo(found);
         if (socket_ < 0) throw std::runtime_error("no connection to " + host + ":" + port + ": " + std::strerror(errno));
-        // A command is one small write; it must not wait for the receipt of the one before.
+        // A command is one small write; it must not wait until the one before is acknowledged.
         int on = 1;
         setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
@@ -112,7 +112,7 @@ private:
         return {(byte(head[0]) & 0x80) != 0, byte(head[0]) & 0x0F, read(length)};
     }
 
-    // A client masks what it sends. The mask is there for old proxies; here zeros will do.
+    // A client masks what it sends. The mask exists for old proxies; here zeros will do.
     void send(Kind kind, const std::string& content) {
         std::string frame(1, static_cast<char>(0x80 | kind));
         std::uint64_t length = content.size();

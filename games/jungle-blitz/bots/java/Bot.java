@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 /**
  * Plays Jungle Blitz over WebSocket, which is part of Java. What it decides is in Brain.java.
  *
- * <p>{@code java -jar bot.jar --lines} speaks the same messages over standard input and output, one a line: with a pipe
+ * <p>{@code java -jar bot.jar --lines} speaks the same messages over standard input and output, one per line: with a pipe
  * instead of a socket there is less between you and a debugger.
  */
 final class Bot {

@@ -1,6 +1,6 @@
 // Plays Jungle Blitz over WebSocket. What it decides is in brain.js.
 //
-// `node bot.js --lines` speaks the same messages over standard input and output, one a line: with a pipe instead of a
+// `node bot.js --lines` speaks the same messages over standard input and output, one per line: with a pipe instead of a
 // socket there is less between you and a debugger.
 
 import { createInterface } from "node:readline";

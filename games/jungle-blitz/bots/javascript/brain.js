@@ -1,4 +1,4 @@
-// A small raider: attack whoever stands beside, fetch diamonds, and drop them as soon as they are worth something.
+// A small raider: attack adjacent enemies, fetch diamonds, and drop them as soon as they are worth something.
 // `agon rules jungle-blitz` shows the rules; what a tick holds is in game.js.
 
 import { action, distance, key, neighbours, spawns, tileAt } from "./game.js";
@@ -34,7 +34,7 @@ export function decide(tick) {
       free.splice(free.indexOf(diamond), 1);
       return action(unit, "MOVE", diamond.position);
     }
-    // A unit stands in the way of itself: walk beside an enemy, not onto it.
+    // A unit cannot walk onto another: go next to an enemy, not onto it.
     const enemy = nearest(unit.position, enemies.filter((enemy) => enemy.hasDiamond));
     const goal = enemy && freeBeside(enemy.position);
     return goal ? action(unit, "MOVE", goal) : action(unit, "NONE");

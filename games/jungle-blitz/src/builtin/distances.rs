@@ -1,8 +1,8 @@
-//! How many steps there are between any two tiles, units aside.
+//! The number of steps between any two tiles, ignoring units.
 
 use crate::arena::{Arena, Cell, Direction, Ground};
 
-/// No way leads there.
+/// The distance of an unreachable tile.
 pub const FAR: u16 = 10_000;
 
 /// Steps from every tile to every tile.
@@ -27,7 +27,7 @@ impl Distances {
                 next += 1;
                 for way in Direction::ALL {
                     let from = arena.neighbour(cell, way);
-                    // From EMPTY ground nobody steps onto a spawn tile.
+                    // Nobody steps from EMPTY ground onto a spawn tile.
                     let allowed = match arena.ground(from) {
                         Ground::Wall => false,
                         Ground::Empty => arena.ground(cell) == Ground::Empty,

@@ -1,4 +1,4 @@
-//! Habits: what a unit does by itself, without thinking ahead.
+//! Habits: what a unit does on its own, without looking ahead.
 
 use agon_game::Builtin;
 
@@ -9,14 +9,14 @@ use crate::orders::{Action, Command, Entry};
 use crate::state::{DiamondIndex, State, UnitIndex};
 use crate::view::View;
 
-/// Which habits.
+/// A set of habits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Gathers, grows and waits for the end.
+    /// Gathers diamonds, lets them grow and waits for the end.
     Collector,
-    /// Hunts, and drops what it has as soon as it is worth something.
+    /// Hunts, and drops its diamond as soon as it is worth something.
     Raider,
-    /// Grows where no enemy is near, drops when one comes.
+    /// Lets diamonds grow while no enemy is near, drops them when one comes.
     Keeper,
 }
 
@@ -40,7 +40,7 @@ impl Builtin<JungleBlitz> for Habitual {
     }
 }
 
-/// What each unit of a team does, in the order in which it is sent.
+/// The action of each unit of a team, in the order sent.
 pub type Actions = Vec<(UnitIndex, Action)>;
 
 /// The command for these actions.
@@ -50,7 +50,7 @@ pub fn command(game: &JungleBlitz, team: usize, actions: &Actions) -> Command {
     Command { entries: entries.collect() }
 }
 
-/// What a team does by habit.
+/// The habitual actions of a team.
 pub fn actions(
     game: &JungleBlitz,
     distances: &Distances,
@@ -61,7 +61,7 @@ pub fn actions(
     let mut habit = Habit { game, distances, state, team, style, taken: 0, goals: Vec::new() };
     let first = game.first_unit(team);
     let mut units: Vec<UnitIndex> = (first..first + game.units_per_team).collect();
-    // Who is closest to a diamond on the ground chooses first.
+    // The unit closest to a diamond on the ground chooses first.
     units.sort_by_key(|&unit| habit.nearest_diamond(state.unit(unit).cell).map_or(FAR, |found| found.1));
     units.into_iter().map(|unit| (unit, habit.action(unit))).collect()
 }
@@ -72,7 +72,7 @@ struct Habit<'a> {
     state: &'a State,
     team: usize,
     style: Style,
-    /// One bit a diamond: a unit of the team is on its way.
+    /// One bit per diamond: a unit of the team is on its way.
     taken: u16,
     /// Where units of the team go in this tick.
     goals: Vec<Cell>,
@@ -93,7 +93,7 @@ impl Habit<'_> {
         }
     }
 
-    /// Comes up where the way to a diamond is shortest.
+    /// Spawns where the way to a diamond is shortest.
     fn spawn(&mut self) -> Action {
         let free = |cell: &&Cell| self.state.unit_on(**cell).is_none() && !self.goals.contains(cell);
         let spawns = self.game.arena.spawns();
@@ -109,7 +109,7 @@ impl Habit<'_> {
         Action::Spawn(cell)
     }
 
-    /// The nearest diamond on the ground that nobody of the team is after.
+    /// The nearest diamond on the ground that no unit of the team is after.
     fn nearest_diamond(&self, from: Cell) -> Option<(DiamondIndex, u16)> {
         let wanted = |&diamond: &DiamondIndex| {
             self.taken >> diamond & 1 == 0 && self.state.diamonds[usize::from(diamond)].on_ground()
@@ -128,7 +128,7 @@ impl Habit<'_> {
         (0..self.game.unit_count()).filter(enemy)
     }
 
-    /// Steps of the nearest enemy that could attack.
+    /// The distance in steps of the nearest enemy that could attack.
     fn danger(&self, cell: Cell) -> u16 {
         let armed = self.enemies().filter(|&enemy| self.state.unit(enemy).holds == 0);
         armed.map(|enemy| self.distances.steps(self.state.unit(enemy).cell, cell)).min().unwrap_or(FAR)
@@ -163,7 +163,7 @@ impl Habit<'_> {
         }
     }
 
-    /// An EMPTY tile beside, without a unit on it: the one farthest from enemies.
+    /// The adjacent EMPTY tile without a unit that is farthest from enemies.
     fn drop_tile(&self, cell: Cell) -> Option<Cell> {
         self.beside(cell).max_by_key(|&tile| self.danger(tile))
     }
@@ -181,14 +181,14 @@ impl Habit<'_> {
         }
     }
 
-    /// EMPTY tiles beside, without a unit on them.
+    /// Adjacent EMPTY tiles without a unit.
     fn beside(&self, cell: Cell) -> impl Iterator<Item = Cell> + '_ {
         let arena = &self.game.arena;
         let tiles = Direction::ALL.into_iter().map(move |way| arena.neighbour(cell, way));
         tiles.filter(|&tile| arena.ground(tile) == Ground::Empty && self.state.unit_on(tile).is_none())
     }
 
-    /// With empty hands: kill who is beside, fetch a diamond, or go for those who hold one.
+    /// With empty hands: kill an adjacent enemy, fetch a diamond, or go for an enemy that holds one.
     fn seek(&mut self, unit: UnitIndex) -> Action {
         let own = self.state.unit(unit);
         let arena = &self.game.arena;
@@ -219,7 +219,7 @@ impl Habit<'_> {
         }
     }
 
-    /// What killing an enemy brings: its diamond, or nothing but peace.
+    /// The value of killing an enemy: its diamond, or nothing but peace.
     fn worth(&self, enemy: UnitIndex) -> u16 {
         let diamond =
             self.state.unit(enemy).diamond().map(|diamond| &self.state.diamonds[usize::from(diamond)]);
@@ -233,7 +233,7 @@ impl Habit<'_> {
         found.filter(|found| found.1 < FAR).min_by_key(|found| found.1)
     }
 
-    /// One step towards `to` over free tiles, the straightest first.
+    /// One step towards `to` over free tiles, trying the straightest first.
     fn go(&mut self, from: Cell, to: Cell) -> Action {
         let arena = &self.game.arena;
         let on_spawn = arena.ground(from) == Ground::Spawn;

@@ -1,4 +1,4 @@
-//! The keeper: begins with the habits that end best and tries, unit by unit, whether something else ends better.
+//! The keeper: starts with the best-scoring habits and tries, unit by unit, whether another action scores better.
 
 use agon_game::{Answer, Builtin, Game as _, Ignored, Seat, Seeded};
 
@@ -15,14 +15,14 @@ use crate::view::View;
 /// Ticks looked ahead.
 const AHEAD: u16 = 9;
 
-/// Plans with the engine. Enemies are taken for raiders.
+/// Plans with the engine. Enemies are assumed to be raiders.
 pub struct Keeper {
     /// Ticks it may simulate for one answer.
     nodes: u32,
     chance: Seeded,
     distances: Option<Distances>,
     search: Search,
-    /// Since how many ticks each unit was seen to summon.
+    /// For how many ticks each unit has been seen summoning.
     summoning_for: [u8; MAX_UNITS],
 }
 
@@ -37,7 +37,7 @@ impl Keeper {
         }
     }
 
-    /// How far each summon is cannot be seen, but counted.
+    /// The progress of a summon cannot be seen, but it can be counted.
     fn count_summons(&mut self, state: &mut State) {
         for (unit, count) in state.units.iter_mut().zip(&mut self.summoning_for) {
             *count = if unit.summoning > 0 { count.saturating_add(1) } else { 0 };
@@ -67,7 +67,7 @@ impl Builtin<JungleBlitz> for Keeper {
         };
         let mut best = actions(game, distances, &state, team, Style::Keeper);
         let Some(mut value) = plan.value(&best) else { return command(game, team, &best) };
-        // To gather or to hunt may be better just now than to be careful.
+        // Gathering or hunting may be better just now than caution.
         let mut own = plan.own;
         for style in [Style::Raider, Style::Collector] {
             plan.own = style;
@@ -106,7 +106,7 @@ struct Plan<'a> {
     distances: &'a Distances,
     team: usize,
     state: &'a State,
-    /// The habits that the own team follows after the first tick.
+    /// The habits its own team follows after the first tick.
     own: Style,
     left: u32,
     chance: &'a mut Seeded,
@@ -114,7 +114,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// What else a unit could do.
+    /// Alternative actions of a unit.
     fn choices(&self, unit: UnitIndex) -> Vec<Action> {
         let (arena, own) = (&self.game.arena, self.state.unit(unit));
         if !own.alive() || own.summoning > 0 {
@@ -152,7 +152,7 @@ impl Plan<'_> {
         choices
     }
 
-    /// How good it is to begin with `actions` and to follow habits afterwards; `None` when the budget is spent.
+    /// The value of starting with the actions in `first` and following habits afterwards; `None` when the budget is spent.
     fn value(&mut self, first: &Actions) -> Option<i64> {
         let game = self.game;
         let ticks = AHEAD.min(game.rules.total_tick - self.state.tick);
@@ -181,7 +181,7 @@ impl Plan<'_> {
             .sum()
     }
 
-    /// What a team has: points, points in hand, and what its diamonds will bring.
+    /// The value of a team's position: points, points in hand, and what its diamonds will bring.
     fn worth(&self, state: &State, team: usize) -> i64 {
         let left = i64::from(self.game.rules.total_tick - state.tick);
         let mut worth = i64::from(state.scores[team]) * 20;

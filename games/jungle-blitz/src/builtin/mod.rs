@@ -1,8 +1,8 @@
-//! Bots of our own. They see their view and nothing else, and always play the same for a seed.
+//! The built-in bots. They see only their view, and always play the same for a seed.
 //!
 //! - `idle` does nothing, `random` anything ([`simple`]);
 //! - `collector` and `raider` follow a few habits ([`habits`]);
-//! - `keeper` tries things out with the engine before it decides ([`keeper`]).
+//! - `keeper` tries actions out with the engine before it decides ([`keeper`]).
 
 mod distances;
 mod habits;
@@ -14,7 +14,7 @@ use agon_game::{Builtin, BuiltinInfo};
 use crate::JungleBlitz;
 use habits::Style;
 
-/// What there is.
+/// The built-in bots.
 pub const KNOWN: &[BuiltinInfo] = &[
     BuiltinInfo { name: "idle", about: "answers in time and does nothing", options: &[] },
     BuiltinInfo { name: "random", about: "mostly legal actions at random", options: &[] },

@@ -16,7 +16,7 @@ use crate::rules::MAX_TEAMS;
 use crate::search::Search;
 use crate::state::{Owner, State};
 
-/// Plays a recorded game again and compares every state.
+/// Replays a recorded game and compares every state.
 pub fn compare(record: &[u8], report: &mut Report) -> Result<(), String> {
     let record: Value = serde_json::from_slice(record).map_err(|error| error.to_string())?;
     let teams = list(&record["teams"], "teams")?;
@@ -88,7 +88,7 @@ fn answers(
     Ok(answers)
 }
 
-/// Compares everything a state on the wire tells. `last` compares the marks of the previous tick too.
+/// Compares everything in a state on the wire. `last` compares the marks of the previous tick too.
 fn compare_state(
     game: &JungleBlitz,
     state: &State,
@@ -191,7 +191,7 @@ impl Chance for Tape<'_> {
             let number = |at: usize| pick[2][at].as_i64();
             Some(self.game.arena.cell_at(number(0)?, number(1)?).0)
         });
-        // A pick that is no option shows up as a difference of the unit's position.
+        // A pick that is not an option shows up as a difference in the unit's position.
         recorded.filter(|cell| options.contains(cell)).unwrap_or(options[0])
     }
 }

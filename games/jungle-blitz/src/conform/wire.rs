@@ -1,4 +1,4 @@
-//! Recorded conversations: each TICK is read and written again, each COMMAND heard and said again.
+//! Recorded conversations: each TICK is read and written back, each COMMAND parsed and written back.
 
 use agon_game::conform::Report;
 use agon_game::{Dialect as _, Game as _, Heard, Seat};
@@ -150,7 +150,7 @@ fn read_path(game: &JungleBlitz, state: &mut State, unit: u8, path: &[Value]) ->
     Ok(())
 }
 
-/// The wording of errors is nobody's concern.
+/// Drops the errors: their wording is not compared.
 fn without_errors(tick: &Value) -> Value {
     let mut tick = tick.clone();
     let teams = tick.get_mut("teams").and_then(Value::as_array_mut);
@@ -160,8 +160,8 @@ fn without_errors(tick: &Value) -> Value {
     tick
 }
 
-/// A command without what means nothing: other keys, targets of actions that have none, how far off
-/// the map a target is, and the rest of an action without the target it needs.
+/// A command without its meaningless parts: other keys, targets of actions that have none, how far
+/// off the map a target is, and the rest of an action that lacks the target it needs.
 fn tidy(game: &JungleBlitz, command: &Value) -> Value {
     let tidy_action = |action: &Value| {
         let named = json!([action["type"], action["action"], action["unitId"]]);

@@ -1,7 +1,7 @@
 //! The TICK message (JB-WIRE-3).
 //!
-//! Written by hand, as ASCII: it is sent to every team in every tick, and one of the original
-//! kits cannot read characters that are cut in two.
+//! Written by hand, as ASCII: it is sent to every team in every tick, and one of the original kits
+//! cannot read characters split across reads.
 
 use std::io::Write as _;
 
@@ -48,7 +48,7 @@ pub(super) fn tick(wire: &Wire, game: &JungleBlitz, seat: Seat, view: &View<'_>,
     out.extend(b"}}");
 }
 
-/// A team; its errors are told to itself only.
+/// A team; its errors are sent only to itself.
 fn a_team(wire: &Wire, game: &JungleBlitz, seat: Seat, view: &View<'_>, team: usize, out: &mut Vec<u8>) {
     let own = &wire.seats[team];
     out.extend(b"{\"id\":");
@@ -118,7 +118,7 @@ fn a_unit(
     out.extend(b"}}");
 }
 
-/// What befell a unit in the previous tick.
+/// What happened to a unit in the previous tick.
 fn marks(game: &JungleBlitz, unit: &Unit, out: &mut Vec<u8>) {
     if let Some(by) = unit.attacked_by.checked_sub(1) {
         out.extend(b",\"positionBeforeDying\":");
@@ -155,7 +155,7 @@ fn diamonds(wire: &Wire, game: &JungleBlitz, view: &View<'_>, out: &mut Vec<u8>)
     }
 }
 
-/// The numbers that the wire tells. The original knew a warm-up, switched off, and one unit a tile.
+/// The numbers sent on the wire. The original had a warm-up, switched off, and one unit per tile.
 fn config(rules: &Rules, out: &mut Vec<u8>) {
     put(
         out,

@@ -10,9 +10,9 @@ use crate::JungleBlitz;
 use crate::orders::{Action, Command, Entry, Flaw};
 use crate::rules::MAX_ACTIONS;
 
-/// A longer name of a team is cut.
+/// A longer team name is cut.
 const LONGEST_NAME: usize = 100;
-/// So much of what a bot sent is quoted in its fault.
+/// How much of a bot's message is quoted in its fault.
 const LONGEST_QUOTED: usize = 40;
 
 /// The first message of a bot.
@@ -20,14 +20,14 @@ const LONGEST_QUOTED: usize = 40;
 pub enum Registration {
     /// With the name of its team.
     Name(String),
-    /// With a token that stands for a seat.
+    /// With a token that identifies a seat.
     Token(String),
 }
 
 /// Reads a REGISTER message (JB-WIRE-1): either `teamName` or `token`, not empty.
 ///
 /// # Errors
-/// Why it is none, for the fault of the bot; its connection is to be closed.
+/// Why it is not one, for the bot's fault; its connection is to be closed.
 pub fn register(message: &[u8]) -> Result<Registration, String> {
     let value: Value = serde_json::from_slice(message)
         .map_err(|error| format!("the first message must be REGISTER, but this is not JSON: {error}"))?;
@@ -49,8 +49,8 @@ pub fn register(message: &[u8]) -> Result<Registration, String> {
 /// Reads one message of a team during the match.
 ///
 /// - JB-WIRE-1: its first REGISTER gives its name; a second one closes the connection.
-/// - JB-WIRE-4: a command counts for the tick that was asked; one for another tick, and a second one, is a fault and ignored.
-/// - JB-WIRE-6: other messages are ignored; what is no JSON object closes the connection.
+/// - JB-WIRE-4: a command counts for the tick that was asked; one for another tick, or a second one, is a fault and ignored.
+/// - JB-WIRE-6: other messages are ignored; anything that is not a JSON object closes the connection.
 pub(super) fn message(wire: &mut Wire, game: &JungleBlitz, seat: Seat, message: &[u8]) -> Heard<Command> {
     let value: Value = match serde_json::from_slice(message) {
         Ok(value) => value,
@@ -85,10 +85,10 @@ pub(super) fn message(wire: &mut Wire, game: &JungleBlitz, seat: Seat, message: 
 }
 
 impl Remembered {
-    /// Takes the first answer to the tick that was asked last, while it is waited for (JB-WIRE-4).
+    /// Takes the first answer to the last tick asked, while it is still awaited (JB-WIRE-4).
     ///
     /// # Errors
-    /// What else a COMMAND with that `tick` is, for the fault of the bot.
+    /// What a COMMAND with that `tick` is instead, for the bot's fault.
     fn take(&mut self, tick: Option<&Value>, asked: u16) -> Result<(), String> {
         let Some(value) = tick else {
             return Err(format!("a COMMAND without a tick; tick {asked} was asked"));
@@ -117,13 +117,13 @@ impl Remembered {
     }
 }
 
-/// The number of a tick; `66.0` is one, `"66"` is not.
+/// Reads a tick number; `66.0` is one, `"66"` is not.
 fn tick_number(value: &Value) -> Option<u16> {
     let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
     (0.0..=f64::from(u16::MAX)).contains(&number).then_some(number as u16)
 }
 
-/// The list of actions (JB-WIRE-5). Without one, the team answered all the same, with nothing.
+/// The list of actions (JB-WIRE-5). Without one, the team has still answered, with nothing.
 fn actions(game: &JungleBlitz, seat: Seat, actions: Option<&Value>) -> Heard<Command> {
     match actions.and_then(Value::as_array) {
         None => Heard::Answer(Command { entries: vec![Entry::Flawed(Flaw::NoActions)] }),
@@ -139,8 +139,7 @@ fn actions(game: &JungleBlitz, seat: Seat, actions: Option<&Value>) -> Heard<Com
     }
 }
 
-/// One entry: an object of type UNIT (JB-ACT-1) for a unit of the sender (JB-ACT-2). The first thing
-/// that is wrong counts.
+/// One entry: an object of type UNIT (JB-ACT-1) for a unit of the sender (JB-ACT-2). The first mistake counts.
 fn entry(game: &JungleBlitz, seat: Seat, value: &Value) -> Result<Entry, Flaw> {
     let fields = value.as_object().ok_or(Flaw::Empty)?;
     if fields.get("type").and_then(Value::as_str) != Some("UNIT") {
@@ -158,7 +157,7 @@ fn entry(game: &JungleBlitz, seat: Seat, value: &Value) -> Result<Entry, Flaw> {
     own.map(|unit| Entry::Unit { unit, action }).ok_or(Flaw::NotYours)
 }
 
-/// A whole number, also when it is written `3.0`, or as a text: the original reads `"3"` as the number.
+/// A whole number, also when written `3.0`, or as a string: the original reads `"3"` as a number.
 fn whole(value: &Value) -> Option<i64> {
     if let Value::String(text) = value {
         return text.trim().parse().ok();
@@ -202,7 +201,7 @@ pub(super) fn command(game: &JungleBlitz, tick: u16, seat: Seat, order: &Command
     out.extend(b"]}");
 }
 
-/// An entry with that flaw and no other before it.
+/// An entry with this flaw and no earlier one.
 fn flawed(flaw: Flaw) -> &'static str {
     match flaw {
         Flaw::Empty | Flaw::NoActions => "null",

@@ -1,8 +1,8 @@
-//! The original wire protocol: one JSON document a message, the same over WebSocket and over lines.
+//! The original wire protocol: one JSON document per message, the same over WebSocket and over lines.
 //!
 //! - [`ask`]: the TICK message.
 //! - [`hear`]: REGISTER and COMMAND.
-//! - [`Wire`]: what a match remembers of its conversations.
+//! - [`Wire`]: the memory of a match's conversations.
 
 mod ask;
 mod hear;
@@ -17,7 +17,7 @@ use crate::view::View;
 
 pub use hear::{Registration, register};
 
-/// The port that all kits of the contest dial, and the token that stands for a seat (JB-WIRE-1).
+/// The port that all kits of the contest connect to, and the token that identifies a seat (JB-WIRE-1).
 pub(crate) const KIT: WebSocketKit = WebSocketKit {
     port: 8765,
     connect_ms: 30_000,
@@ -37,7 +37,7 @@ pub struct Wire {
     seats: Vec<Remembered>,
     /// The id of each diamond, in quotes.
     diamond_ids: Vec<Vec<u8>>,
-    /// The field `tiles` of every tick: it never changes.
+    /// The field `tiles` of every tick, which never changes.
     tiles: Vec<u8>,
 }
 
@@ -48,23 +48,23 @@ struct Remembered {
     id: Vec<u8>,
     /// Its name, in quotes, as JSON.
     name: Vec<u8>,
-    /// Whether it registered.
+    /// Whether it has registered.
     registered: bool,
-    /// The name by which it did, if not by a token.
+    /// The name it registered with, if not a token.
     called: Option<String>,
     /// The tick it was asked for last.
     asked: Option<u16>,
-    /// Whether no answer to it came yet, and its limit has not passed.
+    /// Whether that tick is still unanswered and its limit has not passed.
     waited_for: bool,
-    /// The ticks it was asked for and sent no answer to, as far as is known.
+    /// The ticks it was asked for and is not known to have answered.
     open: Vec<u16>,
-    /// The errors it is told with the next tick.
+    /// The errors to be sent with the next tick.
     errors: Vec<String>,
-    /// Whether one of them came since it was asked.
+    /// Whether one of them has come since it was last asked.
     fresh: bool,
 }
 
-/// A team is told at most this many errors at once.
+/// Upper limit on the errors sent to a team at once.
 const MOST_ERRORS: usize = MAX_ACTIONS;
 
 impl Wire {
@@ -123,7 +123,7 @@ impl Dialect<JungleBlitz> for Wire {
         self.seats[seat.index()].called.clone()
     }
 
-    /// The errors of a command replace all that was told before it (JB-WIRE-7).
+    /// The errors of a command replace all earlier ones (JB-WIRE-7).
     fn rejected(&mut self, _game: &JungleBlitz, seat: Seat, _index: usize, reason: &Refusal) {
         let own = &mut self.seats[seat.index()];
         if !own.fresh {
@@ -133,7 +133,7 @@ impl Dialect<JungleBlitz> for Wire {
         own.note(reason.to_string());
     }
 
-    /// Without a command nothing is replaced: errors of missed ticks pile up (JB-WIRE-7).
+    /// Without a command nothing is replaced: the errors of missed ticks pile up (JB-WIRE-7).
     fn missed(&mut self, game: &JungleBlitz, seat: Seat, answer: &Answer<Command>) {
         let own = &mut self.seats[seat.index()];
         own.fresh = true;

@@ -1,9 +1,9 @@
-//! The built-in bots: they play to the end, the same for a seed, and the keeper is stronger than the others.
+//! The built-in bots: they play to the end, always the same for a seed, and the keeper is stronger than the others.
 
 use agon_game::{Answer, Game as _, MapChoice, Seat, Session as _, Setup, session::Table};
 use jungle_blitz::{INFO, JungleBlitz};
 
-/// Plays a match of built-in bots and gives their scores and ranks.
+/// Plays a match of built-in bots and returns their scores and ranks.
 fn play(setup: &Setup, bots: &[&str]) -> (Vec<f64>, Vec<u8>) {
     let mut table = Table::new(JungleBlitz::set_up(setup).expect("a playable setup"));
     for (seat, bot) in bots.iter().enumerate() {
@@ -41,13 +41,13 @@ fn wrong_names_and_options_are_told() {
     assert!(game.builtin("keeper", &option("nodes", "0"), 1).is_ok());
 }
 
-/// The claim itself is for hundreds of matches; run with `--ignored`. Eight of them here.
+/// The full claim takes hundreds of matches; run with `--ignored`. Eight of them here.
 fn keeper_is_ahead(seeds: std::ops::Range<i64>, fourth: &str) -> i64 {
     let matches = seeds.end - seeds.start;
     let mut ahead = 0;
     let mut sums = [0.0; 4];
     for seed in seeds {
-        // Seats change round, so that none of them is an advantage.
+        // Seats rotate, so that none of them is an advantage.
         let bots = ["keeper", "collector", "raider", fourth];
         let turn = seed as usize % 4;
         let seated: Vec<&str> = (0..4).map(|seat| bots[(seat + turn) % 4]).collect();
@@ -72,6 +72,6 @@ fn the_keeper_is_ahead_of_collector_and_raider() {
 #[ignore = "takes minutes: the strength claim"]
 fn the_keeper_is_ahead_in_80_of_100() {
     assert!(keeper_is_ahead(20_000..20_100, "random") >= 80);
-    // A second collector makes it harder: measured 75 to 82 of 100, by seeds.
+    // A second collector makes it harder: measured 75 to 82 of 100, depending on the seeds.
     assert!(keeper_is_ahead(20_000..20_100, "collector") >= 65);
 }

@@ -1,4 +1,4 @@
-//! The conversation: registration, errors told with the next tick, odd messages.
+//! The conversation: registration, errors sent with the next tick, odd messages.
 
 use agon_game::session::Table;
 use agon_game::{Absence, Answer, Dialect as _, Game as _, Heard, MapChoice, Seat, Session as _, Setup};
@@ -38,7 +38,7 @@ fn registrations() {
     assert!(matches!(reads(&long), Ok(Registration::Name(name)) if name.len() == 100));
 }
 
-/// Asks seat 1 and reads what it is told.
+/// Asks seat 1 and reads the message it gets.
 fn asked(table: &mut Table<JungleBlitz>) -> Value {
     let mut out = Vec::new();
     table.ask(ME, &mut out);
@@ -99,7 +99,7 @@ fn errors_are_told_with_the_next_tick() {
     play(&mut table, heard);
     assert!(errors(&asked(&mut table)).is_empty());
 
-    // A command without a list of actions is an answer with one error.
+    // A command without a list of actions counts as an answer with one error.
     let heard = hear(&mut table, json!({"type": "COMMAND", "tick": 4, "actions": {}}));
     assert!(matches!(heard, Heard::Answer(_)));
     play(&mut table, heard);

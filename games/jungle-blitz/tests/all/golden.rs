@@ -31,14 +31,14 @@ fn recorded_matches_are_the_same() {
     }
 }
 
-/// Records are foreign bytes: whatever is wrong with them is told, and never a panic.
+/// Records are foreign bytes: any damage is reported, and never panics.
 #[test]
 fn damaged_records_are_told() {
     let Some(folder) = golden::folder("jungle-blitz") else { return };
     let mut chance = Seeded::stream(1, "damage");
     for file in ["games/g012.json.gz", "wire/run2/conn1.jsonl.gz"] {
         let record = golden::read(&folder.join(file)).expect("a readable record");
-        // The beginning is enough for the conversations, and quicker.
+        // For conversations the beginning is enough, and quicker.
         let record = if file.starts_with("wire") { &record[..record.len() / 20] } else { &record[..] };
         for _ in 0..60 {
             let mut damaged = record.to_vec();
@@ -46,7 +46,7 @@ fn damaged_records_are_told() {
                 let at = chance.below(damaged.len() as u32) as usize;
                 let values: [&[u8]; 8] = [b"null", b"-1", b"[]", b"{}", b"99999999999", b"\"9\"", b"7", b""];
                 let value = values[chance.below(8) as usize];
-                // Replaces a number or a word, so that the record often stays JSON.
+                // Replaces a number or a word, so that the record often remains JSON.
                 let word = |byte: &u8| byte.is_ascii_alphanumeric();
                 let Some(start) = damaged[at..].iter().position(word).map(|offset| at + offset) else {
                     continue;

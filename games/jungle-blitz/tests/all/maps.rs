@@ -1,4 +1,4 @@
-//! The maps inside the program, generated ones, and images of the original's format.
+//! The built-in maps, generated ones, and images in the original's format.
 
 use agon_game::{Game as _, MapChoice, Seeded, Setup};
 use jungle_blitz::map::{Map, Tile};

@@ -1,4 +1,4 @@
-//! The fast search against the original's procedure, written down word for word.
+//! Compares the fast search with the original's procedure, transcribed step by step.
 
 use agon_game::{Chance as _, Game as _, MapChoice, Seeded, Setup};
 use jungle_blitz::JungleBlitz;

@@ -1,15 +1,15 @@
-//! The readable rule tests in `spec/`, and that every rule has one.
+//! The readable rule tests in `spec/`, and a check that every rule has one.
 //!
-//! A board shows tiles as map files do, and units: `a b c d` are team 1, `p q r s` team 2, `w x y z` team 3, `k l m n`
+//! A board shows tiles as in map files, and units: `a b c d` are team 1, `p q r s` team 2, `w x y z` team 3, `k l m n`
 //! team 4; a capital letter is a unit that holds a diamond. Settings below it:
 //!
 //! - `on spawn: a p`: these units stand on spawn tiles.
 //! - `diamond 0: 3 40`: level and points of a diamond, counted by column, then by row.
 //! - `path a: down down right`: a stored path. `summoning a: 2`: its progress.
-//! - `teams: 2`, `units: 3` where the letters do not say it; `order: 2 1` in every tick; `tick: 7`.
+//! - `teams: 2`, `units: 3` if the letters do not tell; `order: 2 1` in every tick; `tick: 7`.
 //! - every number of the rules by its name.
 //!
-//! An answer is a list like `a MOVE 3,4; b SUMMON`, or a message of the wire.
+//! An answer is a list like `a MOVE 3,4; b SUMMON`, or a wire message.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ use serde_json::Value;
 
 const LETTERS: [&str; 4] = ["abcd", "pqrs", "wxyz", "klmn"];
 
-/// Team and number in it of a letter.
+/// The team of a letter and its number in the team.
 fn unit_of(letter: char) -> Option<(usize, usize)> {
     let letter = letter.to_ascii_lowercase();
     LETTERS.iter().enumerate().find_map(|(team, letters)| Some((team, letters.find(letter)?)))
@@ -85,7 +85,7 @@ impl spec::Adapter for JungleSpec {
             map.push('\n');
         }
         if !map.contains('S') {
-            // Somewhere there must be a spawn tile; a column of its own does not get in the way.
+            // There must be a spawn tile somewhere; in a column of its own it is not in the way.
             map = map.lines().map(|row| format!("{row}#\n")).collect::<String>();
             map.replace_range(map.len() - 2..map.len() - 1, "S");
         }

@@ -1,4 +1,4 @@
-//! Bots that go for something: one frame, three styles.
+//! Bots that go for a goal: one frame, three styles.
 
 use agon_game::{Builtin, Chance as _, Seeded};
 
@@ -26,7 +26,7 @@ pub(super) struct Crew {
     chance: Seeded,
 }
 
-/// Something to go for, and how much it is wanted: more is better.
+/// A goal and how much it is wanted; higher is better.
 struct Aim {
     cell: Cell,
     want: f32,
@@ -42,7 +42,7 @@ impl Crew {
         Self { style, leave: leave.unwrap_or(usual), mind: Mind::new(), chance }
     }
 
-    /// Weapons for who fights, best first; the others keep their gold.
+    /// Fighters buy weapons, best first; the others keep their gold.
     fn shop(&self, game: &Ostibot, view: &View<'_>) -> Order {
         let mut order = Order::default();
         if self.style != Style::Fighter {
@@ -60,7 +60,7 @@ impl Crew {
         order
     }
 
-    /// All that `body` could go for.
+    /// Everything `body` could go for.
     fn aims(&mut self, game: &Ostibot, view: &View<'_>, body: &Body, ways: &Ways) -> Vec<Aim> {
         let rules = game.rules();
         let mut aims = Vec::new();
@@ -74,7 +74,7 @@ impl Crew {
             match kind {
                 ObjectKind::Chest if !leaving => aim(cell, rules.chest_gold as f32, 2),
                 ObjectKind::Vase if !leaving => aim(cell, rules.vase_gold as f32, 2),
-                // On the way out nothing counts but the way.
+                // On the way out nothing else counts.
                 ObjectKind::Portal if leaving => aim(cell, 1_000.0, 1),
                 _ => {}
             }
@@ -89,27 +89,27 @@ impl Crew {
                 u32::from(enemy.hp).div_ceil(u32::from(body.damage.saturating_sub(enemy.armor).max(1)));
             match self.style {
                 Style::Fighter if !leaving => aim(enemy.cell, 4.0 + enemy.gold as f32, hits),
-                // Whoever carries gold and stands beside is worth a few hits.
+                // An adjacent enemy with gold is worth a few hits.
                 Style::Planner if enemy.cell.distance(body.cell) == 1 && enemy.gold > 0 && hits <= 4 => {
                     aim(enemy.cell, 3.0 * enemy.gold as f32, hits);
                 }
                 _ => {}
             }
         }
-        // Who has nothing better looks around; a planner sends each somewhere else.
+        // With nothing better to do, look around; a planner sends each adventurer somewhere else.
         let looks = if self.style == Style::Planner { 8 } else { usize::from(aims.is_empty()) };
         let mut unknown: Vec<_> =
             self.mind.unexplored(game).filter_map(|cell| Some((ways.to(cell)?, cell))).collect();
         unknown.sort_unstable();
         let mut spread = Rows::NONE;
         for (turns, cell) in unknown {
-            // Cells beside one another are one look.
+            // Adjacent cells count as one look.
             if spread.len() < looks && !spread.grown().contains(cell) {
                 spread.insert(cell);
                 aims.push(Aim { cell, want: 0.1 / (turns + 1) as f32 });
             }
         }
-        // A little noise, so that equal things are not always taken in the same order.
+        // A little noise, so that ties are not always broken the same way.
         aims.iter_mut().for_each(|aim| aim.want *= 1.0 + self.chance.below(100) as f32 / 10_000.0);
         aims
     }
@@ -124,7 +124,7 @@ impl Builtin<Ostibot> for Crew {
         let own: Vec<&Body> = view.own().collect();
         let mut taken: Rows = own.iter().map(|body| body.cell).collect();
         let mut order = Order::default();
-        // Wishes of all, the strongest first.
+        // The wishes of all adventurers, strongest first.
         let mut wishes: Vec<(usize, Aim, Direction)> = Vec::new();
         for (index, body) in own.iter().enumerate() {
             let ways = self.mind.ways(game, body, &taken);

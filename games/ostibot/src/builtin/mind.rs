@@ -1,4 +1,4 @@
-//! What a bot remembers of a round, and ways through what it remembers.
+//! What a bot remembers of a round, and paths through it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -13,9 +13,9 @@ use crate::view::{Body, View};
 pub(super) struct Mind {
     round: u16,
     ground: Vec<Option<Tile>>,
-    /// Cells that were seen at some time.
+    /// Cells seen so far.
     pub explored: Rows,
-    /// Things that can be hit, open portals among them: kind and hit points.
+    /// Objects that can be hit, and open portals: kind and hit points.
     pub things: BTreeMap<Cell, (ObjectKind, u16)>,
     /// Gold on the ground.
     pub gold: BTreeMap<Cell, u16>,
@@ -36,7 +36,7 @@ impl Mind {
         }
     }
 
-    /// Takes in what is seen now; what is not seen stays as it was last.
+    /// Takes in what is seen now; the rest stays as last seen.
     pub fn learn(&mut self, view: &View<'_>) {
         if self.round != view.round {
             *self = Self { round: view.round, ..Self::new() };
@@ -53,7 +53,7 @@ impl Mind {
         self.fire = self.fire.without(&view.seen).or(&view.fire);
     }
 
-    /// The ground as remembered; what was never told counts as floor.
+    /// The ground as remembered; unknown cells count as floor.
     fn tile(&self, cell: Cell) -> Tile {
         match self.ground[cell.index()] {
             Some(Tile::Spawner(_)) if !self.spawners_stand => Tile::Floor,
@@ -72,7 +72,7 @@ impl Mind {
         game.map().cells().filter(|&cell| !self.explored.contains(cell) && !self.is_block(cell))
     }
 
-    /// Ways for `body` to everywhere. `avoid` are cells it must not go to next.
+    /// The ways for `body` to every cell. It must not go to a cell of `avoid` next.
     pub fn ways(&self, game: &Ostibot, body: &Body, avoid: &Rows) -> Ways {
         let mut ways = Ways { cost: vec![u32::MAX; Cell::COUNT], first: vec![None; Cell::COUNT] };
         let mut next = BinaryHeap::from([Reverse((0, body.cell))]);
@@ -92,7 +92,7 @@ impl Mind {
                     ways.cost[there.index()] = total;
                     ways.first[there.index()] =
                         if cost == 0 { Some(direction) } else { ways.first[cell.index()] };
-                    // Beyond an open portal there is nothing.
+                    // Nothing lies beyond an open portal.
                     if self.things.get(&there).is_none_or(|&(kind, _)| kind != ObjectKind::Portal) {
                         next.push(Reverse((total, there)));
                     }
@@ -136,18 +136,18 @@ impl Mind {
 
 /// Ways from one cell to all others.
 pub(super) struct Ways {
-    /// Turns to be in a cell, hits on the way included; `u32::MAX` where no way is known.
+    /// Turns needed to reach a cell, hits on the way included; `u32::MAX` where no way is known.
     cost: Vec<u32>,
     first: Vec<Option<Direction>>,
 }
 
 impl Ways {
-    /// Turns to be in `cell`.
+    /// Turns needed to reach `cell`.
     pub fn to(&self, cell: Cell) -> Option<u32> {
         Some(self.cost[cell.index()]).filter(|&cost| cost < u32::MAX)
     }
 
-    /// The first move there.
+    /// The first move towards `cell`.
     pub fn first(&self, cell: Cell) -> Option<Direction> {
         self.first[cell.index()]
     }

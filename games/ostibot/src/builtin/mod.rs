@@ -1,4 +1,4 @@
-//! Bots of our own. They see views and nothing else, and a seed makes them repeatable.
+//! The built-in bots. They see only views, and a seed makes them repeatable.
 
 mod crew;
 mod mind;

@@ -17,7 +17,7 @@ impl Builtin<Ostibot> for Idle {
     }
 }
 
-/// Goes anywhere but into what it knows to hurt.
+/// Moves at random, but not into anything it knows to hurt.
 pub(super) struct Random(Seeded);
 
 impl Random {

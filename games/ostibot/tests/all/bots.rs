@@ -8,7 +8,7 @@ use agon_game::session::Table;
 use agon_game::{Answer, Game, Heard, Session, Setup};
 use ostibot::Ostibot;
 
-/// Calls the functions of a script under Node, a line a call.
+/// Calls the functions of a script under Node, one line per call.
 const NODE_HOST: &str = r#"
 const { script } = await import(process.argv[1]);
 const lines = (await import("node:readline")).createInterface({ input: process.stdin });
@@ -25,7 +25,7 @@ struct Bot {
 }
 
 impl Bot {
-    /// Starts a program; `None`, said loudly, where its language is not installed.
+    /// Starts a program; prints a line and returns `None` where its language is not installed.
     fn start(mut command: Command) -> Option<Self> {
         let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let Ok(mut process) = started else {
@@ -87,6 +87,6 @@ fn the_examples_play_and_earn_gold() {
         }
     }
     println!("gold in four matches: JavaScript {}, Python {}", earned[0], earned[1]);
-    // Four times the gold they start with.
+    // Four times their starting gold.
     assert!(earned.iter().all(|&gold| gold > 12.0), "{earned:?}");
 }

@@ -4,7 +4,7 @@ use agon_game::session::Table;
 use agon_game::{Answer, Game, MapChoice, Seat, Session, Setup};
 use ostibot::Ostibot;
 
-/// The gold of both in a match.
+/// The gold of both bots after a match.
 fn play(first: &str, second: &str, seed: i64, map: MapChoice) -> (f64, f64) {
     let setup = Setup { seats: 2, seed, map, ..Setup::default() };
     let mut table = Table::new(Ostibot::set_up(&setup).expect("a set-up"));
@@ -24,8 +24,8 @@ fn play(first: &str, second: &str, seed: i64, map: MapChoice) -> (f64, f64) {
     (scores[0], scores[1])
 }
 
-/// Points of `one` in `games` games against `other`, seats and maps in turn; a draw is half a point.
-/// The seeds are others than those the bots were tuned on.
+/// Points of `one` in `games` games against `other`, alternating seats and maps; a draw is half a
+/// point. The bots were tuned on other seeds.
 fn points(one: &str, other: &str, games: i64) -> f64 {
     let (mut points, mut gold) = (0.0, (0.0, 0.0));
     for game in 0..games {

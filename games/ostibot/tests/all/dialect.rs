@@ -124,7 +124,7 @@ fn a_bot_may_say_that_it_failed() {
     assert_eq!(hear(&format!("{{\"failed\":\"{long}\"}}")), Err("x".repeat(LONGEST_NOTE)));
 }
 
-/// What failed is told as that, with what was ordered all the same.
+/// A reported failure is recorded as such, together with the order that came with it.
 #[test]
 fn an_error_that_a_bot_reports_is_heard() {
     let game = match_for_two();
@@ -138,7 +138,7 @@ fn an_error_that_a_bot_reports_is_heard() {
     assert!(matches!(hear(r#"{"actions":[]}"#), Heard::Answer(_)));
 }
 
-/// Lines come in the order of the questions: what comes for one that was given up answers no other.
+/// Answers come in the order of the questions: a late answer to an abandoned question answers no other.
 #[test]
 fn an_answer_that_comes_too_late_is_dropped() {
     let game = match_for_two();
@@ -151,13 +151,13 @@ fn an_answer_that_comes_too_late_is_dropped() {
     ask(&mut talk, first);
     assert!(matches!(talk.hear(&game, first, b"{\"state\":1}"), Heard::Ignore(Some(_))));
     assert_eq!(talk.state(first), None);
-    // The late word of a host that gave up is no output of the bot.
+    // A host's late report that it gave up is not output of the bot.
     talk.missed(&game, first, &late);
     ask(&mut talk, first);
     assert_eq!(talk.hear(&game, first, br#"{"failed":"too slow"}"#), Heard::Ignore(None));
     assert!(matches!(talk.hear(&game, first, b"{\"state\":2}"), Heard::Answer(_)));
     assert_eq!(talk.state(first), Some("2"));
-    // One that came, but after the limit, is not owed any more. Nor is that of a seat that is gone.
+    // An answer that came after the limit is no longer owed. Nor is that of a seat that is gone.
     talk.missed(&game, first, &late);
     ask(&mut talk, second);
     talk.missed(&game, second, &Answer::Missing(Absence::Gone));

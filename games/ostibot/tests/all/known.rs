@@ -1,4 +1,4 @@
-//! A table of known matches, so that a changed rule is noticed without any record of an original.
+//! A table of known matches, so that a changed rule is noticed without records of the original.
 //!
 //! When a rule changes on purpose, raise `rules_version` and take the new table from the failure.
 
@@ -6,7 +6,7 @@ use agon_game::session::{Table, random_answers};
 use agon_game::{Game, RulesChoice, Seeded, Session, Setup};
 use ostibot::Ostibot;
 
-/// Preset, seats, seed, and the hashes of all states in one.
+/// Preset, seats, seed, and one hash over all states.
 const MATCHES: [(&str, u8, i64, u64); 12] = [
     ("default", 2, 1, 0xafd697c8368d7eb8),
     ("default", 2, 2, 0x85339653ca26b74b),

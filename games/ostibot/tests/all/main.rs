@@ -1,4 +1,4 @@
-//! All tests of this game's rules and protocol, in one program: the engine's generic code is compiled once for all of them.
+//! All tests of this game's rules and protocol in one program, so that the engine's generic code is compiled once.
 
 mod bots;
 mod builtins;

@@ -1,4 +1,4 @@
-//! What is true in every position of every match, whatever is asked for.
+//! What holds in every position of every match, whatever the orders.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use ostibot::map::ObjectKind;
 use ostibot::orders::Refusal;
 use ostibot::state::{GONE, Phase, Place, State};
 
-/// Keeps what a step tells.
+/// Collects the events of a step.
 #[derive(Default)]
 struct Told(Vec<Event>);
 
@@ -27,7 +27,7 @@ fn setups() -> Vec<Setup> {
         sets: sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect(),
         ..RulesChoice::default()
     };
-    // Weak things and strong adventurers, so that much is broken, carried and lost.
+    // Weak objects and strong adventurers, so that much is broken, carried and lost.
     let lively =
         [("chestHp", "20"), ("vaseHp", "20"), ("portalHp", "20"), ("doorHp", "20"), ("adventurerHp", "300")];
     let rich = [&lively[..], &[("startingGold", "40"), ("nbRounds", "4")]].concat();
@@ -55,7 +55,7 @@ fn every_step(check: impl Fn(&Ostibot, &State, &[Event], &State)) {
     }
 }
 
-/// All gold there is: with the teams, carried, on the ground, in chests and vases.
+/// All gold: with the teams, carried, on the ground, in chests and vases.
 fn gold(game: &Ostibot, state: &State) -> i64 {
     let teams: i64 = state.gold.iter().map(|&gold| i64::from(gold)).sum();
     let carried: i64 = state.adventurers.iter().map(|adventurer| i64::from(adventurer.gold)).sum();
@@ -92,7 +92,7 @@ fn gold_is_conserved() {
                 Event::RoundEnded { lost, left_behind, .. } => {
                     expected -= i64::from(lost) + i64::from(left_behind);
                 }
-                // What was still in chests and vases goes with the old map, and a whole new one comes.
+                // The gold left in chests and vases goes with the old map; the new map comes with all of its gold.
                 Event::RoundBegan { .. } => expected += whole_map - held_now,
                 _ => {}
             }
@@ -109,7 +109,7 @@ fn nobody_has_more_than_all_hit_points() {
     });
 }
 
-/// One adventurer a cell; nobody in a wall, a health tile or a thing; one pile a cell.
+/// One adventurer per cell; nobody in a wall, a health tile or an object; one pile per cell.
 #[test]
 fn everything_has_its_own_cell() {
     every_step(|game, _, _, after| {
@@ -129,7 +129,7 @@ fn everything_has_its_own_cell() {
     });
 }
 
-/// An item has one place; nobody dead holds one; a slot holds one.
+/// An item has one place; the dead hold none; a slot holds one.
 #[test]
 fn an_item_is_in_exactly_one_place() {
     every_step(|_, _, _, after| {
@@ -171,7 +171,7 @@ fn a_view_holds_nothing_outside_sight() {
     });
 }
 
-/// Every adventurer is somewhere once: a round brings back exactly those who escaped, and new ones.
+/// Every adventurer is in one place only: a round brings back exactly those who escaped, and new ones.
 #[test]
 fn nobody_appears_twice() {
     every_step(|game, _, told, after| {

@@ -8,8 +8,8 @@
 //! - `a1: at 3,2 hp 40 gold 5 wears rusty_sword holds health_potion,big_boots`, or `a1: gone`;
 //! - `refused: yes` when the setup is expected to be refused.
 //!
-//! A board without a second team or without a portal gets them in two rows below, behind a wall;
-//! that second team has nobody on the map, so that only team 1 is asked.
+//! A board without a second team or without a portal gets them in two rows below, behind a wall; that second team has
+//! nobody on the map, so only team 1 is asked.
 //!
 //! Orders: `a1 UP`, `a1 use i1`, `buy a1 rusty_sword [equip]`, `sell a1 i1`, `equip a1 i1`,
 //! `unequip a1 i1`, `give a1 a2 i1`, joined by `, ` (`129 x buy ...` is 129 of them); `-` for an empty list; or a line of JSON.
@@ -89,7 +89,7 @@ impl Adapter for Spec {
         for (name, value) in changes {
             change(&game, &mut state, name, value).map_err(|why| format!("`{name}: {value}`: {why}"))?;
         }
-        // Whoever acts first may have been taken away.
+        // The first team to act may have lost its adventurers.
         if let Phase::Play(_) = state.phase {
             let first = (0..game.seats())
                 .find(|&place| state.has_adventurers(&game, game.team_at(state.round, place)));
@@ -230,7 +230,7 @@ fn kind(text: &str) -> Result<Kind, String> {
     Kind::asked(text).ok_or(format!("`{text}` is no item"))
 }
 
-/// One setting that changes the state.
+/// Applies one setting to the state.
 fn change(game: &Ostibot, state: &mut State, name: &str, value: &str) -> Result<(), String> {
     let words: Vec<&str> = value.split_whitespace().collect();
     match name {
@@ -328,7 +328,7 @@ fn every_rule_stands_in_rulebook_code_and_spec() {
     agon_testkit::rulebook::check(&Ostibot::INFO);
 }
 
-/// All rules but the catalogue, with a value that must be noticed.
+/// All rules except the catalogue, each with a value that must be noticed.
 const CHANGES: [(&str, &str); 25] = [
     ("nbRounds", "1"),
     ("startingGold", "4"),
@@ -357,7 +357,7 @@ const CHANGES: [(&str, &str); 25] = [
     ("revealTerrain", "false"),
 ];
 
-/// Every number of the rules is proved somewhere in `spec/`: with another one a section fails.
+/// Every number of the rules is tested somewhere in `spec/`: with another value a section fails.
 #[test]
 fn every_changed_rule_is_noticed() {
     let mut changes: Vec<(String, String)> =

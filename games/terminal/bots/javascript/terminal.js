@@ -1,7 +1,7 @@
 // The protocol of Terminal: reads the lines of the game, writes the two lines of an answer.
 //
-// Nothing here decides anything; that is strategy.js's matter. You always play from below: your half is rows 0 to 13.
-// Print with console.error only, for standard output is how you talk to the game.
+// Nothing here decides anything; strategy.js does. You always play from below: your half is rows 0 to 13.
+// Print with console.error only: standard output is how you talk to the game.
 
 'use strict';
 
@@ -72,7 +72,7 @@ class Turn {
     this.deployStack = [];
   }
 
-  /** Builds a structure in your half; whether that is possible. */
+  /** Builds a structure in your half, if possible; returns whether it was. */
   build(name, x, y) {
     const cost = this.config.cost(name);
     if (!inside(x, y) || y > 13 || this.structures.has(`${x},${y}`) || cost > this.structurePoints) return false;
@@ -82,7 +82,7 @@ class Turn {
     return true;
   }
 
-  /** Upgrades a structure of yours; whether that is possible. */
+  /** Upgrades a structure of yours, if possible; returns whether it was. */
   upgrade(x, y) {
     const at = `${x},${y}`;
     const structure = this.structures.get(at);
@@ -99,7 +99,7 @@ class Turn {
     this.buildStack.push([this.config.remove, x, y]);
   }
 
-  /** Deploys up to `count` mobile units on one of your edges; how many it could. */
+  /** Deploys up to `count` mobile units on one of your edges and returns how many it could. */
   deploy(name, x, y, count = 1) {
     const cost = this.config.cost(name);
     if ((x + y !== 13 && x - y !== 14) || this.structures.has(`${x},${y}`)) return 0;

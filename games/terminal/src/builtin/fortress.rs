@@ -8,8 +8,7 @@ use crate::orders::Commands;
 use crate::rules::Kind;
 use crate::view::View;
 
-/// Builds from a list, repairs it each turn, meets a rich enemy with interceptors and strikes back when it is
-/// rich itself.
+/// Builds from a list, repairs its structures each turn, meets a rich enemy with interceptors and strikes back when rich itself.
 pub(super) struct Fortress {
     chance: Seeded,
     /// Mobile points at which it strikes.
@@ -74,7 +73,7 @@ impl Builtin<Terminal> for Fortress {
         };
         let (turrets, walls, supports) =
             (tiles(&plan, &TURRETS), tiles(&plan, &WALLS), tiles(&plan, &SUPPORTS));
-        // Half of the turrets and walls first, then some of them better, then the rest.
+        // First half of the turrets and walls, then upgrades for some of them, then the rest.
         for &tile in &turrets[..7] {
             let _ = plan.build(Kind::Turret, tile);
         }

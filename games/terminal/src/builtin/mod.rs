@@ -1,4 +1,4 @@
-//! The bots inside the program. All of them play from their view alone, and the same seed gives the same match.
+//! The bots built into the program. All play from their view alone, and the same seed gives the same match.
 
 mod fortress;
 mod planner;
@@ -14,7 +14,7 @@ use crate::rules::Kind;
 use crate::state::tenth;
 use crate::view::View;
 
-/// What there is.
+/// The built-in bots.
 pub const BUILTINS: &[BuiltinInfo] = &[
     BuiltinInfo { name: "idle", about: "does nothing", options: &[] },
     BuiltinInfo { name: "random", about: "builds and deploys at random", options: &[] },
@@ -65,13 +65,13 @@ pub fn builtin(
     })
 }
 
-/// An answer in the making: what it costs is counted, what cannot be done is left out.
+/// An answer under construction: keeps track of costs, leaves out what cannot be done.
 struct Plan<'a> {
     view: View<'a>,
     sp: f32,
     mp: f32,
     commands: Commands,
-    /// The structures on each own tile, planned ones included: kind and whether upgraded.
+    /// The structure on each of its own tiles, planned ones included: kind and whether upgraded.
     built: [Option<(Kind, bool)>; crate::arena::GRID],
 }
 
@@ -121,7 +121,7 @@ impl<'a> Plan<'a> {
         fits
     }
 
-    /// Deploys up to `count` units; how many it could.
+    /// Deploys up to `count` units and returns how many it could.
     fn deploy(&mut self, kind: Kind, tile: Tile, count: usize) -> usize {
         let cost = self.cost(kind, false);
         if self.built[tile.index()].is_some() {
@@ -136,7 +136,7 @@ impl<'a> Plan<'a> {
         done
     }
 
-    /// The tiles of the player's edges on which nothing stands.
+    /// The tiles of the player's edges without a structure.
     fn starts(&self) -> Vec<Tile> {
         starts(self.view.seat).filter(|tile| self.built[tile.index()].is_none()).collect()
     }

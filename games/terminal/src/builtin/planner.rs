@@ -1,4 +1,4 @@
-//! A bot that tries before it decides: its own attacks, and the enemy's against its defence.
+//! A bot that tries things out before it decides: its own attacks, and the enemy's against its defence.
 
 use agon_game::{Answer, Builtin, Chance as _, Ignored, Seat, Seeded};
 
@@ -23,7 +23,7 @@ pub(super) struct Planner {
 #[derive(Clone)]
 struct Attack {
     orders: Vec<Order>,
-    /// How good it was in a simulated turn.
+    /// Its value in a simulated turn.
     gain: f32,
 }
 
@@ -55,7 +55,7 @@ impl Planner {
         Some(after)
     }
 
-    /// The attacks of `seat` with `mp` points that do most, best first.
+    /// The most effective attacks of `seat` with `mp` points, best first.
     fn attacks(
         &mut self,
         game: &Terminal,
@@ -66,7 +66,7 @@ impl Planner {
         defence: &Commands,
     ) -> Vec<Attack> {
         let end = self.left.saturating_sub(share);
-        // The points that are planned with, whatever the player has now.
+        // Plan with these points, whatever the player has now.
         let mut rich = *state;
         rich.players[seat.index()].mp.0 = mp;
         let mut found = Vec::new();
@@ -102,7 +102,7 @@ impl Planner {
         found
     }
 
-    /// Spends structure points where they spoil the worst attacks of the enemy.
+    /// Spends structure points where they most weaken the enemy's worst attacks.
     fn defend(&mut self, game: &Terminal, plan: &mut Plan<'_>, state: &State, share: u32) {
         let view = plan.view;
         let (seat, enemy) = (view.seat, view.enemy());
@@ -184,12 +184,12 @@ impl Builtin<Terminal> for Planner {
     fn order(&mut self, game: &Terminal, view: View<'_>) -> Commands {
         self.left = self.nodes;
         let mut plan = Plan::new(view);
-        // A first line, so that there is something to improve.
+        // A first line of defence, so that there is something to improve.
         for (x, y) in [(3, 12), (24, 12), (9, 10), (18, 10), (13, 11)] {
             plan.own(x, y).map(|tile| plan.build(Kind::Turret, tile));
         }
         self.defend(game, &mut plan, view.state, self.nodes / 2);
-        // What is left makes attacks stronger.
+        // The rest strengthens attacks.
         for (x, y) in [(13, 4), (14, 4), (13, 5), (14, 5), (13, 6), (14, 6)] {
             if plan.sp < 12.0 {
                 break;
@@ -199,7 +199,7 @@ impl Builtin<Terminal> for Planner {
                 let _ = plan.upgrade(tile);
             }
         }
-        // The attack, against the board as it stands and against a turret more than that.
+        // The attack, against the board as it is and against one turret more.
         let mut state = *view.state;
         let own = Commands { build: plan.commands.build.clone(), deploy: Vec::new() };
         if let Some(after) = self.try_turn(game, &state, view.seat, &own, &Commands::default()) {
@@ -221,7 +221,7 @@ impl Builtin<Terminal> for Planner {
     }
 }
 
-/// The mobile points at which saving brings nothing any more.
+/// The mobile points at which saving no longer pays.
 fn saved_up(game: &Terminal, turn: u16) -> f32 {
     let resources = &game.rules().resources;
     let growth = match resources.turn_interval_for_bit_schedule {
@@ -231,7 +231,7 @@ fn saved_up(game: &Terminal, turn: u16) -> f32 {
     (resources.bits_per_round + growth) / resources.bit_decay_per_round.max(0.1)
 }
 
-/// What a turn did to the enemy of `seat`: health, and structures by a part of their cost.
+/// The harm of a turn to the enemy of `seat`: health, and part of the cost of structures.
 fn harm(game: &Terminal, before: &State, after: &State, seat: Seat) -> f32 {
     let enemy = 1 - seat.index();
     let hp = |state: &State| state.players[enemy].hp.0.max(0.0);

@@ -9,12 +9,12 @@ use crate::path::Survey;
 use crate::rules::Kind;
 use crate::view::View;
 
-/// Saves a few mobile points, then sends them all as scouts; structure points become supports behind.
+/// Saves a few mobile points, then sends them all as scouts; structure points go into supports behind them.
 pub(super) struct Rush {
     chance: Seeded,
     /// Mobile points it waits for.
     patience: f32,
-    /// Which side it likes better.
+    /// The side it prefers.
     left: bool,
 }
 
@@ -31,7 +31,7 @@ impl Builtin<Terminal> for Rush {
         let mut plan = Plan::new(view);
         let mut survey = Survey::new(view.state);
         let side = |x: i32| if self.left { x } else { 27 - x };
-        // A few turrets against the other's scouts, then supports in the middle, upgraded at once.
+        // A few turrets against enemy scouts, then supports in the middle, upgraded at once.
         for (x, y) in [(3, 12), (24, 12), (10, 10), (17, 10)] {
             plan.own(side(x), y).map(|tile| plan.build(Kind::Turret, tile));
         }
@@ -52,7 +52,7 @@ impl Builtin<Terminal> for Rush {
             let best: Vec<_> = ways.iter().filter(|way| Some(way.0) == shortest).map(|way| way.1).collect();
             let starts = plan.starts();
             if best.is_empty() && !starts.is_empty() {
-                // No way through: break one open.
+                // No way through: break one.
                 let tile = starts[self.chance.below(starts.len() as u32) as usize];
                 plan.deploy(Kind::Demolisher, tile, 500);
             } else if !best.is_empty() {

@@ -1,4 +1,4 @@
-//! Two bots to play against while there is nothing better.
+//! Two bots to play against for want of anything better.
 
 use agon_game::{Builtin, Game as _, Seeded};
 

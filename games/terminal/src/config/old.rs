@@ -1,24 +1,24 @@
-//! Configurations of the first seasons (2018 and 2019), put into the words of today.
+//! Configurations of the first seasons (2018 and 2019), translated into today's keys.
 //!
-//! No record of those seasons is known to us, only the shape of their files. Where they are silent we read liberally,
-//! and what we chose stands in TM-CONFIG-6.
+//! No record of those seasons is known to us, only the shape of their files. Where they are silent we read liberally;
+//! our choices are in TM-CONFIG-6.
 
 use serde_json::{Map, Number, Value, json};
 
 use crate::rules::Kind;
 
-/// A configuration in the words of today.
+/// A configuration in today's keys.
 pub struct Renewed {
     /// The configuration.
     pub config: Map<String, Value>,
-    /// Whether it is from before there were upgrades: its state lines are shorter then.
+    /// Whether it is from before there were upgrades; if so, its state lines are shorter.
     pub before_upgrades: bool,
 }
 
-/// The shorthands of removals and upgrades where the file has no entry for them.
+/// The shorthands of removals and upgrades if the file has no entries for them.
 const ADDED: [&str; 2] = ["RM", "UP"];
 
-/// The configuration in the words of today, where it is one of the first seasons (TM-CONFIG-6); else none.
+/// The configuration in today's keys, if it is from one of the first seasons (TM-CONFIG-6); else `None`.
 pub fn renewed(config: &Map<String, Value>) -> Option<Renewed> {
     let list = config.get("unitInformation")?.as_array()?;
     let has = |unit: &Value, name| unit.get(name).is_some();
@@ -51,7 +51,7 @@ pub fn renewed(config: &Map<String, Value>) -> Option<Renewed> {
     Some(Renewed { config, before_upgrades })
 }
 
-/// Numbers that stood once for all units, and stand with each unit today.
+/// Numbers that were once set for all units together, and are set for each unit today.
 struct General {
     breach: Value,
     metal: Value,
@@ -77,7 +77,7 @@ impl General {
         }
     }
 
-    /// Adds the numbers of today to a unit. What is there already stays: some files have both.
+    /// Adds today's numbers to a unit. Existing ones stay: some files have both.
     fn renew(&self, kind: Kind, unit: &mut Map<String, Value>) {
         let add = |unit: &mut Map<String, Value>, name: &str, value: Option<Value>| {
             if let Some(value) = value {

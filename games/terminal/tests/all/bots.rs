@@ -16,7 +16,7 @@ struct Bot {
     from: BufReader<ChildStdout>,
 }
 
-/// Whether a language's program is there; says so when not.
+/// Whether a language's program is installed; prints a line when not.
 fn installed(program: &str) -> bool {
     let asked = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let there = asked.is_ok_and(|done| done.success());
@@ -31,7 +31,7 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("bots").join(name)
 }
 
-/// A copy of an example, so that building it leaves nothing behind, after its build command and own tests.
+/// A copy of an example, built and tested with its own commands; building a copy leaves nothing behind.
 fn built(name: &str, tests: &[&str]) -> tempfile::TempDir {
     let place = tempfile::tempdir().expect("a temporary folder");
     copy(&example(name), place.path());
@@ -51,7 +51,7 @@ fn copy(from: &Path, to: &Path) {
         let entry = entry.expect("an entry");
         let (path, copied) = (entry.path(), to.join(entry.file_name()));
         if ["algo", "algo.jar"].contains(&entry.file_name().to_string_lossy().as_ref()) {
-            // What somebody built here.
+            // Somebody's build output.
         } else if !path.is_dir() {
             std::fs::copy(path, copied).expect("a copy");
         } else if !["target", "out"].contains(&entry.file_name().to_string_lossy().as_ref()) {
@@ -61,7 +61,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Starts a bot's folder as the original does.
+/// Starts the bot in a folder as the original does.
 fn start(folder: &Path) -> Bot {
     let mut child = Command::new("sh")
         .arg(folder.join("run.sh"))
@@ -74,7 +74,7 @@ fn start(folder: &Path) -> Bot {
     Bot { child, to, from: BufReader::new(from) }
 }
 
-/// Passes frames to the dialect; the examples must not be refused anything.
+/// Passes frames to the dialect; no order of the examples may be refused.
 struct Told<'a> {
     game: &'a Terminal,
     dialect: &'a mut Wire,
@@ -165,7 +165,7 @@ fn play_a_match(mut bots: [Bot; 2]) {
         dialect.end(&game, seat, &outcome, &Facts::default(), &mut message);
         message.push(b'\n');
         to.write_all(&message).expect("a bot that reads");
-        // Some bots end with the last line, others with their input.
+        // Some bots end at the last line, others when their input ends.
         drop(to);
         assert!(child.wait().expect("a child").success(), "seat {seat} ends well");
     }

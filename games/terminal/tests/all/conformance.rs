@@ -1,4 +1,4 @@
-//! The contract every game keeps.
+//! The contract of every game.
 
 use agon_game::{RulesChoice, Setup};
 use agon_testkit::conformance;

@@ -1,11 +1,11 @@
-//! The recorded matches of the original, all of them, without a difference.
+//! All recorded matches of the original, without a difference.
 
 use agon_game::Game as _;
 use agon_game::conform::{Recognised, Report};
 use agon_testkit::golden;
 use terminal::Terminal;
 
-/// Compares the records of a folder, and counts the files that are a whole match, one that was cut, and none.
+/// Compares the records of a folder, and counts whole matches, matches cut short, and files that are neither.
 fn compare(folder: &str) -> Option<(Report, [usize; 3])> {
     let files = golden::files(&golden::folder(folder)?).expect("a readable folder");
     let halves: Vec<(Report, [usize; 3])> = std::thread::scope(|scope| {

@@ -12,7 +12,7 @@ fn config(preset: &str) -> Value {
     serde_json::from_str(Terminal::INFO.preset(preset).expect("a preset").text).expect("JSON")
 }
 
-/// The paths of all numbers in which two configurations differ.
+/// The paths of all numbers that differ between two configurations.
 fn differences(one: &Value, other: &Value, path: &str, found: &mut Vec<String>) {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
@@ -45,7 +45,7 @@ fn the_document_differs_from_the_matches_in_two_numbers() {
     );
 }
 
-/// What is said to the configuration in a file, after a change.
+/// The response to the configuration in a file, after a change.
 fn said(change: impl Fn(&mut Value)) -> String {
     let mut file = config("document");
     change(&mut file);
@@ -53,7 +53,7 @@ fn said(change: impl Fn(&mut Value)) -> String {
         RulesChoice { file: Some(("file".to_owned(), format!("\u{feff}{file}"))), ..RulesChoice::default() };
     match Terminal::set_up(&Setup { rules, seats: 2, ..Setup::default() }) {
         Ok(game) => {
-            // What a replay carries gives the same name again.
+            // The configuration stored in a replay gives the same name again.
             let again = Terminal::set_up(&game.recipe().setup()).expect("a recipe");
             assert_eq!(again.recipe(), game.recipe());
             game.recipe().rules_name.clone()
@@ -83,7 +83,7 @@ fn a_file_is_read_with_its_byte_order_mark_and_told_what_is_wrong() {
         let what = format!("`unitInformation.{index}` ({name})");
         assert_eq!(said(|file| without(file, index)), missing(&what));
     }
-    // Shorthands of another season leave the categories to go by.
+    // With shorthands of another season only the categories are left to go by.
     for (index, what) in [
         (0, "`unitInformation.2` (Wall, Support or Turret)"),
         (4, "`unitInformation.5` (Scout, Demolisher or Interceptor)"),
@@ -97,7 +97,7 @@ fn a_file_is_read_with_its_byte_order_mark_and_told_what_is_wrong() {
     }
 }
 
-/// TM-CONFIG-6: the numbers of a file of the first seasons, one by one, and what its bots are sent.
+/// TM-CONFIG-6: the numbers of a file of the first seasons, one by one, and what is sent to its bots.
 #[test]
 fn a_configuration_of_the_first_seasons_means_the_numbers_of_today() {
     let text = include_str!("../first-season.json");
@@ -133,7 +133,7 @@ fn a_configuration_of_the_first_seasons_means_the_numbers_of_today() {
         (5, Reach::new(1.5))
     );
 
-    // The six units alone, and without what stood once for all units.
+    // Only the six units, and without the numbers set once for all units.
     let mut short: Value = serde_json::from_str(text).expect("JSON");
     short["unitInformation"].as_array_mut().expect("a list").pop();
     short.as_object_mut().expect("an object").remove("mechanics");
@@ -154,7 +154,7 @@ fn a_configuration_of_the_first_seasons_means_the_numbers_of_today() {
 /// Hashes of the last states of random matches. A change here is a changed rule: raise `rules_version`.
 ///
 /// With version 2 those of `citadel-2026` changed, the only ones that go through all turns with structures marked for
-/// removal: what is due after the last turn stands (TM-RESTORE-6).
+/// removal: a removal due after the last turn is not carried out (TM-RESTORE-6).
 #[test]
 fn random_matches_end_as_they_always_did() {
     let mut hashes = Vec::new();

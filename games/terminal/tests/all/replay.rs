@@ -1,5 +1,4 @@
-//! Replay files: what is written can be read again, recorded files come back as they were, and foreign bytes
-//! never do harm.
+//! Replay files: what is written can be read back, recorded files come back unchanged, and foreign bytes never do harm.
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::session::random_answers;
@@ -39,7 +38,7 @@ fn a_written_replay_is_a_record_without_difference() {
         assert_eq!(read.steps.len(), turns.len());
         assert_eq!((read.names, read.whole, read.notes), (facts.names.clone(), true, Vec::new()));
         assert_eq!(read.setup.rules.file.as_ref().expect("a file").0, "document");
-        // What was refused is not in a replay, so the commands may differ; writing again gives the same bytes.
+        // Refused orders are not in a replay, so the commands may differ; writing it again gives the same bytes.
         let twin = Terminal::set_up(&read.setup).expect("the same rules");
         let mut again = Vec::new();
         replay::export(&twin, &read.steps, &facts, &mut again);
@@ -47,7 +46,7 @@ fn a_written_replay_is_a_record_without_difference() {
     }
 }
 
-/// A match of which the second player is stopped in turn `stop`, under the rules of `sets`, as it is written.
+/// The replay of a match in which the second player is stopped in turn `stop`, under the rules of `sets`.
 fn stopped(sets: &[(&str, &str)], stop: usize) -> Vec<u8> {
     let sets = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     let rules = RulesChoice { preset: "citadel-2026".to_owned(), sets, ..RulesChoice::default() };
@@ -75,7 +74,7 @@ fn a_stop_for_time_is_read_back_into_the_turn_it_was_in() {
     let mild = [("waitTimeBotSoft", "100"), ("waitTimeBotMax", "1500")];
     let ends = [("waitTimeBotSoft", "100"), ("waitTimeBotMax", "1500"), ("maxTurns", "4")];
     let deadly = [("waitTimeBotSoft", "0"), ("waitTimeBotMax", "900000")];
-    // With health left it crashes one turn later, unless no turn follows; without, the stop is the end.
+    // With health left it crashes one turn later, unless no turn follows; without health, the stop is the end.
     for (sets, stop, turns) in [(&mild[..], 3, 5), (&mild, 0, 2), (&ends, 3, 4), (&deadly, 2, 3)] {
         let bytes = stopped(sets, stop);
         let mut report = Report::default();
@@ -136,7 +135,7 @@ fn a_replay_that_was_cut_is_compared_up_to_its_last_whole_line() {
     assert_eq!((report.differ(), read.whole), (0, false));
     assert!(0 < report.kinds["turn info"].compared, "{report:?}");
     assert!(report.kinds["turn info"].compared < whole.kinds["turn info"].compared, "{report:?}");
-    // A line that is damaged in the middle is no cut.
+    // A line damaged in the middle is not a cut.
     let mut damaged = bytes.clone();
     damaged[bytes.len() / 3] = b'\n';
     assert!(matches!(Terminal::conform(&damaged, &mut Report::default()), Recognised::Damaged(_)));
@@ -167,7 +166,7 @@ fn orders_are_read_back_into_the_lines_that_carry_them_out_in_that_order() {
     let text = String::from_utf8(bytes).expect("text");
     let spawns = r#""spawn":[[[13,13],0,"1",1],[[14,14],0,"2",2],[[13,13],7,"3",1],[[13,0],3,"4",1],[[13,13],6,"3",1],[[14,27],3,"5",2],[[12,14],0,"6",2]]"#;
     assert!(text.contains(spawns), "{text}");
-    // In this order nothing can have come: a unit of player 1 after one of player 2.
+    // Orders cannot have come in this order: a unit of player 1 after one of player 2.
     let (ours, theirs) = (r#"[[13,0],3,"4",1]"#, r#"[[14,27],3,"5",2]"#);
     let mixed = text.replace(ours, "@").replace(theirs, ours).replace('@', theirs);
     assert!(matches!(replay::import(mixed.as_bytes()), Err(agon_game::Unreadable::Damaged(_))));

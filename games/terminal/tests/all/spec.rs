@@ -1,13 +1,11 @@
 //! The readable rule tests in `spec/`.
 //!
-//! A board block lists structures, `wall 13,13`, `turret+ 3,12 health 40`, `support 5,10 mark 2`, `wall 0..27,14`, in the
-//! order of their ids, and settings: `hp`, `sp`, `mp` (two numbers each), `turn`, `rules` (a preset), `file` (a configuration in `tests/`) and
-//! names of rules.
-//! `try: NAME=VALUE` and `try: without PATH` note what the game says to such a configuration.
+//! A board block lists structures, `wall 13,13`, `turret+ 3,12 health 40`, `support 5,10 mark 2`, `wall 0..27,14`, in the order
+//! of their ids, and settings: `hp`, `sp`, `mp` (two numbers each), `turn`, `rules` (a preset), `file` (a configuration in
+//! `tests/`) and names of rules. `try: NAME=VALUE` and `try: without PATH` note the game's response to such a configuration.
 //!
-//! An orders line is a list, `wall 13,13; upgrade 3,12; remove 5,10; scout 13,0 x5; ms 6500`, with the
-//! coordinates of the arena for both players; or the two lines of the original protocol, divided by `\n`;
-//! or `(garbage)` for an answer that is none.
+//! An orders line is a list, `wall 13,13; upgrade 3,12; remove 5,10; scout 13,0 x5; ms 6500`, with the coordinates of the arena
+//! for both players; or the two lines of the original protocol, separated by `\n`; or `(garbage)` for an answer that is not one.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -44,7 +42,7 @@ fn pair(value: &str) -> Result<[f32; 2], String> {
     numbers.try_into().map_err(|_| format!("`{value}` is not two numbers"))
 }
 
-/// What the game says to a changed configuration.
+/// The game's response to a changed configuration.
 fn tried(rules: &RulesChoice, text: &str) -> String {
     let mut choice = rules.clone();
     if let Some(path) = text.strip_prefix("without ") {
@@ -328,7 +326,7 @@ fn frame_facts(frame: &Frame, paths: &mut Vec<(Who, String)>, facts: &mut Vec<St
     }
 }
 
-/// What the bots would be sent now.
+/// What would be sent to the bots now.
 fn wire_facts(game: &Terminal, state: &State, events: &[Event], facts: &mut Vec<String>) {
     let mut dialect = Wire::new(game);
     events.iter().for_each(|event| dialect.tell(game, event));
@@ -386,7 +384,7 @@ fn every_rule_can_be_found() {
     agon_testkit::rulebook::check(&Terminal::INFO);
 }
 
-/// A changed rule must be noticed by some section.
+/// Every changed rule must be noticed by some section.
 #[test]
 fn changed_numbers_are_noticed() {
     for (name, value) in [

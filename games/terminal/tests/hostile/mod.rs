@@ -1,4 +1,4 @@
-//! What must hold for any bytes that a stranger hands to the game. Used by the ordinary tests, which run the
+//! What must hold for any bytes a stranger hands to the game. Used by the ordinary tests, which run the
 //! corpora, and by the fuzz targets in `fuzz/`.
 
 use agon_game::conform::{Recognised, Report};
@@ -29,7 +29,7 @@ fn play_once(game: &Terminal, order: &Commands) {
     assert_eq!(game.load(&saved).as_ref(), Some(&state), "a state that was reached can be loaded");
 }
 
-/// A configuration is refused with one line, or it can be played and written again.
+/// A configuration is refused with one line, or it can be played and written back.
 pub fn config(bytes: &[u8]) {
     match game_of(String::from_utf8_lossy(bytes).into_owned()) {
         Err(why) => assert!(!why.is_empty() && why.len() < 20_000, "a message for people: {why}"),
@@ -44,7 +44,7 @@ pub fn config(bytes: &[u8]) {
     }
 }
 
-/// Lines of a bot: whatever they are, an answer that was heard is said, packed and played again as itself.
+/// Lines of a bot: whatever they are, an answer once heard survives being written, packed and played again unchanged.
 pub fn answer(bytes: &[u8]) {
     let game = Terminal::set_up(&Setup { seats: 2, ..Setup::default() }).expect("the default setup");
     let mut wire = Wire::new(&game);
@@ -71,7 +71,7 @@ pub fn answer(bytes: &[u8]) {
     }
 }
 
-/// A replay of the original is something else, damaged, or a match that can be played.
+/// Bytes given as a replay of the original are something else, damaged, or a match that can be played.
 pub fn replay(bytes: &[u8]) {
     let mut report = Report::default();
     let recognised = Terminal::conform(bytes, &mut report);

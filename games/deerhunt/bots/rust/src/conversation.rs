@@ -1,4 +1,4 @@
-//! What is said, and over what: TCP, where ten characters with its length stand before each message, or lines.
+//! The conversation and its transport: TCP, where each message follows its length in ten characters, or lines.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ fn answer(message: &str) -> io::Result<String> {
 pub fn over_tcp(address: &str) -> io::Result<()> {
     let stream = TcpStream::connect(address)
         .map_err(|error| io::Error::new(error.kind(), format!("no connection to {address}: {error}")))?;
-    // A reply is one small write; it must not wait for the receipt of the one before.
+    // A reply is one small write; it must not wait until the one before is acknowledged.
     stream.set_nodelay(true)?;
     match talk(BufReader::new(stream.try_clone()?), stream) {
         Err(error) if is_closed(&error) => Ok(()), // the match is over

@@ -1,5 +1,5 @@
 //! The messages of Deerhunt as named types. `agon docs deerhunt` describes every field.
-#![allow(dead_code)] // Not every strategy asks for everything.
+#![allow(dead_code)] // Not every strategy needs everything.
 
 use crate::json::Value;
 
@@ -34,7 +34,7 @@ pub struct State {
 }
 
 impl State {
-    /// Reads a message; none when it is no state.
+    /// Reads a message; none when it is not a state.
     pub fn read(message: &str) -> Option<Self> {
         let raw = Value::parse(message)?;
         if !matches!(raw["map"], Value::List(_)) {

@@ -1,4 +1,4 @@
-//! Workers mine, everybody hits what stands beside it, melees hold the centre.
+//! Workers mine, everybody hits adjacent enemies, melees hold the centre.
 //! `agon rules deerhunt` shows the rules; what a state holds is in game.rs.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -14,7 +14,7 @@ const STEPS: [(&str, Place); 4] = [("UP", (0, -1)), ("DOWN", (0, 1)), ("LEFT", (
 pub fn decide(state: &State) -> Vec<Move> {
     let units = state.mine.iter().chain(&state.theirs);
     let mut taken: HashSet<Place> = units.map(|unit| (unit.x, unit.y)).collect();
-    // Of the enemies, less what we hit them for already.
+    // Health of the enemies, minus our hits so far.
     let enemies = state.theirs.iter().map(|unit| ((unit.x, unit.y), unit.health.unwrap_or(1)));
     let mut health: HashMap<Place, i32> = enemies.collect();
     let middle = (state.map.first().map_or(0, Vec::len) as i32 / 2, state.map.len() as i32 / 2);
@@ -60,7 +60,7 @@ fn target(here: Place, health: &HashMap<Place, i32>) -> Option<(&'static str, Pl
     beside.into_iter().find(|(_, at)| health.get(at).is_some_and(|&left| left > 0))
 }
 
-/// The first step of a shortest way to one of the goals, around walls and units; none where there is none.
+/// The first step of a shortest way to one of the goals, around walls and units; none if there is no way.
 fn step_towards(
     from: Place,
     is_goal: impl Fn(Place) -> bool,

@@ -1,4 +1,4 @@
-//! A small raider: attack whoever stands beside, fetch diamonds, and drop them as soon as they are worth something.
+//! A small raider: attack adjacent enemies, fetch diamonds, and drop them as soon as they are worth something.
 //! `agon rules jungle-blitz` shows the rules; what a tick holds is in game.rs.
 
 use std::collections::HashSet;
@@ -36,7 +36,7 @@ pub fn decide(tick: &Tick) -> Vec<Action> {
             actions.push(unit.act("MOVE", Some(free.remove(nearest).position)));
             continue;
         }
-        // A unit stands in the way of itself: walk beside an enemy that holds a diamond, not onto it.
+        // A unit cannot walk onto another: go next to an enemy that holds a diamond, not onto it.
         let holders = enemies.iter().filter(|enemy| enemy.diamond_id.is_some()).filter_map(|enemy| enemy.position);
         match holders.min_by_key(|at| here.distance(*at)).and_then(free_beside) {
             Some(goal) => actions.push(unit.act("MOVE", Some(goal))),

@@ -1,4 +1,4 @@
-//! What is said, and over what: a WebSocket, or lines.
+//! The conversation and its transport: a WebSocket, or lines.
 
 use std::io::{self, BufRead, Write};
 

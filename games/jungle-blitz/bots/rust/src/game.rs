@@ -1,5 +1,5 @@
 //! The messages of Jungle Blitz as named types. `agon docs jungle-blitz` describes every field.
-#![allow(dead_code)] // Not every brain asks for everything.
+#![allow(dead_code)] // Not every brain needs everything.
 
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// What it shall do.
+    /// What it is to do.
     pub fn act(&self, name: &'static str, target: Option<Position>) -> Action {
         Action { unit_id: self.id.clone(), name, target }
     }
@@ -69,13 +69,13 @@ pub struct Diamond {
     pub position: Position,
     /// From 1 to 5.
     pub level: i32,
-    /// What it is worth when it is dropped.
+    /// The points it scores when dropped.
     pub points: i32,
     /// The unit that holds it.
     pub owner_id: Option<String>,
 }
 
-/// What a unit shall do: SPAWN, MOVE, SUMMON, DROP, ATTACK, VINE or NONE; all but SUMMON and NONE have a target.
+/// What a unit is to do: SPAWN, MOVE, SUMMON, DROP, ATTACK, VINE or NONE; all but SUMMON and NONE have a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
     pub unit_id: String,
@@ -108,7 +108,7 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// Reads a message; none when it is no TICK of a team of its own.
+    /// Reads a message; none when it is not a TICK for a team.
     pub fn read(message: &str) -> Option<Self> {
         let raw = Value::parse(message)?;
         let tile = |tile: &Value| match tile.text() {
@@ -203,7 +203,7 @@ fn whole(raw: &Value) -> i32 {
     raw.number() as i32
 }
 
-/// A text as JSON writes it.
+/// A text as a JSON string.
 pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

@@ -20,7 +20,7 @@ impl WebSocket {
         let (place, path) = place.split_once('/').unwrap_or((place, ""));
         let mut stream =
             if place.contains(':') { TcpStream::connect(place)? } else { TcpStream::connect((place, 80))? };
-        // A command is one small write; it must not wait for the receipt of the one before.
+        // A command is one small write; it must not wait until the one before is acknowledged.
         stream.set_nodelay(true)?;
         // The key proves to the server that we mean WebSocket; any 16 bytes will do.
         write!(
@@ -94,7 +94,7 @@ impl WebSocket {
         Ok(line.trim_end().to_owned())
     }
 
-    /// A client masks what it sends. The mask is there for old proxies; here zeros will do.
+    /// A client masks what it sends. The mask exists for old proxies; here zeros will do.
     fn write(&mut self, kind: u8, content: &[u8]) -> io::Result<()> {
         let mut frame = vec![0x80 | kind];
         match content.len() {

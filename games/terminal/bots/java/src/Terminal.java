@@ -14,8 +14,8 @@ import java.util.function.Consumer;
 /**
  * The protocol of Terminal: reads the lines of the game, writes the two lines of an answer.
  *
- * <p>Nothing here decides anything; that is Strategy's matter. You always play from below: your half is rows 0
- * to 13. Print with System.err only, for standard output is how you talk to the game.
+ * <p>Nothing here decides anything; Strategy does. You always play from below: your half is rows 0
+ * to 13. Print with System.err only: standard output is how you talk to the game.
  */
 public final class Terminal {
     private Terminal() {}
@@ -120,7 +120,7 @@ public final class Terminal {
             }
         }
 
-        /** Builds a structure in your half; whether that is possible. */
+        /** Builds a structure in your half, if possible; returns whether it was. */
         public boolean build(String name, int x, int y) {
             Tile tile = new Tile(x, y);
             double cost = config.cost(name);
@@ -131,7 +131,7 @@ public final class Terminal {
             return true;
         }
 
-        /** Upgrades a structure of yours; whether that is possible. */
+        /** Upgrades a structure of yours, if possible; returns whether it was. */
         public boolean upgrade(int x, int y) {
             Tile tile = new Tile(x, y);
             Structure structure = structures.get(tile);
@@ -149,7 +149,7 @@ public final class Terminal {
             buildStack.add(order(config.remove, new Tile(x, y)));
         }
 
-        /** Deploys up to {@code count} mobile units on one of your edges; how many it could. */
+        /** Deploys up to {@code count} mobile units on one of your edges and returns how many it could. */
         public int deploy(String name, int x, int y, int count) {
             Tile tile = new Tile(x, y);
             double cost = config.cost(name);
@@ -180,10 +180,10 @@ public final class Terminal {
      * Something that happened in a frame.
      *
      * @param at where
-     * @param to where a unit moved, or whom an attack or a shield met; null elsewhere
-     * @param amount damage done, or what a shield is worth
+     * @param to where a unit moved, or the target of an attack or a shield; null elsewhere
+     * @param amount damage done, or the amount of a shield
      * @param name the unit that did or suffered it; of a spawn also the names of removals and upgrades
-     * @param target the id of whom an attack or a shield met; empty elsewhere
+     * @param target the id of the target of an attack or a shield; empty elsewhere
      * @param owner 1 is you
      */
     public record Event(Tile at, Tile to, double amount, String name, String id, String target, int owner) {}

@@ -1,7 +1,7 @@
 //! The protocol of Terminal: reads the lines of the game, writes the two lines of an answer.
 //!
-//! Nothing here decides anything; that is strategy.rs's matter. You always play from below: your half is
-//! rows 0 to 13. Print with eprintln! only, for standard output is how you talk to the game.
+//! Nothing here decides anything; strategy.rs does. You always play from below: your half is
+//! rows 0 to 13. Print with eprintln! only: standard output is how you talk to the game.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Write};
@@ -27,7 +27,7 @@ pub struct Config {
     names: Vec<String>,
 }
 
-#[allow(dead_code)] // A kit: not every strategy asks for everything.
+#[allow(dead_code)] // A kit: not every strategy needs everything.
 impl Config {
     /// Reads the first line of a match.
     pub fn new(raw: Value) -> Self {
@@ -59,7 +59,7 @@ impl Config {
         5
     }
 
-    /// The kind that goes by this name.
+    /// The kind with this name.
     pub fn kind(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|own| own == name)
     }
@@ -69,7 +69,7 @@ impl Config {
         self.raw["unitInformation"][kind][if kind >= 3 { "cost2" } else { "cost1" }].number()
     }
 
-    /// What the upgrade of a structure costs, where there is one.
+    /// What the upgrade of a structure costs, if there is one.
     pub fn upgrade_cost(&self, kind: usize) -> Option<f64> {
         let upgrade = &self.raw["unitInformation"][kind]["upgrade"];
         match (upgrade, &upgrade["cost1"]) {
@@ -148,7 +148,7 @@ impl Turn {
         }
     }
 
-    /// Builds a structure in your half; whether that is possible.
+    /// Builds a structure in your half, if possible; returns whether it was.
     pub fn build(&mut self, config: &Config, kind: usize, x: i32, y: i32) -> bool {
         let cost = config.cost(kind);
         let free = inside(x, y) && y < 14 && !self.structures.contains_key(&(x, y));
@@ -161,7 +161,7 @@ impl Turn {
         true
     }
 
-    /// Upgrades a structure of yours; whether that is possible.
+    /// Upgrades a structure of yours, if possible; returns whether it was.
     pub fn upgrade(&mut self, config: &Config, x: i32, y: i32) -> bool {
         let Some(structure) = self.structures.get_mut(&(x, y)) else { return false };
         let Some(cost) = config.upgrade_cost(structure.kind) else { return false };
@@ -179,7 +179,7 @@ impl Turn {
         self.build_stack.push((config.names[6].clone(), x, y));
     }
 
-    /// Deploys up to `count` mobile units on one of your edges; how many it could.
+    /// Deploys up to `count` mobile units on one of your edges and returns how many it could.
     pub fn deploy(&mut self, config: &Config, kind: usize, x: i32, y: i32, count: u32) -> u32 {
         let cost = config.cost(kind);
         let mut done = 0;
@@ -218,14 +218,14 @@ pub struct Mobile {
 #[allow(dead_code)]
 pub struct Event {
     pub at: (i32, i32),
-    /// Where a unit moved, or whom an attack or a shield met.
+    /// Where a unit moved, or the target of an attack or a shield.
     pub to: Option<(i32, i32)>,
-    /// Damage done, or what a shield is worth.
+    /// Damage done, or the amount of a shield.
     pub amount: f64,
     /// The kind of unit that did or suffered it; 6 is a removal and 7 an upgrade.
     pub kind: usize,
     pub id: String,
-    /// The id of whom an attack or a shield met; empty elsewhere.
+    /// The id of the target of an attack or a shield; empty elsewhere.
     pub target: String,
     /// 1 is you.
     pub owner: u8,
@@ -317,7 +317,7 @@ pub fn run(strategy: &mut impl Play) {
 pub fn talk(strategy: &mut impl Play, lines: impl BufRead, mut out: impl Write) -> io::Result<()> {
     let mut config = None;
     for line in lines.lines() {
-        // What is no JSON is not for us.
+        // Anything but JSON is not for us.
         let Some(message) = Value::parse(&line?) else { continue };
         if message["unitInformation"] != Value::Null {
             strategy.start(config.insert(Config::new(message)));
