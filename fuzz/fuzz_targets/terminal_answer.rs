@@ -1,4 +1,4 @@
-//! Foreign bytes as Terminal's answer reader meets them.
+//! Foreign bytes for Terminal's answer reader.
 
 #![no_main]
 

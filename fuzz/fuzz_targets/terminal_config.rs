@@ -1,4 +1,4 @@
-//! Foreign bytes as Terminal's config reader meets them.
+//! Foreign bytes for Terminal's config reader.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Foreign bytes as Terminal's replay reader meets them.
+//! Foreign bytes for Terminal's replay reader.
 
 #![no_main]
 

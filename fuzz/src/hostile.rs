@@ -1,6 +1,6 @@
 //! What the fuzz targets do with their bytes; ordinary tests run the same over the committed corpora.
 //!
-//! Each function must neither panic nor take long, whatever the bytes.
+//! No function may panic or take long, whatever the bytes.
 
 use agon_bot::{Received, Wire as _};
 use agon_game::{Answer, AnyGame, Heard, Kit, MapChoice, RulesChoice, Seat, Session, Setup};
@@ -8,8 +8,8 @@ use agon_replay::Replay;
 use agon_view::Privacy;
 use agon_wasm::Engines;
 
-/// Messages of a bot, at some game in some position. The first byte chooses the game and how many steps
-/// random-looking answers have been played before; messages end at line feeds.
+/// Messages of a bot, in some game and position. The first byte chooses the game and how many steps of random-looking
+/// answers were played before; messages end at line feeds.
 pub fn answers(games: &[&dyn AnyGame], bytes: &[u8]) {
     let Some((&choice, rest)) = bytes.split_first() else { return };
     let game = games[usize::from(choice) % games.len()];
@@ -37,7 +37,7 @@ pub fn answers(games: &[&dyn AnyGame], bytes: &[u8]) {
 }
 
 fn heard(session: &mut dyn Session, seat: Seat, message: &[u8]) -> Answer<Vec<u8>> {
-    // A second part is the same bytes again.
+    // The same bytes are also the second part.
     for _ in 0..2 {
         match session.hear(seat, message) {
             Heard::More | Heard::Ignore(_) => {}
@@ -55,8 +55,7 @@ fn heard(session: &mut dyn Session, seat: Seat, message: &[u8]) -> Answer<Vec<u8
     Answer::Missing(agon_game::Absence::TimedOut)
 }
 
-/// A replay file: read, and where that works set up and played; and the same with what belongs to seats
-/// taken out.
+/// A replay file: read, and if that works set up and played; and the same with what belongs to seats removed.
 pub fn replay(games: &[&dyn AnyGame], bytes: &[u8]) {
     let Ok(replay) = Replay::read(bytes) else { return };
     let (public, redacted) =
@@ -78,12 +77,12 @@ pub fn replay(games: &[&dyn AnyGame], bytes: &[u8]) {
     let _ = session.hash();
 }
 
-/// What a page may ask of its engines: the first eight bytes choose which questions, the others are the file.
+/// What a page may ask of its engines: the first eight bytes choose the questions, the rest is the file.
 pub fn module(bytes: &[u8]) {
     let Some((&[private, from, to, step, seat, other, ..], file)) = bytes.split_first_chunk::<8>() else {
         return;
     };
-    // Long matches take long, and say no more than short ones.
+    // Long matches take long, and show no more than short ones.
     if file.len() > 16 << 10 {
         return;
     }
@@ -104,7 +103,7 @@ pub fn module(bytes: &[u8]) {
     let number = |value: &serde_json::Value| value.as_u64().expect("a number") as u32;
     let (id, steps) = (number(&opened["id"]), number(&opened["head"]["steps"]));
     let few = steps.min(64);
-    // What is asked for alone is what comes with others, from whichever side it is reached.
+    // A line requested alone equals the same line requested with others, from whichever side it is reached.
     let all = engines.lines(id, 1, few).expect("it is open");
     let mut lines = all.split_inclusive(|&byte| byte == b'\n');
     for step in 1..=few {
@@ -134,7 +133,7 @@ pub fn manifest(bytes: &[u8]) {
     }
 }
 
-/// The description of a sandbox, as its spawner reads it, or an order to its first process. What is called right shows
+/// The description of a sandbox, as its spawner reads it, or an order to its first process. What is accepted shows
 /// only what may be shown.
 pub fn confinement(bytes: &[u8]) {
     if let Ok(order) = serde_json::from_slice::<agon_sandbox::Order>(bytes) {
@@ -161,13 +160,13 @@ pub fn confinement(bytes: &[u8]) {
     assert!(given.disk.checked_mul(2 * folders).and_then(|sum| sum.checked_add(given.memory)).is_some());
 }
 
-/// A map file of some game; the first byte chooses the game. What is no map says why; what is one can be played.
+/// A map file of some game; the first byte chooses the game. Bytes that are no map get a reason; a map can be played.
 pub fn maps(games: &[&dyn AnyGame], bytes: &[u8]) {
     let Some((&choice, content)) = bytes.split_first() else { return };
     map(games[usize::from(choice) % games.len()], "map.txt", content);
 }
 
-/// A map of Jungle Blitz as the image of the original.
+/// A map of Jungle Blitz as an image of the original.
 pub fn bmp(games: &[&dyn AnyGame], bytes: &[u8]) {
     let game = games.iter().find(|game| game.info().name == "jungle-blitz").expect("a game of the list");
     // Whatever it begins with, it is read as an image.
@@ -232,13 +231,13 @@ pub fn jungle_register(games: &[&dyn AnyGame], bytes: &[u8]) {
     }
     let first = session.hear(Seat::new(0), bytes);
     assert!(registered.is_err() || matches!(first, Heard::Ignore(None)), "{first:?}");
-    // Nobody is two teams.
+    // Nobody can be two teams.
     let second = session.hear(Seat::new(0), bytes);
     assert!(registered.is_err() || matches!(second, Heard::Close(_)), "{second:?}");
     told(session.as_mut());
 }
 
-/// Commands of a bot of Jungle Blitz, one a line: as they stand, and as the actions of a command.
+/// Commands of a Jungle Blitz bot, one per line: as they are, and as the actions of a command.
 pub fn jungle_command(games: &[&dyn AnyGame], bytes: &[u8]) {
     let mut session = open(games, "jungle-blitz", "tournament");
     for (tick, line) in bytes.split(|&byte| byte == b'\n').take(40).enumerate() {
@@ -248,7 +247,7 @@ pub fn jungle_command(games: &[&dyn AnyGame], bytes: &[u8]) {
         told(session.as_mut());
         let head = format!("{{\"type\":\"COMMAND\",\"tick\":{tick},\"actions\":");
         let wrapped = [head.as_bytes(), line, b"}"].concat();
-        // Who sends what is no JSON is out, so that one of them may play on alone.
+        // A bot that sends invalid JSON is out, so one of them may play on alone.
         let deciding = session.deciding();
         let message = |seat: Seat| if seat.index() == 0 { line } else { &wrapped[..] };
         let answers = deciding.iter().map(|seat| (seat, heard_twice(session.as_mut(), seat, message(seat))));
@@ -257,7 +256,7 @@ pub fn jungle_command(games: &[&dyn AnyGame], bytes: &[u8]) {
     }
 }
 
-/// Replies of a bot of Deerhunt, one a line, under each of its rules.
+/// Replies of a Deerhunt bot, one per line, under each of its rules.
 pub fn deerhunt_reply(games: &[&dyn AnyGame], bytes: &[u8]) {
     for preset in ["document", "neo2019", "bc2021"] {
         let mut session = open(games, "deerhunt", preset);
@@ -272,12 +271,12 @@ pub fn deerhunt_reply(games: &[&dyn AnyGame], bytes: &[u8]) {
     }
 }
 
-/// What a bot of Deerhunt sends over TCP: messages behind their length in ten characters.
+/// What a Deerhunt bot sends over TCP: messages preceded by their length in ten characters.
 pub fn deerhunt_frames(bytes: &[u8]) {
     use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
     const LONGEST: usize = 1_000;
-    // What the system takes without anybody reading.
+    // What the system buffers without anybody reading.
     let bytes = &bytes[..bytes.len().min(16 << 10)];
     let door = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let mut theirs = TcpStream::connect(door.local_addr().expect("an address")).expect("the door is open");
@@ -319,7 +318,7 @@ fn open(games: &[&dyn AnyGame], name: &str, preset: &str) -> Box<dyn Session> {
     game.open(&Setup { rules, seats: 2, seed: 1, ..Setup::default() }).expect("a preset can be played")
 }
 
-/// Asks all; every question is JSON without a byte beyond ASCII.
+/// Asks all seats; every question is JSON in pure ASCII.
 fn told(session: &mut dyn Session) {
     let mut question = Vec::new();
     for seat in session.deciding().iter() {
@@ -330,7 +329,7 @@ fn told(session: &mut dyn Session) {
     }
 }
 
-/// An answer that was heard is heard as the same again when it is said in its tidy form.
+/// An answer that was heard is heard as the same again when sent in its tidy form.
 fn heard_twice(session: &mut dyn Session, seat: Seat, message: &[u8]) -> Answer<Vec<u8>> {
     let answer = heard(session, seat, message);
     if let Answer::Given { order, .. } = &answer {

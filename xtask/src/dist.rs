@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: an archive of the program for each kind of machine, with its checksum, tried out before it is called done.
+//! `cargo xtask dist`: an archive of the program for each kind of machine, with its checksum, tried out before it counts as done.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -10,10 +10,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
-/// What lies beside the program.
+/// The files packed beside the program.
 const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "NOTICE"];
 
-/// Shells, and the name under which each looks for completions.
+/// Shells, and the file name under which each looks for completions.
 const SHELLS: &[(&str, &str)] = &[("bash", "agon.bash"), ("zsh", "_agon"), ("fish", "agon.fish")];
 
 /// What a newcomer reads first.
@@ -30,15 +30,15 @@ completions/ holds the completions of bash, zsh and fish.
 
 /// A kind of machine that the program is packed for.
 struct Machine {
-    /// As `--target` names it: how the compiler's name of such a machine begins.
+    /// As in `--target`: the beginning of the compiler's name for such a machine.
     name: &'static str,
-    /// As the compiler calls it, where this machine is of another kind.
+    /// The compiler's name for it, used if this machine is of another kind.
     triple: &'static str,
-    /// The C compiler, which links too. Debian's cross compilers bring a static C library, the same as on the machine itself.
+    /// The C compiler, which also links. Debian's cross compilers bring a static C library, the same as on the machine itself.
     compiler: &'static str,
-    /// What lets its programs run here.
+    /// What runs its programs here.
     emulator: &'static str,
-    /// What Debian has both in.
+    /// The Debian packages of both.
     packages: &'static str,
 }
 
@@ -59,10 +59,10 @@ const MACHINES: &[Machine] = &[
     },
 ];
 
-/// How the program of a machine is built and started on this one.
+/// How a machine's program is built and started on this one.
 struct Way {
     triple: String,
-    /// `None` where this machine is of that kind.
+    /// `None` if this machine is of that kind.
     foreign: Option<&'static Machine>,
 }
 
@@ -77,7 +77,7 @@ impl Machine {
 }
 
 impl Way {
-    /// The commands that get what is missing.
+    /// The commands that install what is missing.
     fn missing(&self) -> Vec<String> {
         let Some(machine) = self.foreign else { return Vec::new() };
         let target = (!crate::has_target(&self.triple)).then(|| format!("rustup target add {}", self.triple));
@@ -87,7 +87,7 @@ impl Way {
         target.into_iter().chain(packages).collect()
     }
 
-    /// Builds the program. With the C library inside it runs on every Linux, and it starts in two thirds of the time.
+    /// Builds the program. Linked statically with the C library it runs on every Linux, and starts in two thirds of the time.
     fn build(&self, root: &Path, target: &Path) -> Result<Option<PathBuf>> {
         let mut cargo = crate::cargo();
         cargo.args(["rustc", "--locked", "--profile", "dist", "--package", "agon", "--bin", "agon"]);
@@ -122,7 +122,7 @@ impl Way {
     }
 }
 
-/// Builds, packs and tries the archives of all kinds of machine (`None`), or of one.
+/// Builds, packs and tries the archives for all kinds of machine (`None`), or for one.
 pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let target = root.join(target);
@@ -159,7 +159,7 @@ pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
     Ok(!archives.is_empty())
 }
 
-/// Packs a program and tries the archive out: its path, and that of its checksum.
+/// Packs a program and tries the archive; returns its path and that of its checksum.
 fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<[PathBuf; 2]> {
     let version = said(way.command(program).arg("--version"))?;
     let version = version.split_whitespace().last().context("a version")?;
@@ -174,7 +174,7 @@ fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<[Pat
     Ok([archive, sums])
 }
 
-/// The same program and documents give the same bytes.
+/// Packs reproducibly: the same program and documents give the same bytes.
 fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> Result<()> {
     let file = File::create(archive).with_context(|| format!("creating {}", archive.display()))?;
     let mut tar = tar::Builder::new(GzEncoder::new(file, Compression::best()));
@@ -202,7 +202,7 @@ fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> R
     Ok(())
 }
 
-/// Unpacks the archive elsewhere and lets a newcomer's first commands run, without Rust on the PATH.
+/// Unpacks the archive elsewhere and runs a newcomer's first commands, without Rust on the PATH.
 fn try_out(way: &Way, archive: &Path, name: &str) -> Result<()> {
     let place = std::env::temp_dir().join(format!("agon-dist-{}", std::process::id()));
     let tried = try_out_in(way, &place, archive, name);
@@ -236,7 +236,7 @@ fn try_out_in(way: &Way, place: &Path, archive: &Path, name: &str) -> Result<()>
         "replay export r --format html -o r.html",
     ];
     if has_python {
-        // The clock is wide: this asks whether they work, not how fast this machine is now.
+        // The time limits are generous: this tests whether the commands work, not how fast this machine is now.
         lines.push(
             "play cultist-wars my-bot builtin:greedy --quiet --no-replay --time-scale 20 --fail-on-fault",
         );
@@ -251,7 +251,7 @@ fn try_out_in(way: &Way, place: &Path, archive: &Path, name: &str) -> Result<()>
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(output.status.success(), "the packed program fails at `agon {line}`: {said}");
     }
-    // The viewer says where it is, and stays.
+    // The viewer prints its address and keeps running.
     let mut viewer = agon("watch r --no-open").stdout(Stdio::piped()).spawn()?;
     let mut address = String::new();
     let heard = BufReader::new(viewer.stdout.take().context("its output is piped")?).read_line(&mut address);
@@ -266,7 +266,7 @@ fn try_out_in(way: &Way, place: &Path, archive: &Path, name: &str) -> Result<()>
     Ok(())
 }
 
-/// Whether a program (ELF, 64 bits) is completed by the machine's own loader and libraries when it starts.
+/// Whether a program (ELF, 64 bits) needs the machine's own loader and libraries to start.
 pub fn has_interpreter(program: &[u8]) -> bool {
     const INTERPRETER: u64 = 3;
     let number = |at: usize, length: usize| {

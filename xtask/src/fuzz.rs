@@ -1,6 +1,6 @@
-//! `cargo xtask fuzz`: runs a fuzz target for some minutes and keeps account of it in `fuzz/README.md`.
+//! `cargo xtask fuzz`: runs a fuzz target for some minutes and records it in `fuzz/README.md`.
 //!
-//! What `cargo fuzz` does is little: it builds the target with the compiler's hooks and runs it. Done here, it needs
+//! `cargo fuzz` does little: it builds the target with the compiler's hooks and runs it. Done here, this needs
 //! nothing but a nightly compiler and a C++ compiler.
 
 use std::io::{BufRead as _, BufReader};
@@ -9,12 +9,12 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-/// How the compiler builds a target: with counters of what was reached, and with checks of memory and arithmetic.
+/// How the compiler builds a target: with coverage counters, and with checks of memory and arithmetic.
 const FLAGS: &str = "--cfg fuzzing -Zsanitizer=address -Ccodegen-units=1 -Cdebug-assertions -Cpasses=sancov-module \
                      -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
                      -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Runs targets: `TARGET... --minutes N`. Whether none of them failed.
+/// Runs targets: `TARGET... --minutes N`. Returns whether none of them failed.
 ///
 /// # Errors
 /// When the arguments are wrong, or a target cannot be built.
@@ -59,7 +59,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
     Ok(good)
 }
 
-/// Runs one target. Whether it found nothing.
+/// Runs one target. Returns whether it found nothing.
 fn fuzz_one(root: &Path, program: &Path, target: &str, minutes: f64) -> Result<bool> {
     let fuzz = root.join("fuzz");
     let (found, artifacts) = (fuzz.join("target/found").join(target), fuzz.join("artifacts").join(target));
@@ -70,7 +70,7 @@ fn fuzz_one(root: &Path, program: &Path, target: &str, minutes: f64) -> Result<b
     let mut command = Command::new(program);
     command.arg(format!("-max_total_time={:.0}", (minutes * 60.0).ceil()));
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));
-    // An input that takes ten seconds or a gigabyte is a finding.
+    // An input that takes ten seconds or a gigabyte counts as a finding.
     command.args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"]);
     command.arg(&found).arg(fuzz.join("corpus").join(target));
     let before = crate::cpu_of_children();
@@ -87,7 +87,7 @@ fn fuzz_one(root: &Path, program: &Path, target: &str, minutes: f64) -> Result<b
         }
     }
     let good = child.wait()?.success();
-    // Of a machine with other work, the target gets less than the clock on the wall says.
+    // On a busy machine the target gets less than the wall clock says.
     let used = (crate::cpu_of_children() - before) / 60.0;
     if good {
         println!("{runs} runs in {used:.1} min of CPU, nothing found");
@@ -129,7 +129,7 @@ fn targets(root: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The commit that was tried, in short.
+/// The short hash of the commit under test.
 fn commit(root: &Path) -> String {
     let said = Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root).output();
     said.map_or_else(|_| String::new(), |said| String::from_utf8_lossy(&said.stdout).trim().to_owned())

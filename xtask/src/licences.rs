@@ -1,4 +1,4 @@
-//! The licences of everything that is in the program: crates, and what npm packages put into its pages.
+//! The licences of everything in the program: crates, and what npm packages put into its pages.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
-/// Licences that ask for no more than being named. Each package must be under one of these.
+/// Licences that only require attribution. Each package must be under one of these.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -25,7 +25,7 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// npm packages of which something is in the pages, with what they bring.
+/// npm packages with code in the pages, including their dependencies.
 const IN_PAGES: &[&str] = &[
     "@codemirror/autocomplete",
     "@codemirror/commands",
@@ -49,7 +49,7 @@ const IN_PAGES: &[&str] = &[
     "w3c-keyname",
 ];
 
-/// A package and what it says of its licence.
+/// A package and its declared licence.
 struct Package {
     name: String,
     version: String,
@@ -57,19 +57,19 @@ struct Package {
     folder: PathBuf,
 }
 
-/// What is no package and lies in the program all the same: the system's C library, linked in.
+/// Not a package but part of the program all the same: the system's C library, linked in.
 const LINKED: &str = "
 The program also contains the GNU C Library (https://sourceware.org/glibc), which is under the LGPL 2.1 or later. Whoever
 wants another version of that library in it can link it anew: the whole source of Agon is public, and `cargo xtask dist` is
 the command.
 ";
-/// Where Debian and those that follow it keep that licence.
+/// Where Debian and its derivatives keep that licence.
 const LGPL: &str = "/usr/share/common-licenses/LGPL-2.1";
 
-/// One text: every package with its licence, then each text once with the packages that have it.
+/// One text: every package with its licence, then each licence text once with its packages.
 ///
 /// # Errors
-/// When a package has no licence, or one that asks for more than being named.
+/// When a package has no licence, or one that requires more than attribution.
 pub fn text(root: &Path, triple: &str) -> Result<String> {
     let mut packages = crates(root, triple)?;
     packages.extend(npm(root)?);
@@ -104,7 +104,7 @@ pub fn text(root: &Path, triple: &str) -> Result<String> {
 fn is_allowed(expression: &str) -> bool {
     let plain = expression.replace(['(', ')'], " ").replace('/', " OR ");
     let is_one = |one: &str| ALLOWED.contains(&one.split_whitespace().collect::<Vec<_>>().join(" ").as_str());
-    // Without brackets AND binds closer; with them this asks for more than it must.
+    // Without brackets AND binds closer; with them this requires more than necessary.
     plain.split(" OR ").any(|all| all.split(" AND ").all(is_one))
 }
 
@@ -165,7 +165,7 @@ struct Kind {
     kind: Option<String>,
 }
 
-/// The crates that `agon` is made of; what only builds or tests it is not in it.
+/// The crates that `agon` is made of; those that only build or test it are left out.
 fn crates(root: &Path, triple: &str) -> Result<Vec<Package>> {
     let mut command = crate::cargo();
     command.args(["metadata", "--format-version", "1", "--locked", "--filter-platform", triple]);

@@ -1,5 +1,5 @@
-//! Long proofs: what takes too long for every test run. A short form of each runs in the tests; the figures
-//! of the last long run stand in the docs, with date and commit.
+//! Long proofs: those that take too long for every test run. A short form of each runs in the tests; the
+//! figures of the last long run are in the docs, with date and commit.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
-/// A long proof is one command of cargo.
+/// A long proof: one cargo command.
 struct Proof {
-    /// How it is called: `cargo xtask long NAME`.
+    /// Its name in `cargo xtask long NAME`.
     name: &'static str,
     /// What it shows, and about how long it takes on two cores.
     about: &'static str,
@@ -17,7 +17,7 @@ struct Proof {
     command: &'static [&'static str],
 }
 
-/// Static, so that it runs without a system of its own.
+/// Static, so that it runs without a system of that kind.
 const ARM64: &str = "aarch64-unknown-linux-musl";
 
 /// All of them, by name.
@@ -278,7 +278,7 @@ pub fn list() -> String {
     PROOFS.iter().map(|proof| format!("    {:<16} {}\n", proof.name, proof.about)).collect()
 }
 
-/// What a proof needs beyond this workspace and this machine does not have: the commands that get it.
+/// The commands that install what a proof needs beyond this workspace and this machine lacks.
 fn missing(proof: &Proof) -> Vec<String> {
     if proof.name == "vm" {
         return crate::vm::missing();
@@ -293,7 +293,7 @@ fn missing(proof: &Proof) -> Vec<String> {
     target.into_iter().chain(qemu).collect()
 }
 
-/// Runs the proof called `name`; what follows on the command line goes to it.
+/// Runs the proof called `name`; the rest of the command line is passed to it.
 ///
 /// # Errors
 /// When there is no such proof, or cargo cannot be started.

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
             }
             _ => Err(anyhow::anyhow!("dist takes `--target` and a kind of machine\n{USAGE}")),
         },
-        // A part of `long`, which says what is missing.
+        // Part of `long`, which says what is missing.
         Some("vm") => vm::run(&root(), arguments.get(1).map_or("", String::as_str)),
         Some("long") => {
             long::run(&root(), arguments.get(1).map(String::as_str), arguments.get(2..).unwrap_or(&[]))
@@ -74,7 +74,7 @@ struct Counts {
     skipped: u64,
 }
 
-/// What a step took, by the parts of the ledger in CONTRIBUTING.md.
+/// How long a step took, by the parts of the ledger in CONTRIBUTING.md.
 type Took = Vec<(&'static str, Duration)>;
 
 type Step = fn(&Options, &mut Counts) -> Result<Took>;
@@ -82,7 +82,7 @@ type Step = fn(&Options, &mut Counts) -> Result<Took>;
 const BUILDING: &str = "format, lints, docs, and building";
 const WEB: &str = "the web app and its browser tests";
 
-/// The checks, cheap ones first. All have one profile, so that macros of dependencies are built once.
+/// The checks, cheap ones first. All use one profile, so that macros of dependencies are built once.
 const STEPS: &[(&str, Step)] = &[
     ("format", |_, counts| plain(counts, &["fmt", "--all", "--check"])),
     ("lints", |_, counts| {
@@ -171,8 +171,8 @@ fn cpu_of_children() -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-/// Cargo as a person starts it. What `cargo run` tells this program of its own package is left out: build scripts look for
-/// such variables, and when they come and go, much is built again.
+/// Cargo as a person starts it. The variables that `cargo run` sets about this package are removed: build scripts watch
+/// such variables, and when they come and go much is rebuilt.
 fn cargo() -> Command {
     let mut command = Command::new("cargo");
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
@@ -183,7 +183,7 @@ fn cargo() -> Command {
     command
 }
 
-/// A check that is one command of cargo.
+/// A check that is a single cargo command.
 fn plain(counts: &mut Counts, arguments: &[&str]) -> Result<Took> {
     let began = Instant::now();
     let mut command = cargo();
@@ -195,7 +195,7 @@ fn plain(counts: &mut Counts, arguments: &[&str]) -> Result<Took> {
     Ok(vec![(BUILDING, began.elapsed())])
 }
 
-/// Says so when there are no golden records.
+/// Reports missing golden records.
 fn golden(options: &Options, counts: &mut Counts) {
     let golden =
         std::env::var_os("AGON_GOLDEN").map_or_else(|| root().join("../shared/golden"), PathBuf::from);
@@ -234,7 +234,7 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
     if browser.is_none() {
         skip("the viewer in a browser", "no Chromium: apt-get install chromium, or set CHROMIUM to one");
     }
-    // Building them takes as long as everything else, so the ordinary run does without; pages ask the server then.
+    // Building them takes as long as everything else, so the ordinary run skips it; pages then ask the server.
     let engines = match options.require_wasm {
         true if has_wasm() => Some("require"),
         true => {
@@ -249,7 +249,7 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
         }
     };
     // Building the program builds the app, which installs what its tests need. It is built as the tests build it, so that
-    // after them nothing is built again.
+    // nothing is rebuilt after them.
     let mut build = cargo();
     // The bucket of the contest on many machines is in `many`.
     build.args(["test", "--quiet", "--workspace", "--no-run", "--test", "cli", "--test", "many"]);
@@ -276,7 +276,7 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
         if options.require_postgres {
             command.env("AGON_REQUIRE_POSTGRES", "1");
         }
-        // Sums are read from what it prints, which colours would cut up.
+        // Sums are parsed from its output, which colours would break up.
         command.env("NO_COLOR", "1").env_remove("FORCE_COLOR").stdout(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("running {command:?}"))?;
         let (mut sums, mut failed) = (Counts::default(), Vec::new());
@@ -317,10 +317,10 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
     Ok(())
 }
 
-/// What the engines for pages are built for.
+/// The target of the engines for pages.
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// Whether Rust can build them, after an attempt to install what is missing.
+/// Whether Rust can build them, after trying to install what is missing.
 fn has_wasm() -> bool {
     let mut rustup = Command::new("rustup");
     has_target(WASM)
@@ -333,7 +333,7 @@ fn has_target(triple: &str) -> bool {
     library.is_ok_and(|said| Path::new(String::from_utf8_lossy(&said.stdout).trim()).is_dir())
 }
 
-/// The kind of this machine, as the compiler calls it.
+/// This machine's target triple.
 fn host() -> Result<String> {
     let said = Command::new("rustc").arg("-vV").output().context("running rustc")?.stdout;
     let said = String::from_utf8_lossy(&said).into_owned();
@@ -368,7 +368,7 @@ impl Counts {
     }
 }
 
-/// Chromium, installed first where that is this machine's to do.
+/// Chromium, installed first if this machine can do that.
 fn chromium() -> Option<PathBuf> {
     let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
     let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];

@@ -1,8 +1,8 @@
-//! The tests in Rust: built once, then part by part, with the time that each takes.
+//! The Rust tests: built once, then run part by part, with the time each takes.
 //!
-//! Test programs wait more than they compute, so two run at once; those that `tests.toml` names run after them, alone: some tests put
-//! load on the machine, and bots have clocks. What fails is run once more, alone: when it passes then it is FLAKY,
-//! and that is a failure too, but for the few that `tests.toml` names with their cause.
+//! Test programs wait more than they compute, so two run at once; those named in `tests.toml` run after them, alone, because some
+//! tests put load on the machine and bots have clocks. A failed test is run once more, alone: if it passes then it is FLAKY, which is
+//! also a failure, except for the few that `tests.toml` names with their cause.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,25 +16,25 @@ use serde::Deserialize;
 
 use crate::{Counts, Options, root};
 
-/// So many test programs run at once, but for those that run alone.
+/// How many test programs run at once, apart from those that run alone.
 const AT_ONCE: usize = 2;
 
 /// A program that takes this long is printed: it is the one to look at first.
 const LONG: Duration = Duration::from_secs(20);
 
-/// So many lines of a test that failed are printed when it has passed alone: nobody sees them again.
+/// How many lines of a failed test are printed if it then passes alone: they are not seen again.
 const MOST_SAID: usize = 60;
 
-/// So many tests may be known as flaky.
+/// Upper limit on the tests known as flaky.
 const MOST_FLAKY: usize = 5;
 
 /// `xtask/tests.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Test programs whose tests run one after the other.
+    /// Test programs whose tests run one at a time.
     alone: Vec<String>,
-    /// What of which test programs is run once more with its contests on PostgreSQL, where there is one.
+    /// For each test program, the files that run once more with their contests on PostgreSQL, if there is one.
     postgres: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     flaky: Vec<Flaky>,
@@ -44,14 +44,14 @@ pub struct Plan {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Flaky {
-    /// The program and the test, as they are printed.
+    /// The program and the test, as printed.
     test: String,
     cause: String,
     since: String,
 }
 
 impl Plan {
-    /// Reads it.
+    /// Reads the plan.
     pub fn read() -> Result<Self> {
         let path = root().join("xtask/tests.toml");
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -64,7 +64,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Says that a test has failed and then passed, and counts it.
+    /// Reports that a test failed and then passed, and counts it.
     pub fn flaky(&self, counts: &mut Counts, test: &str) {
         match self.flaky.iter().find(|known| known.test == test) {
             Some(known) => {
@@ -79,7 +79,7 @@ impl Plan {
     }
 }
 
-/// Runs them; how long each part took.
+/// Runs the tests; returns how long each part took.
 pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, Duration)>> {
     let plan = Plan::read()?;
     let began = Instant::now();
@@ -133,7 +133,7 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
     Ok(took.into_iter().collect())
 }
 
-/// Runs them, `at_once` at a time; when only one runs at a time its tests do, too.
+/// Runs programs, `at_once` at a time; if only one runs at a time, so do its tests.
 fn together<'a>(
     programs: &[&'a Program],
     options: &Options,
@@ -164,7 +164,7 @@ fn together<'a>(
     })
 }
 
-/// Adds those that run on PostgreSQL as well, or says that there is none.
+/// Adds the programs that also run on PostgreSQL, or says that there is none.
 fn postgres(options: &Options, counts: &mut Counts, plan: &Plan, programs: &mut Vec<Program>) -> Result<()> {
     let named = std::env::var_os("AGON_PG_BIN").is_some();
     let debian = std::fs::read_dir("/usr/lib/postgresql").is_ok_and(|mut versions| versions.next().is_some());
@@ -218,15 +218,15 @@ struct Program {
     /// Its package, and its file in `tests/` unless it holds the unit tests.
     name: String,
     executable: PathBuf,
-    /// Where its package lies: tests are run there.
+    /// The folder of its package, where its tests are run.
     folder: PathBuf,
-    /// The beginnings of the names of the tests that are run; without any all are.
+    /// Prefixes of the names of the tests to run; if empty, all are run.
     only: Vec<String>,
-    /// Whether its contests have their databases on a server.
+    /// Whether its contests keep their databases on a server.
     on_postgres: bool,
 }
 
-/// What cargo says of something that it has built.
+/// Cargo's message about something it has built.
 #[derive(Deserialize)]
 struct Artifact {
     executable: Option<PathBuf>,
@@ -246,7 +246,7 @@ struct Profile {
     test: bool,
 }
 
-/// All test programs, in order; none when they cannot be built.
+/// All test programs, in order; none if they cannot be built.
 fn build(options: &Options) -> Result<Option<Vec<Program>>> {
     let mut command = crate::cargo();
     command.args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
@@ -275,10 +275,10 @@ fn build(options: &Options) -> Result<Option<Vec<Program>>> {
     Ok(Some(programs))
 }
 
-/// What a run of a test program gave.
+/// The result of running a test program.
 struct TestRun {
     good: bool,
-    /// The failures are not among them: each is counted when it has been run again.
+    /// Without the failures: each is counted after its second run.
     counts: Counts,
     text: String,
     failed: Vec<String>,
@@ -296,10 +296,10 @@ impl TestRun {
 }
 
 impl Program {
-    /// Runs those of its tests whose names have one of these in them, or all of them where there are none.
+    /// Runs those of its tests whose names contain one of these, or all if there are none.
     fn run(&self, options: &Options, arguments: &[&str], names: &[String]) -> Result<TestRun> {
         let mut command = Command::new(&self.executable);
-        // A test that passes because something is not installed says so, and is heard.
+        // A test that passes because something is not installed says so, and its output is shown.
         command.arg("--show-output").args(arguments).args(names).current_dir(&self.folder);
         command.env("CARGO_MANIFEST_DIR", &self.folder);
         if self.on_postgres {
@@ -329,7 +329,7 @@ impl Program {
     }
 }
 
-/// What CONTRIBUTING.md allows each part, in minutes.
+/// The minutes CONTRIBUTING.md allows for each part.
 pub fn ledger() -> Result<BTreeMap<String, f64>> {
     let text = std::fs::read_to_string(Path::new(&root()).join("CONTRIBUTING.md"))?;
     let rows = text.lines().skip_while(|line| *line != "| part | minutes |").skip(2);

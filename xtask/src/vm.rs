@@ -1,6 +1,6 @@
-//! `cargo xtask long vm`: the sandbox on another kernel, with cgroups of version 2: a virtual machine in emulation, which needs no right
-//! and no support of the processor, runs the attacks and the tests of containment (`vm/prove.sh`) as root, as an ordinary user
-//! with a group of its own, and as one without.
+//! `cargo xtask long vm`: tests the sandbox on another kernel, with cgroups of version 2. An emulated virtual machine, which needs no
+//! privileges and no support of the processor, runs the attacks and the containment tests (`vm/prove.sh`) as root, as an ordinary user
+//! with its own cgroup, and as one without.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,18 +16,18 @@ use anyhow::{Context as _, Result, bail, ensure};
 const QEMU: &str = "qemu-system-x86_64";
 const BUSYBOX: &str = "/bin/busybox";
 const PYTHON: &str = "/usr/bin/python3";
-/// So long all of it may take, on two cores that do something else, too.
+/// How long all of it may take, on two cores that do something else too.
 const PATIENCE: Duration = Duration::from_secs(90 * 60);
-/// What the machine has, in MB: its files lie in memory.
+/// The machine's memory in MB: its files are kept in it.
 const MEMORY: &str = "3072";
 
-/// A bot that waits in every turn: there is no compiler in there.
+/// A bot that waits in every turn; compiled here, because there is no compiler inside.
 const WAITER: &str = "crates/agon-contest/benches/waiter.c";
 
-/// Programs that are not busybox's: bots that hide use options which that lacks.
+/// Programs taken from outside busybox: bots that hide use options its versions lack.
 const TOOLS: [&str; 3] = ["env", "setsid", "sh"];
 
-/// What a machine has in `/etc`, as far as programs and attacks look for it.
+/// The contents of `/etc` that programs and attacks look for.
 const SETTINGS: [(&str, &str); 6] = [
     (
         "passwd",
@@ -40,7 +40,7 @@ const SETTINGS: [(&str, &str); 6] = [
     ("resolv.conf", "nameserver 127.0.0.1\n"),
 ];
 
-/// The kernel to be run: `AGON_KERNEL`, or this machine's newest.
+/// The kernel to run: `AGON_KERNEL`, or this machine's newest.
 fn kernel() -> Option<PathBuf> {
     let named = std::env::var_os("AGON_KERNEL").map(PathBuf::from);
     let installed = fs::read_dir("/boot").into_iter().flatten().flatten().map(|entry| entry.path());
@@ -49,7 +49,7 @@ fn kernel() -> Option<PathBuf> {
     named.or_else(|| installed.filter(is_kernel).max()).filter(|path| path.is_file())
 }
 
-/// The commands that get what is missing here.
+/// The commands that install what is missing here.
 pub fn missing() -> Vec<String> {
     let mut packages = Vec::new();
     let has_qemu = Command::new(QEMU).arg("--version").output().is_ok();
@@ -65,7 +65,7 @@ pub fn missing() -> Vec<String> {
     vec![format!("apt-get install --no-install-recommends {}{or}", packages.join(" "))]
 }
 
-/// Builds the machine, starts it, and says which proofs held: those with `wanted` in their names.
+/// Builds the machine, starts it, and returns which proofs held: those with `wanted` in their names.
 ///
 /// # Errors
 /// When something cannot be built or started.
@@ -84,7 +84,7 @@ pub fn run(root: &Path, wanted: &str) -> Result<bool> {
     good
 }
 
-/// Builds the program and the tests that are run: all executables by their path.
+/// Builds the program and the tests to run; returns all executables by path.
 fn build(root: &Path) -> Result<Vec<PathBuf>> {
     let tests = ["containment", "sandbox", "attacks"].into_iter().flat_map(|test| ["--test", test]);
     let output = crate::cargo()
@@ -101,7 +101,7 @@ fn build(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(programs.collect())
 }
 
-/// The built program called so; those of tests carry a hash behind their name.
+/// The built program with this name; those of tests have a hash after their name.
 fn named<'a>(built: &'a [PathBuf], name: &str, is_test: bool) -> Result<&'a Path> {
     let fits = |path: &&PathBuf| {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -127,7 +127,7 @@ fn furnish(project: &Path, root: &Path, built: &[PathBuf], wanted: &str) -> Resu
         fs::write(root.join("etc").join(name), text)?;
     }
     copy(root, Path::new(BUSYBOX), Path::new("/usr/bin/busybox"))?;
-    // Tests know where the program lies: each goes to the place that it has here.
+    // Tests know the program's path, so each program goes to the same place as here.
     for program in built {
         copy(root, program, program)?;
     }
@@ -198,7 +198,7 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>> {
     Ok(said.split_whitespace().filter(|word| word.starts_with('/')).map(PathBuf::from).collect())
 }
 
-/// Packs a folder as the files that a kernel begins with.
+/// Packs a folder as the initial file system of a kernel.
 fn pack(folder: &Path, to: &Path) -> Result<()> {
     let line = format!("{BUSYBOX} find . | {BUSYBOX} cpio -o -H newc > '{}'", to.display());
     let packed = Command::new("sh").args(["-c", &line]).current_dir(folder).status().context("running sh")?;
@@ -206,7 +206,7 @@ fn pack(folder: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Starts the machine, prints what it says, and says whether all held.
+/// Starts the machine, prints its output, and returns whether all proofs held.
 fn boot(kernel: &Path, files: &Path) -> Result<bool> {
     let mut machine = Command::new(QEMU)
         .args(["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", MEMORY])

@@ -1,7 +1,7 @@
-//! What ARCHITECTURE.md says of the whole project, as far as it can be checked: who uses whom, that nobody
-//! does in a circle, that games are pure, and that every place it names is there.
+//! Checks what ARCHITECTURE.md says about the whole project, as far as possible: what uses what, that
+//! there are no cycles, that games are pure, and that every place it names exists.
 //!
-//! `UPDATE_ROOMS=1 cargo test -p xtask --test architecture` draws `docs/rooms.md` anew.
+//! `UPDATE_ROOMS=1 cargo test -p xtask --test architecture` regenerates `docs/rooms.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -50,7 +50,7 @@ fn name(path: &Path) -> String {
     path.file_name().expect("a name").to_string_lossy().into_owned()
 }
 
-/// The crates of the project, and those each is built from. What only its tests use does not count.
+/// The crates of the project, and those each is built from. Dependencies of tests alone do not count.
 fn crates() -> Uses {
     let members = [folders(&root().join("crates")), folders(&root().join("games"))].concat();
     let names: BTreeSet<String> = members.iter().map(|path| name(path)).collect();
@@ -66,7 +66,7 @@ fn crates() -> Uses {
     members.iter().map(|path| (name(path), uses(path))).collect()
 }
 
-/// The rooms of the command line, and those each imports. Tests may import the whole.
+/// The rooms of the command line, and those each imports. Tests may import everything.
 fn rooms() -> Uses {
     let rooms = folders(&root().join("crates/agon/src"));
     let names: BTreeSet<String> = rooms.iter().map(|path| name(path)).collect();
@@ -88,10 +88,10 @@ fn rooms() -> Uses {
     rooms.iter().map(|path| (name(path), uses(path))).collect()
 }
 
-/// The names in layers: each uses only what stands in layers before it.
+/// The names in layers: each uses only names in earlier layers.
 ///
 /// # Panics
-/// When some use each other in a circle; with their names.
+/// When some use each other in a circle; names them.
 fn layers(uses: &Uses) -> Vec<Vec<String>> {
     let mut layers: Vec<Vec<String>> = Vec::new();
     let mut placed: BTreeSet<String> = BTreeSet::new();
@@ -174,7 +174,7 @@ fn every_crate_and_room_stands_in_architecture_md() {
 fn every_place_that_architecture_md_names_is_there() {
     let page = text(&root().join("ARCHITECTURE.md"));
     let mut checked = 0;
-    // Links: [`function`](file), and the file holds an item of that name.
+    // Links: [`function`](file), and the file contains an item of that name.
     for (at, _) in page.match_indices("](") {
         let target = page[at + 2..].split(')').next().unwrap_or_default();
         if target.starts_with("http") || target.starts_with('#') {
@@ -212,7 +212,7 @@ fn every_place_that_architecture_md_names_is_there() {
     assert!(checked > 10, "only {checked} places were found to check");
 }
 
-/// What a game may be built from.
+/// What a game may depend on.
 const PURE: [&str; 11] = [
     "agon-game",
     "itoa",
@@ -227,7 +227,7 @@ const PURE: [&str; 11] = [
     "xxhash-rust",
 ];
 
-/// What no game touches: invariant 1.
+/// What no game may touch: invariant 1.
 const IMPURE: [&str; 12] = [
     "std::fs",
     "std::net",
@@ -296,7 +296,7 @@ const NAMES_A_GAME: [(&str, &str); 1] = [(
     "the measure of the referee needs the one protocol its own bot speaks",
 )];
 
-/// A sixth game is one folder and one line: what is particular about a game stands in its `GameInfo`.
+/// A sixth game is one folder and one line: what is special about a game is in its `GameInfo`.
 #[test]
 fn nobody_above_the_registry_names_a_game() {
     let games: Vec<String> = folders(&root().join("games")).iter().map(|path| name(path)).collect();
@@ -369,7 +369,7 @@ fn every_dependency_in_the_table_is_used() {
     assert!(unused.is_empty(), "no crate uses {unused:?}");
 }
 
-/// Cargo would build nearly everything once more to run them where they stand.
+/// Cargo would build nearly everything once more to run them in place.
 #[test]
 fn examples_of_the_documentation_are_files_that_tests_run() {
     let places = ["crates", "games", "xtask", "docs/examples"];
@@ -385,7 +385,7 @@ fn examples_of_the_documentation_are_files_that_tests_run() {
     );
 }
 
-/// Whether a fence in a comment of documentation opens Rust: it has no word, or one of rustdoc's own.
+/// Whether a fence in a doc comment opens Rust: it has no language word, or one of rustdoc's own.
 fn is_example(text: &str) -> bool {
     let mut open = 0;
     for line in text.lines() {

@@ -1,8 +1,8 @@
-//! Who is ahead: the chance of each seat to finish first, from features that a player of the game would name.
+//! Who is ahead: each seat's chance of finishing first, from features a player of the game would name.
 //!
-//! A game says what of a position speaks for each seat ([`Game::standing`](crate::Game::standing)) and how much each of
-//! these features counts ([`GameInfo::advantage`](crate::GameInfo::advantage)). The chances are the softmax over the seats
-//! of their weighted sums. How the weights were found, and how good they are, stands in `docs/advantage.md`.
+//! A game gives the features of a position for each seat ([`Game::standing`](crate::Game::standing)) and the weight of
+//! each feature ([`GameInfo::advantage`](crate::GameInfo::advantage)). The chances are the softmax over the seats of the
+//! weighted sums. `docs/advantage.md` says how the weights were found and how good they are.
 
 use crate::{Outcome, Session};
 
@@ -11,7 +11,7 @@ use crate::{Outcome, Session};
 pub struct Feature {
     /// What a player calls it: `health`, `carried gold`.
     pub name: &'static str,
-    /// What one of it is worth, in logits: always, more as the match goes on, and at its very end ([`phases`]).
+    /// What one unit of it is worth, in logits: always, more as the match goes on, and at its very end ([`phases`]).
     pub weights: [f64; 3],
 }
 
@@ -22,7 +22,7 @@ impl Feature {
     }
 }
 
-/// What of a position speaks for each seat.
+/// What speaks for each seat in a position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
     /// How far the match has gone, from 0 to 1.
@@ -31,14 +31,14 @@ pub struct Standing {
     pub features: Vec<f64>,
 }
 
-/// By what the three weights of a feature are multiplied when a match has gone so far: 1, the progress, and something
-/// that is small until the last twentieth of a match and 1 at its end.
+/// The factors of a feature's three weights at this progress of a match: 1, the progress, and a term that is small until
+/// the last twentieth of a match and 1 at its end.
 pub fn phases(progress: f64) -> [f64; 3] {
     let progress = progress.clamp(0.0, 1.0);
     [1.0, progress, 1.0 / (1.0 + 20.0 * (1.0 - progress))]
 }
 
-/// The chance of each seat to finish first; in a match that is over it is known. None in games that do not say.
+/// Each seat's chance of finishing first; in a finished match, the known result. None in games that do not say.
 pub fn advantage(session: &dyn Session) -> Option<Vec<f64>> {
     let features = session.info().advantage;
     if features.is_empty() {
@@ -56,7 +56,7 @@ pub fn advantage(session: &dyn Session) -> Option<Vec<f64>> {
     Some(softmax(standing.features.chunks(features.len()).map(sum).collect()))
 }
 
-/// The share of each seat in the first place: seats that are first together share it.
+/// Each seat's share of first place: seats that tie for first share it.
 pub fn firsts(outcome: &Outcome) -> Vec<f64> {
     let best = outcome.ranks.iter().filter(|&&rank| rank == 1).count().max(1) as f64;
     outcome.ranks.iter().map(|&rank| if rank == 1 { 1.0 / best } else { 0.0 }).collect()

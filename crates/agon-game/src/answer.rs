@@ -2,10 +2,10 @@
 
 use crate::Seat;
 
-/// What the referee hands to [`Game::play`](crate::Game::play) for one seat.
+/// What the referee passes to [`Game::play`](crate::Game::play) for one seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer<O> {
-    /// An answer in the form the dialect asks for. Whether the rules allow it is the game's matter.
+    /// An answer in the form the dialect asks for. Whether the rules allow it is for the game to decide.
     Given {
         /// What was asked for.
         order: O,
@@ -23,11 +23,11 @@ pub enum Answer<O> {
     Missing(Absence),
 }
 
-/// The answers of one step: one for each deciding seat, ascending.
+/// The answers of one step: one per deciding seat, ascending.
 pub type Answers<O> = Vec<(Seat, Answer<O>)>;
 
 impl<O> Answer<O> {
-    /// The order, when one was given.
+    /// The order, if one was given.
     pub fn order(&self) -> Option<&O> {
         match self {
             Self::Given { order, .. } => Some(order),
@@ -35,7 +35,7 @@ impl<O> Answer<O> {
         }
     }
 
-    /// The same answer with its order put into another form; `None` when that cannot be done.
+    /// The same answer with its order converted; `None` when that fails.
     pub fn convert<P>(&self, form: impl FnOnce(&O) -> Option<P>) -> Option<Answer<P>> {
         Some(match self {
             Self::Given { order, think_ms } => Answer::Given { order: form(order)?, think_ms: *think_ms },
@@ -53,7 +53,7 @@ impl<O> Answer<O> {
     }
 }
 
-/// Why nothing came.
+/// Why no answer came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Absence {
     /// The time limit passed.
@@ -64,25 +64,25 @@ pub enum Absence {
     NeverStarted,
 }
 
-/// What a dialect made of one message of a bot.
+/// What a dialect made of one message from a bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard<O> {
-    /// A part of the answer; more has to come.
+    /// Part of the answer; more is to come.
     More,
     /// The whole answer.
     Answer(O),
     /// The whole answer, in a form that cannot be an answer.
     Malformed(String),
-    /// The bot says itself that it has failed, as a script does that threw. What it orders nevertheless is played;
-    /// without an order it has not answered, as if that had been [`Malformed`](Heard::Malformed).
+    /// The bot itself reports a failure, as a script does that threw. Any order it still gives is played; without
+    /// an order this counts as [`Malformed`](Heard::Malformed).
     Failed {
-        /// What it says, after "it": a sentence.
+        /// What it reports: a sentence that continues "it".
         why: String,
-        /// What it orders all the same.
+        /// The order it still gives.
         order: Option<O>,
     },
-    /// Not an answer and without effect; the sentence (if any) becomes a fault of the bot.
+    /// Not an answer, and without effect; the sentence, if any, is recorded as a fault of the bot.
     Ignore(Option<String>),
-    /// The protocol says that the connection is closed for this; the bot is gone.
+    /// The protocol closes the connection for this; the bot is gone.
     Close(String),
 }

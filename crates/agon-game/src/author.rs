@@ -1,20 +1,20 @@
-//! What a game's authors of bots get, and what its contest takes from them.
+//! What a game offers to bot authors, and what its contest accepts from them.
 
-/// A bot to begin with: `agon new` writes its files.
+/// A bot to start from: `agon new` writes its files.
 #[derive(Clone, Copy, Debug)]
 pub struct Starter {
     /// What it is written in.
     pub language: Language,
-    /// Where the strategy is, which is what its author changes.
+    /// The file with the strategy, which is what its author changes.
     pub strategy: &'static str,
-    /// What runs its own test, inside its folder.
+    /// The command that runs its own test, inside its folder.
     pub test: &'static str,
     /// Its files, as `(path inside its folder, text)`.
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// The files of a folder of `bots`, as they are, and files from elsewhere in the game under another name. For a file
-/// in the game's `src`.
+/// The files of a folder of `bots`, unchanged, and files from elsewhere in the game under another name. For use in a
+/// file of the game's `src`.
 #[macro_export]
 macro_rules! starter_files {
     ($folder:literal: $($file:literal)+ $(, $name:literal from $path:literal)*) => {
@@ -25,7 +25,7 @@ macro_rules! starter_files {
     };
 }
 
-/// A language of starters.
+/// A language that starters are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Python.
@@ -77,7 +77,7 @@ impl Language {
         }
     }
 
-    /// The name in commands, which is also that of the folder in `bots`.
+    /// The name in commands, which is also the name of its folder in `bots`.
     pub fn name(self) -> &'static str {
         self.names()[0]
     }
@@ -98,18 +98,18 @@ impl Language {
     }
 }
 
-/// In what form a contest takes bots.
+/// The form in which a contest accepts bots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandIn {
-    /// One source file; larger than so many bytes it is refused.
+    /// One source file, refused above a size in bytes.
     Source {
-        /// The endings it may have; none for those of every language.
+        /// The allowed file name endings; `None` allows those of every language.
         endings: Option<&'static [&'static str]>,
         /// The largest size in bytes.
         largest: u64,
     },
-    /// A zip without folders, with this file in it.
+    /// A zip without folders that holds this file.
     Flat(&'static str),
-    /// A zip of a folder, with one of these files in it; any folder where none are named.
+    /// A zip of a folder that holds one of these files; any folder if none are named.
     Folder(&'static [&'static str]),
 }

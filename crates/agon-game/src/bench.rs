@@ -35,13 +35,13 @@ impl Bench {
         Ok(Self { state_bytes: size_of::<G::State>(), workloads })
     }
 
-    /// Whole random matches alone.
+    /// Only whole random matches.
     pub(crate) fn bare<G: Game>(setup: &Setup) -> Result<Self, SetupError> {
         Ok(Self { state_bytes: size_of::<G::State>(), workloads: vec![playing(G::set_up(setup)?)] })
     }
 }
 
-/// Matches set up from what they share, each with a seed of its own.
+/// Sets up matches from what they share, each with its own seed.
 fn beginning<G: Game>(prepared: G::Prepared) -> Workload {
     let mut seed = 0;
     let run = move || {
@@ -80,12 +80,12 @@ fn cloning<G: Game>(game: G) -> Workload {
     Workload { name: "clone", about: "one copy of a state", run: Box::new(run) }
 }
 
-/// The steps of recorded random matches, played again: rules without the choice of orders.
+/// Replays the steps of recorded random matches: the rules without the choice of orders.
 fn stepping<G: Game>(game: G) -> Workload {
     let mut chance = Seeded::stream(2, "bench");
     let (mut state, mut work, mut answers) = (game.start(), G::Work::default(), Vec::new());
     let mut recorded = Vec::new();
-    // The rules draw from a stream of their own, so that the second run draws the same.
+    // The rules draw from their own stream, so that the second run draws the same.
     let first = Seeded::stream(2, "play");
     let mut drawn = first.clone();
     while game.outcome(&state).is_none() {

@@ -1,8 +1,8 @@
 //! Randomness as a parameter.
 //!
-//! A match has one 64-bit signed seed. Every use of randomness takes a stream of its own,
-//! named after its purpose, so that adding a use does not disturb the others. The generator
-//! and the way a number below `n` is drawn are part of the rules: they never change.
+//! A match has one 64-bit signed seed. Every use of randomness has its own stream, named after its
+//! purpose, so that adding a use does not disturb the others. The generator and the way a number below
+//! `n` is drawn are part of the rules: they never change.
 
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,8 +12,8 @@ pub trait Chance {
     /// A number in `0..n`, all equally likely. `n` must be at least 1.
     fn below(&mut self, n: u32) -> u32;
 
-    /// One of `options`. A tape of recorded choices overrides this to give the recorded one;
-    /// codes must therefore mean the same in every state (a cell, not a position in a list).
+    /// One of `options`. A tape of recorded choices overrides this to return the recorded one, so a code
+    /// must mean the same in every state (a cell, not a position in a list).
     fn choose(&mut self, options: &[u16]) -> u16 {
         options[self.below(options.len() as u32) as usize]
     }
@@ -41,7 +41,7 @@ impl Seeded {
         self.0.next_u64()
     }
 
-    /// How often a stream that began as `start` has been drawn from, when that is less than `most` times.
+    /// How often a stream that began as `start` has been drawn from, if fewer than `most` times.
     pub fn drawn_since(&self, mut start: Self, most: u32) -> Option<u32> {
         for drawn in 0..most {
             if start.0 == self.0 {

@@ -1,4 +1,4 @@
-//! The result of comparing recorded matches of an original with an engine.
+//! The result of comparing an original's recorded matches with an engine.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -8,24 +8,24 @@ use std::fmt::Debug;
 pub enum Recognised {
     /// It was compared (see the report).
     Record,
-    /// It is a record that ends before its match does. It was compared up to its last whole line; where it ends.
+    /// It is a record that ends before its match does, compared up to its last whole line. Says where it ends.
     Cut(String),
     /// It is something else.
     Foreign,
-    /// It is a record, but cannot be read to its end: why.
+    /// It is a record, but cannot be read to its end. Says why.
     Damaged(String),
 }
 
-/// How much was compared and what differs.
+/// How much was compared, and what differs.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// By kind of thing compared: how many, and how many of them differ.
+    /// By kind of thing compared: how many were compared, and how many differ.
     pub kinds: BTreeMap<&'static str, Tally>,
     /// The first differences, at most [`Report::KEPT`].
     pub differences: Vec<Difference>,
 }
 
-/// Things compared and things that differ.
+/// Counts of things compared and of differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// How many were compared.
@@ -64,7 +64,7 @@ impl Report {
         same
     }
 
-    /// Counts one comparison; `tell` gives place, expected and got, and is only called when it differs.
+    /// Counts one comparison; `tell` returns place, expected and got, and is only called when it differs.
     pub fn count(&mut self, kind: &'static str, same: bool, tell: impl FnOnce() -> (String, String, String)) {
         let tally = self.kinds.entry(kind).or_default();
         tally.compared += 1;
@@ -77,7 +77,7 @@ impl Report {
         }
     }
 
-    /// Adds another report to this one. The places of its differences get `record` in front.
+    /// Adds another report to this one. `record` is put in front of the places of its differences.
     pub fn absorb(&mut self, other: Report, record: &str) {
         for (kind, tally) in other.kinds {
             let own = self.kinds.entry(kind).or_default();
@@ -92,7 +92,7 @@ impl Report {
         }
     }
 
-    /// How many differences there are in all.
+    /// The total number of differences.
     pub fn differ(&self) -> u64 {
         self.kinds.values().map(|tally| tally.differ).sum()
     }

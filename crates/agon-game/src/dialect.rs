@@ -4,10 +4,9 @@ use crate::{Answer, Game, Heard, Outcome, Seat};
 
 /// The original protocol of a game: what is sent to a bot and how its answers are read.
 ///
-/// A value of it belongs to one match and is its memory of the conversations: whether the
-/// first message was sent, which tick is being answered, which errors are still to be told.
-/// It sees views, never states, so that nothing hidden can be sent. A message is a text
-/// without its terminator; the transport frames it (a line feed, a WebSocket frame, a
+/// A value belongs to one match and remembers its conversations: whether the first message was sent, which tick is
+/// being answered, which errors are still to be reported. It sees views, never states, so that nothing hidden can be
+/// sent. A message is a text without its terminator; the transport frames it (a line feed, a WebSocket frame, a
 /// length). On a line transport a message may contain line feeds: it is then several lines.
 pub trait Dialect<G: Game>: Send + Sized {
     /// The memory at the start of a match.
@@ -16,24 +15,24 @@ pub trait Dialect<G: Game>: Send + Sized {
     /// Appends the message that asks `seat` for an answer.
     fn ask(&mut self, game: &G, seat: Seat, view: &G::View<'_>, out: &mut Vec<u8>);
 
-    /// Reads one message of `seat`. `message` is bounded in size by the transport, and hostile.
+    /// Reads one message of `seat`. `message` is bounded in size by the transport, and may be hostile.
     fn hear(&mut self, game: &G, seat: Seat, message: &[u8]) -> Heard<G::Order>;
 
-    /// Appends the canonical message for `order`: what a tidy bot would have sent.
-    /// [`hear`](Dialect::hear) of it gives `order` back.
+    /// Appends the canonical message for `order`: what a tidy bot would have sent. [`hear`](Dialect::hear) turns it
+    /// back into `order`.
     fn say(&self, game: &G, seat: Seat, order: &G::Order, out: &mut Vec<u8>);
 
-    /// Something happened that bots may be told of (with the next question or at the end).
+    /// Reports an event that bots may be told of (with the next question or at the end).
     fn tell(&mut self, _game: &G, _event: &G::Event) {}
 
-    /// An order of `seat` was rejected. Protocols that report errors keep it, bounded.
+    /// Reports that an order of `seat` was rejected. Protocols that report errors keep it, bounded.
     fn rejected(&mut self, _game: &G, _seat: Seat, _index: usize, _reason: &G::Reason) {}
 
-    /// `seat` gave no answer that counts: `answer` is malformed or missing. Protocols that report
-    /// errors, or that must know a late reply when it comes, keep it, bounded.
+    /// Reports that `seat` gave no valid answer: `answer` is malformed or missing. Protocols that report errors, or
+    /// that must recognise a late reply when it comes, keep it, bounded.
     fn missed(&mut self, _game: &G, _seat: Seat, _answer: &Answer<G::Order>) {}
 
-    /// The name by which the bot of `seat` has registered, in protocols in which bots say one. It is a stranger's text.
+    /// The name under which the bot of `seat` registered, in protocols where bots give one. It is untrusted text.
     fn registered(&self, _seat: Seat) -> Option<String> {
         None
     }

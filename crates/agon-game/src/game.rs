@@ -10,11 +10,11 @@ use crate::{
     Recipe, Seat, Seats, Seeded, Setup, SetupError, Standing, Unreadable, Workload,
 };
 
-/// The rules of a game. `self` holds what never changes in a match (rules, map, tables);
-/// the state is a small value beside it, so that a search can copy it for nothing.
+/// The rules of a game. `self` holds what never changes in a match (rules, map, tables); the state is a small separate value,
+/// so that a search can copy it cheaply.
 ///
-/// The same setup, answers and draws of chance give the same states on every machine.
-/// Nothing a bot asks for is an error here: it is played, or rejected through the [`Sink`].
+/// The same setup, answers and draws of chance give the same states on every machine. Nothing a bot asks for is an error here:
+/// it is played, or rejected through the [`Sink`].
 pub trait Game: Sized + Send + Sync + 'static {
     /// Name, presets, maps and documents of the game.
     const INFO: GameInfo;
@@ -35,11 +35,11 @@ pub trait Game: Sized + Send + Sync + 'static {
     type Dialect: Dialect<Self>;
     /// How it is played choice by choice.
     type Hand: Hand<Self>;
-    /// What the matches of one setup share: the rules, the maps to choose from, and every table that
-    /// does not depend on the seed.
+    /// What the matches of one setup share: the rules, the maps to choose from, and every table that does not depend on the
+    /// seed.
     type Prepared: Send + Sync + 'static;
 
-    /// Reads rules and maps, once for all matches of a setup. Its seed has no part in it.
+    /// Reads rules and maps, once for all matches of a setup. The setup's seed is not used.
     ///
     /// # Errors
     /// When the setup names something unknown, contradicts itself or exceeds a capacity.
@@ -59,13 +59,13 @@ pub trait Game: Sized + Send + Sync + 'static {
         Self::begin(&Self::prepare(setup)?, setup.seed)
     }
 
-    /// The complete setup: all that is needed to build this game again, without any default in it.
+    /// The complete setup: everything needed to build this game again, with no defaults left in it.
     fn recipe(&self) -> &Recipe;
 
     /// The state before the first answer.
     fn start(&self) -> Self::State;
 
-    /// Who must answer now. Empty exactly when [`outcome`](Game::outcome) is there.
+    /// Who must answer now. Empty exactly when [`outcome`](Game::outcome) returns one.
     fn deciding(&self, state: &Self::State) -> Seats;
 
     /// What `seat` sees. Bots, and the messages to them, are made from this and nothing else.
@@ -74,14 +74,13 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// The rulebook's limit for the answer of `seat`, in milliseconds.
     fn limit_ms(&self, state: &Self::State, seat: Seat) -> u32;
 
-    /// From how many milliseconds on an answer costs its player something in the game, where thinking time is part
+    /// Thinking time in milliseconds from which an answer costs its player something in the game, where thinking time is part
     /// of play.
     fn soft_limit_ms(&self) -> Option<u32> {
         None
     }
 
-    /// How long the referee waits before the first question, and lets bots run on after the last message, in
-    /// milliseconds.
+    /// How long the referee waits before the first question, and lets bots run on after the last message, in milliseconds.
     fn pauses_ms(&self) -> [u32; 2] {
         [0, 0]
     }
@@ -102,8 +101,8 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Where in the match `state` is, in the rulebook's words: `turn 12`, `round 3, player 2`.
     fn moment(&self, state: &Self::State) -> String;
 
-    /// What of a position speaks for each seat: the features of [`GameInfo::advantage`], of all that is on the board,
-    /// hidden or not. A position has no memory: it is read from the state alone.
+    /// What speaks for each seat in a position: the features of [`GameInfo::advantage`], from everything on the board, hidden
+    /// or not. It is read from the state alone, without any history.
     fn standing(&self, _state: &Self::State) -> Standing {
         Standing::default()
     }
@@ -114,8 +113,8 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Reads what [`pack`](Game::pack) wrote. `None` for anything else; never panics.
     fn unpack(&self, bytes: &[u8]) -> Option<Self::Order>;
 
-    /// What of an order all may read, where a bot says something to its author alone inside of it; none when
-    /// that is the whole order. It must play the same.
+    /// The part of an order that everybody may read, if the order contains something the bot says to its author alone; none if
+    /// the whole order may be read. It must play the same.
     fn public(&self, _order: &Self::Order) -> Option<Self::Order> {
         None
     }
@@ -129,14 +128,14 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// A random order of `seat`: the policy of benchmarks and property tests. Mostly legal.
     fn random_order(&self, state: &Self::State, seat: Seat, chance: &mut impl Chance) -> Self::Order;
 
-    /// Changes, at random, what `seat` may not see. The view of `seat` must stay as it was.
+    /// Changes at random what `seat` may not see. The view of `seat` must stay the same.
     fn scramble_hidden(&self, state: &mut Self::State, seat: Seat, chance: &mut impl Chance);
 
-    /// Makes `state` another one that `seat` cannot tell from it, as far as it was shown anything: what it does not see may be
-    /// wherever it could have come to since it was shown last. In games without secrets there is no other one. `shown` are
-    /// the earlier states in which `seat` was asked, the latest first; a game looks back as far as it has to.
+    /// Replaces `state` by one that `seat` cannot tell from it, given what it was shown: what it does not see may be anywhere
+    /// it could have reached since it was last shown. Without secrets the state stays as it is. `shown` are the earlier states
+    /// in which `seat` was asked, the latest first; a game looks back as far as it needs to.
     ///
-    /// How much there is of what is hidden is not drawn: who keeps count comes near to it.
+    /// How much is hidden is not drawn: a player who keeps count nearly knows it.
     fn determinize(
         &self,
         _state: &mut Self::State,
@@ -146,8 +145,7 @@ pub trait Game: Sized + Send + Sync + 'static {
     ) {
     }
 
-    /// A bot of our own, by its name in [`GameInfo::builtins`].
-    /// `options` are those given as `builtin:name?key=value`, in order.
+    /// A built-in bot, by its name in [`GameInfo::builtins`]. `options` are those given as `builtin:name?key=value`, in order.
     ///
     /// # Errors
     /// A sentence for the user, when the name or an option is unknown or out of range.
@@ -163,30 +161,29 @@ pub trait Game: Sized + Send + Sync + 'static {
         Kit::Lines
     }
 
-    /// The board for a terminal, as `eyes` sees it, or wholly.
+    /// The board for a terminal, as `eyes` sees it, or all of it.
     fn picture(&self, state: &Self::State, eyes: Option<Seat>) -> Picture;
 
     /// The state for spectators and for the exported replay.
     fn scene(&self, state: &Self::State) -> impl Serialize;
 
-    /// Compares a recorded match of the original with this engine. `record` is the whole
-    /// (already unpacked) content of a file.
+    /// Compares a recorded match of the original with this engine. `record` is the whole (already unpacked) content of a file.
     fn conform(record: &[u8], report: &mut Report) -> Recognised;
 
-    /// The board within a step, just after `event`, as `eyes` sees it: one picture for each frame, in games
-    /// whose steps have frames. All others have none.
+    /// The board within a step, just after `event`, as `eyes` sees it: one picture per frame, in games whose steps have
+    /// frames. None in all others.
     fn frame(&self, _event: &Self::Event, _eyes: Option<Seat>) -> Option<Picture> {
         None
     }
 
-    /// How many frames the step had that led to `state`, known also when nobody listened to it; 0 in games whose steps have
+    /// How many frames the step that led to `state` had, known even if nobody listened to it; 0 in games whose steps have
     /// none.
     fn frame_count(&self, _state: &Self::State) -> u32 {
         0
     }
 
-    /// A frame within a step for the viewer, told by what changed since `before`, the frame before it in the same step
-    /// (none: all of it). None for events that are no frames, and in games whose steps have none.
+    /// A frame within a step for the viewer, as the changes since `before`, the previous frame of the same step (if none, the
+    /// whole frame). None for events that are no frames, and in games whose steps have none.
     fn frame_change<'a>(
         &'a self,
         _event: &'a Self::Event,
@@ -206,38 +203,38 @@ pub trait Game: Sized + Send + Sync + 'static {
         Err(Unreadable::Foreign)
     }
 
-    /// Appends the match with these answers, one list a step, as the original would have recorded it.
-    /// `false` where the original has no such files.
+    /// Appends the match with these answers, one list per step, as the original would have recorded it. `false` where the
+    /// original has no such files.
     fn export(&self, _steps: &[Answers<Self::Order>], _facts: &Facts, _out: &mut Vec<u8>) -> bool {
         false
     }
 
-    /// Whether a map file is good, in games that have map files; `name` stands in errors.
+    /// Checks a map file, in games that have map files; `name` appears in errors.
     ///
     /// # Errors
-    /// Where and why it is no map.
+    /// Where and why it is not a map.
     fn check_map(_name: &str, _content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
         None
     }
 
-    /// Workloads of `agon bench` beside the ones every game has.
+    /// The game's own workloads for `agon bench`, besides those every game has.
     fn workloads() -> Vec<Workload> {
         Vec::new()
     }
 }
 
-/// Why an order was rejected: a short sentence with the rule that says so.
+/// Why an order was rejected: a short sentence and the rule behind it.
 pub trait Reason: Clone + Debug + Display + Send {
     /// The id of the rule in the game's `RULES.md`.
     fn rule(&self) -> &'static str;
 
-    /// Whether the order asked for what is so already, so that its author need not mind.
+    /// Whether the order asked for what is already so, which its author need not mind.
     fn is_harmless(&self) -> bool {
         false
     }
 }
 
-/// Whether `text` has the form of a rule's id: capital words and a number, joined by `-`.
+/// Whether `text` has the form of a rule id: capitalised words and a number, joined by `-`.
 pub fn is_rule_id(text: &str) -> bool {
     let Some((words, number)) = text.rsplit_once('-') else { return false };
     let word = |word: &str| {
@@ -246,22 +243,22 @@ pub fn is_rule_id(text: &str) -> bool {
     words.contains('-') && words.split('-').all(word) && number.parse::<u32>().is_ok()
 }
 
-/// Takes what [`Game::play`] tells. Search and playouts use [`Ignored`], which costs nothing.
+/// Receives what [`Game::play`] reports. Search and playouts use [`Ignored`], which costs nothing.
 pub trait Sink<G: Game> {
-    /// Something happened.
+    /// Reports that something happened.
     fn event(&mut self, event: G::Event);
 
-    /// The order of `seat` (or the entry `index`, from 0, of its list) is not carried out.
+    /// Reports that the order of `seat` (or entry `index`, from 0, of its list) is not carried out.
     fn reject(&mut self, seat: Seat, index: usize, reason: G::Reason);
 
-    /// Whether anybody listens. Games may skip building costly events when not.
+    /// Whether anybody listens. If not, games may skip building costly events.
     fn listens(&self) -> bool {
         true
     }
 }
 
-/// A sink that is not known when a game is compiled. Whoever is not in a hurry plays into one of these, so that the rules are
-/// compiled once for all of them.
+/// A sink chosen at run time. Callers that are not in a hurry play into one of these, so that the rules are compiled once for
+/// all of them.
 impl<G: Game> Sink<G> for &mut dyn Sink<G> {
     fn event(&mut self, event: G::Event) {
         (**self).event(event);
@@ -288,7 +285,7 @@ impl<G: Game> Sink<G> for Ignored {
     }
 }
 
-/// A bot of our own. It sees its view and keeps what it likes between turns.
+/// A built-in bot. It sees its view and keeps what it likes between turns.
 pub trait Builtin<G: Game>: Send {
     /// The answer to this view.
     fn order(&mut self, game: &G, view: G::View<'_>) -> G::Order;

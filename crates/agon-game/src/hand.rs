@@ -1,7 +1,7 @@
 //! [`Hand`]: a game played choice by choice, by a person who clicks or a program that picks numbers.
 //!
-//! An answer is a list of choices, and after each of them the game says which ones do something now. Rules are not
-//! told twice: what a choice does is found out by doing it, to a state that holds what the seat may see and no more.
+//! An answer is a list of choices, and after each of them the game says which further ones have an effect. The rules are
+//! not written twice: what a choice does is found by playing it on a state that holds only what the seat may see.
 
 use std::fmt::Debug;
 
@@ -15,25 +15,25 @@ use crate::{Answer, Answers, Game, Reason as _, Seat, Seeded, Sink};
 
 /// How a game is played choice by choice.
 pub trait Hand<G: Game>: 'static {
-    /// One thing to ask for: what a click gives, one place of an action mask.
+    /// One thing to ask for: what a click gives, or one entry of an action mask.
     type Choice: Clone + Eq + Debug + Serialize + DeserializeOwned;
 
-    /// Whether the rules hide anything from anybody.
+    /// Whether the rules hide anything from any seat.
     const HIDES: bool = false;
 
-    /// The state as far as a view tells it: what is hidden is not there.
+    /// The state as far as a view shows it, without anything hidden.
     fn seen(game: &G, view: &G::View<'_>) -> G::State;
 
-    /// Every choice that does something when `seat` adds it to `chosen`, which are all allowed. None of them is refused.
+    /// Every choice that has an effect when `seat` adds it to `chosen`, which are all allowed. None of them is refused.
     fn choices(game: &G, seat: Seat, seen: &G::State, chosen: &[Self::Choice]) -> Vec<Self::Choice>;
 
-    /// The order that asks for these; for none of them the one that asks for nothing.
+    /// The order that asks for these choices; for none, the order that asks for nothing.
     fn order(game: &G, seat: Seat, chosen: &[Self::Choice]) -> G::Order;
 
-    /// The choices that make up an order; those that no choice can say are left out.
+    /// The choices that make up an order, leaving out what no choice can express.
     fn chosen(game: &G, seat: Seat, order: &G::Order) -> Vec<Self::Choice>;
 
-    /// Which of `chosen` is the entry `index` of the order that is made of them.
+    /// Which of `chosen` is entry `index` of the order made from them.
     fn entry(_chosen: &[Self::Choice], index: usize) -> usize {
         index
     }
@@ -51,12 +51,12 @@ pub trait Hand<G: Game>: 'static {
         state
     }
 
-    /// Where choices lead before anybody else moves, in games where that can be shown.
+    /// Where the choices lead before anybody else moves, in games where that can be shown.
     fn midway(_game: &G, _seat: Seat, _seen: &G::State, _chosen: &[Self::Choice]) -> Option<G::State> {
         None
     }
 
-    /// The scene of a state that a seat sees.
+    /// The scene of a state as a seat sees it.
     fn scene(game: &G, _seat: Seat, seen: &G::State) -> impl Serialize {
         game.scene(seen)
     }
@@ -67,8 +67,8 @@ pub trait Hand<G: Game>: 'static {
     }
 }
 
-/// Those of `candidates` that do something after `chosen`: nothing of the whole order is refused, and it
-/// leads to another state than without them.
+/// Those of `candidates` that have an effect after `chosen`: no part of the resulting order is refused, and it leads to
+/// a different state than `chosen` alone.
 pub fn effective<G: Game>(
     game: &G,
     seat: Seat,
@@ -92,10 +92,10 @@ pub fn effective<G: Game>(
     candidates.into_iter().filter(does).collect()
 }
 
-/// What a game calls a choice.
+/// The type of a game's choices.
 pub type Choice<G> = <<G as Game>::Hand as Hand<G>>::Choice;
 
-/// Collects what is refused, and what happens when somebody wants that.
+/// Collects refusals, and events if wanted.
 struct Refusals<G: Game> {
     seat: Option<Seat>,
     found: Vec<(usize, G::Reason)>,
@@ -126,10 +126,10 @@ impl<G: Game> Sink<G> for Refusals<G> {
     }
 }
 
-/// What a list of choices leads to, as a page reads it.
+/// What a list of choices leads to, in the form a page reads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Prospect {
-    /// What can be added, each as the game writes its choices.
+    /// What can be added, each written as the game writes its choices.
     pub choices: Box<RawValue>,
     /// Which of the list are refused, and why; `index` counts from 0.
     pub refused: Vec<Refused>,
@@ -138,9 +138,9 @@ pub struct Prospect {
     pub midway: Option<Value>,
     /// The scene after the step, if nobody else does anything.
     pub scene: Value,
-    /// What happens then, as the game writes its events.
+    /// The events of that step, as the game writes them.
     pub events: Box<RawValue>,
-    /// The frames of it, as the game writes them.
+    /// Its frames, as the game writes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<Box<RawValue>>,
 }
@@ -148,17 +148,17 @@ pub struct Prospect {
 /// A choice that is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// Which of the list, from 0.
+    /// Its index in the list, from 0.
     pub index: usize,
-    /// The rule that says so.
+    /// The rule behind it.
     pub rule: &'static str,
     /// Why, as a sentence.
     pub why: String,
 }
 
-/// The object-safe face of [`Hand`] in a running match. Choices cross it as JSON, a list of them.
+/// The object-safe face of [`Hand`] in a running match. Choices are passed as a JSON list.
 pub trait ByHand {
-    /// Whether the rules hide anything from anybody.
+    /// Whether the rules hide anything from any seat.
     fn hides(&self) -> bool;
     /// The scene as `seat` sees it.
     fn scene_of(&self, seat: Seat) -> Value;
@@ -167,18 +167,18 @@ pub trait ByHand {
     /// What `chosen` would lead to.
     ///
     /// # Errors
-    /// When it is no list of choices of this game, or `seat` has nothing to decide.
+    /// When it is not a list of choices of this game, or `seat` has nothing to decide.
     fn prospect(&self, seat: Seat, chosen: &Value) -> Result<Prospect, String>;
     /// The packed order that asks for `chosen`.
     ///
     /// # Errors
-    /// When it is no list of choices of this game, or `seat` has nothing to decide.
+    /// When it is not a list of choices of this game, or `seat` has nothing to decide.
     fn order_of(&self, seat: Seat, chosen: &Value) -> Result<Vec<u8>, String>;
     /// The choices that make up a packed order.
     fn chosen_in(&self, seat: Seat, order: &[u8]) -> Option<Value>;
 }
 
-/// More choices in one list are none that anybody made by hand.
+/// Upper limit on the choices in one list: more than anybody makes by hand.
 const MOST_CHOSEN: usize = 4_096;
 
 impl<G: Game> Table<G> {
@@ -240,7 +240,7 @@ impl<G: Game> ByHand for Table<G> {
                 why: reason.to_string(),
             })
             .collect();
-        // What is refused spoils what follows; it is taken back before anything else is chosen.
+        // A refused choice spoils what follows; it is taken back before anything else is chosen.
         let choices =
             if refused.is_empty() { G::Hand::choices(game, seat, &seen, &chosen) } else { Vec::new() };
         let scene = |state: &G::State| value(&G::Hand::scene(game, seat, state));

@@ -1,21 +1,21 @@
-//! [`Import`]: a match that the original recorded, as a match of ours.
+//! [`Import`]: a match recorded by the original, as a match of ours.
 
 use std::fmt;
 
 use crate::{Answers, Setup};
 
-/// A match that the original recorded, as answers that play it again.
+/// A match recorded by the original, as answers that play it again.
 #[derive(Clone, Debug)]
 pub struct Import<O> {
     /// How to set it up.
     pub setup: Setup,
-    /// For each step the answers of the deciding seats, ascending.
+    /// The answers of the deciding seats for each step, ascending.
     pub steps: Vec<Answers<O>>,
     /// The names of the bots by seat; empty where the record does not say.
     pub names: Vec<String>,
     /// Whether the record goes to the end of the match.
     pub whole: bool,
-    /// What the record holds and these answers cannot say, as sentences.
+    /// What the record holds but these answers cannot express, as sentences.
     pub notes: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ pub struct Import<O> {
 pub enum Unreadable {
     /// They are something else.
     Foreign,
-    /// They are a record, but not to the end, or of a match that cannot be set up.
+    /// They are a record, but not up to its end, or of a match that cannot be set up.
     Damaged(String),
 }
 

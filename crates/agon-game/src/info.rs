@@ -1,17 +1,17 @@
-//! What is known of a game before a match is set up.
+//! What is known about a game before a match is set up.
 
 use crate::{Feature, HandIn, RulesName, Starter};
 
 /// A game's name, numbers and documents.
 #[derive(Clone, Copy, Debug)]
 pub struct GameInfo {
-    /// The name on the command line, equal to its folder's: `cultist-wars`.
+    /// The name on the command line and of its folder: `cultist-wars`.
     pub name: &'static str,
     /// The name people read: `Cultist Wars`.
     pub title: &'static str,
     /// One line: what the game is.
     pub summary: &'static str,
-    /// Raised whenever a rule changes; a replay of another version is not "altered".
+    /// Raised whenever a rule changes; a replay made under another version is not "altered".
     pub rules_version: u32,
     /// The fewest and the most seats.
     pub seats: (u8, u8),
@@ -29,40 +29,39 @@ pub struct GameInfo {
     pub time_is_played: bool,
     /// The presets of the rules; the first is the default.
     pub presets: &'static [Preset],
-    /// The maps inside the program; empty where the seed makes the map.
+    /// The maps built into the program; empty where the seed makes the map.
     pub maps: &'static [BundledMap],
     /// Whether a map can be generated from the seed.
     pub generates_maps: bool,
-    /// The bots inside the program.
+    /// The bots built into the program.
     pub builtins: &'static [BuiltinInfo],
     /// `RULES.md`.
     pub rulebook: &'static str,
-    /// The files that decide and prove rules, as `(path inside the game's folder, text)`.
+    /// The files that define and prove the rules, as `(path inside the game's folder, text)`.
     pub sources: &'static [(&'static str, &'static str)],
     /// A change of one rule, as an example for `--set`.
     pub example_set: &'static str,
-    /// Whether a text looks like an answer in this game: so a bot that plays another game is known.
+    /// Whether a text looks like an answer in this game, used to recognise a bot that plays another game.
     pub looks_like_answer: fn(&str) -> bool,
-    /// Whether any text can be read as a map, so that being readable says little.
+    /// Whether any text can be read as a map, so that being readable proves little.
     pub reads_any_map: bool,
-    /// In what form the contest takes bots.
+    /// The form in which the contest accepts bots.
     pub hand_in: HandIn,
-    /// Bots to begin with, the easiest language first.
+    /// Bots to start from, the easiest language first.
     pub starters: &'static [Starter],
-    /// What speaks for a seat in a position, with its weights, the score first; empty where nobody has found them.
+    /// What speaks for a seat in a position, with weights, the score first; empty where no weights have been found.
     pub advantage: &'static [Feature],
-    /// Of the bots inside the program the one that plays matches on in an analysis: quick, and no fool.
+    /// The built-in bot that plays matches on in an analysis: quick, and reasonably strong.
     pub policy: &'static str,
 }
 
-/// `whole`, and `bare` where there is no command line to show it: a module of WebAssembly carries no texts that nobody
-/// can ask it for.
+/// `whole` in a native build; `bare` in a WebAssembly module, which has no command line that could ask for the texts.
 pub const fn with_tools<T: ?Sized>(whole: &'static T, bare: &'static T) -> &'static T {
     if cfg!(target_family = "wasm") { bare } else { whole }
 }
 
 impl GameInfo {
-    /// How many play where nobody says otherwise: two, if the game allows it.
+    /// The default number of seats: two, if the game allows it.
     pub fn usual_seats(&self) -> u8 {
         self.seats.0.max(2).min(self.seats.1)
     }
@@ -94,18 +93,18 @@ pub struct Preset {
     pub cpus: Cpus,
 }
 
-/// On which CPUs a bot may run.
+/// The CPUs a bot may run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cpus {
-    /// On one, which bots that take turns share with each other and the referee: handing over a question is quickest
-    /// there. A runtime with threads of its own (Java, .NET, Mono) may use all.
+    /// One CPU. Bots that take turns share it with each other and the referee, which makes handing over a question
+    /// quickest. A runtime with threads of its own (Java, .NET, Mono) may use all.
     One,
-    /// On all of this machine, as at home.
+    /// All CPUs of this machine, as at home.
     All,
 }
 
 impl Cpus {
-    /// The same in a word, for scripts.
+    /// The same as one word, for scripts.
     pub fn word(self) -> &'static str {
         match self {
             Self::One => "one",
@@ -123,18 +122,18 @@ impl std::fmt::Display for Cpus {
     }
 }
 
-/// A map inside the program.
+/// A map built into the program.
 #[derive(Clone, Copy, Debug)]
 pub struct BundledMap {
     /// Its name.
     pub name: &'static str,
-    /// The fewest and the most seats it is for.
+    /// The fewest and the most seats it is made for.
     pub seats: (u8, u8),
     /// The map file itself.
     pub text: &'static str,
 }
 
-/// A bot inside the program.
+/// A bot built into the program.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltinInfo {
     /// Its name in `builtin:NAME`.
@@ -151,7 +150,7 @@ impl GameInfo {
         self.presets.iter().find(|preset| preset.name == name)
     }
 
-    /// On which CPUs bots run under the rules called `rules_name`; rules of a file go by the first preset.
+    /// The CPUs bots run on under the rules called `rules_name`; rules from a file follow the first preset.
     pub fn cpus(&self, rules_name: &str) -> Cpus {
         let base = RulesName::parse(rules_name).base;
         self.preset(&base).or(self.presets.first()).map_or(Cpus::One, |preset| preset.cpus)

@@ -1,8 +1,8 @@
-//! A value of JSON as lines of text, one for each leaf, so that single things in it can be expected by a test.
+//! A JSON value as lines of text, one per leaf, so that a test can check single values in it.
 
 use serde_json::Value;
 
-/// The leaves of a value with their paths: `units.3.hp = 4`; a list is told by its length, too: `units has 14 entries`.
+/// The leaves of a value with their paths: `units.3.hp = 4`; a list also gives its length: `units has 14 entries`.
 pub fn leaves(value: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     add("", value, &mut lines);

@@ -1,10 +1,10 @@
 //! The contract between a game and everything else.
 //!
-//! A game is a pure state machine: [`Game`] says who must answer, shows each seat its
-//! view, plays the answers and knows the outcome. Its original wire protocol is a
-//! [`Dialect`]. Everything else in the program (referee, replays, statistics, viewer)
-//! talks to games through the object-safe face in [`session`], so that adding a game
-//! touches the game's folder and one line of the registry.
+//! A game is a pure state machine: [`Game`] says who must answer, shows each seat its view, plays
+//! the answers and knows the outcome. Its original wire protocol is a [`Dialect`]. Everything else
+//! in the program (referee, replays, statistics, viewer) talks to games through the object-safe
+//! face in [`session`], so that adding a game touches only the game's folder and one line of the
+//! registry.
 //!
 //! Nothing here reads a file, a clock, the environment or the network, and no game may.
 //! Seats count from 1 wherever a person reads them.

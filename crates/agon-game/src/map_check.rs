@@ -1,4 +1,4 @@
-//! Is a map good? What `agon maps check` tells.
+//! Checks of maps: what `agon maps check` reports.
 
 /// What was found out about a map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct MapFindings {
 }
 
 impl MapFindings {
-    /// Whether the map can be played and nothing speaks against it.
+    /// Whether the map can be played and there are no warnings.
     pub fn good(&self) -> bool {
         self.errors.is_empty() && self.warnings.is_empty()
     }

@@ -33,14 +33,14 @@ impl Outcome {
         Self { scores, ranks, reason: reason.into() }
     }
 
-    /// Whether a match that ended like this, if at all, is the recorded one; a record without an outcome says nothing.
-    /// The reason is words for people, which a later version may put otherwise.
+    /// Whether a match that ended like this, if it ended, is the recorded one; a record without an outcome always
+    /// agrees. The reason is not compared: it is text for people, which a later version may word differently.
     pub fn agrees(own: Option<&Self>, recorded: Option<&Self>) -> bool {
         let same = |own: &Self, recorded: &Self| own.scores == recorded.scores && own.ranks == recorded.ranks;
         recorded.is_none_or(|recorded| own.is_some_and(|own| same(own, recorded)))
     }
 
-    /// What a test can say of it, one line of text each.
+    /// What a test can check of it, one line of text each.
     pub fn facts(&self) -> [String; 3] {
         let list = |numbers: Vec<String>| numbers.join(" ");
         [

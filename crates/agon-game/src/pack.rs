@@ -19,13 +19,13 @@ pub const fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Appends a length and the bytes.
+/// Appends the length, then the bytes.
 pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Reads bytes from the front of a slice; every method gives `None` when they do not suffice.
+/// Reads bytes from the front of a slice; every method returns `None` when too few are left.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
@@ -76,13 +76,13 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A length and that many bytes.
+    /// A length, then that many bytes.
     pub fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.varint()?;
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// `value`, when nothing is left over.
+    /// `value`, if nothing is left over.
     pub fn end<T>(self, value: T) -> Option<T> {
         self.0.is_empty().then_some(value)
     }

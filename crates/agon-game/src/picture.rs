@@ -1,4 +1,4 @@
-//! A drawing of a board for a terminal: text with meaning, not with colours.
+//! A drawing of a board for a terminal: text marked by meaning, not by colour.
 
 use crate::Seat;
 
@@ -19,7 +19,7 @@ pub enum Ink {
     Treasure,
     /// Fire and other harm.
     Danger,
-    /// Hidden from the eyes the picture is for.
+    /// Hidden from the seat the picture is for.
     Fog,
 }
 

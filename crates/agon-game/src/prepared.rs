@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use crate::rules::Loaded;
 use crate::{BundledMap, Recipe, SetupError};
 
-/// The rules of a setup, with all of a recipe but map and seed.
+/// The rules of a setup, with all of a recipe except map and seed.
 #[derive(Clone, Debug)]
 pub struct SharedRules<R> {
     /// The rules.
@@ -17,7 +17,7 @@ pub struct SharedRules<R> {
 }
 
 impl<R> SharedRules<R> {
-    /// Rules that were read, for matches of so many seats.
+    /// Wraps loaded rules, for matches of this many seats.
     pub fn new(loaded: Loaded<R>, seats: u8) -> Self {
         Self { rules: Arc::new(loaded.rules), name: loaded.name, text: loaded.text, seats }
     }
@@ -35,24 +35,24 @@ impl<R> SharedRules<R> {
     }
 }
 
-/// Where the map of a match comes from; `M` is a map as the game has read it, cheap to clone.
+/// Where the map of a match comes from; `M` is a map as read by the game, cheap to clone.
 pub enum Maps<M> {
-    /// The one that was asked for.
+    /// The map that was asked for.
     One(M),
-    /// The seed picks one of the maps inside the program. Each is read when it is picked first.
+    /// The seed picks one of the built-in maps. Each is read when it is first picked.
     Picked(Vec<(&'static BundledMap, OnceLock<M>)>),
     /// The seed makes it.
     Made,
 }
 
 impl<M: Clone> Maps<M> {
-    /// The seed picks one of these; there is at least one.
+    /// Lets the seed pick one of these; there is at least one.
     pub fn picked(maps: impl IntoIterator<Item = &'static BundledMap>) -> Self {
         Self::Picked(maps.into_iter().map(|map| (map, OnceLock::new())).collect())
     }
 
-    /// The map of a match: `pick` chooses a place below the number it is given, `read` reads a map inside the
-    /// program, `make` makes one.
+    /// The map of a match: `pick` chooses an index below the number it is given, `read` reads a built-in map,
+    /// `make` generates one.
     ///
     /// # Errors
     /// Those of `read` and `make`.

@@ -1,7 +1,7 @@
 //! Reading rules: a preset or a file, with changes on top.
 //!
-//! Our own rules files are TOML. A file may give all rules or a part of them; the rest comes
-//! from the preset it names with `preset = "..."`, or from the game's default.
+//! Our own rules files are TOML. A file may give all rules or some of them; the rest comes from the
+//! preset it names with `preset = "..."`, or from the game's default.
 
 use serde::{Serialize, de::DeserializeOwned};
 use toml::{Table, Value};
@@ -9,12 +9,12 @@ use toml::{Table, Value};
 use crate::setup::nearest;
 use crate::{GameInfo, RulesChoice, RulesName, SetupError};
 
-/// Rules that were read.
+/// Rules as loaded.
 #[derive(Clone, Debug)]
 pub struct Loaded<R> {
     /// The rules.
     pub rules: R,
-    /// Their name: the preset, or the file, and the changes on top.
+    /// Their name: the preset or the file, and the changes on top.
     pub name: String,
     /// All of them as a rules file.
     pub text: String,
@@ -80,7 +80,7 @@ fn parse(place: &str, text: &str) -> Result<Table, SetupError> {
     })
 }
 
-/// Lays `changes` over `table`; a key that is not there is an error.
+/// Lays `changes` over `table`; an unknown key is an error.
 fn merge(table: &mut Table, changes: Table, path: &str, place: &str) -> Result<(), SetupError> {
     for (key, value) in changes {
         let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -105,7 +105,7 @@ fn merge(table: &mut Table, changes: Table, path: &str, place: &str) -> Result<(
     Ok(())
 }
 
-/// One `name=value` of the command line; `a.b` reaches into tables.
+/// Applies one `name=value` of the command line; `a.b` reaches into tables.
 fn set(table: &mut Table, key: &str, value: &str, place: &str) -> Result<(), SetupError> {
     let value = format!("v = {value}")
         .parse::<Table>()
@@ -121,7 +121,7 @@ fn set(table: &mut Table, key: &str, value: &str, place: &str) -> Result<(), Set
     merge(table, changes, "", place)
 }
 
-/// What a reader of whole numbers said, without the names of its types.
+/// The message of an integer parser, without its type names.
 fn in_words(message: &str) -> String {
     let most = match message.rsplit_once(", expected ") {
         Some((_, "u8")) => u64::from(u8::MAX),

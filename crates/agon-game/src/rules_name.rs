@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What follows a change, or a rule of a file, that the game knows and does not heed.
+/// Appended to a change, or to a rule of a file, that the game knows but ignores.
 pub const WITHOUT_EFFECT: &str = " (without effect)";
 
 /// The name of the rules of a match: `standard, maxTurns=10, shotRange=3`.
@@ -15,13 +15,14 @@ pub struct RulesName {
 }
 
 impl RulesName {
-    /// Reads a name. A comma inside a value is the value's, unless what follows looks like another change.
+    /// Reads a name. A comma inside a value belongs to the value, unless what follows looks like another
+    /// change.
     pub fn parse(text: &str) -> Self {
         let mut parts = text.split(", ");
         let mut own = Self { base: parts.next().unwrap_or_default().to_owned(), sets: Vec::new() };
         for part in parts {
             let part = match part.strip_suffix(WITHOUT_EFFECT) {
-                // A rule of the file itself: no change.
+                // A rule of the file itself: not a change.
                 Some(rule) if !rule.contains('=') => continue,
                 Some(part) => part,
                 None => part,

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Seat(u8);
 
 impl Seat {
-    /// The largest number of seats any game here has.
+    /// The largest number of seats in any game here.
     pub const MAX: u8 = 16;
 
     /// The seat with this index, from 0.

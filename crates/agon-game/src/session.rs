@@ -2,8 +2,8 @@
 //!
 //! Longer than 500 lines: two traits and the one type that implements them for every game.
 //!
-//! Orders cross this border as their canonical bytes ([`Game::pack`]), which is also what a
-//! replay holds: the referee, a replay and a re-run feed a match in exactly the same way.
+//! Orders cross this boundary as their canonical bytes ([`Game::pack`]), which is also what a replay holds: the referee, a
+//! replay and a re-run feed a match in exactly the same way.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -24,24 +24,24 @@ use crate::{
 /// An answer whose order is in canonical bytes.
 pub type PackedAnswer = Answer<Vec<u8>>;
 
-/// A rejected order, for people.
+/// A rejected order, described for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// Whose order.
     pub seat: Seat,
-    /// Which entry of its list, from 0; 0 where a game takes one order.
+    /// The entry of its list, from 0; 0 where a game takes one order.
     pub index: usize,
-    /// The rule that says so.
+    /// The rule behind it.
     pub rule: &'static str,
     /// Why, as a sentence.
     pub why: String,
-    /// Whether the order asked for what is so already.
+    /// Whether the order asked for what is already so.
     pub harmless: bool,
 }
 
-/// Where a match is: with the recipe, all that decides how the same answers go on.
+/// Where a match is: together with the recipe, everything that decides how the same answers continue it.
 ///
-/// The dialect has no part in it. What bots were told and said decides nothing in the rules.
+/// The dialect is not part of it: what bots were told and said decides nothing in the rules.
 #[derive(Clone, Debug)]
 pub struct Position {
     steps: u32,
@@ -62,36 +62,36 @@ impl Position {
         &self.state
     }
 
-    /// The same position in another future: what the rules draw from here on comes from `seed`.
+    /// The same position with another future: the rules draw from `seed` from here on.
     #[must_use]
     pub fn redrawn(self, seed: i64) -> Self {
         Self { chance: future_stream(seed), ..self }
     }
 
-    /// How often the rules have drawn in the match of `seed`; none when that is too often to count.
+    /// How often the rules have drawn in the match of `seed`; none if too often to count.
     pub fn drawn(&self, seed: i64) -> Option<u32> {
         self.chance.drawn_since(play_stream(seed), MOST_DRAWN)
     }
 }
 
-/// So many draws of a match are counted at most.
+/// Upper limit on the draws of a match that are counted.
 const MOST_DRAWN: u32 = 10_000_000;
 
-/// What the rules of the match of `seed` draw from.
+/// The stream the rules of the match of `seed` draw from.
 pub fn play_stream(seed: i64) -> Seeded {
     Seeded::stream(seed, "play")
 }
 
-/// What the rules draw from in another future of a match.
+/// The stream the rules draw from in another future of a match.
 fn future_stream(seed: i64) -> Seeded {
     Seeded::stream(seed, "future")
 }
 
-/// One running match of some game. Who wraps one forwards every function: none has a default.
+/// One running match of some game. No function has a default, so that a wrapper must forward every one.
 pub trait Session: Send {
     /// The game.
     fn info(&self) -> &'static GameInfo;
-    /// All that is needed to set this match up again.
+    /// Everything needed to set this match up again.
     fn recipe(&self) -> &Recipe;
     /// How bots of the original contest are started and connect.
     fn kit(&self) -> Kit;
@@ -103,7 +103,7 @@ pub trait Session: Send {
     fn deciding(&self) -> Seats;
     /// The limit for the answer of `seat`, in milliseconds.
     fn limit_ms(&self, seat: Seat) -> u32;
-    /// From how many milliseconds on an answer costs its player something in the game ([`Game::soft_limit_ms`]).
+    /// Thinking time in milliseconds from which an answer costs its player something in the game ([`Game::soft_limit_ms`]).
     fn soft_limit_ms(&self) -> Option<u32>;
     /// The pauses before the first question and after the last message, in milliseconds.
     fn pauses_ms(&self) -> [u32; 2];
@@ -113,12 +113,12 @@ pub trait Session: Send {
     fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>>;
     /// Appends the canonical message for a packed order; `false` when it is not one.
     fn say(&self, seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool;
-    /// What of a packed order all may read ([`Game::public`]); none when that is the whole order.
+    /// The part of a packed order that everybody may read ([`Game::public`]); none if the whole order may be read.
     fn public(&self, order: &[u8]) -> Option<Vec<u8>>;
-    /// The name by which the bot of `seat` has registered ([`Dialect::registered`](crate::Dialect::registered)), else the one
-    /// that was announced for it.
+    /// The name under which the bot of `seat` registered ([`Dialect::registered`](crate::Dialect::registered)), otherwise the
+    /// one announced for it.
     fn registered(&self, seat: Seat) -> Option<String>;
-    /// Announces a bot that came from elsewhere by its own name: a stranger's text, already bounded.
+    /// Announces the name a bot from elsewhere gave itself: untrusted text, already bounded.
     fn announce(&mut self, seat: Seat, name: String);
     /// Seats a built-in bot.
     ///
@@ -134,7 +134,7 @@ pub trait Session: Send {
     /// Lets the built-in bot of `seat` answer, as a packed order.
     ///
     /// # Panics
-    /// When none is seated there.
+    /// When there is none in that seat.
     fn think(&mut self, seat: Seat) -> Vec<u8>;
     /// A random order of `seat`, mostly legal, as a packed order.
     fn stray(&self, seat: Seat, chance: &mut Seeded) -> Vec<u8>;
@@ -143,13 +143,13 @@ pub trait Session: Send {
     /// Plays one step with one answer per deciding seat, ascending.
     ///
     /// # Errors
-    /// When the seats or the bytes of an order are not what this step takes: the answers come
-    /// from a damaged or altered replay. The match stays as it was.
+    /// When the seats or the bytes of an order do not fit this step, as the answers of a damaged or altered replay may not. The
+    /// match is unchanged.
     fn play(&mut self, answers: &[(Seat, PackedAnswer)]) -> Result<(), String>;
     /// The orders the last step rejected.
     fn rejections(&self) -> &[Rejection];
-    /// The events of the last step; empty unless [`keep_events`](Session::keep_events) was called, and in a module of
-    /// WebAssembly, where they are told as text ([`events_json`](Session::events_json)).
+    /// The events of the last step; empty unless [`keep_events`](Session::keep_events) was called, and always in a WebAssembly
+    /// module, which gets them as text ([`events_json`](Session::events_json)).
     fn events(&self) -> Vec<Value>;
     /// Keeps the events of each step from now on.
     fn keep_events(&mut self);
@@ -168,11 +168,11 @@ pub trait Session: Send {
     fn scene(&self) -> Value;
     /// Where the match is.
     fn position(&self) -> Position;
-    /// Goes to a position of the same recipe, with a dialect that has heard nothing yet. `false`, and no change, when
-    /// the position is not one of this match.
+    /// Goes to a position of the same recipe, with a dialect that has heard nothing yet. Returns `false`, without any change,
+    /// when the position does not belong to this match.
     fn go_to(&mut self, position: &Position) -> bool;
-    /// A position that `seat` cannot tell from this one ([`Game::determinize`]), in games without secrets this one; none when it
-    /// is not of this match. `shown` are the positions in which it was asked before, the latest first.
+    /// A position that `seat` cannot tell from this one ([`Game::determinize`]), which is this one in games without secrets;
+    /// none if it does not belong to this match. `shown` are the positions in which `seat` was asked before, the latest first.
     fn determinized(
         &self,
         position: &Position,
@@ -180,24 +180,24 @@ pub trait Session: Send {
         shown: &mut dyn Iterator<Item = &Position>,
         chance: &mut Seeded,
     ) -> Option<Position>;
-    /// From here on the rules draw from `seed`, as from [`Position::redrawn`]; the dialect keeps what it has heard.
+    /// Makes the rules draw from `seed` from here on, as [`Position::redrawn`] does; the dialect keeps what it has heard.
     fn redraw(&mut self, seed: i64);
-    /// The events of the last step as a list in JSON, without the frames; empty unless
-    /// [`keep_events`](Session::keep_events) was called.
+    /// The events of the last step as a JSON list, without the frames; empty unless [`keep_events`](Session::keep_events) was
+    /// called.
     fn events_json(&self) -> Box<RawValue>;
-    /// The frames of the last step as a list in JSON ([`Game::frame_change`]); none where it has no frames.
+    /// The frames of the last step as a JSON list ([`Game::frame_change`]); none where it has no frames.
     fn frames_json(&self) -> Option<Box<RawValue>>;
     /// How many frames the last step had, whether events were kept or not.
     fn frame_count(&self) -> u32;
-    /// The match as somebody plays it choice by choice.
+    /// The match as played choice by choice.
     fn by_hand(&self) -> &dyn ByHand;
 }
 
 /// A game before any match.
 pub trait AnyGame: Send + Sync {
-    /// What is known of it.
+    /// What is known about it.
     fn info(&self) -> &'static GameInfo;
-    /// Reads rules and maps, for many matches that differ in their seeds alone.
+    /// Reads rules and maps, for many matches that differ only in their seeds.
     ///
     /// # Errors
     /// When the setup cannot be played.
@@ -214,12 +214,12 @@ pub trait AnyGame: Send + Sync {
     /// Reads a match that the original recorded.
     ///
     /// # Errors
-    /// When the bytes are something else, or cannot be read, or the match cannot be set up.
+    /// When the bytes are something else or cannot be read, or the match cannot be set up.
     fn import(&self, _record: &[u8]) -> Result<Import<Vec<u8>>, Unreadable> {
         Err(Unreadable::Foreign)
     }
-    /// The match with these answers, one list a step, as the original would have recorded it; `None`
-    /// where the original has no such files.
+    /// The match with these answers, one list per step, as the original would have recorded it; `None` where the original has no
+    /// such files.
     ///
     /// # Errors
     /// When the setup cannot be played, or the answers are not those of such a match.
@@ -231,22 +231,22 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<Option<Vec<u8>>, String> {
         Ok(None)
     }
-    /// Whether a map file is good, in games that have map files; `name` stands in errors.
+    /// Checks a map file, in games that have map files; `name` appears in errors.
     ///
     /// # Errors
-    /// Where and why it is no map.
+    /// Where and why it is not a map.
     fn check_map(&self, _name: &str, _content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
         None
     }
-    /// The workloads every game has, and its own; in a module of WebAssembly none, or random matches alone where it is
-    /// built to be measured (the feature `playouts`).
+    /// The workloads every game has, and its own. A WebAssembly module has none, or only random matches if built to be measured
+    /// (the feature `playouts`).
     ///
     /// # Errors
     /// When the setup cannot be played.
     fn bench(&self, setup: &Setup) -> Result<Bench, SetupError>;
 }
 
-/// A game whose rules and maps are read: a seed is all that a match still needs.
+/// A game whose rules and maps are loaded: a match needs only a seed.
 pub trait Ready: Send + Sync {
     /// The match of a seed.
     ///
@@ -275,7 +275,7 @@ impl<G> Face<G> {
     }
 }
 
-/// What only a command line asks for is left out of a module of WebAssembly: it is a quarter of the code.
+/// What only a command line asks for is left out of a WebAssembly module: it is a quarter of the code.
 const BARE: bool = cfg!(target_family = "wasm");
 
 impl<G: Game> AnyGame for Face<G> {
@@ -340,7 +340,7 @@ impl<G: Game> AnyGame for Face<G> {
     }
 }
 
-/// One running match of `G`, with its dialect and the built-in bots seated at it.
+/// One running match of `G`, with its dialect and its built-in bots.
 pub struct Table<G: Game> {
     game: G,
     state: G::State,
@@ -352,7 +352,7 @@ pub struct Table<G: Game> {
     steps: u32,
     outcome: Option<Outcome>,
     bytes: Vec<u8>,
-    /// The names of bots that came from elsewhere.
+    /// The names of bots from elsewhere.
     announced: BTreeMap<Seat, String>,
 }
 
@@ -387,12 +387,12 @@ impl<G: Game> Table<G> {
         &self.log.events
     }
 
-    /// The state before the last step, where its events are kept and not everybody may know all of them.
+    /// The state before the last step, if events are kept and some may not be shown to everybody.
     pub(crate) fn before(&self) -> Option<&G::State> {
         self.log.before.as_ref()
     }
 
-    /// The answers with their orders unpacked, when they are those this step takes.
+    /// The answers with their orders unpacked, if they fit this step.
     fn typed(&self, answers: &[(Seat, PackedAnswer)]) -> Result<Answers<G::Order>, String> {
         let deciding = self.game.deciding(&self.state);
         if deciding.is_empty() {
@@ -433,26 +433,26 @@ impl<G: Game> Table<G> {
     }
 }
 
-/// What a step told.
+/// What was reported during a step.
 struct Log<G: Game> {
     events: Vec<G::Event>,
     rejections: Vec<Rejection>,
     /// Whether spectators want the events.
     wanted: bool,
-    /// Whether any seat is asked by messages, so that the dialect wants them.
+    /// Whether any seat is asked by messages, so that the dialect needs the events.
     asked: bool,
-    /// The state before the step, where events are wanted and not everybody may know all of them.
+    /// The state before the step, if events are wanted and some may not be shown to everybody.
     before: Option<G::State>,
 }
 
-/// Passes what a step tells on to the dialect and the log.
+/// Passes what a step reports on to the dialect and the log.
 struct Teller<'a, G: Game> {
     game: &'a G,
     dialect: &'a mut G::Dialect,
     log: &'a mut Log<G>,
 }
 
-/// More rejections than this in one step are played but not listed.
+/// Upper limit on the rejections listed per step; the dialect is told of all.
 const LISTED_REJECTIONS: usize = 1_000;
 
 impl<G: Game> Sink<G> for Teller<'_, G> {
@@ -701,7 +701,7 @@ impl<G: Game> Session for Table<G> {
     }
 }
 
-/// A list that is made while it is written.
+/// A list built while it is being serialised.
 pub(crate) struct Listed<F>(pub(crate) F);
 
 impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Listed<F> {
@@ -710,12 +710,12 @@ impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Listed<F> {
     }
 }
 
-/// The same, to be compared and taken apart.
+/// The same as a value, to compare and take apart.
 pub(crate) fn value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// Values of ours as JSON: that cannot fail, but for keys that are no texts, which nobody has.
+/// Our own values as JSON. This fails only for map keys that are not strings, which none of them has.
 pub(crate) fn json(value: &impl Serialize) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -30,10 +30,10 @@ pub struct RulesChoice {
 /// Which map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum MapChoice {
-    /// The game's default: from the seed, or picked by the seed.
+    /// The game's default: made or picked by the seed.
     #[default]
     Default,
-    /// A map inside the program.
+    /// A map built into the program.
     Named(String),
     /// A map file: `(name shown in errors, content)`.
     File(String, Vec<u8>),
@@ -41,8 +41,8 @@ pub enum MapChoice {
     Generated,
 }
 
-/// A setup in which nothing is left open: what a replay carries. Building from it gives the same game
-/// in every later version with the same rules version.
+/// A setup with nothing left open, as a replay carries it. Building from it gives the same game in
+/// every later version with the same rules version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
     /// The name of the rules: a preset, or a preset with its changes (`standard, maxTurns=10`).
@@ -75,7 +75,7 @@ impl Recipe {
     }
 }
 
-/// Seeds are strings in JSON: many readers of JSON have no 64-bit integers.
+/// Seeds are strings in JSON, because many JSON readers have no 64-bit integers.
 pub mod seed_as_string {
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 
@@ -106,7 +106,7 @@ pub enum SetupError {
         game: &'static str,
         /// What was asked for.
         name: String,
-        /// What there is.
+        /// The known names.
         known: String,
     },
     /// No such rule.
@@ -119,7 +119,7 @@ pub enum SetupError {
         /// The most similar name there is.
         nearest: Option<String>,
     },
-    /// A rule has a value that cannot be.
+    /// A rule with an impossible value.
     #[error("{place}: {why}")]
     BadRule {
         /// The file, or `--set name`.
@@ -161,17 +161,17 @@ fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
-/// The end of a sentence about a map that is none.
+/// The end of a sentence about an unknown map.
 fn map_hint(nearest: Option<&str>) -> String {
     nearest.map_or_else(|| ".".to_owned(), |name| hint(Some(name)))
 }
 
-/// What helps somebody who named a rule that is none.
+/// A hint for an unknown rule.
 fn rule_hint(nearest: Option<&str>) -> String {
     nearest.map_or_else(|| " (`agon rules GAME --preset NAME` lists all)".to_owned(), |name| hint(Some(name)))
 }
 
-/// The entry of `known` that is most like `name`, when it is like it at all.
+/// The entry of `known` most like `name`, if any is similar enough.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let plain = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()

@@ -13,7 +13,7 @@ pub const ALL: &[&dyn AnyGame] = &[
     &Face::<terminal::Terminal>::new(),
 ];
 
-/// The game with this name.
+/// Finds the game with this name.
 pub fn find(name: &str) -> Option<&'static dyn AnyGame> {
     ALL.iter().copied().find(|game| game.info().name == name)
 }

@@ -1,6 +1,6 @@
 //! How long ratings and pairing take in a large field: 5,000 simulated bots and 1,000,000 games.
 //!
-//! `taskset -c 0 cargo run --release -p agon-pairing --example field`; the figures stand in `docs/benchmarks.md`.
+//! `taskset -c 0 cargo run --release -p agon-pairing --example field`; the figures are in `docs/benchmarks.md`.
 
 use agon_game::Seeded;
 use agon_pairing::ladder::Known;
@@ -19,7 +19,7 @@ fn main() {
         u32::from(uniform(&mut luck) < score_of_elo(truth[one] - truth[other])) * 2
     };
 
-    // As a ladder chooses them: neighbours, the seldomer the farther apart, and one game of ten between any two.
+    // As a ladder chooses them: neighbours, more rarely the farther apart, and one game in ten between any two.
     let mut order: Vec<usize> = (0..BOTS).collect();
     order.sort_by(|&a, &b| truth[b].total_cmp(&truth[a]));
     let mut choice = Seeded::stream(1, "pairs");
@@ -66,7 +66,7 @@ fn cpu_time() -> f64 {
     stat.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).expect("a number of nanoseconds") / 1e6
 }
 
-/// CPU time: median, least and most of nine.
+/// CPU time: median, minimum and maximum of nine runs.
 fn time<T>(what: &str, mut work: impl FnMut() -> T) -> T {
     let mut seen = Vec::new();
     let mut last = None;

@@ -1,4 +1,4 @@
-//! A cup of four, in which the bot with the lower number wins each block.
+//! A cup of four in which the bot with the lower number wins each block.
 
 use agon_pairing::{Format, FormatError, Knockout, Played, Results};
 

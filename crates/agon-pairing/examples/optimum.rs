@@ -1,11 +1,11 @@
-//! The fewest games with which anybody could order a field: how many of those of a round robin, if the true ratings were known
-//! and all games shared out for the least error. And the truest order that a quarter of those games can give the 40 versions of
-//! `agon-ladder`'s test of the truth.
+//! The fewest games that could order a field: what share of a round robin's games, if the true ratings were known and all games shared
+//! out for the least error. And the truest order that a quarter of those games can give the 40 versions of `agon-ladder`'s test of the
+//! truth.
 //!
-//! `cargo run --release -p agon-pairing --example optimum`; the figures stand in `docs/formats.md`. The error of ratings follows from
-//! how often each two bots meet: the covariance `C` is the inverse of the curvature of the likelihood. Shares that make the trace of
-//! `A C` least, `A` saying which errors count, are found by multiplying each by the root of what it tells. For the truest order `A` is
-//! what Kendall's tau gains by it, found anew at each step.
+//! `cargo run --release -p agon-pairing --example optimum`; the figures are in `docs/formats.md`. The error of the ratings follows
+//! from how often each pair meets: the covariance `C` is the inverse of the curvature of the likelihood. The shares that minimise the
+//! trace of `A C`, where `A` says which errors count, are found by multiplying each by the square root of the information it gives.
+//! For the truest order `A` is the gain in Kendall's tau, recomputed at each step.
 
 use agon_game::Seeded;
 use agon_stats::score_of_elo;
@@ -57,7 +57,7 @@ fn versions(field: i64) -> Vec<f64> {
     near.into_iter().chain(far).collect()
 }
 
-/// Kendall's tau that is to be expected with 20 games a pair, with a quarter of them shared out evenly, and for the truest order.
+/// The expected Kendall's tau with 20 games a pair, with a quarter of them shared out evenly, and shared out for the truest order.
 fn truest(elo: &[f64]) -> [f64; 3] {
     let robin = vec![vec![20.0; elo.len()]; elo.len()];
     let even = vec![vec![5.0; elo.len()]; elo.len()];
@@ -65,7 +65,7 @@ fn truest(elo: &[f64]) -> [f64; 3] {
     [robin, even, best].map(|games| tau(elo, &covariance(elo, &games)).0)
 }
 
-/// As many games as these, shared out so that they tell most of what counts, which depends on the covariance so far.
+/// As many games as these, shared out to give the most information about what counts, which depends on the covariance so far.
 fn shared_out(elo: &[f64], games: &Matrix, counts: impl Fn(&Matrix) -> Matrix) -> Matrix {
     let pairs = || (0..elo.len()).flat_map(|one| (one + 1..elo.len()).map(move |other| (one, other)));
     let all: f64 = pairs().map(|(one, other)| games[one][other]).sum();
@@ -77,7 +77,7 @@ fn shared_out(elo: &[f64], games: &Matrix, counts: impl Fn(&Matrix) -> Matrix) -
         for (one, other) in pairs() {
             let told =
                 weight(elo, one, other) * (tells[one][one] + tells[other][other] - 2.0 * tells[one][other]);
-            // Games that nobody plays could never be played again.
+            // A pair without any games could never get games again.
             shares[one][other] = (shares[one][other] * told.max(0.0).sqrt()).max(1e-12);
             sum += shares[one][other];
         }
@@ -86,7 +86,7 @@ fn shared_out(elo: &[f64], games: &Matrix, counts: impl Fn(&Matrix) -> Matrix) -
     shares
 }
 
-/// Kendall's tau to be expected of ratings with this covariance, and how it falls with each variance between two.
+/// The expected Kendall's tau of ratings with this covariance, and how it falls with the variance of each pair's difference.
 fn tau(elo: &[f64], covariance: &Matrix) -> (f64, Matrix) {
     let bots = elo.len();
     let pairs = (bots * (bots - 1) / 2) as f64;
@@ -94,7 +94,7 @@ fn tau(elo: &[f64], covariance: &Matrix) -> (f64, Matrix) {
     for one in 0..bots {
         for other in one + 1..bots {
             let variance = covariance[one][one] + covariance[other][other] - 2.0 * covariance[one][other];
-            // A game of two that are equal tells 1/4, in units of ln(10) / 400 squared.
+            // A game between equals gives information of 1/4, in units of ln(10) / 400 squared.
             let far = (elo[one] - elo[other]).abs() * std::f64::consts::LN_10 / 400.0 / variance.sqrt();
             tau += libm::erf(far / std::f64::consts::SQRT_2) / pairs;
             let falls = (-far * far / 2.0).exp() * far / variance;
@@ -107,8 +107,8 @@ fn tau(elo: &[f64], covariance: &Matrix) -> (f64, Matrix) {
     (tau, counts)
 }
 
-/// The share of the games of a round robin that its two errors take, that between neighbours and that of all, when games are
-/// shared out for the first and `of_all` times the second.
+/// The shares of a round robin's games that reach its error between neighbours and its error of all ratings, when games are shared out
+/// to minimise the first plus `of_all` times the second.
 fn optimum(elo: &[f64], of_all: f64) -> [f64; 2] {
     let even = vec![vec![1.0; BOTS]; BOTS];
     let robin = errors(&covariance(elo, &even));
@@ -132,7 +132,7 @@ fn counts(robin: [f64; 2], of_all: f64) -> Matrix {
     counts
 }
 
-/// The mean square error between neighbours, and of all.
+/// The mean square errors: between neighbours, and of all ratings.
 fn errors(covariance: &Matrix) -> [f64; 2] {
     let between =
         |bot: usize| covariance[bot][bot] + covariance[bot + 1][bot + 1] - 2.0 * covariance[bot][bot + 1];
@@ -140,15 +140,15 @@ fn errors(covariance: &Matrix) -> [f64; 2] {
     [neighbours, (0..BOTS).map(|bot| covariance[bot][bot]).sum::<f64>() / BOTS as f64]
 }
 
-/// What one game of two bots tells of their difference.
+/// The information one game of two bots gives about their difference.
 fn weight(elo: &[f64], one: usize, other: usize) -> f64 {
     let expected = score_of_elo(elo[one] - elo[other]);
     expected * (1.0 - expected)
 }
 
-/// The covariance of ratings about their mean, when two bots meet as often as `games` says above its diagonal.
+/// The covariance of ratings about their mean, when pairs meet as often as `games` says above its diagonal.
 fn covariance(elo: &[f64], games: &Matrix) -> Matrix {
-    // The mean, which games say nothing about, is put in and taken out again.
+    // Games say nothing about the mean, so it is added before the inversion and removed after it.
     let bots = elo.len();
     let mean = 1.0 / bots as f64;
     let mut curvature = vec![vec![mean; bots]; bots];
@@ -166,7 +166,7 @@ fn covariance(elo: &[f64], games: &Matrix) -> Matrix {
     found
 }
 
-/// By Gauss and Jordan; positive definite matrices need no pivots.
+/// Gauss-Jordan elimination; positive definite matrices need no pivoting.
 fn inverse(mut matrix: Matrix) -> Matrix {
     let bots = matrix.len();
     let mut found: Matrix =

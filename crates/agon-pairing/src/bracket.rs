@@ -1,15 +1,15 @@
 //! Knockout and double elimination for two seats.
 //!
-//! The best seeds are kept apart for as long as possible: with eight bots the first round is 1-8, 4-5, 2-7, 3-6.
-//! Where the number of bots is no power of two, the best seeds have a bye in the first round. An encounter is a
-//! best of several blocks by points; it ends as soon as the lead cannot be caught up. Bots that are level play
-//! up to six blocks more; then the better seed goes on.
+//! The best seeds are kept apart as long as possible: with eight bots the first round is 1-8, 4-5, 2-7, 3-6. If the
+//! number of bots is not a power of two, the best seeds have a bye in the first round. An encounter is a best of
+//! several blocks by points; it ends as soon as the lead cannot be caught up. Level bots play up to six more blocks;
+//! then the better seed goes on.
 
 use crate::{
     FURTHER_BLOCKS, Fixture, Format, FormatError, Id, Results, Standing, check, check_best_of, full, places,
 };
 
-/// Whoever loses an encounter is out.
+/// The loser of an encounter is out.
 #[derive(Clone, Debug)]
 pub struct Knockout(Bracket);
 
@@ -32,7 +32,7 @@ impl Knockout {
         Ok(Self(bracket))
     }
 
-    /// What a round is called, from 1; empty beyond the last.
+    /// The name of a round, from 1; empty beyond the last.
     pub fn name(&self, round: u32) -> &str {
         self.0.name(round)
     }
@@ -48,8 +48,8 @@ impl Format for Knockout {
     }
 }
 
-/// Whoever loses two encounters is out: the losers of the upper bracket go on in a lower one, whose winner meets that
-/// of the upper in the final, and has to win twice there.
+/// Two lost encounters put a bot out: losers of the upper bracket continue in a lower one, whose winner meets the
+/// upper winner in the final and has to win twice there.
 #[derive(Clone, Debug)]
 pub struct DoubleElimination(Bracket);
 
@@ -72,7 +72,7 @@ impl DoubleElimination {
             if lower.is_empty() {
                 lower = fallen;
             } else {
-                // From the other end, so that those who met above do not meet again at once.
+                // In reverse order, so that bots that met in the upper bracket do not meet again at once.
                 if number % 2 == 0 {
                     fallen.reverse();
                 } else {
@@ -94,7 +94,7 @@ impl DoubleElimination {
         Ok(Self(bracket))
     }
 
-    /// What a round is called, from 1; empty beyond the last.
+    /// The name of a round, from 1; empty beyond the last.
     pub fn name(&self, round: u32) -> &str {
         self.0.name(round)
     }
@@ -110,7 +110,7 @@ impl Format for DoubleElimination {
     }
 }
 
-/// Who plays at one end of an encounter.
+/// Where one side of an encounter comes from.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Seed(usize),
@@ -132,7 +132,7 @@ struct Node {
     eliminates: bool,
 }
 
-/// Encounters, each after those that it depends on.
+/// The encounters, each after those it depends on.
 #[derive(Clone, Debug)]
 struct Bracket {
     bots: usize,
@@ -143,11 +143,11 @@ struct Bracket {
     first_final: Option<usize>,
 }
 
-/// Who stands at one end.
+/// Who is on one side of an encounter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Bot(usize),
-    /// Nobody ever will: a bye for the other.
+    /// Nobody, now or later: a bye for the other side.
     Nobody,
     /// Not known yet.
     Open,
@@ -175,7 +175,7 @@ impl Bracket {
         Ok(Self { bots, best_of, nodes: Vec::new(), names: Vec::new(), first_final: None })
     }
 
-    /// The seeds in the order of the first round; beyond the bots there is nobody.
+    /// The seeds in the order of the first round; seeds beyond the number of bots stand for nobody.
     fn seeds(&self) -> Vec<Source> {
         let mut order = vec![0];
         while order.len() < self.bots {
@@ -185,7 +185,7 @@ impl Bracket {
         order.into_iter().map(Source::Seed).collect()
     }
 
-    /// Adds a round and gives the numbers of its encounters.
+    /// Adds a round and returns the numbers of its encounters.
     fn round(&mut self, name: &str, pairs: Vec<[Source; 2]>, eliminates: bool) -> std::ops::Range<usize> {
         self.names.push(name.to_owned());
         let round = self.names.len() as u32;
@@ -199,7 +199,7 @@ impl Bracket {
         self.names.get((round as usize).wrapping_sub(1)).map_or("", String::as_str)
     }
 
-    /// Goes through all encounters: how each ended, and what can be played.
+    /// Goes through all encounters: how each ended, and which blocks can be played.
     fn fold(&self, results: &Results) -> (Vec<Ended>, Vec<Fixture>) {
         let mut ended: Vec<Ended> = Vec::with_capacity(self.nodes.len());
         let mut open = Vec::new();
@@ -216,7 +216,7 @@ impl Bracket {
             let end = match slots {
                 [Slot::Open, _] | [_, Slot::Open] => Ended::without_play(Slot::Open, Slot::Open),
                 [Slot::Nobody, other] | [other, Slot::Nobody] => Ended::without_play(other, Slot::Nobody),
-                // The winner of the upper bracket won the final: there is no second one.
+                // The winner of the upper bracket won the final, so there is no second one.
                 _ if second_final.is_some_and(unbeaten) => Ended::without_play(slots[0], slots[1]),
                 [Slot::Bot(one), Slot::Bot(other)] => match self.encounter(node, [one, other], results) {
                     Ok(ended) => ended,
@@ -231,7 +231,7 @@ impl Bracket {
         (ended, open)
     }
 
-    /// How an encounter ended, or what has to be played next.
+    /// How an encounter ended, or the block to be played next.
     fn encounter(&self, node: &Node, bots: [usize; 2], results: &Results) -> Result<Ended, Fixture> {
         let mut points = [0u64; 2];
         for block in 1.. {
@@ -239,7 +239,7 @@ impl Bracket {
             let left = u64::from(self.best_of.saturating_sub(played)) * u64::from(full(2));
             let decided = points[0].abs_diff(points[1]) > left;
             if decided || played >= self.best_of + FURTHER_BLOCKS {
-                // Level to the end: the better seed.
+                // Level to the end: the better seed wins.
                 let first = points[0] > points[1] || (points[0] == points[1] && bots[0] < bots[1]);
                 let (winner, loser) = if first { (0, 1) } else { (1, 0) };
                 return Ok(Ended {
@@ -248,7 +248,7 @@ impl Bracket {
                     points: [points[winner], points[loser]],
                 });
             }
-            // The other one begins every other time.
+            // The bots take turns at the first seat.
             let (first, second) = if block % 2 == 1 { (0, 1) } else { (1, 0) };
             let id = Id { round: node.round, table: node.table, block };
             match results.get(&id).map(|played| &played.points[..]) {
@@ -265,7 +265,7 @@ impl Bracket {
     fn standing(&self, results: &Results) -> Vec<Standing> {
         let (ended, _) = self.fold(results);
         let mut points = vec![0u64; self.bots];
-        // The round in which a bot was thrown out; whoever is still in comes first.
+        // The round in which each bot was eliminated; bots still in come first.
         let mut out = vec![u32::MAX; self.bots];
         for (node, end) in self.nodes.iter().zip(&ended) {
             if let (true, Slot::Bot(loser)) = (node.eliminates, end.loser) {
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn the_best_have_byes_where_bots_are_missing() {
         let first = Knockout::new(5, 1).unwrap().next(&Results::new());
-        // Everything that needs nobody else's result is played at once.
+        // Everything that depends on no other result is played at once.
         let bots: Vec<&[usize]> = first.iter().map(|fixture| &fixture.bots[..]).collect();
         assert_eq!(bots, [&[3, 4][..], &[1, 2]]);
         for bots in 2..20 {
@@ -334,7 +334,7 @@ mod tests {
             results.insert(Id { round: 1, table: 1, block }, Played { bots, points: points.to_vec() });
             cup.next(&results).first().map(|fixture| (fixture.id.block, fixture.bots.clone()))
         };
-        // 4-0 leaves 8 points to win; in the second block seats are turned: 8-0 in all, and only 4 left.
+        // 4-0 leaves 8 points to win; the second block swaps the seats: 8-0 in all, and only 4 left.
         assert_eq!(feed(1, [4, 0]), Some((2, vec![1, 0])));
         assert_eq!(feed(2, [0, 4]), None);
         // Level after three: further blocks, then the better seed.

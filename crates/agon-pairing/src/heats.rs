@@ -1,9 +1,9 @@
-//! Knockout for games of more seats: heats, of which the best go on.
+//! Knockout for games with more than two seats: heats from which the best go on.
 //!
-//! In each round the bots play in heats of as many as there are seats, the best seeds spread over them. The best of each
-//! heat go on; where they are too few to fill a match, the best of the others do too. Bots left over, which are
-//! always the best seeds, have a bye. When just one match is left it is the final. A heat is a number of blocks by
-//! points; bots that are level at the line play further blocks.
+//! In each round the bots play in heats of as many bots as there are seats, with the best seeds spread over them. The
+//! best of each heat go on; if these are too few to fill a match, the best of the others go on too. Bots left over,
+//! always the best seeds, have a bye. A single remaining match is the final. A heat is a number of blocks by points;
+//! bots that are level at the line play further blocks.
 
 use crate::{
     FURTHER_BLOCKS, Fixture, Format, FormatError, Id, Results, Standing, check, check_best_of, places,
@@ -19,7 +19,7 @@ pub struct Heats {
 }
 
 impl Heats {
-    /// Heats of `seats` bots and `blocks` blocks, of which the best `advance` go on; half of them is usual.
+    /// Heats of `seats` bots and `blocks` blocks, from which the best `advance` go on; half of them is usual.
     ///
     /// # Errors
     /// With fewer bots than seats, when nobody or everybody would go on, or with no blocks.
@@ -44,7 +44,7 @@ impl Heats {
             let line = if last { 1 } else { self.advance };
             let mut heats: Vec<Vec<usize>> = vec![Vec::new(); count];
             for (place, &bot) in playing.iter().enumerate() {
-                // There and back again, so that all heats are about equally strong.
+                // Filled back and forth, so that all heats are about equally strong.
                 let (row, column) = (place / count, place % count);
                 heats[if row % 2 == 0 { column } else { count - 1 - column }].push(bot);
             }
@@ -79,7 +79,7 @@ impl Heats {
         unreachable!("every round throws bots out until one match is left")
     }
 
-    /// The order in which a heat ended with the points of each bot, or what has to be played next.
+    /// The final order of a heat with the points of each bot, or the block to be played next.
     fn heat(
         &self,
         id: Id,
@@ -111,7 +111,7 @@ impl Heats {
 /// The tournament so far.
 struct Fold {
     points: Vec<u64>,
-    /// For each bot the round in which it left, and how many it left behind in its heat, itself included.
+    /// For each bot, the round in which it left, and how many it left behind in its heat, itself included.
     out: Vec<(u32, usize)>,
     open: Vec<Fixture>,
 }
@@ -186,7 +186,7 @@ mod tests {
             heats.next(&results).first().map(|fixture| fixture.bots.clone())
         };
         assert_eq!(feed(1, [8, 8, 2]), Some(vec![1, 2, 0]));
-        // In the second block the seats are turned: 1 has 12, 0 has 14.
+        // The second block rotates the seats: 1 has 12, 0 has 14.
         assert_eq!(feed(2, [4, 8, 6]), None);
         assert_eq!(heats.standing(&results)[0].bot, 0);
         assert_eq!(heats.standing(&results)[1].points, 12);

@@ -1,22 +1,21 @@
-//! The ladder: whoever's game tells most plays next.
+//! The ladder: the game that gives the most information is played next.
 //!
-//! Longer than 500 lines: one weight of a pair serves rounds and fixtures one by one.
+//! Longer than 500 lines: rounds and single fixtures share one weight of a pair.
 //!
-//! After each round of fixtures all bots are rated anew. A game of two bots takes from the variances `v` of both what it
-//! tells: `p (1 - p) (v_i² + v_j²) / (1 + p (1 - p) (v_i + v_j))`, `p` the expected score.
+//! After each round of fixtures all bots are rated anew. A game of two bots reduces the sum of their variances `v` by
+//! `p (1 - p) (v_i² + v_j²) / (1 + p (1 - p) (v_i + v_j))`, where `p` is the expected score: this is the information it gives.
 //!
-//! About the **order** that counts the less the more places lie between the two, and the more often they met: in the
-//! long run two bots meet in inverse proportion to how many places they are apart. Games of direct neighbours alone would
-//! tell their order best and let long stretches of the table drift; games of all alike do the reverse. With
-//! this share both errors are near to their smallest (`tests/ladder.rs`). About the **top k** it counts only as far
-//! as the two are near the line.
+//! About the **order**, this counts less the more places lie between the two and the more often they met: in the long run two bots meet
+//! in inverse proportion to the distance between their places. Games of direct neighbours alone would give the most information about
+//! their order and let long stretches of the table drift; games between all alike do the reverse. With this share both errors are near
+//! their minimum (`tests/ladder.rs`). About the **top k**, it counts only as far as the two are near the line.
 //!
-//! Who is whose neighbour is itself uncertain. Were the ratings taken for the truth, two bots that luck had parted would meet no
-//! more, and luck would stay: ratings would lie too far apart and intervals hold too rarely. So each choice about the order is made with
-//! ratings **drawn** from what they may be (Thompson sampling), by a stream that follows from how many blocks were played.
+//! Who is whose neighbour is itself uncertain. If the ratings were taken as true, two bots parted by luck would never meet again, and
+//! the luck would stay: ratings would lie too far apart and intervals hold too rarely. So each choice about the order uses ratings
+//! **drawn** from what they may be (Thompson sampling), by a stream that depends on how many blocks were played.
 //!
-//! Candidates are neighbours in the table; a tenth of the games are between bots far apart, which holds the ends of a long
-//! table. Newcomers come first, and whoever met of late comes later.
+//! Candidates are neighbours in the table; a tenth of the games are between bots far apart, which holds the ends of a long table
+//! together. Newcomers come first, and bots that met recently come later.
 
 use agon_game::Seeded;
 use agon_stats::pairs::{BLOCK, Meeting, Pairs};
@@ -33,30 +32,30 @@ pub struct Ladder {
     top: Option<usize>,
 }
 
-/// So many neighbours are candidates.
+/// How many neighbours are candidates.
 const NEIGHBOURS: usize = 32;
 /// A bot with fewer blocks is a newcomer and plays first.
 const FEW_BLOCKS: u32 = 4;
-/// Whoever met within so many opponents comes later, at this part of the weight.
+/// Bots that met within this many opponents come later, their weight multiplied by `AGAIN`.
 const MEMORY: usize = 10;
 const AGAIN: f64 = 0.5;
-/// A ladder that looks for the best plays this many fixtures a round at least, or one for each place above the line:
-/// soon only few bots are near it, and each is in one fixture of a round.
+/// A ladder that looks for the best plays at least this many fixtures a round, or one for each place above the line: soon only few bots
+/// are near it, and each is in one fixture of a round.
 const NEAR_THE_LINE: usize = 4;
-/// What is held of a bot before it played: the standard deviation of ratings, in natural logarithms (350 Elo).
-/// For choosing games only; ratings know no prior.
+/// The assumed standard deviation of ratings before a bot has played, in natural logarithms (350 Elo). Used only for choosing games;
+/// ratings have no prior.
 const PRIOR: f64 = 2.0;
-/// So many standard deviations are drawn for one of a rating: those without covariances are too small, the more the longer
-/// the table.
+/// How many standard deviations are drawn for each one of a rating: those computed without covariances are too small, the more so the
+/// longer the table.
 const DRAWN: f64 = 1.4;
-/// A newcomer comes before whatever a game tells, which is less than [`PRIOR`] squared.
+/// A newcomer comes before any gain of a game, which is less than [`PRIOR`] squared.
 const NEWCOMER: f64 = 10.0;
 /// Elo per natural logarithm.
 const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 
 impl Ladder {
-    /// `blocks` blocks in all, of matches of `seats` seats. With `top` they go into finding out who the best `top`
-    /// are, and not into the order of all.
+    /// `blocks` blocks in all, of matches of `seats` seats. With `top`, they are spent on finding the best `top` instead of the order of
+    /// all bots.
     ///
     /// # Errors
     /// With fewer bots than seats, or a line outside the table.
@@ -77,7 +76,7 @@ impl Ladder {
             let size = size.min(self.blocks - given);
             let id = |table| Id { round, table, block: 1 };
             let played = results.range(id(0)..id(u32::MAX)).map(|(_, played)| played);
-            // A whole round needs no choosing again; before any other, ratings are those of all rounds before.
+            // A complete round need not be chosen again; any other is chosen by the ratings from all rounds before it.
             if size == 0 || played.clone().count() < size as usize {
                 known.refit();
                 let choices = known.choose(round, size, self.seats, self.top);
@@ -97,8 +96,8 @@ impl Ladder {
         unreachable!("the blocks run out")
     }
 
-    /// How sure the order of the first `count` is, and that nobody behind them belongs there: the product over
-    /// neighbours of the chance that the first is the stronger one. 0 to 1.
+    /// The certainty, from 0 to 1, that the first `count` are in order and nobody behind them belongs there: the product over neighbours
+    /// of the chance that the first is the stronger one.
     pub fn certainty(&self, results: &Results, count: usize) -> f64 {
         let (known, _) = self.fold(results);
         let order = known.order();
@@ -124,8 +123,8 @@ pub fn round_size(bots: usize, seats: usize, top: Option<usize>) -> u32 {
     top.map_or(half, |top| half.min(top.max(NEAR_THE_LINE))) as u32
 }
 
-/// Who met whom in a block with these points. In many seats only the sums of points are known: who left more behind is
-/// held to have been ahead of the other that much more often; in two seats that is exact.
+/// Who met whom in a block with these points. With many seats only the sums of points are known: a bot that left more behind is assumed
+/// to have been ahead of the other that much more often; with two seats this is exact.
 pub(crate) fn meetings(bots: &[usize], points: &[u32]) -> Vec<Meeting> {
     let (seats, games) = (bots.len() as u64, bots.len() as u64);
     let mut found = Vec::new();
@@ -141,7 +140,7 @@ pub(crate) fn meetings(bots: &[usize], points: &[u32]) -> Vec<Meeting> {
     found
 }
 
-/// The ratings of one choice, the bots in their order, strongest first, and where the line is.
+/// The ratings used for one choice, the bots ordered by them, strongest first, and the position of the line.
 struct Draw {
     strengths: Vec<f64>,
     order: Vec<usize>,
@@ -155,7 +154,7 @@ fn order(strengths: &[f64]) -> Vec<usize> {
     order
 }
 
-/// What was seen of two bots: how many places they are apart, in how many blocks they met, and whether they did of late.
+/// What was seen of two bots: how many places they are apart, in how many blocks they met, and whether they met recently.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     apart: u32,
@@ -163,12 +162,12 @@ struct Seen {
     again: bool,
 }
 
-/// What is known of the bots after some results. A site that never ends keeps one of these, and asks it for the
-/// next fixtures after each batch of results.
+/// What is known about the bots after some results. A site that never ends keeps one of these and asks it for the next fixtures after
+/// each batch of results.
 #[derive(Clone, Debug)]
 pub struct Known {
     pairs: Pairs,
-    /// Where the pairs of each bot with those of higher numbers begin.
+    /// Where each bot's pairs with bots of higher numbers begin.
     starts: Vec<usize>,
     new: Vec<Meeting>,
     /// Ratings in natural logarithms.
@@ -178,14 +177,14 @@ pub struct Known {
     blocks: Vec<u32>,
     points: Vec<u64>,
     first_seats: Vec<u32>,
-    /// All blocks.
+    /// The number of blocks of all bots.
     played: i64,
     /// The last opponents of each bot.
     recent: Vec<Vec<usize>>,
 }
 
 impl Known {
-    /// Before the first result.
+    /// The knowledge before the first result.
     pub fn new(bots: usize) -> Self {
         Self {
             pairs: Pairs::new(bots, []),
@@ -201,7 +200,7 @@ impl Known {
         }
     }
 
-    /// Takes in a block: its bots, and the points of each in all its games together.
+    /// Adds a block: its bots, and the points of each over all its games.
     pub fn add(&mut self, bots: &[usize], points: &[u32]) {
         self.first_seats[bots[0]] += 1;
         self.played += 1;
@@ -215,8 +214,7 @@ impl Known {
         }
     }
 
-    /// Rates all bots by all results so far, setting out from the ratings of before: they agree to 1e-6 Elo with those that
-    /// set out from nothing.
+    /// Rates all bots by all results so far, starting from the previous ratings: the result agrees to 1e-6 Elo with a fit from scratch.
     pub fn refit(&mut self) {
         if self.new.is_empty() {
             return;
@@ -244,20 +242,20 @@ impl Known {
         order(&self.strengths)
     }
 
-    /// The rating of a bot in Elo, also where no finite one fits best.
+    /// The rating of a bot in Elo, even where no finite one fits best.
     pub fn elo(&self, bot: usize) -> f64 {
         self.strengths[bot] * ELO
     }
 
-    /// How sure it is that one bot is stronger than another.
+    /// The probability that one bot is stronger than another.
     fn superiority(&self, one: usize, other: usize) -> f64 {
         let deviation = (self.variances[one] + self.variances[other]).sqrt();
-        // The logistic curve of this width is the normal one to a hundredth.
+        // The logistic curve of this width approximates the normal one to within a hundredth.
         score_of_elo(1.702 * ELO * (self.strengths[one] - self.strengths[other]) / deviation)
     }
 
-    /// The ratings with which fixtures are chosen: about the order drawn from what they may be, about a line as they are,
-    /// where the variances say how open it is.
+    /// The ratings by which fixtures are chosen: for the order, drawn from what they may be; for a line, as they are, because there the
+    /// variances say how open it is.
     fn draw(&self, top: Option<usize>) -> Draw {
         let mut strengths = self.strengths.clone();
         if top.is_none() {
@@ -273,7 +271,7 @@ impl Known {
         Draw { strengths, order, line }
     }
 
-    /// What a game of two bots tells.
+    /// The gain of information from a game of two bots.
     fn gain(&self, draw: &Draw, one: usize, other: usize, seen: Seen) -> f64 {
         let (v, w) = (self.variances[one], self.variances[other]);
         let odds = (-(draw.strengths[one] - draw.strengths[other]).abs()).exp();
@@ -301,9 +299,9 @@ impl Known {
         found.map_or(0.0, |found| own[found].blocks as f64 / BLOCK as f64)
     }
 
-    /// The next fixtures of `seats` bots, `size` of them or as many as there are bots for. No bot is in two, unless there are
-    /// fewer bots than so many fixtures have seats: then each is in as many as that takes, with others each time.
-    /// `round` counts from 1 and sees to it that those far apart change.
+    /// The next fixtures of `seats` bots: `size` of them, or as many as there are bots for. No bot is in two, unless that many fixtures
+    /// have more seats than there are bots: then each bot is in as many as needed, with different opponents each time. `round` counts
+    /// from 1 and varies the pairs that are far apart.
     pub fn choose(&self, round: u32, size: u32, seats: usize, top: Option<usize>) -> Vec<Vec<usize>> {
         if size == 0 {
             return Vec::new();
@@ -323,13 +321,13 @@ impl Known {
         candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let mut busy = vec![false; bots];
         let mut chosen: Vec<Vec<usize>> = Vec::new();
-        // A tenth far apart. Where the top is to be found out, only so that nobody is forgotten.
+        // A tenth are far apart. When looking for the top, just enough that nobody is forgotten.
         let tenth: u32 = if top.is_some() { 20 } else { 10 };
-        // So many were due by this round and the one before, added up.
+        // The total due by a round; the difference of two is what this round gets.
         let due = |rounds: u32| u64::from(rounds) * u64::from(size) / u64::from(tenth);
         let far = due(round) - due(round - 1);
         for number in 0..far as usize {
-            // Both move on from round to round by steps that come to everybody.
+            // Both move on from round to round by steps that reach everybody.
             let round = round as usize;
             let one = (round * 7 + number * 13) % bots;
             let other = (one + bots / 3 + (round * 5 + number * 3) % (bots / 2).max(1)) % bots;
@@ -352,10 +350,10 @@ impl Known {
         chosen.into_iter().map(|bots| seated(bots, &self.first_seats)).collect()
     }
 
-    /// Makes room for bots that have come since, up to so many.
+    /// Makes room for bots that have joined since, up to this many.
     pub fn grow(&mut self, bots: usize) {
         let bots = bots.max(self.strengths.len());
-        // Who has just come has no pairs yet.
+        // Bots that have just joined have no pairs yet.
         self.starts.resize(bots + 1, self.pairs.list().len());
         self.strengths.resize(bots, 0.0);
         self.variances.resize(bots, PRIOR * PRIOR);
@@ -365,8 +363,8 @@ impl Known {
         self.recent.resize(bots, Vec::new());
     }
 
-    /// Fixtures one by one among the bots that are free, for a ladder that never ends. In each is one that wants it. None of them is
-    /// played before the last is chosen.
+    /// Chooses fixtures one by one among the free bots, for a ladder that never ends. Each includes a bot that wants it. All are chosen
+    /// before any is played.
     pub fn choice(&self, free: Vec<bool>, wants: Vec<bool>) -> Choice<'_> {
         let draw = self.draw(None);
         let order: Vec<usize> = draw.order.iter().copied().filter(|&bot| free[bot]).collect();
@@ -376,7 +374,8 @@ impl Known {
         Choice { known: self, draw, order, places, free, wants, open, round: None }
     }
 
-    /// With about how many neighbours in this order each bot might change places; with itself always.
+    /// The number of neighbours in this order with which each bot might change places, counted as a sum of chances; itself counts as
+    /// one.
     fn open(&self, order: &[usize]) -> Vec<f64> {
         let mut open = vec![1.0; self.strengths.len()];
         for (place, &one) in order.iter().enumerate() {
@@ -390,15 +389,15 @@ impl Known {
         open
     }
 
-    /// The gain of a pair, with newcomers first and pairs that met of late last.
+    /// The gain of a pair, with newcomers first and pairs that met recently last.
     fn weight(&self, draw: &Draw, one: usize, other: usize, seen: Seen) -> f64 {
         let new = [one, other].map(|bot| u32::from(self.blocks[bot] < FEW_BLOCKS)).iter().sum::<u32>();
         let again = if seen.again { AGAIN } else { 1.0 };
         (self.gain(draw, one, other, seen) + NEWCOMER * f64::from(new)) * again
     }
 
-    /// What was seen of each bot, in this order, and the [`NEIGHBOURS`] behind it: one walk through the pairs is much
-    /// quicker than looking for each.
+    /// What was seen of each bot in this order and the [`NEIGHBOURS`] behind it: one walk through the pairs is much quicker than looking
+    /// up each.
     fn seen(&self, order: &[usize]) -> Vec<Seen> {
         let behind = (1..=NEIGHBOURS as u32).map(|apart| Seen { apart, met: 0.0, again: false });
         let mut seen: Vec<Seen> = behind.cycle().take(order.len() * NEIGHBOURS).collect();
@@ -424,7 +423,7 @@ impl Known {
         seen
     }
 
-    /// Fills a fixture with the least known bots near these places, and keeps them all busy for this round.
+    /// Fills a fixture with the least known bots near these places, and marks all of them busy for this round.
     fn take(
         &self,
         order: &[usize],
@@ -453,42 +452,42 @@ impl Known {
     }
 }
 
-/// A choice of fixtures, one after the other.
+/// A choice of fixtures, one after another.
 pub struct Choice<'a> {
     known: &'a Known,
     draw: Draw,
-    /// Those that were free when it began, strongest first, and where each is.
+    /// The bots that were free at the start, strongest first, and the place of each.
     order: Vec<usize>,
     places: Vec<Option<usize>>,
     free: Vec<bool>,
-    /// Those who want fixtures; the others are in those of others.
+    /// The bots that want fixtures; the others only take part in theirs.
     wants: Vec<bool>,
-    /// With how many others each might change places: a game that tells of it tells so much of the order.
+    /// With how many others each might change places: a game gives that much more information about the order.
     open: Vec<f64>,
     round: Option<Round>,
 }
 
-/// Neighbours in the order of what their games tell, for as many fixtures as they last.
+/// Neighbours ordered by the information their games give, used for as many fixtures as they last.
 struct Round {
-    /// The weight of each pair and its places; the one that tells least first.
+    /// The weight of each pair and its places, the least informative first.
     pairs: Vec<(f64, usize, usize)>,
-    /// Who was in a fixture since.
+    /// The bots that were in a fixture since.
     taken: Vec<bool>,
 }
 
 impl Choice<'_> {
-    /// From now on this bot is in no other fixture.
+    /// Keeps this bot out of all further fixtures.
     pub fn busy(&mut self, bot: usize) {
         self.free[bot] = false;
     }
 
-    /// From now on this bot is in fixtures of others only.
+    /// Leaves this bot only in the fixtures of others.
     pub fn enough(&mut self, bot: usize) {
         self.wants[bot] = false;
     }
 
-    /// The next fixture of `seats` bots: with `first` the one that tells most of that bot, with `far` one of two far apart that change
-    /// with that number, else the one that tells most of all. None when too few are free, or none of them wants any.
+    /// The next fixture of `seats` bots: with `first` the most informative one about that bot, with `far` one of two bots far apart that
+    /// vary with that number, otherwise the most informative of all. None if too few are free, or none of them wants any.
     pub fn next(&mut self, first: Option<usize>, far: Option<usize>, seats: usize) -> Option<Vec<usize>> {
         let bots = self.order.len();
         if self.order.iter().filter(|&&bot| self.free[bot]).take(seats.max(2)).count() < seats.max(2) {
@@ -517,26 +516,26 @@ impl Choice<'_> {
         chosen.pop().map(|bots| seated(bots, &self.known.first_seats))
     }
 
-    /// The free place from this one on, but this one.
+    /// The first free place from this one on, except `but`.
     fn free_from(&self, place: usize, but: Option<usize>) -> Option<usize> {
         let bots = self.order.len();
         let places = (place..bots).chain(0..place);
         { places }.find(|&place| self.free[self.order[place]] && Some(place) != but)
     }
 
-    /// The free place from this one on whose bot wants fixtures.
+    /// The first free place from this one on whose bot wants fixtures.
     fn wanting_from(&self, place: usize) -> Option<usize> {
         let bots = self.order.len();
         { place..bots }.chain(0..place).find(|&place| self.is_for(place, place))
     }
 
-    /// Whether both are free and a fixture of the two is for one of them.
+    /// Whether both are free and at least one of them wants fixtures.
     fn is_for(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|place| self.order[place]);
         self.free[one] && self.free[other] && (self.wants[one] || self.wants[other])
     }
 
-    /// Free places near one on both sides; where these are few, all.
+    /// Free places near this one on both sides; if there are none, all free places.
     fn near(&self, own: usize) -> impl Iterator<Item = usize> + '_ {
         let near = own.saturating_sub(NEIGHBOURS)..self.order.len().min(own + 1 + NEIGHBOURS);
         let is_free = move |place: &usize| *place != own && self.free[self.order[*place]];
@@ -553,7 +552,7 @@ impl Choice<'_> {
         self.known.weight(&self.draw, one, other, seen) * open
     }
 
-    /// The two free neighbours whose game tells most; each bot once before any twice.
+    /// The two free neighbours whose game is most informative; each bot once before any twice.
     fn best(&mut self) -> Option<(usize, usize)> {
         for _ in 0..2 {
             let mut round = match self.round.take() {
@@ -567,19 +566,19 @@ impl Choice<'_> {
                 }
             }
         }
-        // Free are only such as have no neighbour that is.
+        // The only bots left free have no free neighbour.
         let one = self.wanting_from(0)?;
         Some((one, self.free_from(one, Some(one))?))
     }
 
-    /// Neighbours that are free, one of them at least wanting, those whose game tells least first.
+    /// Pairs of free neighbours of which at least one wants fixtures, the least informative first.
     fn pairs(&self) -> Vec<(f64, usize, usize)> {
         let free: Vec<usize> = (0..self.order.len()).filter(|&place| self.free[self.order[place]]).collect();
         let behind = |at: usize| free[at + 1..free.len().min(at + 1 + NEIGHBOURS)].iter();
         let all = free.iter().enumerate().flat_map(|(at, &one)| behind(at).map(move |&other| (one, other)));
         let all = all.filter(|&(one, other)| self.is_for(one, other));
         let mut pairs: Vec<_> = all.map(|(one, other)| (self.weight(one, other), one, other)).collect();
-        // Among equals those in front, as everywhere here.
+        // Among equals, those in front first, as everywhere here.
         pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((b.1, b.2).cmp(&(a.1, a.2))));
         pairs
     }
@@ -680,8 +679,8 @@ mod tests {
         assert!(Ladder::new(2, 3, 10, None).is_err());
     }
 
-    /// Bots of known strength and two games a block: how often the true top five are found, by the ladder that
-    /// looks for them and by a round robin of as many blocks.
+    /// Bots of known strength and two games a block: how often the true top five are found, by the ladder that looks for them and by a
+    /// round robin of as many blocks.
     #[test]
     fn the_top_is_found_with_fewer_games_than_a_round_robin_takes() {
         const BOTS: usize = 40;
@@ -724,7 +723,7 @@ mod tests {
         assert!(by_ladder > by_all, "{by_ladder} and {by_all} of 30");
     }
 
-    /// Whether the stronger by `lead` Elo wins. Twelve uniform numbers make a normal one, whose place is uniform.
+    /// Whether a bot stronger by `lead` Elo wins. Twelve uniform numbers make a normal one, whose quantile is uniform.
     fn random_below(normal: &mut impl FnMut() -> f64, lead: f64) -> bool {
         score_of_elo(1.702 * ELO * normal()) < score_of_elo(lead)
     }

@@ -1,13 +1,13 @@
 //! Who plays whom next: the formats of tournaments.
 //!
-//! A format is a pure function: from the results so far follows what can be played now. It keeps no state, so
-//! that a tournament that was killed goes on from its journal alone, and matches may run at once and end
-//! in any order: the same results always lead to the same fixtures.
+//! A format is a pure function from the results so far to what can be played now. It keeps no state, so that a
+//! tournament that was killed continues from its journal alone, and matches may run at once and end in any order:
+//! the same results always lead to the same fixtures.
 //!
-//! Bots are numbers from 0, in the order of their seeds: bot 0 is held to be the strongest. What is played for
-//! a [`Fixture`] is one **block**: the same seed and map in every rotation of the seats, so that no bot has
-//! the better seat more often. Its result are the points of each of its bots, added up over the games of the
-//! block: 2 for each opponent left behind in a game, 1 for each that is level.
+//! Bots are numbered from 0, in the order of their seeds: bot 0 is presumed the strongest. What is played for a
+//! [`Fixture`] is one **block**: the same seed and map in every rotation of the seats, so that no bot has the
+//! better seat more often. Its result is the points of each of its bots, summed over the games of the block: 2 for
+//! each opponent left behind in a game, 1 for each that is level.
 //!
 #![doc = "```"]
 #![doc = include_str!("../examples/knockout.rs")]
@@ -33,14 +33,14 @@ pub use ladder::Ladder;
 pub use placement::{Placed, Placement, Why};
 pub use swiss::Swiss;
 
-/// Which block of a tournament it is.
+/// The id of a block in a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Id {
     /// The round, from 1.
     pub round: u32,
     /// The encounter within the round, from 1.
     pub table: u32,
-    /// The block of the encounter, from 1: an encounter may be a best of several.
+    /// The block within the encounter, from 1: an encounter may be a best of several.
     pub block: u32,
 }
 
@@ -58,39 +58,39 @@ pub struct Fixture {
 pub struct Played {
     /// The bots, as in the [`Fixture`].
     pub bots: Vec<usize>,
-    /// The points of each of them in all games of the block: 2 for each opponent left behind in a game, 1 for each
-    /// that is level. As many as there are bots.
+    /// The points of each of them over all games of the block: 2 for each opponent left behind in a game, 1 for
+    /// each that is level. One entry per bot.
     pub points: Vec<u32>,
 }
 
 /// The finished blocks.
 pub type Results = BTreeMap<Id, Played>;
 
-/// A bot in the final table, or in that of the moment.
+/// A bot in the final or current table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Standing {
     /// Its number.
     pub bot: usize,
-    /// Its place, from 1; bots that share one have the same.
+    /// Its place, from 1; tied bots share it.
     pub place: u32,
     /// Its points in all its blocks, byes included.
     pub points: u64,
-    /// What parts bots of equal points in Swiss: the points of its opponents. 0 elsewhere.
+    /// The tie-break between bots of equal points in Swiss: the points of its opponents. 0 elsewhere.
     pub opponents: u64,
 }
 
-/// What every format answers.
+/// What every format can tell.
 pub trait Format {
-    /// The blocks that can be played now, without those that have a result. They may all be played at once, and
-    /// it may be asked again after each: what was named before and has no result yet is named again. Empty
-    /// when the tournament is over.
+    /// The blocks that can be played now, without those that have a result. All of them may be played at once, and
+    /// the question may be asked again after each: blocks named before that have no result yet are named again.
+    /// Empty when the tournament is over.
     fn next(&self, results: &Results) -> Vec<Fixture>;
 
     /// The table as it stands, best first.
     fn standing(&self, results: &Results) -> Vec<Standing>;
 }
 
-/// A tournament that cannot be held.
+/// Why a tournament cannot be held.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FormatError {
     /// Too few bots.
@@ -101,7 +101,7 @@ pub enum FormatError {
         /// The seats of a match.
         seats: usize,
     },
-    /// Seats that no game has.
+    /// A number of seats that no game has.
     #[error("a match has 2 to 9 seats, not {0}")]
     Seats(usize),
     /// No rounds, or more than there are opponents.
@@ -125,7 +125,7 @@ pub enum FormatError {
         /// The seats of a heat.
         seats: usize,
     },
-    /// An interval that nobody can wait for.
+    /// An interval outside the allowed range.
     #[error("within {0} Elo: it must be 1 to 1000")]
     Within(u32),
     /// A cut line outside the table.
@@ -138,13 +138,13 @@ pub enum FormatError {
     },
 }
 
-/// The points of a bot that left all behind in every game of a block.
+/// The points of a bot that left all others behind in every game of a block.
 pub fn full(seats: usize) -> u32 {
     (2 * seats * (seats - 1)) as u32
 }
 
-/// So many further blocks part bots that are level at most; then the better seed goes on. Bots that do not vary
-/// may be level for ever.
+/// Upper limit on the further blocks played to separate level bots; then the better seed goes on. Deterministic
+/// bots might stay level for ever.
 const FURTHER_BLOCKS: u32 = 6;
 
 /// Checks seats and bots.
@@ -155,12 +155,12 @@ fn check(bots: usize, seats: usize) -> Result<(), FormatError> {
     if bots < seats { Err(FormatError::Bots { bots, seats }) } else { Ok(()) }
 }
 
-/// Checks the length of an encounter.
+/// Checks the number of blocks in an encounter.
 fn check_best_of(best_of: u32) -> Result<(), FormatError> {
     if (1..=99).contains(&best_of) { Ok(()) } else { Err(FormatError::BestOf(best_of)) }
 }
 
-/// The order of the seats in the first game of a block: whoever sat in front less often does so.
+/// The order of the seats in the first game of a block: bots that had the first seat less often come first.
 fn seated(mut bots: Vec<usize>, first_seats: &[u32]) -> Vec<usize> {
     bots.sort_by_key(|&bot| (first_seats[bot], bot));
     bots
@@ -179,7 +179,7 @@ fn places<K: PartialEq>(order: Vec<(usize, K)>, points: &[u64], opponents: &[u64
     standing
 }
 
-/// What the documentation shows, as a test.
+/// The documentation's example, as a test.
 #[cfg(test)]
 #[path = "../examples/knockout.rs"]
 mod example;
@@ -192,8 +192,8 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Plays a tournament in which the better bot usually wins, handing fixtures out one at a time in a
-    /// random order, and checks on the way that the format is a function of results alone.
+    /// Plays a tournament in which the better bot usually wins, handing out fixtures one at a time in random
+    /// order, and checks that the format is a function of the results alone.
     pub fn play(format: &dyn Format, seats: usize, seed: i64, luck: f64) -> (Results, Vec<Fixture>) {
         let mut chance = Seeded::stream(seed, "luck");
         let mut random = move || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
@@ -205,7 +205,7 @@ pub(crate) mod tests {
             }
             let fixture = now[(random() * now.len() as f64) as usize].clone();
             assert_eq!(fixture.bots.len(), seats);
-            // The luck of a fixture is its own, so that the order of playing decides nothing.
+            // Each fixture has its own luck, so that the order of play decides nothing.
             let Id { round, table, block } = fixture.id;
             let stream = (i64::from(round) << 40) + (i64::from(table) << 20) + i64::from(block) + seed;
             let mut own = Seeded::stream(stream, "block");

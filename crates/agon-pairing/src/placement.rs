@@ -1,8 +1,8 @@
-//! A newcomer finds its place among bots that played before.
+//! Places a newcomer among bots that have already played.
 //!
-//! It plays those whose match with it tells most: the ones about as strong as it seems to be, none of them much more
-//! often than the others. It is placed when its interval is narrow enough, when it stands above or below all others beyond
-//! doubt, as one does that won every block or none, or when its matches are used up.
+//! It plays the bots whose match with it gives the most information: those about as strong as it seems to be, none of them much
+//! more often than the others. It is placed when its interval is narrow enough, when it stands above or below all others beyond
+//! doubt, as does a bot that won every block or none, or when its matches are used up.
 
 use agon_stats::{Meeting, Place, newcomer, score_of_elo};
 use serde::{Deserialize, Serialize};
@@ -18,26 +18,26 @@ pub struct Placement {
     ratings: Vec<f64>,
 }
 
-/// So many blocks are played at once: enough for the CPUs of a usual machine, few enough to learn from them. It is the
-/// same everywhere, so that the same results lead to the same fixtures.
+/// How many blocks are played at once: enough for the CPUs of a usual machine, few enough to learn from them. It is the same
+/// everywhere, so that the same results lead to the same fixtures.
 const AT_ONCE: u32 = 4;
-/// No interval is believed before so many blocks.
+/// No interval is believed before this many blocks.
 const FEWEST: usize = 8;
 
-/// A row of blocks that one as strong as the strongest wins with a smaller chance proves that the newcomer is stronger: one side
-/// of 95 %.
+/// A run of wins that a bot as strong as the strongest has with less than this chance proves that the newcomer is stronger: one
+/// side of 95 %.
 const DOUBT: f64 = 0.025;
 
 /// Where a newcomer stands.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placed {
-    /// Its rating; nothing before it won and lost points.
+    /// Its rating; none before it has both won and lost points.
     pub elo: Option<f64>,
-    /// Half of its interval of 95 %, the others taken for as strong as they were held to be before.
+    /// Half of its 95 % interval, taking the earlier ratings of the others as exact.
     pub half: Option<f64>,
-    /// How many blocks it played.
+    /// How many blocks it has played.
     pub blocks: u32,
-    /// Why it is placed; none while it is not, or when its matches were used up.
+    /// Why it is placed; none if it is not yet placed, or if its matches were used up.
     pub why: Option<Why>,
 }
 
@@ -47,18 +47,18 @@ pub struct Placed {
 pub enum Why {
     /// Its interval is narrow enough.
     Narrow,
-    /// It won everything: it stands above the strongest, and no number of matches would say how far.
+    /// It won everything: it stands above the strongest, and no number of matches would show by how much.
     Above,
     /// It won nothing: it stands below the weakest.
     Below,
 }
 
 impl Placement {
-    /// At most `blocks` blocks of matches of `seats` seats, until half of the interval is `within` so many Elo.
-    /// `ratings` are those of the bots from 1 on, in Elo.
+    /// At most `blocks` blocks of matches of `seats` seats, until half of the interval is at most `within` Elo. `ratings` are
+    /// those of the bots from 1 on, in Elo.
     ///
     /// # Errors
-    /// With fewer bots than seats, or an interval that is none.
+    /// With fewer bots than seats, or an interval out of range.
     pub fn new(seats: usize, blocks: u32, within: u32, ratings: Vec<f64>) -> Result<Self, FormatError> {
         check(ratings.len() + 1, seats)?;
         if !(1..=1000).contains(&within) {
@@ -106,7 +106,7 @@ impl Placement {
     }
 
     /// Whether it stands beyond all others. The matches of a block share their luck, so each block counts as one match, against
-    /// the one of its opponents against whom this says most.
+    /// the opponent for which it is the strongest evidence.
     fn beyond(&self, place: Place, blocks: &[Vec<Meeting>]) -> Option<Why> {
         let ratings = || self.ratings.iter().copied();
         let (why, end) = match place {
@@ -123,7 +123,7 @@ impl Placement {
         (blocks.iter().map(chance).product::<f64>() <= DOUBT).then_some(why)
     }
 
-    /// The newcomer and those whose match with it tells most.
+    /// The newcomer and the bots whose match with it gives the most information.
     fn choose(&self, elo: f64, met: &mut [u32]) -> Vec<usize> {
         let told = |bot: usize| {
             let expected = score_of_elo(elo - self.ratings[bot - 1]);
@@ -148,7 +148,7 @@ impl Format for Placement {
         self.fold(results).1
     }
 
-    /// The newcomer among the others, as they were rated before.
+    /// The newcomer's place among the others by their earlier ratings.
     fn standing(&self, results: &Results) -> Vec<Standing> {
         let mut points = vec![0u64; self.ratings.len() + 1];
         let mut blocks = Vec::new();
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::Played;
 
-    /// Plays a newcomer of this strength, in any order of the open fixtures.
+    /// Plays a newcomer of this strength, taking the open fixtures in any order.
     fn play(placement: &Placement, truth: f64, seed: i64) -> (Results, Placed) {
         let mut results = Results::new();
         let mut order = Seeded::stream(seed, "order");
@@ -232,7 +232,7 @@ mod tests {
             assert_eq!((placed.elo, placed.half, placed.why), (None, None, Some(why)), "no interval closes");
             assert!((8..60).contains(&placed.blocks), "{placed:?}");
         }
-        // Seldom one that is only as strong as the strongest.
+        // A bot only as strong as the strongest is rarely placed above it.
         let short = Placement::new(2, 40, 30, ratings).unwrap();
         let wrong = (0..100).filter(|seed| play(&short, 540.0, *seed).1.why == Some(Why::Above)).count();
         assert!(wrong <= 7, "{wrong} of 100 would be taken for stronger than the strongest");

@@ -1,9 +1,9 @@
-//! Swiss: as many rounds as are wanted, each against somebody of about the same points.
+//! Swiss: any number of rounds, each against an opponent with about the same points.
 //!
-//! Two bots never meet twice as long as that can be avoided. With two seats the bots of equal points are parted in
-//! an upper and a lower half, and the first of the one meets the first of the other. In games of more seats
-//! groups of neighbours are formed in which as few as possible met before. Where bots are left over, the last
-//! of the table that had none yet have a bye: a block won, or, with more than two seats, one that was even.
+//! Two bots never meet twice as long as that can be avoided. With two seats, bots of equal points are split into
+//! an upper and a lower half, and the first of one half meets the first of the other. For games with more seats,
+//! groups of neighbours are formed in which as few as possible met before. If bots are left over, the last of the
+//! table that had no bye yet get one: a block won, or, with more than two seats, an even block.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ impl Swiss {
     /// With fewer bots than seats, or more rounds than there are opponents.
     pub fn new(bots: usize, seats: usize, rounds: u32) -> Result<Self, FormatError> {
         check(bots, seats)?;
-        // An odd bot has a bye in one round.
+        // With an odd number of bots, each may have a bye in one round.
         let most = (bots - 1 + bots % 2 * usize::from(seats == 2)).div_ceil(seats - 1) as u32;
         if rounds == 0 || rounds > most {
             return Err(FormatError::Rounds { bots, rounds, most });
@@ -42,7 +42,7 @@ impl Swiss {
         rounds
     }
 
-    /// Goes through the finished rounds, and gives the table after them with the fixtures of the next.
+    /// Goes through the finished rounds; returns the table after them and the fixtures of the next.
     fn fold(&self, results: &Results) -> (Table, Vec<Fixture>) {
         let mut table = Table::new(self.bots);
         for round in 1..=self.rounds {
@@ -98,7 +98,7 @@ struct Table {
     met: Vec<BTreeSet<usize>>,
 }
 
-/// A search for pairs gives up after so many steps and allows one repeated pair more.
+/// A search for pairs gives up after this many steps and allows one more repeated pair.
 const MOST_STEPS: u32 = 20_000;
 
 impl Table {
@@ -126,7 +126,7 @@ impl Table {
         order
     }
 
-    /// Who has a bye: the last of those with the fewest byes so far.
+    /// Who has a bye: the last in the table among those with the fewest byes so far.
     fn byes(&self, order: &[usize], count: usize) -> Vec<usize> {
         let mut last: Vec<usize> = order.iter().rev().copied().collect();
         last.sort_by_key(|&bot| self.byes[bot]);
@@ -138,8 +138,8 @@ impl Table {
     fn pairs(&self) -> (Vec<Vec<usize>>, Vec<usize>) {
         let order = self.order();
         let odd = order.len() % 2;
-        // Another bot than the last may have to have the bye for all others to find a new opponent; but nobody
-        // has a second one before everybody had one.
+        // A bot other than the last may need the bye so that all others find a new opponent; but nobody gets a
+        // second bye before everybody had one.
         let mut candidates = self.byes(&order, order.len());
         let last = candidates[0];
         candidates.retain(|&bot| bot == last || odd == 1 && self.byes[bot] == self.byes[last]);
@@ -186,8 +186,8 @@ impl Table {
         false
     }
 
-    /// Partners for the first of `left`, the best first: of its own points, from the lower half on; then its
-    /// own half; then those of fewer points.
+    /// Partners for the first of `left`, the best first: with equal points, from the lower half on; then its own
+    /// half; then those with fewer points.
     fn partners(&self, left: &[usize]) -> Vec<usize> {
         let own = left.iter().take_while(|&&bot| self.points[bot] == self.points[left[0]]).count();
         let middle = own.div_ceil(2).max(1);
@@ -203,7 +203,7 @@ impl Table {
         let mut groups: Vec<Vec<usize>> = left.chunks(seats).map(<[usize]>::to_vec).collect();
         let mut rank = vec![0u64; self.points.len()];
         left.iter().zip(0..).for_each(|(&bot, place)| rank[bot] = place);
-        // First of all few repeated pairs, then neighbours in the table.
+        // First as few repeated pairs as possible, then neighbours in the table.
         let cost = |group: &[usize]| -> (usize, u64) {
             let mut cost = (0, 0);
             for (place, &one) in group.iter().enumerate() {
@@ -215,7 +215,7 @@ impl Table {
             cost
         };
         let add = |a: (usize, u64), b: (usize, u64)| (a.0 + b.0, a.1 + b.1);
-        // Swap bots of two groups for as long as that is better.
+        // Swap bots of two groups as long as that helps.
         for _ in 0..50 {
             let mut better = false;
             for one in 0..groups.len() {

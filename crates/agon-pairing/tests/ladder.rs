@@ -1,17 +1,17 @@
 //! How many games the ladder saves: simulated bots of known strength, against a round robin of 20 games a pair.
 //!
-//! The short form plays few bots a few times; `cargo xtask long ladder` plays 100 bots of a standard deviation of 300 Elo
-//! (`AGON_RUNS` times) and makes the figures of `docs/formats.md`.
+//! The short form plays few bots a few times; `cargo xtask long ladder` plays 100 bots with a standard deviation of 300
+//! Elo (`AGON_RUNS` times) and produces the figures of `docs/formats.md`.
 
 use agon_game::Seeded;
 use agon_pairing::ladder::{Known, round_size};
 use agon_stats::score_of_elo;
 
-/// Games that each two bots play in the round robin.
+/// Games of each pair in the round robin.
 const EACH: usize = 20;
 /// Games of a block.
 const BLOCK: usize = 2;
-/// The line after the best so many.
+/// The size of the top group.
 const TOP: usize = 5;
 
 /// Bots of known strength, and the luck of their games.
@@ -27,7 +27,7 @@ impl Field {
         Self { truth: (0..bots).map(|_| 300.0 * normal()).collect(), chance: Seeded::stream(run, "luck") }
     }
 
-    /// The points of both in so many games, of which none is a draw.
+    /// The points of both in this many games, none of them drawn.
     fn play(&mut self, one: usize, other: usize, games: usize) -> [u32; 2] {
         let expected = score_of_elo(self.truth[one] - self.truth[other]);
         let wins = (0..games).filter(|_| uniform(&mut self.chance) < expected).count() as u32;
@@ -40,7 +40,7 @@ impl Field {
         order
     }
 
-    /// How far off the ratings are: squared, between neighbours in the true order, and of all around their mean.
+    /// The errors of the ratings, squared: between neighbours in the true order, and of all around their mean.
     fn errors(&self, known: &Known) -> [f64; 2] {
         let off: Vec<f64> =
             self.truth.iter().enumerate().map(|(bot, truth)| known.elo(bot) - truth).collect();
@@ -50,7 +50,7 @@ impl Field {
         [neighbours / (count - 1.0), off.iter().map(|off| (off - mean).powi(2)).sum::<f64>() / count]
     }
 
-    /// Whether the best are found, in whatever order.
+    /// Whether the best are found, in any order.
     fn found(&self, known: &Known) -> bool {
         let mut best = [self.order(), known.order()].map(|order| order[..TOP].to_vec());
         best.iter_mut().for_each(|best| best.sort_unstable());
@@ -158,7 +158,7 @@ fn the_top_five_are_found_with_a_quarter_of_the_games() {
     println!("{bots} bots, {runs} runs; how often the true top {TOP} were found");
     println!("| games | found |\n|---|---|\n| round robin | {whole} |");
     shares.iter().zip(&by_mark).for_each(|(share, found)| println!("| {share} % | {found} |"));
-    // Counted to sixteen, each of the two is exact to two fields.
+    // Of sixteen fields, each of the two counts is exact to within two.
     let luck = if runs < 40 { 2 } else { 0 };
     let reached = first(&shares, |mark| by_mark[mark] + luck >= whole);
     println!("reached with {reached:?} % of its games");

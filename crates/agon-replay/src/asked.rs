@@ -1,7 +1,7 @@
-//! A match again as its bots met it: what each was asked, to the byte.
+//! A match replayed as its bots met it: what each was asked, to the byte.
 //!
 //! A dialect remembers what a bot said besides its orders (a name, a state of its own) and sends it with later
-//! questions. So the bots are heard again as well, by the notes of what they sent.
+//! questions. So the bots are also heard again, from the notes of what they sent.
 
 use agon_game::{Answer, Heard, PackedAnswer, Seat, Seats, Session, Transport};
 
@@ -12,20 +12,20 @@ use crate::data::note;
 pub struct Asked<'a> {
     session: Box<dyn Session>,
     replay: &'a Replay,
-    /// The seats that programs sat in, as far as it is known: of them every answer has its time.
+    /// The seats of programs, as far as known: each of their answers has its time.
     programs: Seats,
-    /// The seat that another one asks and hears.
+    /// The seat that the caller asks and hears itself.
     fed: Option<Seat>,
     message: Vec<u8>,
 }
 
 impl<'a> Asked<'a> {
-    /// The match of `replay`, which `session` has at its start.
+    /// The match of `replay`, whose start `session` is at.
     pub fn new(session: Box<dyn Session>, replay: &'a Replay) -> Self {
         Self::but(session, replay, None)
     }
 
-    /// The same, but for a seat that another one asks and hears: a bot meets the match again in it.
+    /// The same, except for a seat that the caller asks and hears itself, so that a bot there meets the match again.
     pub fn with(session: Box<dyn Session>, replay: &'a Replay, fed: Seat) -> Self {
         Self::but(session, replay, Some(fed))
     }
@@ -49,12 +49,13 @@ impl<'a> Asked<'a> {
         self.session.as_mut()
     }
 
-    /// The same, to look at.
+    /// The same, read-only.
     pub fn view(&self) -> &dyn Session {
         self.session.as_ref()
     }
 
-    /// Asks every seat that was asked at this step, in order; `each` gets the messages. The fed one is in other hands.
+    /// Asks every seat that was asked at this step, in order; `each` gets the messages. The fed seat is left to the
+    /// caller.
     pub fn ask(&mut self, mut each: impl FnMut(Seat, &[u8])) {
         for seat in self.session.deciding().iter().collect::<Vec<_>>() {
             if self.ask_one(seat) {
@@ -74,10 +75,10 @@ impl<'a> Asked<'a> {
         asks
     }
 
-    /// Hears and plays what was answered; false when there is no more.
+    /// Hears and plays the recorded answers; false when there are no more.
     ///
     /// # Errors
-    /// When the answers are not those of this match.
+    /// When the answers do not fit this match.
     pub fn play(&mut self) -> Result<bool, String> {
         let number = self.steps();
         let Some(step) = self.replay.steps.get(number) else { return Ok(false) };
@@ -94,7 +95,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Whether a seat is asked at this step. A program that has gone is not; one that was asked last, and did not
-    /// answer any more before the match was stopped, was.
+    /// answer before the match was stopped, is.
     pub fn was_asked(&self, seat: Seat) -> bool {
         let timed = |step: usize| self.replay.timing.contains_key(&(step as u32, seat));
         let gone = |step: &crate::Step| {
@@ -115,7 +116,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Lets the dialect hear an answer as it was sent, or as a tidy bot would have sent it.
+    /// Lets the dialect hear an answer as it was sent, or else as a tidy bot would have sent it.
     fn hear_answer(&mut self, seat: Seat, step: u32, answer: &PackedAnswer) {
         let mut message = Vec::new();
         match (self.replay.notes_of(seat, step, note::RAW).next(), answer) {
@@ -128,8 +129,8 @@ impl<'a> Asked<'a> {
         let lines = matches!(self.session.info().transport, Transport::Lines | Transport::Script);
         let parts: Vec<&[u8]> =
             if lines { message.split(|&byte| byte == b'\n').collect() } else { vec![&message] };
-        // A dialect that waits for an answer it has given up takes the next one for it; what came late is not
-        // written down, but that an answer to this question came is.
+        // A dialect still waiting for an answer it gave up on takes the next message for it. Late messages are not
+        // recorded, but that this question was answered is, so the answer is repeated until it is heard as one.
         for _ in 0..=step {
             for part in &parts {
                 match self.session.hear(seat, part) {

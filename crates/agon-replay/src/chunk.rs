@@ -1,7 +1,7 @@
 //! Chunks: `tag, flags, raw length, stored length, payload, check`.
 //!
-//! Lengths are varints. Flag bit 0 says that the payload is a zstd frame. The check is the low
-//! half of the XXH3 of tag, flags and stored payload, little endian: it finds accidents, not forgers.
+//! Lengths are varints. Flag bit 0 marks the payload as a zstd frame. The check is the low half of the XXH3
+//! of tag, flags and stored payload, little endian: it detects accidents, not forgeries.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::packing;
 
-/// No chunk is larger than this, unpacked.
+/// The largest size of a chunk, unpacked.
 pub const LARGEST: usize = 64 << 20;
 
 /// The kinds of chunk.
@@ -29,7 +29,7 @@ pub mod tag {
 
 const PACKED: u8 = 1;
 
-/// Writes one chunk; packed, when that makes it smaller.
+/// Writes one chunk, packed if that makes it smaller.
 pub fn write(to: &mut impl Write, tag: u8, raw: &[u8], scratch: &mut Vec<u8>) -> io::Result<()> {
     let packed = packing::pack(raw)?;
     let (flags, stored) = if packed.len() < raw.len() { (PACKED, &packed[..]) } else { (0, raw) };
@@ -42,7 +42,7 @@ pub fn write(to: &mut impl Write, tag: u8, raw: &[u8], scratch: &mut Vec<u8>) ->
     to.write_all(scratch)
 }
 
-/// A chunk that was read.
+/// A chunk as read.
 pub struct Chunk {
     /// Its kind.
     pub tag: u8,
@@ -50,7 +50,7 @@ pub struct Chunk {
     pub raw: Vec<u8>,
 }
 
-/// What is said of a replay that is too large.
+/// The message for a replay that is too large.
 pub const TOO_MUCH: &str = "it unpacks to more than 256 MiB";
 
 /// Why there is no next chunk.
@@ -63,8 +63,8 @@ pub enum Stop {
     Damaged(&'static str),
 }
 
-/// Reads the next chunk. `room` is how many bytes it may take up unpacked; what it says of its size is looked
-/// at before anything is unpacked, and no more is unpacked than it says.
+/// Reads the next chunk. `room` is how many bytes it may take up unpacked; its declared size is checked
+/// before anything is unpacked, and no more than that is unpacked.
 pub fn read(from: &mut Reader<'_>, room: usize) -> Result<Chunk, Stop> {
     if from.left() == 0 {
         return Err(Stop::End);

@@ -7,7 +7,7 @@ use agon_game::{GameInfo, Outcome, PackedAnswer, Recipe, Seat, Session};
 use agon_spec::{Clock, MatchSpec, RecordedClock};
 use serde::{Deserialize, Serialize};
 
-/// What stands at the front of a replay, as JSON.
+/// The start of a replay, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The program that wrote it: `agon 0.1.0`.
@@ -24,11 +24,11 @@ pub struct Header {
     pub started: u64,
     /// Whether thinking time is part of play, so that each answer carries it.
     pub timed: bool,
-    /// The clock the bots had; in the file its words: `original`, `site-2026`, `no limits`, `original x 4`.
+    /// The clock the bots had; in the file as words: `original`, `site-2026`, `no limits`, `original x 4`.
     pub clock: RecordedClock,
 }
 
-/// This program, as it writes itself into files.
+/// This program's name and version, as written into files.
 pub const PROGRAM: &str = concat!("agon ", env!("CARGO_PKG_VERSION"));
 
 impl Header {
@@ -47,8 +47,8 @@ impl Header {
         }
     }
 
-    /// The match as one would ask for it, to play it again under the same clock. Its labels follow from the bots' names:
-    /// a header does not tell which ones somebody chose.
+    /// The match as one would ask for it, to play it again under the same clock. Its labels follow from the bots' names,
+    /// because a header does not say which labels somebody chose.
     pub fn spec(&self, info: &GameInfo) -> MatchSpec {
         let bots = self.seats.iter().map(|seat| seat.bot.clone());
         MatchSpec { clock: self.clock.clock(), ..MatchSpec::of_recipe(info, &self.recipe, bots) }
@@ -70,14 +70,14 @@ pub struct SeatInfo {
     pub bot: String,
     /// A short name for it.
     pub label: String,
-    /// A hash of its files, where that is known.
+    /// A hash of its files, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
 }
 
 impl SeatInfo {
-    /// What a bot with this label is called that has registered by a name, or was announced by one: the place where others
-    /// join says nothing of who came there.
+    /// The display name of a bot with this label that registered or was announced under a name. Only a `join:` label is
+    /// replaced: a place that others join says nothing about who came.
     pub fn called<'a>(label: &'a str, registered: Option<&'a str>) -> &'a str {
         registered.filter(|_| label.starts_with("join:")).unwrap_or(label)
     }
@@ -97,7 +97,7 @@ pub struct Step {
 pub struct Timing {
     /// Wall time in microseconds.
     pub wall_us: u64,
-    /// CPU time of the bot's processes in microseconds; none where it could not be known.
+    /// CPU time of the bot's processes in microseconds; none if unknown.
     pub cpu_us: Option<u64>,
 }
 
@@ -107,7 +107,7 @@ pub mod note {
     pub const STDERR: &str = "stderr";
     /// The answer as sent, where it differs from the canonical one.
     pub const RAW: &str = "raw";
-    /// What it said that is no answer, and heard for it (its name): before the first question of the match.
+    /// Something it said that is not an answer but was heard (its name): before the first question of the match.
     pub const FIRST: &str = "said-first";
     /// The same: before the question of the step.
     pub const EARLY: &str = "said-early";
@@ -115,34 +115,34 @@ pub mod note {
     pub const SAID: &str = "said";
 }
 
-/// What is kept of a seat beside its answers.
+/// What is kept about a seat besides its answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// The step it belongs to, from 0.
     pub step: u32,
     /// What it is ([`note`]).
     pub kind: String,
-    /// The text; bytes that are no UTF-8 are replaced.
+    /// The text; bytes that are not UTF-8 are replaced.
     pub text: String,
 }
 
-/// What stands at the end of a replay, as JSON.
+/// The end of a replay, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
     /// How many steps were played.
     pub steps: u32,
-    /// How the match ended; none when it was stopped or void.
+    /// How the match ended; none if it was stopped or void.
     pub outcome: Option<Outcome>,
     /// The hash of the last state, in hexadecimal.
     pub state: String,
     /// The hash over header and steps, in hexadecimal.
     pub chain: String,
-    /// What the bots did wrong as programs, and anything else worth saying; free form.
+    /// What the bots did wrong as programs, and anything else worth recording; free form.
     #[serde(default)]
     pub facts: serde_json::Value,
 }
 
-/// A replay that was read.
+/// A replay as read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// The header.
@@ -153,7 +153,7 @@ pub struct Replay {
     pub timing: BTreeMap<(u32, Seat), Timing>,
     /// The private notes by seat.
     pub notes: BTreeMap<Seat, Vec<Note>>,
-    /// The end; none when the file is cut off.
+    /// The end; none if the file is cut off.
     pub end: Option<End>,
     /// The hash over header and steps, as computed while reading.
     pub chain: u64,

@@ -1,5 +1,5 @@
-//! Opening files that anybody may have put there: a pipe would never end and may hang at once, a device may
-//! do something when it is opened.
+//! Opens files that anybody may have put there: a pipe would never end and may block at once, and opening a
+//! device may have side effects.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
@@ -16,7 +16,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     regular(&std::fs::metadata(path)?)?;
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let file = OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path)?;
-    // Somebody may have put another one there since.
+    // The file may have been replaced since.
     regular(&file.metadata()?)?;
     Ok(file)
 }
@@ -33,7 +33,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         return Err(too_large());
     }
     let mut content = Vec::with_capacity(length as usize);
-    // It may grow while it is read.
+    // It may grow while being read.
     file.take(most + 1).read_to_end(&mut content)?;
     if content.len() as u64 > most { Err(too_large()) } else { Ok(content) }
 }

@@ -1,8 +1,8 @@
 //! The replay format (`docs/replay-format.md`): seed, rules, map and every answer, so that a match
-//! can be computed again and checked; beside them, convenience that can be removed.
+//! can be computed again and checked; beside them, conveniences that can be removed.
 //!
-//! A file is a list of chunks behind a magic. Chunks are written as the match goes; a file that
-//! was cut off is readable up to its last whole chunk. What belongs to one seat alone lies in
+//! A file is a magic followed by a list of chunks. Chunks are written as the match goes; a file
+//! that was cut off is readable up to its last whole chunk. What belongs to one seat alone is in
 //! private chunks, outside the hash chain.
 
 #![forbid(unsafe_code)]

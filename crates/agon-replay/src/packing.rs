@@ -1,4 +1,4 @@
-//! zstd frames: by the library in C where it can be built, by one in Rust in a module of WebAssembly. Both read the same.
+//! zstd frames: by the C library natively, by a Rust library in a WebAssembly module. Each reads the other's frames.
 
 #[cfg(not(target_family = "wasm"))]
 pub use native::{pack, unpack};
@@ -12,11 +12,11 @@ mod native {
 
     use crate::chunk::LARGEST;
 
-    /// A frame may look back this far at most, as a power of two: no farther than a chunk is long.
+    /// The farthest a frame may look back, as a power of two: no farther than a chunk is long.
     const LARGEST_WINDOW: u32 = LARGEST.ilog2();
 
     thread_local! {
-        /// Setting up a compressor costs more than compressing a short match: each thread keeps one.
+        /// Setting up a compressor costs more than compressing a short match, so each thread keeps one.
         static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
     }
 
@@ -31,7 +31,7 @@ mod native {
         })
     }
 
-    /// Unpacks one frame; a byte more than `length` is enough to see that there are too many.
+    /// Unpacks one frame; one byte more than `length` is enough to see that it is too long.
     pub fn unpack(stored: &[u8], length: u64) -> Option<Vec<u8>> {
         let mut frame = zstd::stream::read::Decoder::with_buffer(stored).ok()?.single_frame();
         frame.window_log_max(LARGEST_WINDOW).ok()?;
@@ -54,7 +54,7 @@ mod pure {
         Ok(compress_to_vec(raw, CompressionLevel::Fastest))
     }
 
-    /// Unpacks one frame; a byte more than `length` is enough to see that there are too many.
+    /// Unpacks one frame; one byte more than `length` is enough to see that it is too long.
     pub fn unpack(mut stored: &[u8], length: u64) -> Option<Vec<u8>> {
         let mut raw = Vec::new();
         let mut frame = StreamingDecoder::new(&mut stored).ok()?;
@@ -68,7 +68,7 @@ mod pure {
 mod tests {
     use super::*;
 
-    /// Texts of several sizes and kinds: empty, short, all alike, hard to pack, more than one block.
+    /// Texts of several sizes and kinds: empty, short, uniform, hard to pack, longer than one block.
     fn texts() -> Vec<Vec<u8>> {
         let mut noise = 1_u64;
         let mut random = || {
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn no_more_is_unpacked_than_a_byte_too_many() {
         let packed = native::pack(&vec![7; 200_000]).unwrap();
-        // What is left over of the frame makes it none at all, or it is one byte too long: either is refused above.
+        // What is left of the frame is either no frame, or one byte too long: both are refused above.
         assert!(pure::unpack(&packed, 1_000).is_none_or(|raw| raw.len() == 1_001));
     }
 
@@ -125,7 +125,7 @@ mod tests {
                 assert!(raw.is_none_or(|raw| raw.len() <= text.len() + 1));
             }
         }
-        // Flips inside a raw block give other bytes of the same length: most, but by no means all, are noticed.
+        // Flips inside a raw block give other bytes of the same length: most, but not all, are noticed.
         assert!(refused > 0, "none of {tried} broken frames was refused");
     }
 }

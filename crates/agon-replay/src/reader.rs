@@ -1,4 +1,4 @@
-//! Reading a replay. The bytes are hostile: everything is bounded, and nothing panics.
+//! Reads a replay. The bytes may be hostile: everything is bounded, and nothing panics.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::chunk::{self, Stop, tag};
 use crate::{End, Header, MAGIC, Note, Replay, Timing, steps};
 
-/// No replay is larger than this, unpacked.
+/// The largest size of a replay, unpacked.
 pub const LARGEST: usize = 256 << 20;
-/// No replay has more steps, answers, times, notes and JSON values than this, all together. Each takes much
+/// Upper limit on the steps, answers, times, notes and JSON values of a replay, all together. Each takes much
 /// more memory than the byte or two it may be packed in.
 pub const MOST_ITEMS: usize = 2 << 20;
 
-/// Why a file is not a replay that can be read.
+/// Why a file cannot be read as a replay.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReplayError {
-    /// Something else.
+    /// Not a replay.
     #[error("this is not a replay of agon (it begins with other bytes)")]
     Foreign,
     /// Of a later format.
@@ -34,7 +34,7 @@ impl Replay {
     /// Reads a replay. One that was cut off is read as far as it goes, and has no end.
     ///
     /// # Errors
-    /// When the bytes are no replay, or damaged.
+    /// When the bytes are not a replay, or are damaged.
     pub fn read(bytes: &[u8]) -> Result<Self, ReplayError> {
         let damaged = |why: &str| ReplayError::Damaged(why.to_owned());
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
@@ -52,7 +52,7 @@ impl Replay {
         items.take(values(&first)).ok_or_else(|| damaged(TOO_MANY))?;
         let header: Header = serde_json::from_slice(&first)
             .map_err(|error| ReplayError::Damaged(format!("its header cannot be read: {error}")))?;
-        // Everybody takes what belongs to a seat by its number.
+        // Everything belonging to a seat is looked up by its number.
         let seats = header.seats.len();
         if seats != usize::from(header.recipe.seats) || !(1..=usize::from(Seat::MAX)).contains(&seats) {
             return Err(ReplayError::Damaged(format!(
@@ -91,7 +91,7 @@ impl Replay {
                 tag::TIMING => read_timing(raw, seats, &mut items, &mut replay.timing),
                 tag::NOTES => read_notes(raw, seats, &mut items, &mut replay.notes),
                 tag::END => read_end(raw, seats, &mut items).map(|end| replay.end = Some(end)),
-                // A later program may write more kinds of convenience.
+                // A later program may write more kinds of conveniences.
                 _ => Some(()),
             };
             if read.is_none() && items.0 == 0 {
@@ -107,10 +107,10 @@ impl Replay {
         }
     }
 
-    /// Plays a step, from 0, and compares the state it leads to with the recorded one.
+    /// Plays a step, counted from 0, and compares the resulting state with the recorded one.
     ///
     /// # Errors
-    /// What is wrong, in words that begin with the moment: the step cannot be played, or leads elsewhere.
+    /// What is wrong, starting with the moment: the step cannot be played, or leads to another state.
     pub fn play_step(&self, step: usize, session: &mut dyn Session) -> Result<(), String> {
         let moment = session.moment();
         let Some(step) = self.steps.get(step) else { return Err(format!("{moment}: it is not recorded")) };
@@ -121,8 +121,8 @@ impl Replay {
         }
     }
 
-    /// What its end says otherwise than its answers do; none when there is no end, or nothing is wrong with it.
-    /// `state` and `outcome` are those that the answers lead to.
+    /// What in its end contradicts its answers; none if there is no end, or nothing is wrong with it. `state` and
+    /// `outcome` are those the answers lead to.
     pub fn wrong_end(&self, state: u64, outcome: Option<&Outcome>) -> Option<&'static str> {
         let end = self.end.as_ref()?;
         let is = |recorded: &str, hash: u64| recorded == format!("{hash:016x}");
@@ -140,8 +140,8 @@ impl Replay {
         Some(wrong)
     }
 
-    /// Whether the outcome is the recorded one. A match that is void has none; the reason is words for people,
-    /// which another version of the program may put otherwise.
+    /// Whether the outcome is the recorded one. A void match has none; the reason is not compared, because it is
+    /// text for people that another version of the program may word differently.
     fn same_outcome(&self, end: &End, own: Option<&Outcome>) -> bool {
         let Some(recorded) = &end.outcome else { return own.is_none() || end.facts["void"].is_string() };
         let our_words = self.header.program.split([',', ' ']).nth(1) == Some(env!("CARGO_PKG_VERSION"));
@@ -156,14 +156,14 @@ impl Replay {
     }
 }
 
-/// What is said of a replay with more than [`MOST_ITEMS`].
+/// The message for a replay with more than [`MOST_ITEMS`].
 const TOO_MANY: &str = "it holds more than 2,097,152 steps, answers, times, notes and values";
 
 /// How many more items may be read.
 pub struct Items(pub usize);
 
 impl Items {
-    /// Takes `count` of them; none when there are not so many left.
+    /// Takes `count` of them; none if fewer are left.
     pub fn take(&mut self, count: usize) -> Option<()> {
         let left = self.0.checked_sub(count);
         self.0 = left.unwrap_or(0);
@@ -171,12 +171,13 @@ impl Items {
     }
 }
 
-/// No JSON text has more values than this (and a first one): each but the first stands behind one of these signs.
+/// Upper limit on the values in a JSON text, besides the first: each of the others follows one of these
+/// characters.
 fn values(json: &[u8]) -> usize {
     json.iter().filter(|sign| b",[{:".contains(sign)).count()
 }
 
-/// A seat of a match of `seats`.
+/// A seat of a match with `seats` seats.
 fn seat_of(seat: u8, seats: usize) -> Option<Seat> {
     (usize::from(seat) < seats).then(|| Seat::new(seat))
 }
@@ -217,7 +218,7 @@ fn read_notes(
     Some(())
 }
 
-/// An end has a score and a rank for each seat, or no outcome.
+/// Reads an end: it has a score and a rank for each seat, or no outcome.
 fn read_end(raw: &[u8], seats: usize, items: &mut Items) -> Option<End> {
     items.take(values(raw))?;
     let end: End = serde_json::from_slice(raw).ok()?;

@@ -1,4 +1,4 @@
-//! Files in which the originals recorded matches: as they are, or packed with gzip.
+//! Files of matches recorded by the originals: plain, or packed with gzip.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::file;
 /// A record larger than this, packed or unpacked, is refused.
 pub const LARGEST: u64 = 512 << 20;
 
-/// The content of a file, unpacked when it is gzip; of one that was cut, what is there.
+/// The content of a file, unpacked if it is gzip; if that was cut off, what is there.
 ///
 /// # Errors
 /// When the file cannot be read, is damaged, or is larger than [`LARGEST`].
@@ -16,7 +16,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     unpacked(file::read(path, LARGEST)?)
 }
 
-/// The content of a file with these bytes: unpacked, when they are gzip.
+/// The content of a file with these bytes, unpacked if they are gzip.
 ///
 /// # Errors
 /// When they are damaged, or more than [`LARGEST`].

@@ -1,4 +1,4 @@
-//! Taking out of a replay what belongs to single seats.
+//! Removes from a replay what belongs to single seats.
 
 use agon_game::pack::Reader;
 use agon_game::{Answer, PackedAnswer, Seat};
@@ -10,7 +10,7 @@ use crate::reader::Items;
 use crate::steps::{self, Columns};
 use crate::{End, LARGEST, MAGIC, MOST_ITEMS, Replay, ReplayError};
 
-/// What was taken out.
+/// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Redacted {
     /// Private notes.
@@ -19,12 +19,12 @@ pub struct Redacted {
     pub sentences: usize,
 }
 
-/// The replay in `bytes` without what belongs to the seats that are not in `keep`. `public` is what of an order
-/// all may read, none when that is the whole of it: only the game knows. Header, times and moves stay, so that
-/// it verifies as before.
+/// The replay in `bytes` without what belongs to the seats that are not in `keep`. `public` returns the part of
+/// an order that everybody may read, none if that is all of it: only the game knows. Header, times and moves
+/// stay, so that it still verifies.
 ///
 /// # Errors
-/// When the bytes are no replay, or damaged.
+/// When the bytes are not a replay, or are damaged.
 pub fn redact(
     bytes: &[u8],
     keep: &[Seat],
@@ -47,7 +47,7 @@ pub fn redact(
         let start = bytes.len() - reader.left();
         let chunk = match chunk::read(&mut reader, LARGEST) {
             Ok(chunk) => chunk,
-            // What was cut off stays cut off.
+            // A replay that was cut off stays cut off.
             Err(Stop::End | Stop::Cut) => return Ok((out, redacted)),
             Err(Stop::Damaged(why)) => return Err(ReplayError::Damaged(why.to_owned())),
         };
@@ -84,19 +84,19 @@ pub fn redact(
                 let mut end: End = serde_json::from_slice(&chunk.raw)
                     .map_err(|error| ReplayError::Damaged(format!("its end cannot be read: {error}")))?;
                 redacted.sentences += redact_faults(&mut end.facts, keep);
-                // One that was altered must not become a good one.
+                // An altered replay must not become a good one.
                 if end.chain == format!("{:016x}", whole.chain) {
                     end.chain = format!("{chain:016x}");
                 }
                 put(&mut out, tag::END, &serde_json::to_vec(&end).unwrap_or_default());
             }
-            // Private notes of others, and what a later program may have written: nobody knows whose it is.
+            // Private notes of other seats, and what a later program may have written: nobody knows whose it is.
             _ => {}
         }
     }
 }
 
-/// Takes out of an answer what its bot said to its author alone; none when there was nothing.
+/// Removes from an answer what its bot said to its author alone; none if there was nothing.
 fn silence(answer: &mut PackedAnswer, public: &dyn Fn(&[u8]) -> Option<Vec<u8>>) -> Option<()> {
     match answer {
         Answer::Malformed { why, .. } => (!std::mem::take(why).is_empty()).then_some(()),
@@ -109,7 +109,7 @@ fn is_kept(seat: u8, keep: &[Seat]) -> bool {
     keep.iter().any(|kept| kept.index() == usize::from(seat))
 }
 
-/// Empties the sentences of the other seats' faults. How many there were.
+/// Empties the sentences of the other seats' faults and returns how many there were.
 fn redact_faults(facts: &mut Value, keep: &[Seat]) -> usize {
     let mut count = 0;
     for fault in facts.get_mut("faults").and_then(Value::as_array_mut).into_iter().flatten() {

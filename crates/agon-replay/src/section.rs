@@ -1,7 +1,7 @@
-//! A step of a replay as a section of a spec file: the position, the answers, and what came of them.
+//! A step of a replay as a section of a spec file: the position, the answers, and their effects.
 //!
-//! Such a section is a test as soon as it lies in a game's `spec/` folder (`crates/agon-testkit/src/spec.rs`). It begins
-//! in the very position, and expects all that the step changed; whoever keeps it takes out what its rule does not decide.
+//! Such a section is a test as soon as it is in a game's `spec/` folder (`crates/agon-testkit/src/spec.rs`). It begins in
+//! that very position and expects everything the step changed; whoever keeps it removes what its rule does not decide.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -12,13 +12,13 @@ use agon_spec::{MapSpec, MatchSpec, RulesSpec};
 
 use crate::Replay;
 
-/// No more changes of the scene, and no more events, are expected.
+/// Upper limit on the scene changes and on the events that are expected.
 const MOST_FACTS: usize = 60;
-/// So many digits of a position stand in a line.
+/// Digits of a position per line.
 const DIGITS: usize = 96;
 
-/// Step `step` of a replay, from 1, as a section; `session` has its match at the start. `rule` is the id it is about;
-/// none, or none in it, for the rule of the first order that the step rejected.
+/// Step `step` of a replay, from 1, as a section; `session` is at the start of its match. `rule` is the rule id it is
+/// about; if none or empty, the rule of the first order the step rejected.
 ///
 /// # Errors
 /// A sentence for people: no such step, no rule, or a match that cannot be computed again.
@@ -58,12 +58,12 @@ pub fn section(
     Ok(format!("## {rule} {moment}\n\nFrom a match of {who}.\n\n{text}"))
 }
 
-/// The position, drawn for people and told to the runner.
+/// The position, drawn for people and described for the runner.
 fn position(session: &dyn Session) -> Result<String, String> {
     let recipe = session.recipe();
     let mut text = String::new();
     let mut block = |kind: &str, content: &str| {
-        // Three backquotes at the start of a line would end it.
+        // Three backquotes at the start of a line would close the block.
         let content = content.replace("\n```", "\n ```");
         write!(text, "```{kind}\n{}\n```\n", content.trim_end_matches('\n')).expect("writing to a string");
     };
@@ -116,12 +116,12 @@ fn orders(session: &mut dyn Session, answers: &[(Seat, PackedAnswer)]) -> String
     text + "```\n"
 }
 
-/// How long an answer took, where the rules count it.
+/// How long an answer took, if the rules count it.
 fn after(think_ms: u32) -> String {
     if think_ms == 0 { String::new() } else { format!("(after {think_ms} ms) ") }
 }
 
-/// An order as a message; as its bytes where the message would not be heard as this order again.
+/// An order as a message; as its bytes if the message would not be heard as the same order.
 fn spoken(session: &mut dyn Session, seat: Seat, order: &[u8]) -> String {
     let mut message = Vec::new();
     if session.say(seat, order, &mut message)
@@ -148,7 +148,7 @@ fn is_heard(session: &mut dyn Session, seat: Seat, message: &str, order: &[u8]) 
     false
 }
 
-/// What came of the step: what was refused, what happened, what is different, and whether the match goes on.
+/// The effects of the step: what was refused, what happened, what changed, and whether the match goes on.
 fn facts(session: &dyn Session, answers: &[(Seat, PackedAnswer)], before: &[String]) -> String {
     let malformed = answers.iter().filter(|(_, answer)| matches!(answer, Answer::Malformed { .. }));
     let mut facts: Vec<String> = malformed.map(|(seat, _)| format!("{seat} malformed")).collect();

@@ -1,9 +1,9 @@
-//! The content of a steps chunk: columns, because like packs well with like.
+//! The content of a steps chunk: columns, because similar data packs better together.
 //!
-//! `count`, then one column after the other, each with its length in bytes before it:
-//! seats (a varint bit set a step), kinds (a varint an answer), times (a varint an answer, in
-//! milliseconds; empty where time is not played), orders (the bytes, one after the other),
-//! checks (four bits a step, the lower half of a byte first).
+//! `count`, then the columns one after another, each preceded by its length in bytes: seats (a varint bit set
+//! per step), kinds (a varint per answer), times (a varint per answer, in milliseconds; empty if time is not
+//! played), orders (the bytes, one after another), checks (four bits per step, the lower half of a byte
+//! first).
 
 use agon_game::pack::{Reader, put_bytes, put_varint};
 use agon_game::{Absence, Answer, PackedAnswer, Seat, Seats};
@@ -22,7 +22,7 @@ pub struct Columns {
     checks: Vec<u8>,
 }
 
-// Kinds of answers. From `GIVEN` on, the kind also says how many bytes the order has.
+// Kinds of answers. From `GIVEN` on, the kind also gives the length of the order in bytes.
 const TIMED_OUT: u64 = 0;
 const GONE: u64 = 1;
 const NEVER_STARTED: u64 = 2;
@@ -30,17 +30,17 @@ const MALFORMED: u64 = 3;
 const GIVEN: u64 = 4;
 
 impl Columns {
-    /// How many bytes there are.
+    /// The number of bytes held.
     pub fn len(&self) -> usize {
         self.seats.len() + self.kinds.len() + self.times.len() + self.orders.len() + self.checks.len()
     }
 
-    /// How many steps there are.
+    /// The number of steps held.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether there is no step.
+    /// Whether there are no steps.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -75,7 +75,7 @@ impl Columns {
         self.count += 1;
     }
 
-    /// Moves the content of a chunk into `out` and begins anew.
+    /// Moves the content of a chunk into `out` and starts anew.
     pub fn take(&mut self, out: &mut Vec<u8>) {
         out.clear();
         put_varint(out, std::mem::take(&mut self.count));
@@ -87,7 +87,7 @@ impl Columns {
     }
 }
 
-/// Reads the content of a chunk of a match of `players` seats and appends its steps. None when it is damaged,
+/// Reads the content of a chunk of a match of `players` seats and appends its steps. None if it is damaged,
 /// or holds more steps and answers than `items` allows.
 pub fn read(raw: &[u8], timed: bool, players: usize, items: &mut Items, steps: &mut Vec<Step>) -> Option<()> {
     let mut reader = Reader::new(raw);

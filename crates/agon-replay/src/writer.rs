@@ -12,9 +12,9 @@ use crate::{End, Header, LARGEST, MAGIC, Timing};
 
 /// Times and notes are written out when they reach this many bytes.
 const ENOUGH: usize = 64 << 10;
-/// Steps are written out by themselves when they are so many, or so many bytes: of a file that is cut off no more of them are lost.
+/// Steps are written out once there are this many, or this many bytes of them: no more than that is lost if the file is cut off.
 const STEPS: (u64, usize) = (128, 1 << 10);
-/// So many bytes of notes are kept, so that bots that say much do not make a replay too large to be read.
+/// Upper limit on the bytes of notes kept, so that talkative bots do not make a replay too large to be read.
 const MOST_NOTES: usize = LARGEST / 2;
 
 /// Writes a replay.
@@ -25,7 +25,7 @@ pub struct Writer<W: Write> {
     step: u32,
     timing: Vec<u8>,
     notes: Vec<Vec<u8>>,
-    /// How many more bytes of notes are kept.
+    /// How many more bytes of notes may be kept.
     room: usize,
     chain: u64,
     raw: Vec<u8>,
@@ -33,7 +33,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a replay.
+    /// Starts a replay.
     ///
     /// # Errors
     /// Those of `to`.
@@ -56,8 +56,8 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Keeps a note of `seat` for the step that is written next. When there were too many, the last one says
-    /// so, and no more are kept.
+    /// Keeps a note of `seat` for the step that is written next. When there are too many, the last one says so, and no more are
+    /// kept.
     pub fn note(&mut self, seat: Seat, kind: &str, text: &str) {
         if self.room == 0 {
             return;
@@ -109,7 +109,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes out all that is held back, so that a reader finds it even if nothing follows.
+    /// Writes out everything held back, so that a reader finds it even if nothing follows.
     ///
     /// # Errors
     /// Those of the file.
@@ -129,7 +129,7 @@ impl<W: Write> Writer<W> {
         self.to.flush()
     }
 
-    /// Ends the replay. `end` is completed with the number of steps and the chain.
+    /// Ends the replay, adding the number of steps and the chain to `end`.
     ///
     /// # Errors
     /// Those of the file.

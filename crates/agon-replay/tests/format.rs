@@ -1,4 +1,4 @@
-//! What is written comes back; what is cut, altered or foreign is read as far as it is true.
+//! What is written comes back; what is cut, altered or foreign is read only as far as it is true.
 
 use agon_game::{Absence, Answer, Outcome, PackedAnswer, Recipe, Seat};
 use agon_replay::{End, Header, Replay, ReplayError, SeatInfo, Timing, Writer};
@@ -166,7 +166,7 @@ fn what_belongs_to_a_seat_can_be_taken_out() {
             "nothing is left"
         );
     }
-    // One that was cut off stays readable as far as it went.
+    // A replay that was cut off stays readable as far as it went.
     let (cut, _) = agon_replay::redact(&whole[..whole.len() - 3], &[], &|_| None).expect("a cut replay");
     assert!(Replay::read(&cut).expect("a cut replay").end.is_none());
 }
@@ -186,7 +186,7 @@ fn what_an_order_says_to_its_author_alone_can_be_taken_out() {
     assert_eq!(Replay::read(&altered).expect("it can be read").end.expect("an end").chain, "0".repeat(16));
 }
 
-/// The replay with another end.
+/// The replay with a changed end.
 fn rewritten(whole: &[u8], change: impl Fn(&mut End)) -> Vec<u8> {
     let mut end = Replay::read(whole).expect("a good replay").end.expect("an end");
     change(&mut end);
@@ -198,7 +198,7 @@ fn rewritten(whole: &[u8], change: impl Fn(&mut End)) -> Vec<u8> {
     bytes
 }
 
-/// Appends a chunk; `claims` is the size it says it has, where that is not the true one.
+/// Appends a chunk; `claims` is the size it claims, if not the true one.
 fn chunk(bytes: &mut Vec<u8>, tag: u8, raw: &[u8], claims: Option<u64>) {
     let packed = zstd::bulk::compress(raw, 3).expect("memory");
     framed(bytes, tag, &packed, claims.unwrap_or(raw.len() as u64));
@@ -246,15 +246,15 @@ fn what_unpacks_to_very_much_is_refused() {
     (0..5).for_each(|_| framed(&mut bytes, b'Z', &zeros, CHUNK as u64));
     assert!(bytes.len() < 64 << 10, "the file is small: {}", bytes.len());
     assert!(why(&bytes).contains("more than 256 MiB"), "{}", why(&bytes));
-    // One that says it is small.
+    // A chunk that claims to be small.
     let mut bytes = begun();
     framed(&mut bytes, b'Z', &zeros, 10);
     assert!(why(&bytes).contains("cannot be unpacked"), "{}", why(&bytes));
-    // One that says it is larger than any.
+    // A chunk that claims to be larger than allowed.
     let mut bytes = begun();
     framed(&mut bytes, b'Z', &zeros, CHUNK as u64 + 1);
     assert!(why(&bytes).contains("impossible size"), "{}", why(&bytes));
-    // One that wants a large window.
+    // A chunk that asks for a large window.
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).expect("memory");
     encoder.window_log(27).expect("a window");
     encoder.include_contentsize(false).expect("a flag");
@@ -262,7 +262,7 @@ fn what_unpacks_to_very_much_is_refused() {
     let mut bytes = begun();
     framed(&mut bytes, b'Z', &encoder.finish().expect("memory"), 10);
     assert!(why(&bytes).contains("cannot be unpacked"), "{}", why(&bytes));
-    // Something behind the frame.
+    // Extra bytes behind the frame.
     let mut bytes = begun();
     let frame = zstd::bulk::compress(&[7; 10], 3).expect("memory");
     framed(&mut bytes, b'Z', &[&frame[..], b"more"].concat(), 10);

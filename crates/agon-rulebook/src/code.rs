@@ -1,13 +1,13 @@
-//! The code side: which item a comment with a rule id belongs to.
+//! The code side: finds the item that a comment with a rule id belongs to.
 //!
-//! The sources are formatted by rustfmt, so that indentation tells what stands inside what.
+//! The sources are formatted by rustfmt, so indentation shows what is nested in what.
 
 use crate::ids;
 
 /// A place in a game's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file, as the game's folder has it: `src/shoot.rs`.
+    /// The file, relative to the game's folder: `src/shoot.rs`.
     pub path: &'static str,
     /// The line, from 1.
     pub line: usize,
@@ -19,8 +19,8 @@ pub struct Place {
 
 /// The items of a source file whose comments name `id`, each once, in order.
 ///
-/// A comment before an item belongs to it; one inside an item belongs to the item around it. A comment
-/// at the head of a file (`//!`) belongs to no item, and code that only mentions an id as text decides nothing.
+/// A comment before an item belongs to it; one inside an item belongs to the item around it. A comment at the
+/// head of a file (`//!`) belongs to no item, and code that only mentions an id in a string does not count.
 pub fn places(path: &'static str, text: &str, id: &str) -> Vec<Place> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found: Vec<Place> = Vec::new();
@@ -49,7 +49,7 @@ fn item_of<'a>(lines: &[&'a str], number: usize) -> Option<(&'a str, String)> {
     };
     let whole_line = lines[number].trim_start().starts_with("//");
     let below = lines[number..].iter().find(|line| !is_attached(line)).filter(|_| whole_line);
-    // The item below, or the nearest around it: the first above that is indented less.
+    // The item below, or the nearest one around it: the first above with less indentation.
     let mut indent = indent_of(lines[number]) + 1;
     let mut name: Option<(&str, String)> = None;
     let mut see = |line: &'a str| {
@@ -77,7 +77,7 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The keyword and the name of what a line declares: `fn` and `damage`, `impl` and `Shot`.
+/// The keyword and name that a line declares: `fn` and `damage`, `impl` and `Shot`.
 fn declared(line: &str) -> Option<(&str, &str)> {
     let mut rest = line.trim_start();
     loop {

@@ -1,8 +1,7 @@
 //! Every rule can be found: in the rulebook, in the code, in a spec section.
 //!
-//! In `RULES.md` a rule is a paragraph or list item that begins with its id in bold: `**CW-SHOOT-3** ...`.
-//! In the code its id stands in a comment of the item that decides it. In `spec/` it is the first word of a
-//! heading.
+//! In `RULES.md` a rule is a paragraph or list item that begins with its id in bold: `**CW-SHOOT-3** ...`. In the
+//! code its id is in a comment of the item that decides it. In `spec/` it is the first word of a heading.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +14,7 @@ pub use agon_game::is_rule_id as is_id;
 pub use code::{Place, places};
 pub use page::{Rule, rules, sections};
 
-/// The ids that stand in `text`, each once, in order.
+/// The ids in `text`, each once, in order.
 pub fn ids(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
@@ -27,7 +26,7 @@ pub fn ids(text: &str) -> Vec<&str> {
     found
 }
 
-/// A rule with everything that is known of it.
+/// A rule with everything known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
     /// The rule.
@@ -38,7 +37,7 @@ pub struct Explained {
     pub tested: Vec<Place>,
 }
 
-/// The rule called `id` of a game, with the places that decide and prove it; none when the game has no such rule.
+/// The rule `id` of a game, with the places that decide and prove it; none if the game has no such rule.
 pub fn explain(info: &GameInfo, id: &str) -> Option<Explained> {
     let rule = rules(info.rulebook).into_iter().find(|rule| rule.id == id)?;
     let below = |folder: &'static str| info.sources.iter().filter(move |(path, _)| path.starts_with(folder));
@@ -49,8 +48,8 @@ pub fn explain(info: &GameInfo, id: &str) -> Option<Explained> {
     Some(Explained { rule, decided, tested })
 }
 
-/// Checks that rulebook, code and spec files name the same rules, and that each rule is decided in an item
-/// with a name and proved in a spec section.
+/// Checks that rulebook, code and spec files name the same rules, and that each rule is decided in a named item
+/// and proved in a spec section.
 ///
 /// # Panics
 /// With a list of what is missing where.

@@ -9,7 +9,8 @@ use crate::{Place, is_id};
 pub struct Rule {
     /// Its id: `CW-SHOOT-3`.
     pub id: String,
-    /// Its text as plain words, without the id. Tables and lists that belong to it follow, a line a row.
+    /// Its text as plain words, without the id. Tables and lists that belong to it follow, one line per
+    /// row.
     pub text: String,
     /// The heading it stands under.
     pub heading: String,
@@ -17,12 +18,13 @@ pub struct Rule {
 
 /// The rules of a rulebook, in its order.
 ///
-/// A rule begins where a paragraph begins with an id in bold, and ends before the next rule or heading.
+/// A rule begins at a paragraph that starts with an id in bold, and ends before the next rule or
+/// heading.
 pub fn rules(rulebook: &str) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
     let mut heading = String::new();
     let (mut in_heading, mut in_rule) = (false, false);
-    // The words in bold that open a paragraph, while they are read.
+    // The bold words that open a paragraph, while they are being read.
     let (mut opening, mut fresh) = (None::<String>, false);
     for event in Parser::new_ext(rulebook, Options::ENABLE_TABLES) {
         match event {

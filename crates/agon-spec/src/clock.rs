@@ -11,38 +11,38 @@ use serde::{Deserialize, Serialize};
 pub struct Clock {
     /// Whether there is a limit at all.
     pub limited: bool,
-    /// Limits are multiplied by this.
+    /// Factor applied to the limits.
     pub scale: f64,
-    /// No limit for an answer is longer than this.
+    /// Upper limit on the limit of a single answer.
     pub cap: Option<Duration>,
-    /// What all answers of a seat in one match may take together, by the time that is charged to it; `scale` does not
-    /// lengthen it. None for as long as the limits of the answers allow.
+    /// Upper limit on the charged time of all answers of a seat in one match; `scale` does not lengthen it. None for
+    /// as long as the limits of the answers allow.
     pub total: Option<Duration>,
-    /// A tolerance of 50 ms that may be used twice: what the Cultist Wars site does since 2026.
+    /// A tolerance of 50 ms that may be used twice, as on the Cultist Wars site since 2026.
     pub tolerant: bool,
 }
 
-/// How much later than the limit an answer may come under [`Clock::tolerant`].
+/// How far past the limit an answer may come under [`Clock::tolerant`].
 pub const TOLERANCE: Duration = Duration::from_millis(50);
-/// How often it may.
+/// How often an answer may be that late.
 pub const TOLERATED: u32 = 2;
 
 impl Clock {
-    /// The rulebook's limits, as the original kept them.
+    /// The rulebook's limits, as the original applied them.
     pub const ORIGINAL: Self = Self { limited: true, scale: 1.0, cap: None, total: None, tolerant: false };
 
-    /// The limit for an answer whose limit in the rulebook is `limit_ms`; none for no limit.
+    /// The limit for an answer whose rulebook limit is `limit_ms`; none for no limit.
     pub fn limit(&self, limit_ms: u32) -> Option<Duration> {
         let cap = |limit: Duration| self.cap.map_or(limit, |cap| limit.min(cap));
         self.limit_to_connect(limit_ms).map(cap)
     }
 
-    /// The same for connecting, which is no answer: [`cap`](Self::cap) does not shorten it.
+    /// The same for connecting, which is not an answer: [`cap`](Self::cap) does not shorten it.
     pub fn limit_to_connect(&self, limit_ms: u32) -> Option<Duration> {
         self.limited.then(|| Duration::from_millis(u64::from(limit_ms)).mul_f64(self.scale))
     }
 
-    /// What a seat has for the whole match; none where that is not limited.
+    /// What a seat has for the whole match; none if that is not limited.
     pub fn in_all(&self) -> Option<Duration> {
         self.total.filter(|_| self.limited)
     }
@@ -66,7 +66,7 @@ impl fmt::Display for Clock {
     }
 }
 
-/// Words that are no clock's.
+/// The error for words that name no clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoClock;
 
@@ -121,8 +121,8 @@ pub fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The clock of a match that was played, as its file says it. Other programs and imported records say it in other
-/// words; these are kept as they are.
+/// The clock of a played match, as its file states it. Other programs and imported records use other words, which are
+/// kept unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum RecordedClock {
@@ -133,7 +133,7 @@ pub enum RecordedClock {
 }
 
 impl RecordedClock {
-    /// The clock by which limits are shown and matches are played again: the original one where the words name none.
+    /// The clock for showing limits and playing matches again: the original one if the words name none.
     pub fn clock(&self) -> Clock {
         match self {
             Self::Known(clock) => *clock,
@@ -143,7 +143,7 @@ impl RecordedClock {
 }
 
 impl From<String> for RecordedClock {
-    /// What is read is written again to the byte.
+    /// What is read is written back byte for byte.
     fn from(text: String) -> Self {
         match text.parse::<Clock>() {
             Ok(clock) if clock.to_string() == text => Self::Known(clock),

@@ -1,7 +1,7 @@
 //! A match described once: what is to be played, by whom, and under which clock.
 //!
-//! A [`MatchSpec`] comes from the command line, a journal, a replay's header or the form of the viewer, and goes
-//! on as itself. Its text form is the command that plays it ([`MatchSpec::command`]).
+//! A [`MatchSpec`] comes from the command line, a journal, a replay's header or the viewer's form, and is passed
+//! on unchanged. Its text form is the command that plays it ([`MatchSpec::command`]).
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,10 @@
-//! A match as it is asked for.
+//! A match as requested.
 
 use agon_game::{GameInfo, Recipe, RulesName};
 
 use crate::{Clock, Ponder};
 
-/// A match as it is asked for. Nothing is looked up yet: whether there is such a game, map or bot shows when it is
-/// made ready.
+/// A match as requested. Nothing is looked up yet: whether its game, map and bots exist shows when it is prepared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchSpec {
     /// The game's name.
@@ -31,7 +30,7 @@ pub struct MatchSpec {
 pub struct SeatSpec {
     /// The bot as users name it.
     pub bot: String,
-    /// The label somebody chose for it; none for the one that follows from its name.
+    /// A label chosen for it; none for the one derived from its name.
     pub label: Option<String>,
 }
 
@@ -43,7 +42,7 @@ pub enum RulesSpec {
     Default,
     /// A preset, or a file.
     Named(String),
-    /// These, whatever lies in files by now.
+    /// These rules, whatever the files say by now.
     Text {
         /// The name under which they are shown.
         name: String,
@@ -55,14 +54,14 @@ pub enum RulesSpec {
 /// Which map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum MapSpec {
-    /// The game's default: from the seed, or picked by the seed.
+    /// The game's default: made or picked by the seed.
     #[default]
     Default,
     /// Generated from the seed.
     Generated,
-    /// One by its name, or a file.
+    /// A map by name, or a file.
     Named(String),
-    /// This one, whatever lies in files by now.
+    /// This map, whatever the files say by now.
     Text {
         /// The name under which it is shown.
         name: String,
@@ -72,7 +71,7 @@ pub enum MapSpec {
 }
 
 impl From<&str> for MapSpec {
-    /// A map as one names it: `generate`, a name or a file; empty for the default.
+    /// A map as users name it: `generate`, a name or a file; empty for the default.
     fn from(name: &str) -> Self {
         match name {
             "" => Self::Default,
@@ -83,7 +82,7 @@ impl From<&str> for MapSpec {
 }
 
 impl From<&str> for RulesSpec {
-    /// Rules as one names them: a preset or a file; empty for the default.
+    /// Rules as users name them: a preset or a file; empty for the default.
     fn from(name: &str) -> Self {
         if name.is_empty() { Self::Default } else { Self::Named(name.to_owned()) }
     }
@@ -107,8 +106,8 @@ impl MatchSpec {
         }
     }
 
-    /// The match of a recipe, as one would ask for it: rules and map by their names where the game has them, else as
-    /// the recipe holds them.
+    /// The match of a recipe, as one would ask for it: rules and map by name if the game has them, otherwise as the
+    /// recipe holds them.
     pub fn of_recipe(info: &GameInfo, recipe: &Recipe, bots: impl IntoIterator<Item = String>) -> Self {
         let Recipe { rules_name, rules, map_name, map, seed, .. } = recipe;
         let mut own = Self { seed: Some(*seed), ..Self::new(info.name, bots) };
@@ -131,7 +130,7 @@ impl MatchSpec {
         own
     }
 
-    /// The words behind `agon play`; none when rules or map are known by their content only.
+    /// The arguments of `agon play`; none if rules or map are known only by their content.
     pub fn words(&self) -> Option<Vec<String>> {
         let mut options = Vec::new();
         let mut add = |name, value: &str| options.extend(option(name, value));
@@ -157,7 +156,7 @@ impl MatchSpec {
         })
     }
 
-    /// The options for the same rules and the same clock; none when the rules are known by their content only.
+    /// The options for the same rules and the same clock; none if the rules are known only by their content.
     pub fn conditions(&self) -> Option<Vec<String>> {
         let mut words = Vec::new();
         let mut add = |name, value: &str| words.extend(option(name, value));
@@ -190,14 +189,14 @@ impl MatchSpec {
         Some(words)
     }
 
-    /// The command that plays this match, as one can type it; none when rules or map are known by their content only.
+    /// The command line that plays this match; none if rules or map are known only by their content.
     pub fn command(&self) -> Option<String> {
         let words = self.words()?;
         shlex::try_join(["agon", "play"].into_iter().chain(words.iter().map(String::as_str))).ok()
     }
 }
 
-/// The words of an option. One without a value is a switch; a value that begins like an option is tied to its name.
+/// The words of an option. One without a value is a switch; a value that looks like an option is joined to its name.
 fn option(name: &str, value: &str) -> Vec<String> {
     match value {
         "" => vec![format!("--{name}")],
@@ -206,7 +205,7 @@ fn option(name: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// The preset as one asks for it: the first one is what the game plays anyway.
+/// The preset as one asks for it: the first is the game's default.
 pub fn preset(info: &GameInfo, name: String) -> RulesSpec {
     match info.presets.first() {
         Some(first) if first.name == name => RulesSpec::Default,

@@ -1,12 +1,12 @@
-//! An approximate inverse of the curvature of a likelihood, which makes conjugate gradients quick.
+//! An approximate inverse of the curvature of a likelihood, a preconditioner that makes conjugate gradients fast.
 //!
-//! Most games are between bots of about equal strength. In the order of strength their meetings are a narrow band beside
-//! the diagonal, which is factored exactly; meetings of bots far apart are left on the diagonal alone. So a chain of
-//! bots, along which plain conjugate gradients creep, is one step.
+//! Most games are between bots of about equal strength. In order of strength their meetings form a narrow band beside the
+//! diagonal, which is factored exactly; meetings of bots far apart enter only on the diagonal. A chain of bots, along which
+//! plain conjugate gradients creep, thus takes one step.
 
-/// So many places beside the diagonal are kept.
+/// How many places beside the diagonal are kept.
 const WIDTH: usize = 24;
-/// A pivot of less than this part of its diagonal is rounding: the last bot of a chain that nothing ties to the rest.
+/// A pivot below this part of its diagonal is rounding: the last bot of a chain that nothing ties to the rest.
 const LEAST: f64 = 1e-10;
 
 /// A factored band: `L D Lᵀ`.
@@ -19,8 +19,8 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// Factors the sum of `weight · (x_first - x_second)²` over `edges`, of which `diagonal` is the diagonal. `at` are
-    /// strengths, whose order is taken; rows of `fixed` bots are left out.
+    /// Factors the sum of `weight · (x_first - x_second)²` over `edges`, whose diagonal is `diagonal`. `at` are the strengths
+    /// that give the order; rows of `fixed` bots are left out.
     pub fn new(
         edges: impl Iterator<Item = (u32, u32, f64)>,
         diagonal: &[f64],
@@ -46,7 +46,7 @@ impl Band {
             let own = &mut done[place * WIDTH..];
             let whole = diagonal[order[place] as usize];
             if pivots[place] <= LEAST * whole {
-                // What it has in common with those behind it is rounding too. A bot whose games tell nothing stays where it is.
+                // What couples it to the rows behind is rounding too. A bot whose games give no information stays where it is.
                 own.fill(0.0);
                 pivots[place] = if whole > 0.0 { whole } else { f64::INFINITY };
             }
@@ -64,10 +64,10 @@ impl Band {
         Self { order, lower, pivots }
     }
 
-    /// Solves `L D Lᵀ x = right` for `N` right sides at once, each as if it were alone.
+    /// Solves `L D Lᵀ x = right` for `N` right-hand sides at once, each as if it were alone.
     pub fn solve<const N: usize>(&self, right: &[[f64; N]]) -> Vec<[f64; N]> {
         let bots = self.order.len();
-        // Room behind the end, so that every row is whole.
+        // Padding at the end, so that every row is whole.
         let mut y: Vec<[f64; N]> = self.order.iter().map(|&bot| right[bot as usize]).collect();
         y.resize(bots + WIDTH, [0.0; N]);
         for place in 0..bots {
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_band_is_solved_exactly() {
-        // A chain in an order that is not its own, one bot fixed.
+        // A chain of bots numbered out of order, with one bot fixed.
         let at = [3.0, 1.0, 0.0, 2.0, 9.0];
         let edges = [(1, 2, 2.0), (1, 3, 5.0), (0, 3, 1.0), (0, 4, 4.0)];
         let mut diagonal = [0.0; 5];

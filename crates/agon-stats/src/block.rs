@@ -39,10 +39,10 @@ impl Shape {
     }
 }
 
-/// The most points a block may have, so that a tally stays small.
+/// Upper limit on the points of a block, so that a tally stays small.
 pub const MOST_POINTS: u32 = 1 << 16;
 
-/// A finished block, seen from one bot.
+/// A finished block, from the viewpoint of one bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     /// A hash of where the block began: rules, map, state, and the bots in their seats.
@@ -53,7 +53,7 @@ pub struct Block {
     pub points: Vec<u32>,
 }
 
-/// A block that does not have the shape of the series.
+/// Why a block does not fit the series, or a shape or list of counts is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BlockError {
     /// Too few or too many games.
@@ -72,7 +72,7 @@ pub enum BlockError {
         /// What the block has.
         given: u32,
     },
-    /// A list of counts of the wrong length.
+    /// A list of counts with the wrong length.
     #[error("blocks of this shape have {expected} different results, not {given}")]
     Counts {
         /// What the shape says.
@@ -102,7 +102,7 @@ impl WinDrawLoss {
         self.wins + self.draws + self.losses
     }
 
-    /// The share of draws; nothing without games.
+    /// The share of draws; none without games.
     pub fn draw_ratio(&self) -> Option<f64> {
         (self.games() > 0).then(|| self.draws as f64 / self.games() as f64)
     }
@@ -114,12 +114,12 @@ pub struct Tally {
     shape: Shape,
     /// `counts[p]` blocks gave `p` points.
     counts: Vec<u64>,
-    /// The games inside; unknown when only the counts of blocks were given.
+    /// The games in the blocks; unknown if only counts of blocks were given.
     games: Option<WinDrawLoss>,
 }
 
 impl Tally {
-    /// No blocks yet.
+    /// An empty tally.
     ///
     /// # Errors
     /// When the shape has no points or too many.
@@ -133,11 +133,11 @@ impl Tally {
         }
     }
 
-    /// Blocks counted elsewhere: `counts[p]` of them gave `p` points. Which games of a pair were
-    /// drawn is not in these counts (a win and a loss look like two draws).
+    /// Blocks counted elsewhere: `counts[p]` of them gave `p` points. These counts do not say which
+    /// games of a pair were drawn (a win and a loss look like two draws).
     ///
     /// # Errors
-    /// When the list is not as long as the shape says.
+    /// When the list does not have the length the shape requires.
     pub fn from_counts(shape: Shape, counts: &[u64]) -> Result<Self, BlockError> {
         let mut tally = Self::new(shape)?;
         if counts.len() != tally.counts.len() {
@@ -171,10 +171,10 @@ impl Tally {
         Ok(())
     }
 
-    /// Whether the block has the shape of the series.
+    /// Checks that the block has the shape of the series.
     ///
     /// # Errors
-    /// When it has not.
+    /// When it does not.
     pub fn check(&self, block: &Block) -> Result<(), BlockError> {
         let Shape { games, points } = self.shape;
         if block.points.len() != games as usize {
@@ -196,12 +196,12 @@ impl Tally {
         &self.counts
     }
 
-    /// The games inside the blocks, where they are known.
+    /// The games in the blocks, if known.
     pub fn games(&self) -> Option<WinDrawLoss> {
         self.games
     }
 
-    /// How many blocks.
+    /// The number of blocks.
     pub fn blocks(&self) -> u64 {
         self.counts.iter().sum()
     }
@@ -221,8 +221,8 @@ impl Tally {
         Moments::of(self.counts.iter().enumerate().map(|(p, &count)| (self.score(p), count as f64)))
     }
 
-    /// Scores and counts with every count of nothing lifted to a thousandth of a block, so that no
-    /// result is held to be impossible only because it did not happen yet (as fishtest does).
+    /// Scores and counts with every zero count raised to a thousandth of a block, so that no result
+    /// is taken as impossible only because it has not happened yet (as fishtest does).
     pub(crate) fn lifted(&self) -> Vec<(f64, f64)> {
         let lift = |count: u64| if count == 0 { 1e-3 } else { count as f64 };
         self.counts.iter().enumerate().map(|(p, &count)| (self.score(p), lift(count))).collect()

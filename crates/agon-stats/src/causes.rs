@@ -1,16 +1,16 @@
-//! What stands with the losses of a bot more often than with its other matches, beyond noise.
+//! What goes with the losses of a bot more often than with its other matches, beyond noise.
 //!
-//! A **sign** is something that can be said of a match: it was on this map, a worker was missing by turn 40. A group is one
-//! sign or several together. Many groups are tried, so a few look telling by chance alone; [`found`] gives those that
-//! remain when that is taken into account, each with what it adds to those before it. `docs/statistics.md` says how.
+//! A **sign** is something that holds for a match or not: it was on this map, a worker was missing by turn 40. A group is one sign
+//! or several together. Many groups are tried, so a few look significant by chance alone; [`found`] returns those that remain when
+//! that is taken into account, each with what it adds to those before it. `docs/statistics.md` says how.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// A group that only says again what the groups before it say has a chance above this to look as it does.
+/// A group whose chance is above this after the groups before it only repeats what they say.
 const SAID: f64 = 0.05;
 
-/// Some of the matches, each by its number.
+/// Some of the matches, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Set(Vec<u64>);
 
@@ -24,17 +24,17 @@ impl Set {
         Self((0..count.div_ceil(64)).map(word).collect())
     }
 
-    /// How many.
+    /// The number of matches in it.
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
-    /// Whether a match is among them.
+    /// Whether it contains a match.
     pub fn has(&self, number: usize) -> bool {
         self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
@@ -53,49 +53,49 @@ impl Set {
     }
 }
 
-/// Matches of a bot, and which of them it lost.
+/// The matches of a bot, and which of them it lost.
 #[derive(Clone, Debug)]
 pub struct Outcomes {
-    /// Those that it lost.
+    /// The matches it lost.
     pub lost: Set,
     /// The block of each match: matches of one block share their luck.
     pub blocks: Vec<u64>,
 }
 
-/// Something that can be said of matches.
+/// Something that holds for a match or not.
 #[derive(Clone, Debug)]
 pub struct Sign {
-    /// Of which matches it is known whether it can be said.
+    /// The matches for which it is known whether the sign holds.
     pub known: Set,
-    /// Of which it can.
+    /// The matches for which it holds.
     pub holds: Set,
 }
 
-/// Signs that stand together with losses.
+/// Signs that occur together with losses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Which signs, by their places in the list.
+    /// The signs, by their places in the list.
     pub signs: Vec<usize>,
-    /// The matches of which all of them can be said.
+    /// The matches for which all of them hold.
     pub matches: Set,
-    /// Of how many losses all of them can be said, of how many losses that is known.
+    /// The number of losses for which all of them hold, and the number for which this is known.
     pub lost: [usize; 2],
-    /// The same of the other matches.
+    /// The same for the other matches.
     pub others: [usize; 2],
     /// How often chance alone would give so large a share of the losses, or a larger one.
     pub chance: f64,
 }
 
-/// Groups that are tried together.
+/// Groups that are tested together.
 #[derive(Clone, Debug)]
 pub struct Family {
-    /// Each some signs, by their places in the list; what is simplest first.
+    /// Each is a list of signs by their places; simplest first.
     pub candidates: Vec<Vec<usize>>,
-    /// Were losses drawn by lot, a group of the family would be found in a share of at most this of all cases.
+    /// If losses were assigned at random, a group of the family would be found in at most this share of cases.
     pub level: f64,
 }
 
-/// The groups that stand with losses more often than with other matches; the surest first, and each only if it says more than
+/// The groups that occur with losses more often than with other matches, the most certain first, each only if it adds something to
 /// those before it.
 pub fn found(outcomes: &Outcomes, signs: &[Sign], families: &[Family]) -> Vec<Group> {
     let table = Factorials::up_to(outcomes.blocks.len());
@@ -122,7 +122,7 @@ pub fn found(outcomes: &Outcomes, signs: &[Sign], families: &[Family]) -> Vec<Gr
     given
 }
 
-/// A group that is tried.
+/// A group under test.
 struct Trial {
     places: Vec<usize>,
     /// Losses with the signs, other matches with them, losses without them, other matches without them.
@@ -139,7 +139,7 @@ impl Trial {
     }
 }
 
-/// What groups are tried on.
+/// The data that groups are tested on.
 struct About<'a> {
     outcomes: &'a Outcomes,
     signs: &'a [Sign],
@@ -147,14 +147,14 @@ struct About<'a> {
 }
 
 impl About<'_> {
-    /// Of which matches among `among` it is known whether they have these signs, and which have them.
+    /// The matches in `among` for which it is known whether they have these signs, and those that have them.
     fn sets(&self, places: &[usize], among: &Set) -> (Set, Set) {
         let known = places.iter().fold(among.clone(), |set, &place| set.and(&self.signs[place].known));
         let holds = places.iter().fold(known.clone(), |set, &place| set.and(&self.signs[place].holds));
         (known, holds)
     }
 
-    /// The groups of a family that are sure, with their chances.
+    /// The significant groups of a family, with their chances.
     fn sure(&self, family: &Family, all: &Set) -> Vec<(f64, Trial)> {
         let mut seen = HashSet::new();
         let mut tried = Vec::new();
@@ -162,18 +162,18 @@ impl About<'_> {
             let (known, holds) = self.sets(places, all);
             let mut same = DefaultHasher::new();
             (&known, &holds).hash(&mut same);
-            // What holds for the same matches is the same group, whatever it is called.
+            // Groups that hold for the same matches are the same group, whatever they are called.
             if seen.insert(same.finish()) {
                 let trial = Trial::new(places, &known, &holds, self.outcomes);
                 tried.push((self.least(&trial), trial));
             }
         }
-        // Groups that could not be told from chance whatever had been lost in them are not tried at all (Tarone).
+        // Groups that could not be significant however the losses fell are not tested at all (Tarone).
         tried.sort_by(|one, two| one.0.total_cmp(&two.0));
         let able = |share: usize| tried.partition_point(|(least, _)| *least <= family.level / share as f64);
         let share = (1..=tried.len()).find(|&share| able(share) <= share).unwrap_or(1);
         tried.truncate(able(share));
-        // Of those that remain, as many as are wrong in the mean in the share that is allowed (Benjamini and Hochberg).
+        // Of the rest, keep as many as hold the expected share of wrong ones at the allowed level (Benjamini and Hochberg).
         let mut groups: Vec<(f64, Trial)> =
             tried.into_iter().map(|(_, trial)| (self.chance(&trial, all), trial)).collect();
         groups.sort_by(|one, two| one.0.total_cmp(&two.0));
@@ -183,22 +183,22 @@ impl About<'_> {
         groups
     }
 
-    /// The least chance that a group could have, whichever matches had been lost.
+    /// The smallest chance a group could have, however the losses fell.
     fn least(&self, trial: &Trial) -> f64 {
         let [with_lost, with_others, lost, others] = trial.counts;
         let (with, lost) = (with_lost + with_others, with_lost + lost);
         self.table.tail(with.min(lost), with, lost, with + (lost - with_lost) + others)
     }
 
-    /// How often chance alone would give so many losses with the signs or more: Fisher's exact test, of as many matches as these are
-    /// worth when those of a block share their luck.
+    /// How often chance alone would give as many losses with the signs or more: Fisher's exact test, on the number of matches these
+    /// are worth when the matches of a block share their luck.
     fn chance(&self, trial: &Trial, among: &Set) -> f64 {
         let chance = |[with_lost, with_others, lost, others]: [usize; 4]| {
             let all = with_lost + with_others + lost + others;
             self.table.tail(with_lost, with_lost + with_others, with_lost + lost, all)
         };
         let plain = chance(trial.counts);
-        // What is not sure as it is will not be surer.
+        // What is not significant uncorrected will not become so.
         let by = if plain > SAID { 1.0 } else { self.repetition(trial, among) };
         if by <= 1.0 {
             return plain;
@@ -209,8 +209,8 @@ impl About<'_> {
         plain.max(chance([fewer(with_lost), more(with_others), more(lost), fewer(others)]))
     }
 
-    /// How many matches are worth as much as one that shares its luck with no other: the variance of the sums of the scores of
-    /// blocks, in variances of as many matches on their own (Rao and Scott). At least 1.
+    /// How many of these matches are worth one that shares its luck with no other: the variance of the block sums of the scores,
+    /// relative to that of as many independent matches (Rao and Scott). At least 1.
     fn repetition(&self, trial: &Trial, among: &Set) -> f64 {
         let (known, holds) = self.sets(&trial.places, among);
         let [with_lost, with_others, lost, others] = trial.counts.map(|count| count as f64);
@@ -238,7 +238,7 @@ struct Factorials(Vec<f64>);
 impl Factorials {
     fn up_to(most: usize) -> Self {
         let mut sum = 0.0;
-        // Rounded up, counts may be two more.
+        // Counts are rounded up, which can add two.
         let rest = (1..=most + 2).map(|number| {
             sum += libm::log(number as f64);
             sum
@@ -250,7 +250,7 @@ impl Factorials {
         self.0[of] - self.0[taken] - self.0[of - taken]
     }
 
-    /// The chance that of `all` matches, of which `lost` are drawn by lot, at least `least` are among certain `with`.
+    /// The probability that of `all` matches, of which `lost` are drawn at random, at least `least` are among `with` given ones.
     fn tail(&self, least: usize, with: usize, lost: usize, all: usize) -> f64 {
         let from = least.max((with + lost).saturating_sub(all));
         let each = |count: usize| {

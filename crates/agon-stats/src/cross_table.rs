@@ -1,10 +1,10 @@
-//! The cross table: who did how well against whom.
+//! The cross table: how each bot did against each other.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Results, TableKey};
 
-/// The matches in which two bots met, seen from the first.
+/// The matches in which two bots met, from the viewpoint of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Cell {
     /// Times the first ranked ahead of the second.
@@ -21,7 +21,7 @@ impl Cell {
         self.ahead + self.level + self.behind
     }
 
-    /// The share of points of the first, a tie being half; nothing when they never met.
+    /// The first bot's share of points, a tie counting half; none if they never met.
     pub fn score(&self) -> Option<f64> {
         let points = self.ahead as f64 + self.level as f64 / 2.0;
         (self.meetings() > 0).then(|| points / self.meetings() as f64)
@@ -34,8 +34,8 @@ impl Cell {
     }
 }
 
-/// Every bot against every other. In a match of more than two seats every two of them meet once; a bot
-/// does not meet itself.
+/// Every bot against every other. In a match with more than two seats every pair meets once; a bot does not
+/// meet itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 pub struct CrossTable {
     /// The game and rules.
@@ -49,7 +49,7 @@ pub struct CrossTable {
 }
 
 impl CrossTable {
-    /// The cross table of the blocks that count of `results`.
+    /// The cross table of those blocks of `results` that count.
     pub fn new(results: &Results) -> Self {
         let names = results.bots();
         let n = names.len();
@@ -83,8 +83,8 @@ impl CrossTable {
         Self { key: results.key().clone(), bots, cells, totals }.reordered(&order)
     }
 
-    /// The same table with its bots in the order of `names`, as of a table of ratings beside it; those that
-    /// are not named come behind.
+    /// The same table with its bots in the order of `names`, for example that of a rating table beside it;
+    /// bots not named come last.
     pub fn in_order_of<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut order: Vec<usize> =
             names.into_iter().filter_map(|name| self.bots.iter().position(|bot| bot == name)).collect();
@@ -92,7 +92,7 @@ impl CrossTable {
         self.reordered(&order)
     }
 
-    /// The table of these bots alone, in this order; the sums are still those of all their meetings.
+    /// The table of only these bots, in this order; the sums are still over all their meetings.
     pub fn only<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Self {
         let find = |name| self.bots.iter().position(|bot| bot == name);
         self.reordered(&names.into_iter().filter_map(find).collect::<Vec<_>>())

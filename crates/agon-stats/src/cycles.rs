@@ -1,30 +1,30 @@
-//! Bots that beat each other in a circle, which no rating can say.
+//! Bots that beat each other in a circle, which no rating can express.
 //!
-//! Of every two bots that met, the **sign test** asks whether the one took more blocks from the other than luck
-//! explains. All these tests together are wrong once in twenty tables (Holm). Where three differences that stand make a
-//! circle, the circle stands with the same certainty: it says no more than these three.
+//! For every two bots that met, the **sign test** asks whether one took more blocks from the other than luck explains.
+//! All these tests together are wrong once in twenty tables (Holm). If three significant differences form a circle, the
+//! circle is as certain as they are: it claims no more than these three.
 
 use serde::{Deserialize, Serialize};
 
 use crate::pairs::Meeting;
 
-/// Three bots of which each beats the next, and the last the first, beyond noise.
+/// Three bots, each of which beats the next, and the last the first, beyond noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Cycle {
     /// The bots.
     pub bots: [String; 3],
     /// The share of points of each bot against the next.
     pub scores: [f64; 3],
-    /// In how many blocks it took more than half of the points, and in how many less.
+    /// The number of blocks in which it took more than half of the points, and less.
     pub blocks: [(u64, u64); 3],
-    /// The chance of the least certain of the three under equal bots, both sides, before the correction for many tests.
+    /// The chance of the least certain of the three under equal bots, two-sided, before the correction for many tests.
     pub luck: f64,
 }
 
-/// All tests of a table together are wrong so often.
+/// How often all the tests of a table together may be wrong.
 pub const WRONG: f64 = 0.05;
 
-/// What two bots did to each other in blocks.
+/// The blocks of two bots against each other.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
     /// Blocks in which the bot with the lower number took more than half of the points, and less.
@@ -34,7 +34,7 @@ struct Pair {
     meetings: u64,
 }
 
-/// The circles in `blocks`, the clearest first. `names` are the bots of the numbers in them.
+/// The circles in `blocks`, the clearest first. `names` gives the bots for the numbers in them.
 pub(crate) fn cycles(names: &[&str], blocks: &[Vec<Meeting>]) -> Vec<Cycle> {
     let bots = names.len();
     let mut pairs = std::collections::BTreeMap::<(u32, u32), Pair>::new();
@@ -69,7 +69,7 @@ pub(crate) fn cycles(names: &[&str], blocks: &[Vec<Meeting>]) -> Vec<Cycle> {
     };
     let mut found = Vec::new();
     for one in 0..bots as u32 {
-        // The lowest number stands first, so that each circle is found once.
+        // The lowest number comes first, so that each circle is found once.
         for &(two, luck) in beats[one as usize].iter().filter(|(two, _)| *two > one) {
             for &(three, next) in beats[two as usize].iter().filter(|(three, _)| *three > one) {
                 let Some(last) = beaten(three, one) else { continue };
@@ -87,7 +87,7 @@ pub(crate) fn cycles(names: &[&str], blocks: &[Vec<Meeting>]) -> Vec<Cycle> {
     found
 }
 
-/// The chance that equal bots part so many decided blocks at least as unevenly (the sign test, both sides).
+/// The chance that equal bots split this many decided blocks at least as unevenly (the sign test, two-sided).
 fn luck(won: u64, lost: u64) -> f64 {
     let (all, most) = (won + lost, won.max(lost));
     if 2 * most <= all + 1 {
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// So many blocks of every two of the bots, in which `first` wins a game with the chance that `of` gives.
+    /// This many blocks of every pair of the bots, in which `first` wins a game with the probability given by `of`.
     fn played(bots: u32, blocks: usize, seed: i64, of: impl Fn(u32, u32) -> f64) -> Vec<Vec<Meeting>> {
         let mut chance = Seeded::stream(seed, "cycles");
         let mut random = move || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;

@@ -1,4 +1,4 @@
-//! Elo from the scores of blocks, with its interval.
+//! Elo from block scores, with its interval.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,15 +14,15 @@ pub fn score_of_elo(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
-/// The difference of strength that a score from 0 to 1 speaks for; nothing at 0 and 1, where no
-/// finite difference is enough.
+/// The difference in strength that a score from 0 to 1 implies; none at 0 and 1, where no finite difference
+/// is enough.
 pub fn elo_of_score(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| 400.0 * (score / (1.0 - score)).log10())
 }
 
-/// Half the width of the interval of normalised Elo after `games` single games of two bots that are about
-/// equal, where a game's deviation is its own unit: `z 800 / ln 10 / √games`. [`Estimate::normalized_error`]
-/// is the one to use with results; this one needs none of them, and is what fastchess prints.
+/// Half the width of the interval of normalised Elo after `games` single games of two roughly equal bots,
+/// where a game's deviation is its own unit: `z 800 / ln 10 / √games`. Use [`Estimate::normalized_error`]
+/// with results; this one needs none, and is what fastchess prints.
 pub fn normalized_error_even(games: u64, confidence: f64) -> f64 {
     normalized_scale() * deviations(confidence) / (games as f64).sqrt()
 }
@@ -36,40 +36,40 @@ pub struct Estimate {
     pub score_low: f64,
     /// See `score_low`.
     pub score_high: f64,
-    /// The difference in Elo; nothing when every game was won, or every game lost.
+    /// The difference in Elo; none if every game was won, or every game lost.
     pub elo: Option<f64>,
-    /// The lower end of the interval of Elo; nothing when it has none.
+    /// The lower end of the interval of Elo; none if it is open.
     pub elo_low: Option<f64>,
-    /// The upper end of the interval of Elo; nothing when it has none.
+    /// The upper end of the interval of Elo; none if it is open.
     pub elo_high: Option<f64>,
-    /// The normalised difference: the excess score in standard deviations of a game, times
-    /// `800 / ln 10`; nothing when all blocks ended the same.
+    /// The normalised difference: the excess score in standard deviations of a game, times `800 / ln 10`;
+    /// none if all blocks ended the same.
     pub normalized: Option<f64>,
     /// Half the width of the interval of `normalized`.
     pub normalized_error: Option<f64>,
-    /// Likelihood of superiority: how sure it is that the bot is better at all, 0 to 1.
+    /// Likelihood of superiority: the probability that the bot is better at all, 0 to 1.
     pub superiority: f64,
-    /// The share of intervals like these that hold the truth, 0.95 for the usual ones.
+    /// The share of such intervals that contain the truth, usually 0.95.
     pub confidence: f64,
 }
 
 impl Estimate {
-    /// The estimate from `tally`, with intervals of `confidence` (0.95 is the custom).
+    /// The estimate from `tally`, with intervals of `confidence` (usually 0.95).
     pub fn new(tally: &Tally, confidence: f64) -> Self {
         let moments = tally.moments();
         let (n, mean) = (moments.weight, moments.mean);
         let (score_low, score_high) = if n == 0.0 {
             (0.0, 1.0)
         } else if tally.is_constant() {
-            // All blocks ended the same. Another result may still exist: if its chance is p, missing
-            // it n times has the chance (1 - p)^n. The largest p that this does not rule out, spent
-            // on the worst and on the best result, gives the interval.
+            // All blocks ended the same. Another result may still be possible: one of chance p is missed n
+            // times with chance (1 - p)^n. The largest p not ruled out by this, given to the worst and to
+            // the best result, bounds the interval.
             let unseen = 1.0 - ((1.0 - confidence) / 2.0).powf(1.0 / n);
             (mean - unseen * mean, mean + unseen * (1.0 - mean))
         } else {
-            // Wilson's interval. Block scores vary less than coin flips of the same mean, so the blocks
-            // are worth this many flips. Their variance is itself an estimate from n blocks, hence n - 1
-            // and Student's distribution.
+            // Wilson's interval. Block scores vary less than coin flips of the same mean, so the blocks are
+            // worth this many flips. Their variance is itself estimated from n blocks, hence n - 1 and
+            // Student's distribution.
             let z = student_deviations(confidence, n - 1.0);
             let flips = (n - 1.0) * mean * (1.0 - mean) / moments.variance;
             let shrink = 1.0 + z * z / flips;
@@ -102,13 +102,13 @@ impl Estimate {
     }
 }
 
-/// How sure it is that the mean score is above one half.
+/// The probability that the mean score is above one half.
 fn superiority(tally: &Tally) -> f64 {
     let moments = tally.moments();
     if !tally.is_constant() {
         return normal_below((moments.mean - 0.5) / (moments.variance / moments.weight).sqrt());
     }
-    // The sign test: equal bots would all fall to the same side with the chance 2^-n.
+    // The sign test: equal bots would all fall on the same side with chance 2^-n.
     let luck = 0.5f64.powf(moments.weight.max(1.0));
     match moments.mean.total_cmp(&0.5) {
         std::cmp::Ordering::Greater => 1.0 - luck,

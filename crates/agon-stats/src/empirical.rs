@@ -1,10 +1,10 @@
-//! Empirical likelihood: of all distributions of block scores with a given property, the one that fits
-//! the counts best.
+//! Empirical likelihood: of all distributions of block scores with a given property, the one that fits the
+//! counts best.
 //!
-//! Scores and counts come as `(score, count)`, every count positive and the scores on both sides of one
+//! Scores and counts are given as `(score, count)`, with positive counts and scores on both sides of one
 //! half (see `Tally::lifted`).
 
-/// The LLR of two expected scores: the best likelihood of the counts at the mean `s1` against that at `s0`.
+/// The LLR of two expected scores: the best likelihood of the counts at mean `s1` against that at `s0`.
 pub(crate) fn mean_llr(counts: &[(f64, f64)], s0: f64, s1: f64) -> f64 {
     let around = |s: f64| counts.iter().map(|&(a, n)| (a - s, n)).collect::<Vec<_>>();
     let (at0, at1) = (around(s0), around(s1));
@@ -21,9 +21,9 @@ pub(crate) fn excess_llr(counts: &[(f64, f64)], t0: f64, t1: f64) -> f64 {
 
 /// The best fitting distribution whose mean is `t` of its standard deviations above one half.
 ///
-/// `t` is no linear function of the chances, so it is made linear around a distribution, the tilt for that
-/// line is found, and the same is done around the distribution that it gives, until it stays. Where `t`
-/// is so far away that no distribution fulfils the line, the way there is gone in halves.
+/// `t` is not linear in the probabilities, so it is linearised around a distribution, the tilt for that
+/// line is found, and this is repeated around the resulting distribution until it no longer changes. If `t`
+/// is so far away that no distribution satisfies the line, the step towards it is halved.
 fn fit_excess(counts: &[(f64, f64)], t: f64) -> Vec<f64> {
     let total: f64 = counts.iter().map(|&(_, n)| n).sum();
     let mut chances: Vec<f64> = counts.iter().map(|&(_, n)| n / total).collect();
@@ -61,12 +61,12 @@ fn fit_excess(counts: &[(f64, f64)], t: f64) -> Vec<f64> {
     chances
 }
 
-/// The best fitting distribution under which `f` has the mean 0 is `n_i / (1 + x f_i)`, with the `x` for
-/// which it has that mean indeed. `line` holds `(f, n)`, with `f` of both signs.
+/// The best fitting distribution under which `f` has mean 0 is `n_i / (1 + x f_i)`; this finds the `x` that
+/// gives that mean. `line` holds `(f, n)`, with `f` of both signs.
 fn tilt(line: &[(f64, f64)]) -> f64 {
     let (least, most) = ends(line);
-    // The sum falls from plus to minus infinity between its two poles: Newton's steps, and halving
-    // where they leave the bracket.
+    // The sum falls from plus to minus infinity between its two poles: Newton steps, and halving where they
+    // leave the bracket.
     let (mut low, mut high) = (-1.0 / most, -1.0 / least);
     let mut x = 0.0;
     for _ in 0..200 {
@@ -100,7 +100,7 @@ fn ends(line: &[(f64, f64)]) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// Two results: the chance of a win alone decides `t`, so that the likelihood is known in closed form.
+    /// Two results: the probability of a win alone determines `t`, so the likelihood has a closed form.
     #[test]
     fn two_results_have_a_closed_form() {
         for t in [-3.0f64, -0.4, 0.0, 0.05, 1.15, 5.0] {
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// Among distributions that meet the hypothesis none in a fine grid fits better.
+    /// No distribution in a fine grid that meets the hypothesis fits better.
     #[test]
     fn nothing_fits_better() {
         let counts = [(0.0, 12.0), (0.5, 50.0), (1.0, 38.0)];
@@ -120,7 +120,7 @@ mod tests {
             let best = value(&fit_excess(&counts, t));
             let mut seen = 0;
             for draw in 1..1000 {
-                // With the draws given, t rises with the wins: find them by halving.
+                // With the draws fixed, t rises with the wins: find them by bisection.
                 let draw = f64::from(draw) / 1000.0;
                 let (mut low, mut high) = (0.0, 1.0 - draw);
                 let at = |win: f64| {

@@ -1,16 +1,16 @@
-//! Does something happen more often here than there? Exact, however few there are of either.
+//! Tests whether something happens more often here than there. Exact, however small the counts.
 
-/// So many of so many.
+/// A part of a whole, in counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
-    /// So many.
+    /// The part.
     pub part: u64,
-    /// Of so many.
+    /// The whole.
     pub whole: u64,
 }
 
 impl Share {
-    /// As a number from 0 to 1; 0 of nothing.
+    /// The share as a number from 0 to 1; 0 for an empty whole.
     pub fn rate(self) -> f64 {
         if self.whole == 0 { 0.0 } else { self.part as f64 / self.whole as f64 }
     }
@@ -31,8 +31,8 @@ impl std::ops::Sub for Share {
     }
 }
 
-/// The probability that of all these parts so many or more fall to `own`, were it as likely there as with the `others`: Fisher's exact
-/// test, one-sided. 1 where there is nobody to compare with.
+/// The probability that `own` gets this many or more of all the parts, if they were as likely there as with the `others`: Fisher's
+/// exact test, one-sided. 1 if there is nothing to compare with.
 pub fn more_often(own: Share, others: Share) -> f64 {
     let (whole, parts) = (own.whole + others.whole, own.part + others.part);
     let factorial = |n: u64| libm::lgamma(n as f64 + 1.0);
@@ -56,7 +56,7 @@ mod tests {
         // The lady tasting tea: of 4 cups of each kind she names 3, or all 4, rightly.
         assert!((more_often(share(3, 4), share(1, 4)) - 17.0 / 70.0).abs() < 1e-12);
         assert!((more_often(share(4, 4), share(0, 4)) - 1.0 / 70.0).abs() < 1e-12);
-        // As `fisher.test(matrix(c(8, 12, 5, 95), 2), alternative = "greater")` counts: by hand with whole numbers.
+        // As `fisher.test(matrix(c(8, 12, 5, 95), 2), alternative = "greater")` computes it: by hand with whole numbers.
         let choose = |n: u64, k: u64| (0..k).fold(1.0, |ways, i| ways * (n - i) as f64 / (i + 1) as f64);
         let by_hand: f64 =
             (8..=13).map(|k| choose(13, k) * choose(107, 20 - k)).sum::<f64>() / choose(120, 20);

@@ -1,7 +1,7 @@
-//! The peak of the Bradley-Terry likelihood of many bots, and what lies around it.
+//! The peak of the Bradley-Terry likelihood of many bots, and the curvature around it.
 //!
-//! Sums run over sorted pairs in a fixed order and `exp` is that of the `libm` crate, so that the same
-//! results give the same bits on every machine. All strengths here are natural logarithms.
+//! Sums run over sorted pairs in a fixed order and `exp` comes from the `libm` crate, so that the same results give the same
+//! bits on every machine. All strengths here are natural logarithms.
 
 use crate::band::Band;
 use crate::pairs::Meeting;
@@ -16,11 +16,10 @@ pub(crate) fn log_logistic(lead: f64) -> f64 {
     if lead > 0.0 { -libm::log1p(libm::exp(-lead)) } else { lead - libm::log1p(libm::exp(lead)) }
 }
 
-/// Strengths with the largest likelihood. A bot with a `fixed` strength keeps it; where there is none, the
-/// mean is 0. From every bot a chain of "scored against" must lead to every other (see `scale.rs`), else
-/// there is no peak.
+/// Strengths with the largest likelihood. A bot with a `fixed` strength keeps it; without any, the mean is 0. From every bot a
+/// chain of "scored against" must lead to every other (see `scale.rs`), or there is no peak.
 ///
-/// `exact` fits go on until no strength moves by 1e-9 Elo; others until what is left is surely below 1e-7.
+/// `exact` fits continue until no strength moves by 1e-9 Elo; others until the remaining error is certainly below 1e-7.
 pub(crate) fn peak(pairs: &[Meeting], fixed: &[Option<f64>], start: &[f64], exact: bool) -> Vec<f64> {
     let mut at: Vec<f64> = fixed.iter().zip(start).map(|(fixed, start)| fixed.unwrap_or(*start)).collect();
     let mut last = f64::INFINITY;
@@ -28,8 +27,8 @@ pub(crate) fn peak(pairs: &[Meeting], fixed: &[Option<f64>], start: &[f64], exac
         let (system, gradient) = System::new(pairs, fixed, &at);
         let tolerance = if last < 0.1 { 1e-8 } else { 1e-2 };
         let step = system.solve(&gradient, tolerance);
-        // The logarithm of the logistic curve is self-concordant: with a step shortened like this each one
-        // gains, from whatever start, and none is shortened any more in the end.
+        // The logarithm of the logistic curve is self-concordant: steps shortened like this always gain, from any start, and
+        // towards the end none is shortened.
         let longest = pairs
             .iter()
             .map(|pair| (step[pair.first as usize] - step[pair.second as usize]).abs())
@@ -37,11 +36,11 @@ pub(crate) fn peak(pairs: &[Meeting], fixed: &[Option<f64>], start: &[f64], exac
         let length = if longest > 1e-6 { libm::log1p(longest) / longest } else { 1.0 };
         at.iter_mut().zip(&step).for_each(|(at, step)| *at += length * step);
         let moved = step.iter().fold(0.0f64, |most, step| most.max(step.abs()));
-        // 1e-9 Elo; or as near as rounding lets it come.
+        // 1e-9 Elo, or as near as rounding allows.
         if moved < 1e-9 / crate::ELO || (moved < 1e-10 && moved > last / 2.0) {
             break;
         }
-        // A step leaves about its own square, and what its solution was off, which along a chain of bots may add up.
+        // A step leaves an error of about its own square, plus that of its solution, which may add up along a chain of bots.
         if !exact && moved * (longest.max(moved) + 1e3 * tolerance) < 1e-7 / crate::ELO {
             break;
         }
@@ -50,15 +49,14 @@ pub(crate) fn peak(pairs: &[Meeting], fixed: &[Option<f64>], start: &[f64], exac
     at
 }
 
-/// The curvature of minus the logarithm of the likelihood at some strengths: a sum over pairs of
-/// `weight · (x_first - x_second)²`.
+/// The curvature of the negative log-likelihood at some strengths: a sum over pairs of `weight · (x_first - x_second)²`.
 pub(crate) struct System {
     edges: Vec<Edge>,
     fixed: Vec<bool>,
     band: Band,
 }
 
-/// Two bots that met, and what their meetings tell.
+/// Two bots that met, and the information from their meetings.
 #[derive(Clone, Copy)]
 struct Edge {
     first: u32,
@@ -67,7 +65,7 @@ struct Edge {
 }
 
 impl System {
-    /// The curvature at these strengths, and the gradient of the logarithm of the likelihood.
+    /// The curvature at these strengths, and the gradient of the log-likelihood.
     pub fn new(pairs: &[Meeting], fixed: &[Option<f64>], at: &[f64]) -> (Self, Vec<f64>) {
         let fixed: Vec<bool> = fixed.iter().map(Option::is_some).collect();
         let (mut gradient, mut diagonal) = (vec![0.0; at.len()], vec![0.0; at.len()]);
@@ -88,15 +86,15 @@ impl System {
         (Self { edges, fixed, band }, gradient)
     }
 
-    /// Solves `curvature · x = right` by conjugate gradients, to `tolerance` of the size of the right side.
-    /// Fixed bots have `x = 0`; without any, only differences count, and the mean of `x` is 0.
+    /// Solves `curvature · x = right` by conjugate gradients, to `tolerance` relative to the size of the right-hand side. Fixed
+    /// bots have `x = 0`; without any, only differences count, and the mean of `x` is 0.
     pub fn solve(&self, right: &[f64], tolerance: f64) -> Vec<f64> {
         let right: Vec<[f64; 1]> = right.iter().map(|&right| [right]).collect();
         self.solve_all(&right, tolerance).concat()
     }
 
-    /// The same for `N` right sides at once: each as if it were alone, to the last bit, and all in little more time than one of
-    /// them takes, for a processor does the same to several numbers at once.
+    /// The same for `N` right-hand sides at once, each as if it were alone, to the last bit. All take little more time than
+    /// one, because a processor does the same operation on several numbers at once.
     pub fn solve_all<const N: usize>(&self, right: &[[f64; N]], tolerance: f64) -> Vec<[f64; N]> {
         let size = right.len();
         let mut x = vec![[0.0; N]; size];
@@ -121,7 +119,7 @@ impl System {
             }
             self.apply(&direction, &mut image);
             let bend = dots(&direction, &image);
-            // Those that are done stay where they are.
+            // Finished columns stay where they are.
             let mut length = [0.0; N];
             for own in 0..N {
                 is_done[own] |= bend[own] <= 0.0;
@@ -167,7 +165,7 @@ impl System {
         fixed.for_each(|(image, _)| *image = [0.0; N]);
     }
 
-    /// Takes out what the curvature cannot see.
+    /// Removes the component that the curvature cannot see.
     fn project<const N: usize>(&self, x: &mut [[f64; N]]) {
         if self.fixed.contains(&true) {
             let fixed = x.iter_mut().zip(&self.fixed).filter(|(_, fixed)| **fixed);
@@ -183,7 +181,7 @@ impl System {
     }
 }
 
-/// The scalar product of each of `N` columns with the same of the other.
+/// The scalar products of each of the `N` columns of one with that of the other.
 fn dots<const N: usize>(one: &[[f64; N]], other: &[[f64; N]]) -> [f64; N] {
     let mut sums = [0.0; N];
     for (one, other) in one.iter().zip(other) {
@@ -240,7 +238,7 @@ mod tests {
     }
     #[test]
     fn several_right_sides_have_the_solutions_of_each_alone_to_the_last_bit() {
-        // A ring, in which no two are done after as many steps; one side is nothing at all.
+        // A ring in which no two sides finish after the same number of steps; one side is zero.
         let pairs: Vec<Meeting> = (0..70)
             .map(|bot| Meeting::games(bot, (bot * bot + bot + 1) % 70, u64::from(bot % 7), 9))
             .collect();

@@ -1,33 +1,33 @@
-//! How sure the head of a table is: that its best `k` are the best, and that they stand in the right order.
+//! How certain the head of a table is: that its best `k` are the best, and that they are in the right order.
 //!
-//! "Better than the next" is about two bots; what is decided about a head of several depends on all of them at once. As in
-//! [`ratings`](crate::ratings) strengths are taken as normal around the ratings, with the covariance that the matches
-//! leave, so that bots whose ratings move together are not counted as if they moved alone. The chance has no closed form
-//! for more than two bots: it is counted in draws from that distribution, the same draws every time.
+//! "Better than the next" concerns two bots; a statement about a head of several depends on all of them at once. As in
+//! [`ratings`](crate::ratings), strengths are taken as normal around the ratings, with the covariance from the matches, so
+//! that bots whose ratings move together are not treated as independent. For more than two bots the probability has no closed
+//! form: it is counted in draws from that distribution, the same draws every time.
 
 use agon_game::Seeded;
 use serde::{Deserialize, Serialize};
 
-/// So many draws: the standard error of a chance is 0.7 % at most.
+/// The number of draws: the standard error of a probability is 0.7 % at most.
 const DRAWS: u32 = 5_000;
-/// Who is so many standard deviations below everybody of the head is not drawn: less than one in a million.
+/// A bot this many standard deviations below every bot of the head is not drawn: less than one in a million.
 const OUT_OF_REACH: f64 = 5.0;
-/// No more bots than this are drawn: those in reach of the head that stand next to it.
+/// Upper limit on the bots drawn: those in reach that are nearest to the head.
 const MOST: usize = 64;
 
-/// How sure the head of a table is.
+/// How certain the head of a table is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Head {
-    /// How many bots it is.
+    /// The number of bots in it.
     pub bots: usize,
-    /// How sure it is that each of them is stronger than everybody below, 0 to 1.
+    /// The probability that each of them is stronger than every bot below, 0 to 1.
     pub these: f64,
-    /// How sure it is that each of them is also stronger than the next, 0 to 1; never more than `these`.
+    /// The probability that each of them is also stronger than the next, 0 to 1; never more than `these`.
     pub order: f64,
 }
 
-/// How sure the first `bots` of a table are. `ratings` are in Elo, the best first; `deviation` of two of them is the standard
-/// deviation of their difference, in Elo. None where there is nobody below, or no head.
+/// How certain the first `bots` of a table are. `ratings` are in Elo, the best first; `deviation` is the standard deviation
+/// of the difference of two of them, in Elo. None if there is no head, or nobody below it.
 pub fn head(ratings: &[f64], deviation: impl Fn(usize, usize) -> f64, bots: usize) -> Option<Head> {
     if bots == 0 || bots >= ratings.len() {
         return None;
@@ -37,7 +37,7 @@ pub fn head(ratings: &[f64], deviation: impl Fn(usize, usize) -> f64, bots: usiz
         (0..bots).any(near)
     };
     let drawn: Vec<usize> = (0..bots).chain((bots..ratings.len()).filter(reach).take(MOST)).collect();
-    // Only differences matter, so all stand against the leader, whose own strength is 0.
+    // Only differences matter, so all are measured against the leader, whose own strength is 0.
     let leader = drawn[0];
     let square = |i: usize, j: usize| if i == j { 0.0 } else { deviation(i, j).powi(2) };
     let covariance: Vec<Vec<f64>> = drawn[1..]
@@ -69,7 +69,7 @@ pub fn head(ratings: &[f64], deviation: impl Fn(usize, usize) -> f64, bots: usiz
     Some(Head { bots, these: share(these), order: share(order) })
 }
 
-/// The lower triangle whose product with itself turned is the matrix (Cholesky). What rounding makes negative counts as 0.
+/// The lower triangle whose product with its transpose is the matrix (Cholesky). What rounding makes negative counts as 0.
 fn root(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut root: Vec<Vec<f64>> = Vec::with_capacity(matrix.len());
     for (i, line) in matrix.iter().enumerate() {
@@ -87,7 +87,7 @@ fn root(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     root
 }
 
-/// Standard normal numbers, two at a time (Box and Muller), the same on every machine.
+/// Standard normal numbers, made two at a time (Box and Muller), the same on every machine.
 struct Normals {
     bits: Seeded,
     kept: Option<f64>,
@@ -98,7 +98,7 @@ impl Normals {
         if let Some(kept) = self.kept.take() {
             return kept;
         }
-        // From above 0 to 1, so that there is a logarithm.
+        // In (0, 1], so that the logarithm exists.
         let mut uniform = || ((self.bits.bits() >> 11) as f64 + 1.0) / (1u64 << 53) as f64;
         let (length, turn) = ((-2.0 * libm::log(uniform())).sqrt(), std::f64::consts::TAU * uniform());
         self.kept = Some(length * libm::sin(turn));
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn equal_bots_are_a_matter_of_chance() {
-        // Four of the same rating and independent spread: each one is the best in one case of four, each two are the best
-        // two in one of six, and in this order in one of twelve.
+        // Four with the same rating and independent spread: each one is the best with probability one in four, each pair is
+        // the best two with one in six, and in this order with one in twelve.
         let equal = |bots| head(&[0.0; 4], |_, _| 40.0, bots).expect("somebody is below");
         assert!((equal(1).these - 1.0 / 4.0).abs() < 0.02, "{:?}", equal(1));
         assert!((equal(2).these - 1.0 / 6.0).abs() < 0.02, "{:?}", equal(2));
@@ -135,10 +135,10 @@ mod tests {
 
     #[test]
     fn ratings_that_move_together_are_not_counted_as_if_they_moved_alone() {
-        // The second and the third are known well against each other, and badly against the first.
+        // The second and third are well known relative to each other, and badly relative to the first.
         let deviation = |i: usize, j: usize| if i.min(j) == 0 { 100.0 } else { 1.0 };
         let found = head(&[10.0, 0.0, -20.0], deviation, 1).expect("somebody is below");
-        // As if there were one bot below: where both moved alone it would be about 0.36.
+        // As if there were one bot below: if both moved independently it would be about 0.36.
         assert!((found.these - normal_below(0.1)).abs() < 0.03, "{found:?}");
     }
 
@@ -150,11 +150,11 @@ mod tests {
         assert_eq!(head(&ratings, |_, _| 30.0, 1), near);
     }
 
-    /// Whoever says `p` has to be right in `p` of all cases: tables of bots whose true strengths are known are made by
-    /// play, and the truth is counted beside what the tables say of their heads.
+    /// A stated probability `p` must be right in `p` of all cases: tables are played by bots of known true strength, and the
+    /// truth is counted against what the tables say about their heads.
     #[test]
     fn what_is_said_of_heads_is_as_often_right_as_it_says() {
-        // Of few blocks the spread itself is not known well, and an order of several says a little too much.
+        // With few blocks the spread itself is poorly known, and an order of several claims a little too much.
         for (blocks, most_off) in [(12, 0.1), (40, 0.05)] {
             let (said, right) = said_and_right(blocks);
             for (said, right) in said.into_iter().zip(right) {
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// What tables of so many blocks a pair say of their heads, and how often that is so.
+    /// What tables with this many blocks a pair say about their heads, and how often it is true.
     fn said_and_right(blocks: usize) -> ([f64; 2], [f64; 2]) {
         const BOTS: usize = 7;
         const TABLES: i64 = 300;
@@ -195,7 +195,7 @@ mod tests {
             }
             let table = rate(&results, &Options::default()).expect("there are matches");
             let ratings: Option<Vec<f64>> = table.bots.iter().map(|bot| bot.elo).collect();
-            // Somebody who lost everything has no rating that one could draw.
+            // A bot that lost everything has no rating to draw from.
             let Some(ratings) = ratings else { continue };
             tables += 1.0;
             let deviation = |i: usize, j: usize| table.deviations[i][j].expect("they met");

@@ -1,12 +1,12 @@
 //! Is my bot better? The statistics of series, tests and ratings.
 //!
-//! Plain data goes in, plain data comes out, and every result can be serialised. Nothing here
-//! reads a file, a clock or chance. What each number means,
-//! with its formula and its source, stands in `docs/statistics.md`.
+//! Plain data goes in, plain data comes out, and every result can be serialised. Nothing here reads a
+//! file, a clock or a source of randomness. `docs/statistics.md` explains each number, with its formula
+//! and its source.
 //!
-//! The unit of everything is the **block**: the same seed and map played once in every rotation of
-//! the seats. The games of a block share their luck, so they are not independent of each other;
-//! blocks are. And bots that play the same again from the same start give no new evidence ([`repeats`]).
+//! The unit of everything is the **block**: the same seed and map played once in every rotation of the
+//! seats. The games of a block share their luck, so they are not independent of each other; blocks are.
+//! Bots that play the same again from the same start give no new evidence ([`repeats`]).
 //!
 #![doc = "```"]
 #![doc = include_str!("../examples/sprt.rs")]
@@ -34,7 +34,7 @@ pub mod pairs;
 pub mod ratings;
 pub mod scale;
 
-// Of two counts:
+// Comparing two counts:
 pub mod exact;
 
 // Within matches:
@@ -80,7 +80,7 @@ fn deviations(confidence: f64) -> f64 {
 /// The same for Student's distribution, where the standard deviation is estimated too. `freedom` is at
 /// least 1.
 fn student_deviations(confidence: f64, freedom: f64) -> f64 {
-    // Beyond this many degrees the two agree to six digits and the quantile of the normal is exact.
+    // Beyond this many degrees of freedom the two agree to six digits, and the normal quantile is exact.
     if freedom > 1e6 {
         return deviations(confidence);
     }

@@ -1,4 +1,4 @@
-//! A newcomer among bots whose ratings are held to be known.
+//! A newcomer among bots whose ratings are taken as known.
 
 use crate::pairs::{Meeting, Pairs};
 use crate::scale::{Place, Scale};
@@ -7,19 +7,19 @@ use crate::{ELO, fit, student_deviations};
 /// What results say about a newcomer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newcomer {
-    /// Its rating. Where no finite one fits best, the one at which its row of wins, or losses, had an even chance.
+    /// Its rating. If no finite one fits best, the one at which its run of wins, or losses, had an even chance.
     pub elo: f64,
-    /// What is known of it.
+    /// What is known about it.
     pub place: Place,
-    /// Half of its interval of 95 %; nothing before it won and lost points.
+    /// Half of its 95 % interval; none before it has both won and lost points.
     pub half: Option<f64>,
 }
 
-/// Rates bot 0 by its `blocks` against the bots from 1 on, whose ratings these are. Before the first block it is held
-/// to be in their middle.
+/// Rates bot 0 by its `blocks` against the bots from 1 on, whose ratings are given. Before the first block it is
+/// placed in their middle.
 ///
 /// # Panics
-/// When a block names a bot that has no rating.
+/// When a block names a bot without a rating.
 pub fn newcomer(ratings: &[f64], blocks: &[Vec<Meeting>]) -> Newcomer {
     let own = |block: &[Meeting]| block.iter().filter(|pair| pair.first == 0).copied().collect::<Vec<_>>();
     let blocks: Vec<Vec<Meeting>> =
@@ -39,7 +39,7 @@ pub fn newcomer(ratings: &[f64], blocks: &[Vec<Meeting>]) -> Newcomer {
         block.iter().map(|pair| pair.wins() - count(pair) * chance(pair)).sum::<f64>()
     };
     let seen: f64 = blocks.iter().map(|block| surplus(block) * surplus(block)).sum();
-    // Blocks that never varied are held to vary as much as one that may be won whole or lost whole.
+    // Blocks that never varied are assumed to vary as much as one that may be won whole or lost whole.
     let games: f64 = pairs.list().iter().map(count).sum();
     let block = games / blocks.len() as f64;
     let least = block * block * told / games;

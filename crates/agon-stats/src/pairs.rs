@@ -1,29 +1,30 @@
-//! Who met whom, and with what result: all that ratings need to know of any number of games.
+//! Who met whom, with what result: all that ratings need from any number of games.
 
 use std::collections::BTreeSet;
 
 /// A whole block in the units of [`Meeting::blocks`].
 pub const BLOCK: u64 = 1 << 32;
 
-/// All games of two bots, seen from the first. In a game of more than two seats every two of them meet.
+/// All games of two bots, from the viewpoint of the first. In a game with more than two seats every pair
+/// meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meeting {
-    /// The number of the bot with the lower number.
+    /// The lower of the two bot numbers.
     pub first: u32,
-    /// The other one.
+    /// The higher one.
     pub second: u32,
     /// What the first scored: 2 for a win, 1 for a draw. At most twice the meetings.
     pub points: u64,
     /// How often they met.
     pub meetings: u64,
-    /// In how many blocks, in units of [`BLOCK`]. Each bot shares a block out among all whom it met there,
-    /// so that a block of nine seats is not eight pieces of evidence about one bot.
+    /// In how many blocks, in units of [`BLOCK`]. Each bot divides a block among all it met in it, so that
+    /// a block of nine seats is not eight pieces of evidence about one bot.
     pub blocks: u64,
 }
 
 impl Meeting {
-    /// `count` games of `one` against `other`, each a block of its own, in which `one` scored `points`
-    /// (2 for a win, 1 for a draw).
+    /// `count` games of `one` against `other`, each its own block, in which `one` scored `points` (2 for a
+    /// win, 1 for a draw).
     pub fn games(one: u32, other: u32, points: u64, count: u64) -> Self {
         let blocks = count * BLOCK;
         if one < other {
@@ -50,7 +51,7 @@ impl Meeting {
     }
 }
 
-/// The meetings of every two bots, sorted and added up. Numbers of bots are `0..bots`. Nothing here depends
+/// The meetings of every pair of bots, sorted and summed. Bots are numbered `0..bots`. Nothing here depends
 /// on the order of games: all sums are of whole numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs {
@@ -59,7 +60,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Adds meetings up. Those of a bot with itself say nothing and are dropped.
+    /// Sums up meetings. Those of a bot with itself carry no information and are dropped.
     ///
     /// # Panics
     /// When a number is not below `bots`.
@@ -102,7 +103,7 @@ impl Pairs {
         Self { bots: more.bots, list }
     }
 
-    /// How many bots.
+    /// The number of bots.
     pub fn bots(&self) -> usize {
         self.bots
     }
@@ -113,8 +114,8 @@ impl Pairs {
     }
 }
 
-/// The meetings of the matches of one block. A match is the bots of its seats and the ranks of these, of
-/// which only the order matters.
+/// The meetings in the matches of one block. A match is the bots of its seats and their ranks, of which
+/// only the order matters.
 pub fn meetings(matches: &[(Vec<u32>, &[u8])]) -> Vec<Meeting> {
     let bots: BTreeSet<u32> = matches.iter().flat_map(|(bots, _)| bots.iter().copied()).collect();
     let share = BLOCK / (bots.len() as u64).saturating_sub(1).max(1);

@@ -1,8 +1,8 @@
-//! The table of many bots, from all their matches at once.
+//! The rating table of many bots, from all their matches at once.
 //!
-//! Bradley-Terry by maximum likelihood (see `scale.rs` and `docs/statistics.md`): a draw is half a win, and in
-//! a match of more than two seats every two of them meet. There is no history in it: the table is a function
-//! of the results alone, whatever their order.
+//! Bradley-Terry by maximum likelihood (see `scale.rs` and `docs/statistics.md`): a draw is half a win, and in a match with
+//! more than two seats every pair meets. It has no memory: the table is a function of the results alone, whatever their
+//! order.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -13,12 +13,12 @@ use crate::scale::{Place, Scale};
 use crate::spread::{Row, Spread};
 use crate::{ELO, Results, TableKey, fit, normal_below, student_deviations};
 
-/// How ratings are made.
+/// How ratings are computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Options {
     /// The confidence of the intervals.
     pub confidence: f64,
-    /// Bots with a given rating, so that a table keeps its level from week to week. Without any the mean is 0.
+    /// Bots with a given rating, so that a table keeps its level from week to week. Without any, the mean is 0.
     pub anchors: Vec<(String, f64)>,
 }
 
@@ -34,7 +34,7 @@ pub enum RatingError {
     /// No matches.
     #[error("there are no matches to rate")]
     Empty,
-    /// Options that are none.
+    /// Invalid options.
     #[error("the confidence must be between 0 and 1")]
     Options,
     /// A rating that no bot can have.
@@ -48,12 +48,12 @@ pub enum RatingError {
     NoSuchAnchor {
         /// The anchor.
         anchor: String,
-        /// Who is in the table.
+        /// The bots in the table.
         bots: Vec<String>,
     },
 }
 
-/// An interval in Elo; an end that is nothing is open.
+/// An interval in Elo; an end that is none is open.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Interval {
     /// The lower end.
@@ -67,19 +67,18 @@ pub struct Interval {
 pub struct Rated {
     /// Its name.
     pub bot: String,
-    /// The number of its group, from 1. Ratings of different groups cannot be compared: no chain of games
-    /// joins them.
+    /// The number of its group, from 1. Ratings of different groups cannot be compared: no chain of games connects them.
     pub group: u32,
-    /// Its rating, to a tenth; nothing where no finite one fits best, as for a bot that won everything.
+    /// Its rating, to a tenth; none if no finite one fits best, as for a bot that won everything.
     pub elo: Option<f64>,
-    /// Its interval, to a tenth. Of a bot without a finite rating one end, or both, are open. Nothing in
-    /// very long tables, beyond the first [`MOST_INTERVALS`], or fewer where there are more than [`MOST_WHOLE`].
+    /// Its interval, to a tenth. For a bot without a finite rating one or both ends are open. In very long tables only the
+    /// first [`MOST_INTERVALS`] bots have one, fewer if there are more than [`MOST_WHOLE`] bots.
     pub interval: Option<Interval>,
     /// Whether its rating was given.
     pub anchor: bool,
-    /// In how many matches it sat.
+    /// The number of matches it sat in.
     pub matches: u64,
-    /// How sure it is that it is stronger than the next of its group, 0 to 1.
+    /// The probability that it is stronger than the next in its group, 0 to 1.
     pub above_next: Option<f64>,
 }
 
@@ -88,49 +87,49 @@ pub struct Rated {
 pub struct RatingTable {
     /// The game and rules.
     pub key: TableKey,
-    /// The bots: the largest group first, in it the best first; equal ratings by name.
+    /// The bots: the largest group first, within it the best first; equal ratings by name.
     pub bots: Vec<Rated>,
-    /// How many groups there are.
+    /// The number of groups.
     pub groups: u32,
-    /// `superiority[i][j]`: how sure it is that bot `i` is stronger than bot `j`; one half for `i = j`, nothing
-    /// where they cannot be compared. Empty for more than [`MOST_SQUARED`] bots.
+    /// `superiority[i][j]`: the probability that bot `i` is stronger than bot `j`; one half for `i = j`, none if they
+    /// cannot be compared. Empty for more than [`MOST_SQUARED`] bots.
     pub superiority: Vec<Vec<Option<f64>>>,
-    /// `deviations[i][j]`: the standard deviation of the difference of bots `i` and `j` in Elo; nothing where one of
-    /// them has no finite rating, or they cannot be compared. Empty like `superiority`, and not written down.
+    /// `deviations[i][j]`: the standard deviation of the difference of bots `i` and `j` in Elo; none if one of them has no
+    /// finite rating, or they cannot be compared. Empty like `superiority`, and not serialised.
     #[serde(skip)]
     pub deviations: Vec<Vec<Option<f64>>>,
-    /// `expected[i][j]`: the expected score of bot `i` in a match of these two alone. Empty like `superiority`.
+    /// `expected[i][j]`: the expected score of bot `i` in a match against `j` alone. Empty like `superiority`.
     pub expected: Vec<Vec<Option<f64>>>,
-    /// Bots that beat each other in a circle beyond noise, the clearest first. Not looked for in tables of more than
+    /// Bots that beat each other in a circle beyond noise, the clearest first. Not searched for in tables of more than
     /// [`MOST_SQUARED`] bots.
     pub cycles: Vec<Cycle>,
     /// Blocks that count.
     pub blocks: u64,
-    /// Matches in them.
+    /// The matches in these blocks.
     pub matches: u64,
     /// Blocks that only repeat their start and do not count.
     pub repeats: u64,
-    /// How the ratings were made.
+    /// How the ratings were computed.
     pub options: Options,
 }
 
-/// In a table of more bots only so many, from the top, have intervals: each takes a solution of its own.
+/// In a larger table only this many bots, from the top, have intervals: each takes its own solution.
 pub const MOST_INTERVALS: usize = 1000;
-/// In a table of more bots each solution takes longer, and so many fewer of them have one that all together take no longer.
+/// In a larger table each solution takes longer, so fewer bots get one, to keep the total time the same.
 pub const MOST_WHOLE: usize = 2000;
 
-/// How many bots of a table of so many have intervals.
+/// How many bots have intervals in a table of this size.
 fn most_intervals(bots: usize) -> usize {
     (MOST_INTERVALS * MOST_WHOLE / bots.max(MOST_WHOLE)).max(MOST_SQUARED)
 }
 
-/// Of more bots there is no table of every two.
+/// Tables with more bots have no values for every pair.
 pub const MOST_SQUARED: usize = 300;
 
 /// Rates all bots of `results`.
 ///
 /// # Errors
-/// Without matches, and for anchors that are not in the table.
+/// Without matches, for a confidence outside 0 to 1, and for anchors that are invalid or not in the table.
 pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingError> {
     if !(options.confidence > 0.0 && options.confidence < 1.0) {
         return Err(RatingError::Options);
@@ -155,7 +154,7 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
 
     let groups = order_of_groups(&scale.group);
     let mut order: Vec<usize> = (0..names.len()).collect();
-    // The names are in order already and the sort is stable. Among equals, whoever took every point from the others
+    // The names are already in order and the sort is stable. Among equals, a bot that took every point from the others
     // comes first: components are numbered from the weakest.
     order.sort_by(|&a, &b| {
         let group = |bot: usize| groups[scale.group[bot] as usize];
@@ -221,7 +220,7 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
     })
 }
 
-/// The anchors by number, sorted.
+/// The anchors by bot number, sorted.
 fn anchors(names: &[&str], options: &Options) -> Result<Vec<(u32, f64)>, RatingError> {
     let mut anchors: Vec<(u32, f64)> = Vec::new();
     for (anchor, elo) in &options.anchors {
@@ -241,7 +240,7 @@ fn anchors(names: &[&str], options: &Options) -> Result<Vec<(u32, f64)>, RatingE
     Ok(anchors)
 }
 
-/// For each group its place, the largest first.
+/// The place of each group, the largest first.
 fn order_of_groups(group: &[u32]) -> Vec<u32> {
     let count = group.iter().max().map_or(0, |last| *last as usize + 1);
     let size = |own: usize| group.iter().filter(|group| **group as usize == own).count();
@@ -253,7 +252,7 @@ fn order_of_groups(group: &[u32]) -> Vec<u32> {
     places
 }
 
-/// What the first of two bots scored against the other, in half wins; nothing when they never met.
+/// What the first of two bots scored against the other, in half wins; none if they never met.
 fn meeting(pairs: &Pairs, i: usize, j: usize) -> Option<u64> {
     let pair = find(pairs, i, j)?;
     Some(if i < j { pair.points } else { 2 * pair.meetings - pair.points })
@@ -265,8 +264,8 @@ fn find(pairs: &Pairs, i: usize, j: usize) -> Option<&Meeting> {
     Some(&pairs.list()[found])
 }
 
-/// The sign test, where one bot took every point from the other in every block: equal bots would do that with
-/// the chance `2^-blocks`.
+/// The sign test, if one bot took every point from the other in every block: equal bots would do that with chance
+/// `2^-blocks`.
 fn row_of_wins(pairs: &Pairs, scale: &Scale, i: usize, j: usize) -> Option<f64> {
     if scale.component[i] == scale.component[j] {
         return None;
@@ -275,9 +274,9 @@ fn row_of_wins(pairs: &Pairs, scale: &Scale, i: usize, j: usize) -> Option<f64> 
     Some(if meeting(pairs, i, j)? > 0 { 1.0 - luck } else { luck })
 }
 
-/// What is known of the bots with a finite rating, group by group.
+/// What is known about the bots with a finite rating, group by group.
 struct Known {
-    /// The number of each bot within its group's rows.
+    /// The strength of each bot, in natural logarithms.
     strengths: Vec<f64>,
     group: Vec<u32>,
     anchored: Vec<bool>,
@@ -351,7 +350,7 @@ impl Known {
         Some(self.rows[i].as_ref()?.variance_to(self.rows[j].as_ref()?).sqrt())
     }
 
-    /// How sure it is that the first of two known bots is stronger.
+    /// The probability that the first of two known bots is stronger.
     fn superiority(&self, i: usize, j: usize) -> Option<f64> {
         let deviation = self.deviation(i, j)?;
         let lead = self.strengths[i] - self.strengths[j];
@@ -362,7 +361,7 @@ impl Known {
     }
 }
 
-/// To a tenth, without a negative zero.
+/// Rounds to a tenth, without a negative zero.
 fn tenth(number: f64) -> f64 {
     (number * 10.0).round() / 10.0 + 0.0
 }

@@ -1,10 +1,10 @@
-//! Which blocks are evidence, and which only say again what was known.
+//! Which blocks are evidence, and which only repeat what was known.
 //!
-//! A block is played from a **start**: rules, map, state, and who sits where. Bots that do not vary give the
+//! A block is played from a **start**: rules, map, state, and who sits where. Deterministic bots give the
 //! same answers from the same start every time, and playing it again proves nothing: such a start counts
 //! once. As soon as two blocks of a start differ in any answer, something varies there. Then each of its
-//! blocks is a draw of its own and all of them count, the equal ones too: to drop these would thin out
-//! what happens often and keep what is rare.
+//! blocks is a separate draw and all of them count, including equal ones: dropping those would thin out what
+//! happens often and keep what is rare.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Repeats<T> {
 enum Start<T> {
     /// Played once, with these answers.
     Once(u64),
-    /// Played again with the same answers, so often.
+    /// Played again with the same answers, this many times.
     Same(u64, T, u64),
     /// Two of its blocks differ.
     Varied,
@@ -33,8 +33,8 @@ impl<T> Default for Repeats<T> {
 }
 
 impl<T: Clone> Repeats<T> {
-    /// Takes in a block with these answers from this start. Gives the blocks that count from now on: none
-    /// when it repeats the start; it and all that were left out when it is the first that differs.
+    /// Adds a block with these answers from this start and returns the blocks that count from now on: none
+    /// if it repeats the start; if it is the first that differs, it and all that were left out.
     pub fn add(&mut self, start: u64, answers: u64, block: T) -> Vec<T> {
         let (known, counts) = match self.starts.remove(&start) {
             None => (Start::Once(answers), vec![block]),
@@ -56,17 +56,17 @@ impl<T: Clone> Repeats<T> {
         counts
     }
 
-    /// How many blocks count.
+    /// The number of blocks that count.
     pub fn counted(&self) -> u64 {
         self.counted
     }
 
-    /// How many blocks do not count, as they only repeat their start.
+    /// The number of blocks that do not count because they only repeat their start.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// From how many starts the same was played again and again.
+    /// The number of starts from which the same was played again and again.
     pub fn repeated_starts(&self) -> u64 {
         self.starts.values().filter(|start| matches!(start, Start::Same(..))).count() as u64
     }

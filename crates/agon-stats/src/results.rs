@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
-/// The hash of all rules of a game, sixteen hexadecimal digits in text.
+/// The hash of all rules of a game, written as sixteen hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RulesHash(pub u64);
 
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for RulesHash {
     }
 }
 
-/// What must be the same for results to stand in one table.
+/// What must be equal for results to share a table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ts_rs::TS)]
 pub struct TableKey {
     /// The game's name.
@@ -59,7 +59,7 @@ impl std::fmt::Display for TableKey {
 pub struct Match {
     /// The bot in each seat. A bot may sit in several.
     pub bots: Vec<String>,
-    /// The rank of each seat, the least is the best, equal ranks are ties. Only their order matters.
+    /// The rank of each seat, the lowest is the best, equal ranks are ties. Only their order matters.
     pub ranks: Vec<u8>,
 }
 
@@ -74,10 +74,10 @@ pub struct MatchBlock {
     pub matches: Vec<Match>,
 }
 
-/// The most seats of a match in a table.
+/// Upper limit on the seats of a match in a table.
 pub const MOST_SEATS: usize = 32;
 
-/// Results that cannot be taken in.
+/// Why results cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResultsError {
     /// Another game or other rules.
@@ -88,7 +88,7 @@ pub enum ResultsError {
         /// What the results are of.
         given: TableKey,
     },
-    /// A match whose lists do not fit.
+    /// A match whose lists have the wrong lengths.
     #[error("a match needs 2 to {MOST_SEATS} bots and as many ranks; this has {bots} bots and {ranks} ranks")]
     Match {
         /// How many bots.
@@ -98,7 +98,7 @@ pub enum ResultsError {
     },
 }
 
-/// The blocks played under one set of rules. Their order is forgotten: equal results make equal tables to the
+/// The blocks played under one set of rules. Their order is not kept: equal results give equal tables to the
 /// last bit, in whatever order they came. A start whose blocks are all equal counts once ([`crate::repeats`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Results {
@@ -113,7 +113,7 @@ impl Results {
         Self { key, starts: BTreeMap::new() }
     }
 
-    /// Sorts blocks into one `Results` for each game and rules.
+    /// Sorts blocks into one `Results` per game and rules.
     ///
     /// # Errors
     /// When a match is malformed.
@@ -127,7 +127,7 @@ impl Results {
         Ok(tables)
     }
 
-    /// Takes in a block that was played under `key`.
+    /// Adds a block that was played under `key`.
     ///
     /// # Errors
     /// When the key is not this table's, or a match is malformed.
@@ -163,7 +163,7 @@ impl Results {
         self.blocks().flat_map(|block| &block.matches)
     }
 
-    /// How many blocks do not count, as they only repeat their start.
+    /// The number of blocks that do not count because they only repeat their start.
     pub fn repeats(&self) -> u64 {
         let same = self.starts.values().filter(|blocks| blocks.len() == 1);
         same.flat_map(|blocks| blocks.values().map(|times| times - 1)).sum()

@@ -1,9 +1,9 @@
-//! One scale for many bots, also where some never lost a point or never scored one.
+//! One scale for many bots, even if some never lost a point or never scored one.
 //!
-//! The likelihood has a finite peak only among bots that can all be reached from each other by chains of
-//! "scored against" (Zermelo, Ford). Such a set is a **component**; of two components that met, one took every
-//! point. Inside a component, strengths are those of the largest likelihood. The largest component carries the scale,
-//! or the one with the anchors; how far away the others are, results bound on one side only.
+//! The likelihood has a finite peak only among bots that can all be reached from each other by chains of "scored
+//! against" (Zermelo, Ford). Such a set is a **component**; of two components that met, one took every point. Inside
+//! a component, strengths are those of the largest likelihood. The largest component carries the scale, or the one
+//! with the anchors; results bound the distance of the others on one side only.
 
 use crate::fit::{log_logistic, peak};
 use crate::pairs::{BLOCK, Meeting, Pairs};
@@ -13,9 +13,9 @@ use crate::pairs::{BLOCK, Meeting, Pairs};
 pub enum Place {
     /// A finite rating fits best.
     Known,
-    /// It took every point from those that it is compared with: only a lower bound is known.
+    /// It took every point from those it is compared with: only a lower bound is known.
     Above,
-    /// It never scored against those that it is compared with: only an upper bound is known.
+    /// It never scored against those it is compared with: only an upper bound is known.
     Below,
     /// Nothing compares it with the others.
     Unknown,
@@ -24,30 +24,31 @@ pub enum Place {
 /// Ratings of all bots in Elo.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
-    /// A finite rating for everybody, for the order and for pairing. For a bot that is not [`Place::Known`] it is
-    /// the one at which its row of wins, or losses, had an even chance.
+    /// A finite rating for every bot, for ordering and pairing. For a bot that is not [`Place::Known`] it is the one
+    /// at which its run of wins, or losses, had an even chance.
     pub elo: Vec<f64>,
-    /// The same, but a bot that is not known stands where its row had a chance of 2.5 %: the end of its
-    /// one-sided interval. For a known bot it is its rating.
+    /// The same, but with a chance of 2.5 % for the run of a bot that is not known: the end of its one-sided
+    /// interval. For a known bot it is its rating.
     pub bound: Vec<f64>,
-    /// What is known of each bot.
+    /// What is known about each bot.
     pub place: Vec<Place>,
-    /// Bots with the same number are joined by a chain of games or by anchors; ratings of others cannot be compared.
+    /// Bots with the same number are connected by a chain of games or by anchors; ratings of others cannot be
+    /// compared.
     pub group: Vec<u32>,
     /// Bots with the same number have a finite difference.
     pub component: Vec<u32>,
 }
 
-/// The chance of a row of wins at the end of a one-sided interval: that of one side of 95 %.
+/// The chance of a run of wins at the end of a one-sided interval: that of one side of 95 %.
 const TAIL: f64 = 0.025;
 
 impl Scale {
-    /// Rates all bots. `anchors` are bots with a fixed rating in Elo; a group without any has the mean 0. `start`
-    /// are ratings from which to set out, as those of a table of a moment ago: the result is the same to 1e-6 Elo
-    /// and there sooner. Without one it is the same to the last bit on every machine.
+    /// Rates all bots. `anchors` are bots with a fixed rating in Elo; a group without any has mean 0. `start` are
+    /// ratings to start from, for example those of an earlier table: the result is the same to 1e-6 Elo, and found
+    /// sooner. Without it the result is the same to the last bit on every machine.
     ///
     /// # Panics
-    /// When `start` is not as long as there are bots, or an anchor is not one of them.
+    /// When the length of `start` is not the number of bots, or an anchor is not one of them.
     pub fn fit(pairs: &Pairs, anchors: &[(u32, f64)], start: Option<&[f64]>) -> Self {
         let bots = pairs.bots();
         let graph = Graph::new(pairs, anchors);
@@ -103,7 +104,7 @@ impl Scale {
         scale
     }
 
-    /// Places the components of each group around its main one, and turns strengths into Elo.
+    /// Places the components of each group around its main one, and converts strengths to Elo.
     fn settle(&mut self, members: &[Vec<u32>], between: &[Vec<Edge>], anchors: &[(u32, f64)]) {
         let groups = self.group.iter().max().map_or(0, |last| *last as usize + 1);
         let mut components = vec![Vec::new(); groups];
@@ -137,8 +138,8 @@ impl Scale {
                 state[found].1 = Some(value);
             };
             set(main, Place::Known, &mut state);
-            // Weakest first, so that what stands above the main one finds its lower neighbours settled; then
-            // the strongest of those below first; then what hangs on these only.
+            // Weakest first, so that a component above the main one finds its lower neighbours settled; then those
+            // below, strongest first; then what is connected only to these.
             let upwards = own.iter().map(|&own| (own, Place::Above));
             let downwards = own.iter().rev().map(|&own| (own, Place::Below));
             let sideways = own.iter().map(|&own| (own, Place::Unknown));
@@ -182,7 +183,7 @@ impl Scale {
             }
             if members[main].len() == 1 && !held {
                 self.reference(members[main][0] as usize, &between[main]);
-                // Nobody is known, so that nobody carries the scale: its zero is the middle of all.
+                // Nobody is known, so nobody carries the scale: its zero is the middle of all.
                 let bots: Vec<usize> =
                     own.iter().flat_map(|&own| &members[own]).map(|&bot| bot as usize).collect();
                 for all in [&mut self.elo, &mut self.bound] {
@@ -194,7 +195,7 @@ impl Scale {
         self.elo.iter_mut().chain(&mut self.bound).for_each(|strength| *strength *= crate::ELO);
     }
 
-    /// A bot alone that the others are placed around is itself no better known than they are.
+    /// A single bot that the others are placed around is itself no better known than they are.
     fn reference(&mut self, bot: usize, edges: &[Edge]) {
         self.place[bot] =
             match (edges.iter().any(|edge| edge.above == bot), edges.iter().any(|edge| edge.below == bot)) {
@@ -213,8 +214,8 @@ struct Edge {
     blocks: f64,
 }
 
-/// By how much a component has to be moved for its row of wins over those `located` below it (`upper`), or of
-/// losses to those above it, to have the chance `tail`. `inner` are the strengths inside components.
+/// How far a component must be moved for its run of wins over those `located` below it (`upper`), or of losses to
+/// those above it, to have the chance `tail`. `inner` are the strengths inside components.
 fn offset(edges: &[Edge], upper: bool, tail: f64, inner: &[f64], located: &[f64]) -> f64 {
     let chance = |offset: f64| -> f64 {
         let lead = |edge: &Edge| match upper {
@@ -234,9 +235,9 @@ fn offset(edges: &[Edge], upper: bool, tail: f64, inner: &[f64], located: &[f64]
 
 /// Who scored against whom.
 struct Graph {
-    /// Whom each bot took points from, one bot after the other.
+    /// The bots each bot took points from, one bot after another.
     scored: Vec<u32>,
-    /// Where those of each bot begin, and the end.
+    /// Where the list of each bot begins, and the end.
     starts: Vec<usize>,
 }
 
@@ -245,7 +246,7 @@ impl Graph {
         let won = |pair: &Meeting| (pair.points > 0).then_some((pair.first, pair.second));
         let lost = |pair: &Meeting| (pair.points < 2 * pair.meetings).then_some((pair.second, pair.first));
         let met = pairs.list().iter().flat_map(|pair| [won(pair), lost(pair)]).flatten();
-        // What is between anchors is known.
+        // Differences between anchors are known.
         let held = anchors.windows(2).map(|two| (two[0].0, two[1].0)).flat_map(|(a, b)| [(a, b), (b, a)]);
         let all = met.chain(held);
         let mut starts = vec![0; pairs.bots() + 1];
@@ -264,13 +265,12 @@ impl Graph {
         self.starts.len() - 1
     }
 
-    /// Whom a bot took points from.
+    /// The bots that a bot took points from.
     fn of(&self, bot: usize) -> &[u32] {
         &self.scored[self.starts[bot]..self.starts[bot + 1]]
     }
 
-    /// The number of the component of each bot (Tarjan). A component that took points from another has the
-    /// higher number.
+    /// The number of each bot's component (Tarjan). A component that took points from another has the higher number.
     fn components(&self) -> Vec<u32> {
         const NEW: u32 = u32::MAX;
         let bots = self.bots();
@@ -281,7 +281,7 @@ impl Graph {
             if order[root] != NEW {
                 continue;
             }
-            // Bots on the way from the root, each with how many of its edges were followed.
+            // Bots on the path from the root, each with the number of its edges followed so far.
             let mut way = vec![(root, 0)];
             while let Some((bot, edge)) = way.last_mut() {
                 let bot = *bot;
@@ -318,8 +318,8 @@ impl Graph {
         component
     }
 
-    /// The number of the group of each bot: joined by games, whatever their results. Groups are numbered by
-    /// their first bot.
+    /// The number of each bot's group: bots connected by games, whatever their results. Groups are numbered by their
+    /// first bot.
     fn groups(&self) -> Vec<u32> {
         let mut above: Vec<usize> = (0..self.bots()).collect();
         fn root(above: &mut [usize], mut bot: usize) -> usize {
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn an_unbeaten_bot_and_one_that_never_scored_leave_the_others_alone() {
-        // 1 and 2 are 60 % apart, 0 beat them always, 3 lost always.
+        // 1 and 2 trade points, 60 % to 1; 0 always beat them; 3 always lost.
         let all = [(1, 2, 120, 100), (0, 1, 40, 20), (0, 2, 60, 30), (3, 1, 0, 10)];
         let scale = scale(4, &all, &[]);
         assert_eq!(scale.place, [Place::Above, Place::Known, Place::Known, Place::Below]);
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn what_nothing_compares_is_unknown() {
-        // 0 and 1 trade points; 2 beat them always, and beat 3 always: 3 may be anything.
+        // 0 and 1 trade points; 2 always beat 0, and always beat 3: 3 may be anywhere.
         let scale = scale(4, &[(0, 1, 10, 10), (2, 0, 10, 5), (2, 3, 10, 5)], &[]);
         use Place::{Above, Known, Unknown};
         assert_eq!(scale.place, [Known, Known, Above, Unknown]);
@@ -411,7 +411,7 @@ mod tests {
     fn groups_and_anchors() {
         let games = [(0, 2, 10, 10), (1, 3, 12, 10), (3, 4, 12, 10)];
         assert_eq!(scale(5, &games, &[]).group, [0, 1, 0, 1, 1]);
-        // Two anchors make one scale of two groups.
+        // Two anchors join two groups into one scale.
         let joined = scale(5, &games, &[(0, 1000.0), (3, 2000.0)]);
         assert_eq!(joined.group, [0; 5]);
         assert!(joined.place.iter().all(|place| *place == Place::Known));

@@ -1,4 +1,4 @@
-//! A running test: feed block after block and be told when to stop.
+//! A running test: fed block by block, it says when to stop.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,10 @@ pub enum Decision {
     AcceptH0,
     /// The difference is `elo1` rather than `elo0`.
     AcceptH1,
-    /// These bots do not vary, and what they play from the starts there are is not enough to decide: vary
-    /// maps, seeds or opponents.
+    /// These bots do not vary, and what they play from the available starts is not enough to decide: vary maps, seeds or
+    /// opponents.
     OutOfGames {
-        /// How many blocks count. In JSON it keeps its first name, as scripts read decisions.
+        /// The number of blocks that count. In JSON it keeps its first name, because scripts read decisions.
         #[serde(rename = "distinct")]
         counted: u64,
     },
@@ -28,7 +28,7 @@ pub enum Decision {
 pub struct Status {
     /// What to do. Once it is not `Continue` it never changes again.
     pub decision: Decision,
-    /// The log-likelihood ratio: positive speaks for H1.
+    /// The log-likelihood ratio: positive values favour H1.
     pub llr: f64,
     /// H0 is accepted at or below this.
     pub lower: f64,
@@ -42,20 +42,20 @@ pub struct Status {
     pub counts: Vec<u64>,
     /// Elo with its interval, from the blocks that count.
     pub estimate: Estimate,
-    /// The difference, corrected for having stopped when the results looked clearest; nothing before a decision.
+    /// The difference, corrected for having stopped when the results looked clearest; none before a decision.
     #[serde(default)]
     pub corrected: Option<Corrected>,
-    /// The share of drawn games; nothing before the first.
+    /// The share of drawn games; none before the first.
     pub draw_ratio: Option<f64>,
-    /// How many more blocks the test takes if it goes on as it went; nothing while the LLR
-    /// points nowhere, or after the decision.
+    /// How many more blocks the test takes if it continues as so far; none while the LLR has no direction, or after the
+    /// decision.
     pub expected_blocks: Option<u64>,
 }
 
-/// A test that is going on.
+/// A test in progress.
 ///
-/// Feed the blocks in the order in which they were drawn, not in which they finished: short games finish
-/// first, and a test that stops early would see too many of them.
+/// Feed the blocks in the order in which they were drawn, not in which they finished: short games finish first, and a
+/// test that stops early would see too many of them.
 #[derive(Clone, Debug)]
 pub struct Sequential {
     sprt: Sprt,
@@ -64,11 +64,11 @@ pub struct Sequential {
     fed: u64,
     repeats_in_a_row: u64,
     decision: Decision,
-    /// How many blocks counted when the decision fell.
+    /// The number of blocks that counted at the decision.
     decided_after: u64,
 }
 
-/// So many repeated blocks in a row are needed at least before a test says that there are no new ones.
+/// The minimum number of repeated blocks in a row before a test says that there are no new ones.
 const PATIENCE: u64 = 20;
 
 impl Sequential {
@@ -79,9 +79,9 @@ impl Sequential {
         Self { sprt, tally, repeats, fed: 0, repeats_in_a_row: 0, decision, decided_after: 0 }
     }
 
-    /// Takes in a finished block. A block that repeats its start is counted as fed and changes nothing else,
-    /// unless a later one differs. Blocks after the decision still refine the estimate; the decision stands. The numbers
-    /// behind it are in [`Self::status`].
+    /// Adds a finished block. A block that repeats its start counts as fed and changes nothing else, unless a later one
+    /// differs. Blocks after the decision still refine the estimate; the decision stands. The numbers behind it are in
+    /// [`Self::status`].
     ///
     /// # Errors
     /// When the block does not have the shape of this test; it is not counted then.
@@ -100,7 +100,7 @@ impl Sequential {
         Ok(self.decision)
     }
 
-    /// Ends the test for want of games: the series has no more seeds, maps or opponents.
+    /// Ends the test for lack of games: the series has no more seeds, maps or opponents.
     pub fn out_of_games(&mut self) -> Decision {
         if self.decision == Decision::Continue {
             self.decision = Decision::OutOfGames { counted: self.counted() };
@@ -140,8 +140,8 @@ impl Sequential {
         } else if llr <= lower {
             Decision::AcceptH0
         } else if self.repeats_in_a_row >= PATIENCE.max(3 * (self.counted() + 1)) {
-            // Were there one more block as likely as each of those seen, missing it 3 (counted + 1) times
-            // in a row would have a chance below 1 in 20.
+            // If one more block existed, as likely as each of those seen, missing it 3 (counted + 1) times in a row
+            // would have a chance below 1 in 20.
             Decision::OutOfGames { counted: self.counted() }
         } else {
             Decision::Continue
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_bot_that_crashes_at_once_on_most_boards_is_rejected() {
-        // Its first answers are equal wherever it crashes; each board is another start all the same.
+        // Its first answers are equal wherever it crashes, but each board is a different start.
         let mut test = test(10.0);
         for board in 0.. {
             let crashes = board % 10 < 7;
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_bot_that_crashes_at_random_on_one_board_is_rejected() {
-        // Seven of ten pairs are crashes and equal in every answer; the rest differ from each other.
+        // Seven of ten pairs are crashes and equal in every answer; the rest all differ.
         let mut test = test(10.0);
         let mut state = 1u64;
         for game in 0.. {

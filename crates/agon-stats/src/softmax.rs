@@ -1,8 +1,8 @@
-//! Which of several finishes first, from what speaks for each: the weights under which what happened is likeliest.
+//! Who of several finishes first, from what speaks for each: fits the weights that make what happened most likely.
 //!
-//! Each [`Position`] has a row of values for each seat; the chance of a seat is the softmax over the seats of the weighted
-//! sums of their rows (a conditional logit, McFadden 1974). Sums run in a fixed order and `exp` is that of the `libm`
-//! crate, so that the same positions give the same bits on every machine.
+//! Each [`Position`] has a row of values for each seat; the chance of a seat is the softmax over the seats of the weighted sums of their
+//! rows (a conditional logit, McFadden 1974). Sums run in a fixed order and `exp` comes from the `libm` crate, so that the same positions
+//! give the same bits on every machine.
 
 use agon_game::advantage::softmax;
 
@@ -13,7 +13,7 @@ use crate::fit::dot;
 pub struct Position {
     /// The values of the first seat, then those of the second, and so on.
     pub values: Vec<f64>,
-    /// The share of each seat in the first place; together 1.
+    /// Each seat's share of first place; they sum to 1.
     pub shares: Vec<f64>,
 }
 
@@ -24,14 +24,14 @@ impl Position {
 
     /// The chance of each seat under these weights.
     pub fn chances(&self, weights: &[f64]) -> Vec<f64> {
-        // As viewers compute them: what is fitted here is what they use.
+        // Computed as viewers do, so that the weights fitted here suit them.
         softmax(self.rows().map(|row| dot(row, weights)).collect())
     }
 }
 
-/// The weights, one a column, with the largest likelihood less `ridge` times the square of each weight, where values are
-/// measured in their standard deviations among the seats of a position: `ridge` is per position. A column that never
-/// differs among the seats of a position weighs 0. None without positions.
+/// The weights, one per column, that maximise the likelihood less `ridge` times the square of each weight, with values measured in their
+/// standard deviations among the seats of a position: `ridge` is per position. A column that never differs among the seats of a position
+/// has weight 0. None without positions.
 pub fn fit(positions: &[Position], ridge: f64) -> Option<Vec<f64>> {
     let first = positions.first()?;
     let width = first.values.len() / first.shares.len();
@@ -42,7 +42,7 @@ pub fn fit(positions: &[Position], ridge: f64) -> Option<Vec<f64>> {
     for _ in 0..100 {
         let (gradient, mut curvature) = derivatives(&scaled, &weights, ridge);
         let step = solve(&mut curvature, gradient)?;
-        // The likelihood is concave: some part of a Newton step always gains, until rounding is all that is left.
+        // The likelihood is concave: some part of a Newton step always gains, until only rounding is left.
         let mut length = 1.0;
         let after = loop {
             let tried: Vec<f64> =
@@ -62,8 +62,8 @@ pub fn fit(positions: &[Position], ridge: f64) -> Option<Vec<f64>> {
     Some(weights.iter().zip(&scales).map(|(weight, scale)| weight * scale).collect())
 }
 
-/// The mean square of what the chances were off, summed over the seats of a position and halved, so that with two seats it
-/// is the usual score of Brier.
+/// The mean squared error of the chances, summed over the seats of a position and halved, so that with two seats it is the usual Brier
+/// score.
 pub fn brier<'a>(told: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for (chances, shares) in told {
@@ -73,8 +73,8 @@ pub fn brier<'a>(told: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -> f64 
     sum / f64::max(count, 1.0)
 }
 
-/// The chances of single seats beside what became of them, in ten bins of equal width: how many fell into each, the sum of their chances, and that
-/// of their shares.
+/// The chances of single seats against their outcomes, in ten bins of equal width: how many are in each, the sum of their chances, and the
+/// sum of their shares.
 pub fn reliability<'a>(told: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -> [(f64, f64, f64); 10] {
     let mut bins = [(0.0, 0.0, 0.0); 10];
     for (chances, shares) in told {
@@ -86,7 +86,7 @@ pub fn reliability<'a>(told: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -
     bins
 }
 
-/// How far they lie from it: the mean over the bins, by how many fell into each, of the distance between the mean chance and the mean share.
+/// The calibration error of these bins: the distance between mean chance and mean share, averaged over the bins by their counts.
 pub fn calibration_error(bins: &[(f64, f64, f64); 10]) -> f64 {
     let count: f64 = bins.iter().map(|(count, ..)| count).sum();
     bins.iter().map(|(_, chance, share)| (chance - share).abs()).sum::<f64>() / f64::max(count, 1.0)
@@ -114,7 +114,7 @@ fn scales(positions: &[Position], width: usize) -> Vec<f64> {
     squares.into_iter().map(|sum| if sum > 1e-12 { f64::sqrt(count / sum) } else { 0.0 }).collect()
 }
 
-/// Minus the mean logarithm of the likelihood, with the price of the weights.
+/// The negative mean log-likelihood, plus the penalty on the weights.
 fn loss(positions: &[Position], weights: &[f64], ridge: f64) -> f64 {
     let one = |position: &Position| -> f64 {
         let chances = position.chances(weights);
@@ -132,7 +132,7 @@ fn derivatives(positions: &[Position], weights: &[f64], ridge: f64) -> (Vec<f64>
     let width = weights.len();
     let each = 1.0 / positions.len() as f64;
     let mut gradient: Vec<f64> = weights.iter().map(|weight| -2.0 * ridge * weight).collect();
-    // A little more on the diagonal than the price asks for, for columns that never differ.
+    // A little more on the diagonal than the penalty needs, for columns that never differ.
     let diagonal =
         |row: usize| (0..width).map(|at| if at == row { 2.0 * ridge + 1e-9 } else { 0.0 }).collect();
     let mut curvature: Vec<Vec<f64>> = (0..width).map(diagonal).collect();
@@ -159,7 +159,7 @@ fn derivatives(positions: &[Position], weights: &[f64], ridge: f64) -> (Vec<f64>
     (gradient, curvature)
 }
 
-/// Solves a symmetric, positive system of which the lower half is given (Cholesky); none where rounding has spoilt it.
+/// Solves a symmetric, positive definite system given by its lower half (Cholesky); none if rounding has spoilt it.
 fn solve(matrix: &mut [Vec<f64>], mut right: Vec<f64>) -> Option<Vec<f64>> {
     let width = right.len();
     for row in 0..width {
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn one_column_has_a_closed_form() {
-        // Who has one more finishes first in three of four.
+        // The seat with one more finishes first in three of four.
         let ahead = position(&[1.0, 0.0], &[0.75, 0.25]);
         let weights = fit(&[ahead.clone(), position(&[5.0, 4.0], &[0.75, 0.25])], 0.0).unwrap();
         assert!((weights[0] - libm::log(3.0)).abs() < 1e-6, "{weights:?}");
@@ -224,7 +224,7 @@ mod tests {
     fn the_scores_of_chances() {
         let told: [(&[f64], &[f64]); 2] = [(&[0.8, 0.2], &[1.0, 0.0]), (&[0.8, 0.2], &[0.0, 1.0])];
         assert!((brier(told) - (0.04 + 0.64) / 2.0).abs() < 1e-12);
-        // 0.8 came true in one of two, 0.2 as well.
+        // 0.8 came true in one of two cases, and so did 0.2.
         assert!((calibration_error(&reliability(told)) - 0.3).abs() < 1e-12);
     }
 }

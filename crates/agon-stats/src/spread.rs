@@ -1,29 +1,30 @@
-//! How sure ratings are.
+//! How certain ratings are.
 //!
-//! The games of a block share their luck, so how much ratings vary is seen from how much whole blocks vary
-//! around what the ratings expect, not from the number of games (the sandwich estimator, with a block as its
-//! unit). Where blocks never vary that would be not at all. So the blocks of every bot vary together at least as
-//! much as one block does that may be won whole or lost whole: its like may only not have been seen yet.
+//! The games of a block share their luck, so the variance of ratings is estimated from how much whole blocks
+//! vary around what the ratings expect, not from the number of games (the sandwich estimator, with a block as
+//! its unit). Where blocks never vary, that would give zero. So the blocks of every bot together are taken to
+//! vary at least as much as one block that may be won whole or lost whole: such a block may only not have been
+//! seen yet.
 
 use std::collections::BTreeMap;
 
 use crate::fit::{System, dot, logistic};
 use crate::pairs::Meeting;
 
-/// So many rows are made at once.
+/// How many rows are computed at once.
 const TOGETHER: usize = 8;
 
-/// What varies: the covariance of the gradient of the likelihood, and what turns it into that of strengths.
+/// The covariance of the gradient of the likelihood, and what turns it into that of strengths.
 pub(crate) struct Spread {
     system: System,
     /// `((row, column), value)` of the lower half and the diagonal, sorted.
     varies: Vec<((u32, u32), f64)>,
-    /// In how many blocks each bot met another.
+    /// The number of blocks in which each bot met another.
     pub blocks: Vec<u64>,
     bots: usize,
 }
 
-/// One row of the covariance on its way: the strengths that move with a bot, and how these vary.
+/// A row of the covariance in the making: the strengths that move with a bot, and how these vary.
 pub(crate) struct Row {
     moves: Vec<f64>,
     varies: Vec<f64>,
@@ -40,15 +41,15 @@ impl Row {
         (own + its - 2.0 * both).max(0.0)
     }
 
-    /// The variance of the strength of the bot, about the mean of all or against those that are fixed.
+    /// The variance of a bot's strength, about the mean of all or relative to the fixed bots.
     pub fn variance(&self) -> f64 {
         dot(&self.moves, &self.varies).max(0.0)
     }
 }
 
 impl Spread {
-    /// The spread of `strengths` (natural logarithms) with the largest likelihood of `pairs`, which are the
-    /// sums of `blocks`. The numbers of bots are the same in both.
+    /// The spread of `strengths` (natural logarithms) that maximise the likelihood of `pairs`, the sums of
+    /// `blocks`. Bots have the same numbers in both.
     pub fn new(
         pairs: &[Meeting],
         blocks: impl Iterator<Item = Vec<Meeting>>,
@@ -89,7 +90,7 @@ impl Spread {
                 whole[bot as usize] += count * chance * (1.0 - chance);
             }
         }
-        // What is missing to one block won or lost whole, for each meeting.
+        // What is missing, per meeting, from one block won or lost whole.
         let missing: Vec<f64> = (0..bots)
             .map(|bot| {
                 let block = meetings[bot] / (played[bot].max(1) as f64);
@@ -113,11 +114,11 @@ impl Spread {
         bots.chunks(TOGETHER).flat_map(|bots| self.rows_of(bots)).collect()
     }
 
-    /// Those of so few bots that they are made together.
+    /// The rows of at most as many bots as are computed together.
     fn rows_of(&self, bots: &[usize]) -> Vec<Row> {
         let mut ones = vec![[0.0; TOGETHER]; self.bots];
         bots.iter().enumerate().for_each(|(own, &bot)| ones[bot][own] = 1.0);
-        // Less than a thousandth of an Elo of an interval as wide as any.
+        // This is less than a thousandth of an Elo for the widest interval.
         let moves = self.system.solve_all(&ones, 1e-6);
         let mut varies = vec![[0.0; TOGETHER]; self.bots];
         let mut add = |to: usize, value: f64, from: usize| {

@@ -1,9 +1,8 @@
-//! The sequential probability ratio test: stop as soon as the evidence is enough.
+//! The sequential probability ratio test: stop as soon as there is enough evidence.
 //!
-//! Two hypotheses, "the difference is `elo0`" (H0) and "it is `elo1`" (H1). After every block the
-//! log-likelihood ratio (LLR) says how much better H1 explains the results. Crossing the upper bound
-//! accepts H1, crossing the lower accepts H0, and the chance of a wrong decision stays near the
-//! stated one however long it takes.
+//! There are two hypotheses, "the difference is `elo0`" (H0) and "it is `elo1`" (H1). After every block the log-likelihood
+//! ratio (LLR) says how much better H1 explains the results. Crossing the upper bound accepts H1, crossing the lower
+//! accepts H0, and the chance of a wrong decision stays near the stated one however long the test takes.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -12,17 +11,17 @@ use crate::elo::{normalized_scale, score_of_elo};
 use crate::empirical::{excess_llr, mean_llr};
 use crate::{BlockError, Decision, Shape, Tally, WinDrawLoss};
 
-/// In what units the hypotheses are stated.
+/// The units of the hypotheses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
-    /// Normalised Elo: the excess score in standard deviations of a game. The duration of a test
-    /// does not depend on how drawish the game is. The one to use.
+    /// Normalised Elo: the excess score in standard deviations of a game. The duration of a test does not depend on how
+    /// drawish the game is. The recommended model.
     #[default]
     Normalized,
-    /// The usual Elo: the expected score.
+    /// Ordinary Elo: the expected score.
     Logistic,
-    /// Elo as BayesElo has it: a difference of strength with a margin for draws.
+    /// Elo as in BayesElo: a difference of strength with a margin for draws.
     Bayesian,
 }
 
@@ -49,7 +48,7 @@ impl std::fmt::Display for Model {
     }
 }
 
-/// Why a test cannot be held as asked.
+/// Why a test cannot be run as requested.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SprtError {
     /// No such model.
@@ -58,13 +57,13 @@ pub enum SprtError {
     /// The hypotheses are not two numbers in order.
     #[error("elo0 must be below elo1, both from -2000 to 2000; they are {0} and {1}")]
     Hypotheses(f64, f64),
-    /// An error rate that is none.
+    /// An invalid error rate.
     #[error("alpha and beta must be above 0 and below 0.5; they are {0} and {1}")]
     ErrorRates(f64, f64),
-    /// A model of wins, draws and losses for games that have more results.
+    /// A model of wins, draws and losses used for games with more results.
     #[error("the bayesian model knows only wins, draws and losses; use the normalized one for ranks")]
     NeedsWinDrawLoss,
-    /// A shape that no tally can have.
+    /// A shape no tally can have.
     #[error(transparent)]
     Shape(#[from] BlockError),
 }
@@ -81,18 +80,18 @@ pub struct Sprt {
 }
 
 impl Sprt {
-    /// A test of `elo0` against `elo1` that accepts the second wrongly with the chance `alpha` and
-    /// the first with the chance `beta`.
+    /// A test of `elo0` against `elo1` that wrongly accepts the second with chance `alpha` and the first with chance
+    /// `beta`.
     ///
     /// # Errors
-    /// When the numbers make no test, or the model does not fit the games.
+    /// When the numbers do not make a test, or the model does not fit the games.
     pub fn new(
         model: Model,
         (elo0, elo1): (f64, f64),
         (alpha, beta): (f64, f64),
         shape: Shape,
     ) -> Result<Self, SprtError> {
-        // Written so that NaN is refused as well.
+        // Written so that NaN is rejected too.
         if !(elo0 < elo1 && elo0 >= -2000.0 && elo1 <= 2000.0) {
             return Err(SprtError::Hypotheses(elo0, elo1));
         }
@@ -117,8 +116,8 @@ impl Sprt {
         (self.elo0, self.elo1)
     }
 
-    /// Both hypotheses as an excess of the mean over one half, in standard deviations of a block of `tally`. Nothing
-    /// where that is not known.
+    /// Both hypotheses as an excess of the mean over one half, in standard deviations of a block of `tally`. None if that
+    /// is unknown.
     pub(crate) fn excess(&self, tally: &Tally) -> Option<(f64, f64)> {
         let deviation = tally.moments().variance.sqrt();
         let scores = |score: &dyn Fn(f64) -> f64| {
@@ -142,12 +141,12 @@ impl Sprt {
         self.shape
     }
 
-    /// The LLR at which H0 and at which H1 is accepted (Wald's bounds).
+    /// The LLRs at which H0 and H1 are accepted (Wald's bounds).
     pub fn bounds(&self) -> (f64, f64) {
         ((self.beta / (1.0 - self.alpha)).ln(), ((1.0 - self.beta) / self.alpha).ln())
     }
 
-    /// What these blocks, looked at once, decide; nothing where [`Self::llr`] gives nothing.
+    /// What these blocks, looked at once, decide; none if [`Self::llr`] returns none.
     pub fn decide(&self, tally: &Tally) -> Option<Decision> {
         let ((lower, upper), llr) = (self.bounds(), self.llr(tally)?);
         Some(if llr >= upper {
@@ -159,8 +158,8 @@ impl Sprt {
         })
     }
 
-    /// The log-likelihood ratio of `tally`: positive speaks for H1. Nothing only where the bayesian
-    /// model needs to know which games were drawn and the tally cannot say; 0 without blocks.
+    /// The log-likelihood ratio of `tally`: positive values favour H1. None only if the bayesian model needs to know which
+    /// games were drawn and the tally cannot say; 0 without blocks.
     pub fn llr(&self, tally: &Tally) -> Option<f64> {
         if tally.blocks() == 0 {
             return Some(0.0);
@@ -171,8 +170,8 @@ impl Sprt {
         self.counts_llr(&tally.lifted(), tally)
     }
 
-    /// The same of counts of blocks by their score, none of them 0. What the draws of `tally` say of the margin of the
-    /// bayesian model holds for them too.
+    /// The same for counts of blocks by score, none of them 0. The draw margin of the bayesian model is taken from the
+    /// draws of `tally`.
     fn counts_llr(&self, counts: &[(f64, f64)], tally: &Tally) -> Option<f64> {
         Some(match self.model {
             Model::Normalized => {
@@ -181,16 +180,16 @@ impl Sprt {
             }
             Model::Logistic => mean_llr(counts, score_of_elo(self.elo0), score_of_elo(self.elo1)),
             Model::Bayesian => {
-                // The draw margin is known from the games; the rest is a question of expected scores,
-                // answered on the blocks (as fishtest does).
+                // The draw margin is known from the games; the rest is a question of expected scores, answered on the
+                // blocks (as fishtest does).
                 let drawish = Drawish::of(&tally.games()?);
                 mean_llr(counts, drawish.score(self.elo0), drawish.score(self.elo1))
             }
         })
     }
 
-    /// The LLR had results been the likelier the better they are, by so many standard deviations of a block; and the excess
-    /// that such counts show, in these deviations.
+    /// The LLR if results had been likelier the better they are, by this many standard deviations of a block; and the
+    /// excess of such counts, in these deviations.
     pub(crate) fn tilted_llr(&self, tally: &Tally, by: f64) -> Option<(f64, f64)> {
         let (mut counts, moments) = (tally.lifted(), tally.moments());
         let deviation = moments.variance.sqrt();
@@ -205,7 +204,7 @@ impl Sprt {
     }
 }
 
-/// Wins, draws and losses under BayesElo's model, with the draw margin that the games speak for.
+/// Wins, draws and losses under BayesElo's model, with the draw margin estimated from the games.
 struct Drawish {
     wins: f64,
     draws: f64,

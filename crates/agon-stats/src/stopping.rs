@@ -1,28 +1,28 @@
 //! When a sequential test stops, and what that does to the estimate.
 //!
-//! From block to block the LLR moves almost like a Brownian motion: by `(t1 - t0) (t - (t0 + t1)/2)` in the mean
-//! and `t1 - t0` in standard deviation, `t` being the true excess in standard deviations of a block. How long such
-//! a motion stays between two bounds, and where it leaves, is known in closed form.
+//! From block to block the LLR moves almost like a Brownian motion, with mean `(t1 - t0) (t - (t0 + t1)/2)` and standard
+//! deviation `t1 - t0`, where `t` is the true excess in standard deviations of a block. How long such a motion stays between
+//! two bounds, and where it leaves, has a closed form.
 
 use serde::{Deserialize, Serialize};
 
 use crate::elo::{elo_of_score, normalized_scale};
 use crate::{Decision, Model, Sprt, Tally, student_deviations};
 
-/// How long a test takes when the true difference is this.
+/// How long a test takes if the true difference is this.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Length {
     /// The true difference, in the units of the test.
     pub elo: f64,
-    /// Games in the mean.
+    /// The mean number of games.
     pub expected: f64,
-    /// In 95 of 100 tests no more than so many games.
+    /// The number of games not exceeded in 95 of 100 tests.
     pub at_most: f64,
     /// How often H1 is accepted, 0 to 1.
     pub accepts: f64,
 }
 
-/// How long the test takes for each of these true differences. Logistic and bayesian hypotheses are taken for a game
+/// How long the test takes for each of these true differences. Logistic and bayesian hypotheses are computed for a game
 /// without draws and pairs whose games do not cancel; with either, a test is shorter.
 pub fn lengths(sprt: &Sprt, differences: impl IntoIterator<Item = f64>) -> Vec<Length> {
     let games = f64::from(sprt.shape().games);
@@ -55,15 +55,15 @@ pub fn lengths(sprt: &Sprt, differences: impl IntoIterator<Item = f64>) -> Vec<L
 pub struct Corrected {
     /// As likely too high as too low.
     pub elo: Option<f64>,
-    /// The lower end of its interval of 95 %.
+    /// The lower end of its 95 % interval.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
 }
 
-/// Corrects the difference that `tally` shows, of a test that stopped with this decision after so many blocks: that
-/// difference under which the test would have ended like this as early, or more clearly, in half of all cases; for the
-/// ends of the interval in 2.5 % and in 97.5 %. Nothing without a decision, or when no block varied.
+/// Corrects the difference that `tally` shows, after a test that stopped with this decision after this many blocks: to the
+/// difference under which the test would have ended like this as early, or more clearly, in half of all cases; for the ends of
+/// the interval in 2.5 % and in 97.5 %. None without a decision, or if no block varied.
 pub(crate) fn corrected(sprt: &Sprt, tally: &Tally, decision: Decision, blocks: u64) -> Option<Corrected> {
     let (deviation, seen) = (tally.moments().variance.sqrt(), tally.moments().mean);
     let (t0, t1) = sprt.excess(tally)?;
@@ -71,7 +71,7 @@ pub(crate) fn corrected(sprt: &Sprt, tally: &Tally, decision: Decision, blocks: 
         return None;
     }
     let walk = Walk::through(sprt, tally, (seen - 0.5) / deviation, t1 - t0, blocks as f64)?;
-    // The chance of having been at the upper end by now grows with the true excess; that of the lower end falls.
+    // The chance of having reached the upper end by now grows with the true excess; that of the lower end falls.
     let chance = |t: f64| match decision {
         Decision::AcceptH1 => Some(walk.upper_by(walk.drift(t), blocks as f64)),
         Decision::AcceptH0 => Some(1.0 - walk.lower_by(walk.drift(t), blocks as f64)),
@@ -86,12 +86,12 @@ pub(crate) fn corrected(sprt: &Sprt, tally: &Tally, decision: Decision, blocks: 
         }
         elo_of_score(0.5 + low * deviation)
     };
-    // How much blocks vary is itself only known from these blocks: Student's distribution, in terms of the normal one.
+    // How much blocks vary is itself only known from these blocks: Student's distribution, expressed through the normal one.
     let tail = crate::normal_below(-student_deviations(0.95, (blocks as f64 - 1.0).max(1.0)));
     Some(Corrected { elo: at(0.5), low: at(tail), high: at(1.0 - tail) })
 }
 
-/// By how much results are made likelier to see how the LLR changes, in standard deviations of a block.
+/// How far results are tilted to see how the LLR changes, in standard deviations of a block.
 const TILT: f64 = 0.02;
 
 /// The motion of the LLR between its bounds.
@@ -108,20 +108,20 @@ impl Walk {
     fn new(sprt: &Sprt, t0: f64, t1: f64) -> Self {
         let (lower, upper) = sprt.bounds();
         let step = t1 - t0;
-        // A walk in steps goes beyond its bounds by 0.583 steps in the mean (Siegmund).
+        // A walk in steps overshoots its bounds by a mean of 0.583 steps (Siegmund).
         Self { up: upper + 0.583 * step, down: 0.583 * step - lower, step, middle: f64::midpoint(t0, t1) }
     }
 
-    /// The motion near the end of a test that was over after so many blocks and shows this excess. Between the hypotheses a
-    /// block moves the LLR in proportion to its score; far beyond them by less and less, as neither explains it. So the motion
-    /// is the one that has the LLR of the tally and its slope there. It ends where the test did, beyond the bound by
-    /// as much as that was. `apart` is how far the hypotheses are apart, in standard deviations of a block.
+    /// The motion near the end of a test that was over after this many blocks and shows this excess. Between the hypotheses a
+    /// block moves the LLR in proportion to its score; far beyond them by less and less, because neither explains it. So the
+    /// motion has the LLR of the tally and its slope there. It ends where the test did, with the same overshoot of the bound.
+    /// `apart` is the distance between the hypotheses, in standard deviations of a block.
     fn through(sprt: &Sprt, tally: &Tally, excess: f64, apart: f64, over: f64) -> Option<Self> {
         let blocks = tally.blocks() as f64;
         let here = sprt.llr(tally)? / blocks;
         let (below, above) = (sprt.tilted_llr(tally, -TILT)?, sprt.tilted_llr(tally, TILT)?);
         let slope = (above.0 - below.0) / blocks / (above.1 - below.1);
-        // Where there is nearly none, when the test ends says nothing, and nothing is corrected.
+        // If there is almost no slope, the time of the end says nothing, and nothing is corrected.
         let step = slope.max(apart / 100.0);
         let (lower, upper) = sprt.bounds();
         let (end, beyond) = (here * over, 0.583 * step);
@@ -133,12 +133,12 @@ impl Walk {
         })
     }
 
-    /// The mean of a block when the true excess is `t`.
+    /// The mean move per block if the true excess is `t`.
     fn drift(&self, t: f64) -> f64 {
         self.step * (t - self.middle)
     }
 
-    /// The chance of having left at the upper bound within so many blocks.
+    /// The chance of having left at the upper bound within this many blocks.
     fn upper_by(&self, drift: f64, blocks: f64) -> f64 {
         leaves(self.down, self.up, drift / (self.step * self.step), blocks * self.step * self.step)
     }
@@ -147,7 +147,7 @@ impl Walk {
         leaves(self.up, self.down, -drift / (self.step * self.step), blocks * self.step * self.step)
     }
 
-    /// How many blocks it takes in the mean.
+    /// The mean number of blocks it takes.
     fn expected(&self, drift: f64) -> f64 {
         if drift.abs() < 1e-9 * self.step {
             return self.up * self.down / (self.step * self.step);
@@ -157,8 +157,8 @@ impl Walk {
     }
 }
 
-/// The chance that a Brownian motion of this drift and of variance 1 in each unit of time leaves at the far end
-/// `ahead` of it within `time`, and not at the end `behind` it before.
+/// The chance that a Brownian motion with this drift and a variance of 1 per unit of time leaves at the far end `ahead` within
+/// `time`, without having left at the end `behind` before.
 fn leaves(behind: f64, ahead: f64, drift: f64, time: f64) -> f64 {
     use std::f64::consts::PI;
     let width = behind + ahead;
@@ -178,7 +178,7 @@ fn leaves(behind: f64, ahead: f64, drift: f64, time: f64) -> f64 {
     if time < width * width {
         return leaves_soon(width, ahead, drift, time).clamp(0.0, 1.0);
     }
-    // Those who are still inside and will leave there later.
+    // The motions still inside that will leave there later.
     let mut later = 0.0;
     for k in 1..100_000 {
         let k = f64::from(k);
@@ -194,8 +194,8 @@ fn leaves(behind: f64, ahead: f64, drift: f64, time: f64) -> f64 {
     (ever - later).clamp(0.0, 1.0)
 }
 
-/// The same within a short time, by reflections: those who come to the end that is `ahead + 2 k width` away for each `k`,
-/// taken off where they came past the other end.
+/// The same for short times, by reflections: the motions that reach the end `ahead + 2 k width` away for each `k`, less those
+/// that passed the other end.
 fn leaves_soon(width: f64, ahead: f64, drift: f64, time: f64) -> f64 {
     let steep = drift.abs();
     let sum = (-20..=20).map(|k| {
@@ -209,7 +209,7 @@ fn leaves_soon(width: f64, ahead: f64, drift: f64, time: f64) -> f64 {
     sum.sum()
 }
 
-/// The logarithm of the share of the normal distribution below `z`.
+/// The logarithm of the normal distribution function at `z`.
 fn log_below(z: f64) -> f64 {
     if z > -30.0 {
         return crate::normal_below(z).ln();
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_motion_leaves_as_simulated() {
-        // Small steps of +-1/40, that is 1600 in each unit of time, with the drift in their chances.
+        // Small steps of +-1/40, that is 1600 per unit of time, with the drift in their probabilities.
         use agon_game::Seeded;
         for (behind, ahead, drift, time) in
             [(1.0, 1.0, 0.0, 0.7), (1.0, 2.0, 0.5, 1.5), (2.0, 1.0, -0.8, 1.0)]
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn both_ways_of_adding_up_agree() {
-        // On both sides of where one takes over from the other.
+        // On both sides of the switch from one formula to the other.
         for (behind, ahead, drift) in [(3.0, 3.0, 0.4), (3.0, 3.0, -2.0), (1.0, 5.0, 1.0), (5.0, 1.0, 30.0)] {
             let (width, behind, ahead): (f64, f64, f64) = (behind + ahead, behind, ahead);
             let time = width * width;

@@ -1,16 +1,16 @@
 //! Games of more than two seats: normalised ranks, and twin matches.
 //!
 //! In a twin match NEW plays in some seat among a field of other bots, and OLD plays the same seed, seat
-//! and field. Only the difference between the two counts, so the luck of the seed, of the seat and of the
-//! field cancels. A block is one twin match in every rotation of the seats.
+//! and field. Only the difference between the two counts, so the luck of the seed, the seat and the field
+//! cancels. A block is one twin match in every rotation of the seats.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Block;
 
-/// The share of opponents left behind, a tie counting half, in half opponents: from 0 (last) to
-/// `2 * (seats - 1)` (alone in front). Divided by that it is the normalised rank. Ranks count from 1 for
-/// the best; only their order matters. `seat` is an index into `ranks`.
+/// The opponents left behind, a tie counting half, in half opponents: from 0 (last) to `2 * (seats - 1)`
+/// (sole first). Divided by that it is the normalised rank. Ranks count from 1 for the best; only their
+/// order matters. `seat` is an index into `ranks`.
 pub fn half_opponents_beaten(ranks: &[u8], seat: usize) -> u32 {
     let own = ranks[seat];
     let opponents = ranks.iter().enumerate().filter(|&(other, _)| other != seat);
@@ -36,8 +36,8 @@ pub struct Twin {
 
 impl Twin {
     /// The points of NEW, from 0 (last where OLD was first) over `2 * (seats - 1)` (the same) to
-    /// `4 * (seats - 1)` (first where OLD was last): the difference of the normalised ranks, moved to
-    /// `0..=1`, as a whole number. Nothing when the two matches do not have the same seats, at least two.
+    /// `4 * (seats - 1)` (first where OLD was last): the difference of the normalised ranks, shifted to
+    /// `0..=1`, as a whole number. None unless both matches have the same number of seats, at least two.
     pub fn points(&self) -> Option<u32> {
         let seats = self.new.len();
         if seats < 2 || self.old.len() != seats || self.seat >= seats {
@@ -48,8 +48,8 @@ impl Twin {
     }
 }
 
-/// The block of these twin matches, of the shape [`crate::Shape::twins`]; nothing when one of them does
-/// not have `seats` seats or there is not one for every rotation.
+/// The block of these twin matches, of the shape [`crate::Shape::twins`]; none if one of them does not
+/// have `seats` seats or there is not one for every rotation.
 pub fn twin_block(start: u64, fingerprint: u64, seats: u32, twins: &[Twin]) -> Option<Block> {
     let fits = twins.len() == seats as usize && twins.iter().all(|twin| twin.new.len() == seats as usize);
     let points = twins.iter().map(Twin::points).collect::<Option<Vec<_>>>()?;

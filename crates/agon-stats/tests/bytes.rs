@@ -1,5 +1,5 @@
-//! The same results give the same bytes on every machine: the digest of a published table stands here, so that whoever
-//! runs this test, on whatever kind of machine, proves it there.
+//! The same results give the same bytes on every machine: the digest of a published table is recorded here, so that
+//! running this test proves it for the machine it runs on.
 
 use agon_game::Seeded;
 use agon_game::chance::Chance as _;

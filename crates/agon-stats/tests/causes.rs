@@ -1,5 +1,5 @@
-//! Why a bot loses: what has a cause is named, and what has none in few journals only. The figures stand in
-//! `docs/statistics.md`.
+//! Why a bot loses: real causes are found, and where there are none, something is found only in few
+//! journals. The figures are in `docs/statistics.md`.
 
 use agon_game::{Chance as _, Seeded};
 use agon_stats::causes::{Family, Outcomes, Set, Sign, found};
@@ -29,7 +29,7 @@ fn what_was_lost_on_one_map_in_one_seat_is_named_and_nothing_beside_it() {
     assert!(group.chance < 1e-5, "{}", group.chance);
 }
 
-/// In how many of 1,000 cases something is found; `lose` draws a block.
+/// The number of 1,000 cases in which something is found; `lose` draws a block.
 fn false_alarms(lose: impl Fn(&mut Seeded) -> [bool; 2]) -> usize {
     let (signs, candidates, blocks) = signs(50);
     let families = [Family { candidates, level: 0.05 }];
@@ -46,7 +46,7 @@ fn false_alarms(lose: impl Fn(&mut Seeded) -> [bool; 2]) -> usize {
 fn what_is_lost_by_lot_has_no_cause() {
     let alone = false_alarms(|chance| [chance.happens(2, 5), chance.happens(2, 5)]);
     let few = false_alarms(|chance| [chance.happens(1, 20), chance.happens(1, 20)]);
-    // Where the seed decides: the seat that it favours, or the bot.
+    // The seed decides: for the seat it favours, or for the bot.
     let seat = false_alarms(|chance| if chance.happens(1, 2) { [true, false] } else { [false, true] });
     let bot = false_alarms(|chance| [chance.happens(1, 2); 2]);
     for (what, alarms) in [("alone", alone), ("few", few), ("seat", seat), ("bot", bot)] {

@@ -1,15 +1,15 @@
-//! How often a test decides wrongly, for results of many shapes: not only for the even ones that its mathematics
-//! likes best.
+//! How often a test decides wrongly, for results of many shapes, not only the even ones that suit its mathematics
+//! best.
 //!
-//! Each distribution is named in `docs/statistics.md`. The short form has 1,000 runs and 3 points to spare; `cargo
-//! xtask long decisions` takes 20,000 (`AGON_RUNS`) and allows 1.5 points to the upper limit of 99 %.
+//! Each distribution is named in `docs/statistics.md`. The short form has 1,000 runs and a margin of 3 points;
+//! `cargo xtask long decisions` takes 20,000 (`AGON_RUNS`) and allows 1.5 points to the upper limit of 99 %.
 
 use std::sync::Mutex;
 
 use agon_game::Seeded;
 use agon_stats::{Block, Decision, Estimate, Model, Sequential, Shape, Sprt, Tally};
 
-/// Results of blocks: for each number of points its chance before the bot is made stronger or weaker.
+/// Results of blocks: the chance of each number of points before the bot is made stronger or weaker.
 struct Source {
     name: &'static str,
     shape: Shape,
@@ -46,7 +46,7 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-/// The chances of the sum of so many games with these chances.
+/// The distribution of the sum of this many games with these chances.
 fn sum(game: &[f64], games: u32) -> Vec<f64> {
     let all: f64 = game.iter().sum();
     (0..games).fold(vec![1.0], |before, _| {
@@ -59,8 +59,8 @@ fn sum(game: &[f64], games: u32) -> Vec<f64> {
 }
 
 impl Source {
-    /// The chances with this excess in standard deviations of a block: each result is made the likelier the more
-    /// points it has.
+    /// The chances with this excess in standard deviations of a block: each result is made likelier the more points
+    /// it has.
     fn with_excess(&self, excess: f64) -> Vec<f64> {
         let full = f64::from(self.shape.full());
         let tilted = |x: f64| -> Vec<f64> {
@@ -89,7 +89,7 @@ impl Source {
     }
 }
 
-/// Points of a block, shared out among its games.
+/// Points of a block, divided among its games.
 fn block(start: u64, shape: Shape, mut points: u32) -> Block {
     let share = |_| {
         let own = points.min(shape.points);
@@ -109,7 +109,7 @@ fn draw(chances: &[f64], chance: &mut Seeded) -> u32 {
     points.unwrap_or_else(|| chances.iter().rposition(|chance| *chance > 0.0).expect("a chance")) as u32
 }
 
-/// The share of runs that end in `wrong`, and the blocks that they take in the mean.
+/// The share of runs that end in `wrong`, and the mean number of blocks they take.
 fn simulate(sprt: Sprt, chances: &[f64], wrong: Decision, runs: i64) -> (f64, f64) {
     let (mut errors, mut blocks) = (0, 0);
     for run in 0..runs {
@@ -128,7 +128,7 @@ fn simulate(sprt: Sprt, chances: &[f64], wrong: Decision, runs: i64) -> (f64, f6
     (f64::from(errors) / runs as f64, blocks as f64 / runs as f64)
 }
 
-/// How often the 95 % interval of the score of 100 blocks holds the true one.
+/// How often the 95 % interval of the score of 100 blocks contains the true one.
 fn coverage(shape: Shape, chances: &[f64], runs: i64) -> f64 {
     let full = f64::from(shape.full());
     let truth: f64 = chances.iter().enumerate().map(|(p, chance)| chance * p as f64 / full).sum();
@@ -143,8 +143,8 @@ fn coverage(shape: Shape, chances: &[f64], runs: i64) -> f64 {
     f64::from(held) / runs as f64
 }
 
-/// How many more blocks it takes to be wrong in these shares of tests than in 5 % each (Wald's expectation, in the
-/// mean of both hypotheses).
+/// How many more blocks it takes to be wrong in these shares of tests than in 5 % each (Wald's expectation,
+/// averaged over both hypotheses).
 fn cost(gain: f64, miss: f64) -> f64 {
     let blocks = |alpha: f64, beta: f64| {
         let (upper, lower) = (((1.0 - beta) / alpha).ln(), ((1.0 - alpha) / beta).ln());
@@ -153,7 +153,7 @@ fn cost(gain: f64, miss: f64) -> f64 {
     blocks(gain, miss) / blocks(0.05, 0.05) - 1.0
 }
 
-/// What is measured of one distribution.
+/// What is measured for one distribution.
 struct Row {
     name: &'static str,
     gain: f64,
@@ -200,7 +200,7 @@ fn wrong_decisions_are_rare_whatever_the_results_look_like() {
         true => share + 2.33 * (share * (1.0 - share) / runs as f64).sqrt() <= 0.05 + 0.015,
         false => share <= 0.05 + 0.03,
     };
-    // Counted to 1,000, a share of 95 % is exact to 2.1 points.
+    // In 1,000 runs, a share of 95 % is exact to 2.1 points.
     let held =
         |share: f64| if long { (0.93..=0.97).contains(&share) } else { (0.92..=0.98).contains(&share) };
     // Results of many kinds take long and are left to the long form.

@@ -1,10 +1,10 @@
-//! The figures that fastchess's own tests expect, to its tolerance of 1 %.
+//! The figures expected by fastchess's own tests, to its tolerance of 1 %.
 
 use std::path::PathBuf;
 
 use agon_stats::{Estimate, Model, Shape, Sprt, Tally, normalized_error_even};
 
-/// The rows of a table, by column name. Nothing, with a printed line, where the records are missing.
+/// The rows of a table, by column name. None, with a printed line, if the records are missing.
 fn rows(file: &str) -> Option<Vec<Vec<(String, String)>>> {
     let path: PathBuf = agon_testkit::golden::folder("statistics")?.join(file);
     let text = std::fs::read_to_string(&path).unwrap();
@@ -21,7 +21,7 @@ fn cell<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
     &row.iter().find(|(own, _)| own == name).unwrap().1
 }
 
-/// A number of the table; nothing for `-`.
+/// A number of the table; none for `-`.
 fn number(row: &[(String, String)], name: &str) -> Option<f64> {
     let text = cell(row, name);
     match text.strip_suffix(" %") {
@@ -83,7 +83,8 @@ fn elo_figures_are_those_of_fastchess() {
                 assert!(near(got, expected, rounding), "{name} of {row:?}: {got}");
             }
         }
-        // Our own interval knows that very unequal bots are measured less surely than equal ones.
+        // Our own interval accounts for very unequal bots being measured less exactly than equal
+        // ones.
         let (own, even) = (estimate.normalized_error.unwrap(), normalized_error_even(games, 0.95));
         let unequal = cell(&row, "counts") == "34/356/0";
         assert_eq!(own > 1.05 * even, unequal, "{row:?}: {own}");

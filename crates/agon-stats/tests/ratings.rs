@@ -1,4 +1,4 @@
-//! Ratings: equal to an independent implementation, whatever the order, and near the truth.
+//! Ratings: equal to an independent implementation, independent of order, and near the truth.
 
 use agon_game::{Chance as _, Seeded};
 use agon_stats::{
@@ -23,7 +23,7 @@ fn tie(one: usize, other: usize) -> Match {
     Match { bots: vec![name(one), name(other)], ranks: vec![1, 1] }
 }
 
-/// One block for each match.
+/// One block per match.
 fn results(matches: impl IntoIterator<Item = Match>) -> Results {
     let block = |(fingerprint, game)| MatchBlock { start: fingerprint, fingerprint, matches: vec![game] };
     collect((0..).zip(matches).map(block))
@@ -46,7 +46,7 @@ fn ends(interval: Option<Interval>) -> (f64, f64) {
     (low, high)
 }
 
-/// Elo by number of bot, with its interval.
+/// Elo by bot number, with its interval.
 fn by_number(table: &RatingTable) -> Vec<(f64, f64, f64)> {
     let mut all: Vec<_> = table.bots.iter().collect();
     all.sort_by(|a, b| a.bot.cmp(&b.bot));
@@ -76,7 +76,7 @@ fn equal_to_choix() {
     }
 }
 
-/// Two bots: the score decides, a draw as half a win; and the interval is that of single games.
+/// Two bots: the score decides, with a draw as half a win; and the interval is that of single games.
 #[test]
 fn a_draw_is_half_a_win() {
     let games = (0..400).map(|game| match game % 40 {
@@ -96,7 +96,7 @@ fn a_draw_is_half_a_win() {
     assert_eq!(table.superiority[0][1].unwrap() + table.superiority[1][0].unwrap(), 1.0);
 }
 
-/// A table of two bots says what `Estimate` says of the same blocks, and a gauntlet's table is its pairings.
+/// A table of two bots agrees with `Estimate` on the same blocks, and a gauntlet's table with its pairings.
 #[test]
 fn the_same_blocks_have_the_same_figures() {
     let mut chance = Seeded::stream(4, "same");
@@ -123,7 +123,7 @@ fn the_same_blocks_have_the_same_figures() {
         let direct = Estimate::new(tally, 0.95).elo.unwrap();
         assert!((elo(0) - elo(other) - direct).abs() <= 0.1, "{other}: {direct}");
     }
-    // Two alone: the intervals agree as well, near a score of a half.
+    // With only two bots the intervals agree too, near a score of a half.
     let only: Vec<MatchBlock> = blocks.into_iter().filter(|block| block.fingerprint % 3 == 0).collect();
     let table = plain(&collect(only));
     let estimate = Estimate::new(&tallies[0], 0.95);
@@ -149,7 +149,7 @@ fn bots_that_won_or_lost_everything_have_one_sided_intervals() {
     assert!(low.low.unwrap() > 300.0 && low.high.is_none(), "{low:?}");
     assert!(high.low.is_none() && high.high.unwrap() < -300.0, "{high:?}");
     assert!(best.above_next.unwrap() > 0.9999);
-    // The others stand where they stood without them, and as surely.
+    // The others are rated as without them, and as certainly.
     assert_eq!((one.elo, one.interval), (without.bots[0].elo, without.bots[0].interval));
     assert_eq!((two.elo, two.interval), (without.bots[1].elo, without.bots[1].interval));
     // 40 wins in a row: a score of 0.912 at the end of the interval, as `Estimate` has it.
@@ -175,7 +175,7 @@ fn a_block_that_never_varies_still_leaves_doubt() {
     assert_eq!(table.bots[0].above_next, Some(0.5));
 }
 
-/// Where the games of a block all end alike they are one game.
+/// If all games of a block end alike they count as one game.
 #[test]
 fn games_of_a_block_are_one_piece_of_evidence() {
     let order = |fingerprint: u64| if fingerprint.is_multiple_of(3) { [1, 0] } else { [0, 1] };
@@ -192,8 +192,8 @@ fn games_of_a_block_are_one_piece_of_evidence() {
     assert_eq!(single.bots[0].above_next, four.bots[0].above_next);
 }
 
-/// A tournament of bots of these strengths, ranked by racing exponential clocks, so that every two of them
-/// meet as Bradley and Terry have it; in two seats with draws.
+/// A tournament of bots with these strengths, ranked by racing exponential clocks, so that every pair meets as
+/// in the model of Bradley and Terry; with draws if there are two seats.
 fn tournament(strengths: &[f64], blocks: u64, seats: usize, seed: i64) -> Vec<MatchBlock> {
     let mut chance = Seeded::stream(seed, "tournament");
     let mut random = move || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
@@ -209,8 +209,8 @@ fn tournament(strengths: &[f64], blocks: u64, seats: usize, seed: i64) -> Vec<Ma
             let times: Vec<f64> = bots.iter().map(|&bot| -random().ln() / strengths[bot].exp()).collect();
             let rank = |seat: usize| 1 + times.iter().filter(|&&time| time < times[seat]).count() as u8;
             let mut ranks: Vec<u8> = (0..seats).map(rank).collect();
-            // Two draws are as good as a win and a loss: with chances p and 1 - p of these, the share of draws
-            // that keeps the mean is taken from both.
+            // Two draws are worth a win and a loss: with chances p and 1 - p of these, the share of draws that
+            // keeps the mean is taken from both.
             let (p, half) = (score_of_elo((strengths[bots[0]] - strengths[bots[1]]) * ELO), random());
             let won = f64::from(u8::from(ranks[0] == 1));
             if seats == 2 && half < 0.6 * (won * (1.0 - p) + (1.0 - won) * p) {
@@ -257,7 +257,8 @@ fn intervals_hold_the_true_ratings() {
             }
             let number = |place: usize| table.bots[place].bot.clone();
             for place in 0..5 {
-                // How sure the order of neighbours is, is how often it is right: added up, both are the same.
+                // The certainty of an order of neighbours is how often it is right: summed up, both are the
+                // same.
                 order_held += i32::from(number(place) < number(place + 1)) * 10_000;
                 order_held -= (table.bots[place].above_next.unwrap() * 10_000.0) as i32;
             }
@@ -331,7 +332,7 @@ fn anchors_keep_the_level() {
     for (own, free_one) in moved.iter().zip(&free) {
         assert!((own.0 - 1500.0 - free_one.0 + free[3].0).abs() <= 0.11, "one anchor moves the table");
     }
-    // Two far apart hold the others between them, against the results.
+    // Two anchors far apart hold the others between them, against the results.
     let two = by_number(&anchored(&[(0, 0.0), (5, 1000.0)]));
     assert_eq!((two[0].0, two[5].0), (0.0, 1000.0));
     assert!((1..5).all(|bot| 300.0 < two[bot].0 && two[bot].0 < 700.0), "{two:?}");
@@ -364,12 +365,12 @@ fn a_table_is_plain_data() {
     });
     let table = plain(&collect(blocks));
     let text = serde_json::to_string(&table).unwrap();
-    // All of it is written down but these, which are for who has just computed it.
+    // Everything is serialised except these, which are only for the code that has just computed them.
     let written = RatingTable { deviations: Vec::new(), ..table };
     assert_eq!(serde_json::from_str::<RatingTable>(&text).unwrap(), written);
 }
 
-/// 300 bots who meet neighbours and a few far away, some of them unbeaten: warm and cold agree.
+/// 300 bots that meet neighbours and a few far away, some of them unbeaten: warm and cold starts agree.
 #[test]
 fn a_warm_start_finds_the_same_ratings() {
     let mut chance = Seeded::stream(5, "warm");
@@ -400,8 +401,8 @@ fn a_warm_start_finds_the_same_ratings() {
     }
 }
 
-/// Against `skillratings`, which updates game by game: the same curve, and the same place after many
-/// small steps.
+/// Against `skillratings`, which updates game by game: the same curve, and the same place after many small
+/// steps.
 #[test]
 fn online_elo_wanders_to_the_same_ratings() {
     use skillratings::{Outcomes, elo};

@@ -1,4 +1,4 @@
-//! The sequential test: published values, and its error rates by simulation.
+//! The sequential test: published values, and error rates by simulation.
 
 use agon_game::Seeded;
 use agon_stats::{
@@ -13,8 +13,8 @@ fn the_example_of_the_documentation_holds() {
     example::main().expect("it decides");
 }
 
-/// A published series of 86,720 games in pairs: normalised Elo 3.05 +- 2.31. The LLR is that of
-/// the exact likelihood, found as well by an independent program (the approximation says 2.94598).
+/// A published series of 86,720 games in pairs: normalised Elo 3.05 +- 2.31. The LLR is that of the exact
+/// likelihood, confirmed by an independent program (the approximation gives 2.94598).
 const PUBLISHED: [u64; 5] = [379, 10_170, 21_828, 10_640, 343];
 
 #[test]
@@ -31,7 +31,7 @@ fn the_published_series_has_its_published_numbers() {
     assert_eq!(format!("{:.3}", estimate.elo.unwrap()), "1.595");
 }
 
-/// Made with an independent program (SciPy's root finder on the definition).
+/// Computed with an independent program (SciPy's root finder on the definition).
 #[test]
 fn the_logistic_likelihood_is_the_one_of_the_definition() {
     let tally = Tally::from_counts(Shape::PAIR, &PUBLISHED).unwrap();
@@ -39,8 +39,8 @@ fn the_logistic_likelihood_is_the_one_of_the_definition() {
     assert!((sprt.llr(&tally).unwrap() - 3.125_676_351_262).abs() < 1e-8);
 }
 
-/// Results that never vary have a finite likelihood too, because every other result is held to have happened
-/// a thousandth of a time. (Numbers from the same independent program.)
+/// Results that never vary have a finite likelihood too, because every other result counts as having happened a
+/// thousandth of a time. (Numbers from the same independent program.)
 #[test]
 fn constant_results_have_a_defined_likelihood() {
     let sprt = Sprt::new(Model::Logistic, (0.0, 10.0), (0.05, 0.05), Shape::PAIR).unwrap();
@@ -50,8 +50,8 @@ fn constant_results_have_a_defined_likelihood() {
     assert_eq!(llr([0; 5]), 0.0);
 }
 
-/// By hand: 60 wins, 20 draws, 40 losses have the draw margin 200 lg 2; the chances at both hypotheses
-/// follow from it.
+/// By hand: 60 wins, 20 draws, 40 losses have the draw margin 200 lg 2; the chances under both hypotheses follow
+/// from it.
 #[test]
 fn the_bayesian_likelihood_is_the_one_of_the_definition() {
     let tally = Tally::from_counts(Shape::SINGLE, &[40, 20, 60]).unwrap();
@@ -115,7 +115,7 @@ fn hypotheses_that_make_no_test_are_refused() {
 struct Bots {
     /// Chances of loss, draw and win.
     chances: [f64; 3],
-    /// How likely the second game of a pair ends as if the seed had decided: opposite to the first.
+    /// How often the second game of a pair ends as if the seed had decided: opposite to the first.
     mirrored: f64,
 }
 
@@ -130,7 +130,7 @@ impl Bots {
         let first = random();
         let mut points = vec![self.game(first)];
         if shape.games == 2 {
-            // Mirrored luck has the same chances in itself, so the mean score stays.
+            // Mirrored luck has the same distribution by itself, so the mean score stays.
             let second = if random() < self.mirrored { 1.0 - first } else { random() };
             points.push(self.game(second));
         }
@@ -146,7 +146,7 @@ impl Bots {
         if shape.games == 1 {
             return (mean, variance.sqrt());
         }
-        // The mirrored pair's product, by cutting the unit interval where either game changes result.
+        // The mean product of a mirrored pair, by cutting the unit interval where either game changes result.
         let mut cuts = [0.0, loss, loss + draw, 1.0 - loss, 1.0 - loss - draw, 1.0];
         cuts.sort_by(f64::total_cmp);
         let product: f64 = cuts
@@ -160,7 +160,7 @@ impl Bots {
         (mean, ((variance + covariance) / 2.0).sqrt())
     }
 
-    /// Bots whose games are drawn with the chance `draws` and whose true difference is `elo` in `model`.
+    /// Bots whose games are drawn with chance `draws` and whose true difference is `elo` in `model`.
     fn of(model: Model, elo: f64, shape: Shape, draws: f64, mirrored: f64) -> Self {
         let with = |lead: f64| Self {
             chances: [(1.0 - draws - lead) / 2.0, draws, (1.0 - draws + lead) / 2.0],
@@ -190,7 +190,7 @@ impl Bots {
     }
 }
 
-/// Wrong decisions and blocks played, over `runs` tests of bots whose difference is that of one hypothesis.
+/// Wrong decisions and blocks played, over `runs` tests of bots whose true difference is that of one hypothesis.
 fn simulate(sprt: Sprt, bots: &Bots, wrong: Decision, runs: u64, stream: &str) -> (f64, f64) {
     let (mut errors, mut blocks) = (0u64, 0u64);
     for run in 0..runs {
@@ -206,7 +206,7 @@ fn simulate(sprt: Sprt, bots: &Bots, wrong: Decision, runs: u64, stream: &str) -
     (errors as f64 / runs as f64, blocks as f64 / runs as f64)
 }
 
-/// The stated error rate and three standard deviations of counting it in 2,000 runs.
+/// The stated error rate plus three standard deviations of its count in 2,000 runs.
 fn allowed(rate: f64) -> f64 {
     rate + 3.0 * (rate * (1.0 - rate) / 2_000.0).sqrt()
 }
@@ -234,7 +234,7 @@ fn wrong_decisions_are_as_rare_as_stated() {
     }
 }
 
-/// Coarse tests are over after few blocks, where a likelihood made for many is least to be trusted.
+/// Coarse tests end after few blocks, where a likelihood made for many is least reliable.
 #[test]
 fn coarse_tests_keep_their_error_rates_too() {
     for (elo1, draws) in [(200.0, 0.0), (200.0, 0.3), (400.0, 0.0)] {
@@ -255,13 +255,13 @@ fn coarse_tests_keep_their_error_rates_too() {
     }
 }
 
-/// Twin matches of four seats: OLD is anywhere, NEW tends to the front.
+/// Twin matches of four seats: OLD finishes anywhere, NEW tends to the front.
 #[test]
 fn twin_matches_keep_the_error_rates() {
     const OLD: [f64; 4] = [0.25; 4];
     const NEW: [f64; 4] = [0.30, 0.26, 0.24, 0.20];
     let shape = Shape::twins(4);
-    // The points of a twin are 6 + 2 (old rank - new rank): its moments by listing all pairs of ranks.
+    // The points of a twin are 6 + 2 (old rank - new rank): its moments by enumerating all pairs of ranks.
     let moment = |of: &dyn Fn(f64) -> f64| -> f64 {
         (0..16)
             .map(|i| NEW[i / 4] * OLD[i % 4] * of((6.0 + 2.0 * (i % 4) as f64 - 2.0 * (i / 4) as f64) / 12.0))
@@ -298,7 +298,7 @@ fn twin_matches_keep_the_error_rates() {
     }
 }
 
-/// 2,000 series of 150 pairs of unequal bots: the interval of 95 % holds the true score in 95 % of them.
+/// 2,000 series of 150 pairs of unequal bots: the 95 % interval contains the true score in 95 % of them.
 #[test]
 fn intervals_hold_the_truth_as_often_as_stated() {
     for elo in [0.0, 150.0, 350.0] {
@@ -317,14 +317,14 @@ fn intervals_hold_the_truth_as_often_as_stated() {
             normalized_held += u32::from(distance <= estimate.normalized_error.unwrap());
         }
         println!("{elo}: {held} {normalized_held}");
-        // 95 % of 2,000, give or take three and a half standard deviations.
+        // 95 % of 2,000, plus or minus three and a half standard deviations.
         assert!((1_866..=1_934).contains(&held), "{elo}: {held}");
         assert!((1_866..=1_934).contains(&normalized_held), "{elo}: {normalized_held}");
     }
 }
 
-/// Read off when a test stops, the difference is too far out; corrected, it is too high as often as too low, and its
-/// interval holds the truth, also far beyond the hypotheses.
+/// Read off when a test stops, the difference is too extreme; corrected, it is too high as often as too low, and its
+/// interval contains the truth, also far beyond the hypotheses.
 #[test]
 fn the_corrected_difference_is_honest() {
     let mut bad = Vec::new();

@@ -1,16 +1,16 @@
-//! What a game lists as choices is what its rules carry out, and nothing they carry out is missing.
+//! The choices a game lists are those its rules carry out, and none they carry out is missing.
 
 use agon_game::hand::Choice;
 use agon_game::{Answer, Chance, Game, Hand, Seat, Seeded, Sink};
 
-/// So many choices of a list are tried.
+/// How many choices of a list are tried.
 const TRIED: usize = 12;
-/// So many choices of other positions are remembered, to be tried where they are not listed.
+/// How many choices of other positions are remembered, to be tried where they are not listed.
 const REMEMBERED: usize = 64;
-/// Choices of an order that is put together.
+/// Upper limit on the choices combined into one order.
 const PUT_TOGETHER: u32 = 5;
 
-/// The choices of a match so far.
+/// The choices seen so far in a match.
 pub struct Choices<G: Game> {
     others: Vec<Choice<G>>,
 }
@@ -21,7 +21,7 @@ impl<G: Game> Default for Choices<G> {
     }
 }
 
-/// Keeps what is refused.
+/// Collects refusals.
 #[derive(Default)]
 struct Refused {
     seat: Option<Seat>,
@@ -45,9 +45,10 @@ impl<G: Game> Sink<G> for Refused {
 impl<G: Game> Choices<G> {
     /// Checks a position for every seat that decides:
     ///
-    /// - what is listed is carried out and changes something, as the seat sees it, and truly where nothing is hidden;
-    /// - what is not listed is refused, changes nothing, or comes to the same as something that is;
-    /// - choices that were listed one after the other are carried out together;
+    /// - what is listed is carried out and changes something, as the seat sees it, and in the real state where
+    ///   nothing is hidden;
+    /// - what is not listed is refused, changes nothing, or has the same effect as something listed;
+    /// - choices that were listed one after another are carried out together;
     /// - choices come back from their order and from JSON.
     pub fn check(&mut self, game: &G, state: &G::State, chance: &mut Seeded, at: &impl Fn() -> String) {
         for seat in game.deciding(state).iter() {
@@ -106,7 +107,7 @@ impl<G: Game> Choices<G> {
     }
 }
 
-/// Plays choices where they belong. What is hidden may be in their way.
+/// Plays choices in the real state, where something hidden may be in their way.
 fn truly<G: Game>(game: &G, state: &G::State, seat: Seat, chosen: &[Choice<G>], at: &impl Fn() -> String) {
     let mut state = state.clone();
     let given = |other| {

@@ -7,14 +7,14 @@ use agon_game::{Seat, Seeded, Session, Setup};
 
 use crate::choices::Choices;
 
-/// Choices are checked in one of so many positions: each is tried.
+/// Choices are checked in one position out of this many, because each choice is tried.
 const HAND_EVERY: u32 = 24;
 
-/// A match longer than this many steps does not end.
+/// A match longer than this many steps counts as endless.
 const LONGEST: u32 = 1_000_000;
 
-/// Runs the suite: at least `cases` random positions are checked, in matches of every setup in
-/// turn. Returns how many positions were checked.
+/// Runs the suite: at least `cases` random positions are checked, cycling through the setups. Returns how many positions
+/// were checked.
 ///
 /// # Panics
 /// When the game breaks the contract; the message names the setup, the seed and the step.
@@ -35,7 +35,7 @@ pub fn check<G: Game>(setups: &[Setup], cases: u32) -> u32 {
     checked
 }
 
-/// One random match, every position of it checked.
+/// Plays one random match and checks every position of it.
 fn one_match<G: Game>(setup: &Setup, round: u32) -> u32 {
     let game = G::set_up(setup).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
     let twin = G::set_up(&game.recipe().setup()).expect("a recipe sets the same game up again");
@@ -47,7 +47,7 @@ fn one_match<G: Game>(setup: &Setup, round: u32) -> u32 {
     let mut dialect = G::Dialect::new(&game);
     let mut answers = Vec::new();
     let mut choices = Choices::<G>::default();
-    // What each seat was shown, where something is hidden.
+    // What each seat was shown, if anything is hidden.
     let mut shown: Vec<Vec<G::State>> = vec![Vec::new(); usize::from(game.recipe().seats)];
     let mut steps = 0;
     loop {
@@ -133,7 +133,7 @@ fn said<G: Game>(game: &G, dialect: &mut G::Dialect, seat: Seat, order: &G::Orde
     }
 }
 
-/// What a seat may not see changes nothing in its view or in the bytes sent to it.
+/// What a seat may not see has no influence on its view or on the bytes sent to it.
 fn nothing_leaks<G: Game>(game: &G, state: &G::State, chance: &mut Seeded, at: &impl Fn() -> String) {
     for seat in Seat::first(game.recipe().seats) {
         let mut scrambled = state.clone();
@@ -144,7 +144,7 @@ fn nothing_leaks<G: Game>(game: &G, state: &G::State, chance: &mut Seeded, at: &
     }
 }
 
-/// What a seat sees, and the bytes that it is sent where it decides.
+/// What a seat sees, and the bytes it is sent if it decides.
 fn told<G: Game>(game: &G, state: &G::State, seat: Seat) -> (String, String) {
     let view = game.view(state, seat);
     let mut sent = Vec::new();
@@ -154,8 +154,8 @@ fn told<G: Game>(game: &G, state: &G::State, seat: Seat) -> (String, String) {
     (format!("{view:?}"), String::from_utf8_lossy(&sent).into_owned())
 }
 
-/// A state that a seat cannot tell from the one that is: it is told the same of both, byte for byte, and what is drawn does
-/// not depend on what was hidden there. It is a state like others.
+/// A state that a seat cannot tell from the real one: it is told the same in both, byte for byte, and what is drawn does
+/// not depend on what was hidden in the real one. It is a state like any other.
 fn determinized<G: Game>(
     game: &G,
     state: &G::State,
@@ -182,7 +182,7 @@ fn determinized<G: Game>(
     saved(game, &one, at);
 }
 
-/// Matches end when nobody, or only one seat, ever answers.
+/// Matches end even if nobody, or only one seat, ever answers.
 fn dead_seats<G: Game>(setup: &Setup) {
     let game = G::set_up(setup).expect("checked before");
     let mut living: Vec<Option<Seat>> = Seat::first(game.recipe().seats).map(Some).collect();
@@ -208,7 +208,7 @@ fn dead_seats<G: Game>(setup: &Setup) {
     }
 }
 
-/// No message can make a dialect panic; canonical messages with bytes changed among them.
+/// No message can make a dialect panic, including canonical messages with changed bytes.
 fn hostile_messages<G: Game>(setup: &Setup) {
     let game = G::set_up(setup).expect("checked before");
     let mut chance = Seeded::stream(setup.seed, "hostile");
@@ -280,7 +280,7 @@ fn hostile<G: Game>(
     message
 }
 
-/// A match fed again from its packed answers, through the object-safe face, is the same match.
+/// A match replayed from its packed answers, through the object-safe face, is the same match.
 fn rerun<G: Game>(setup: &Setup) {
     let mut first = Table::new(G::set_up(setup).expect("checked before"));
     let mut second = Face::<G>::new().open(&first.recipe().setup()).expect("a recipe sets up");

@@ -1,4 +1,4 @@
-//! TypeScript types made from Rust types, so that the web app reads what the program writes.
+//! TypeScript types generated from Rust types, so that the web app reads what the program writes.
 
 use std::fs;
 use std::path::Path;
@@ -7,17 +7,18 @@ use std::path::Path;
 #[macro_export]
 macro_rules! generated {
     ($($type:ty),* $(,)?) => {{
-        // Nothing is larger than what JavaScript can count to; seeds are texts.
+        // No number exceeds what JavaScript can count to; seeds are strings.
         let config = ts_rs::Config::new().with_large_int("number");
         [$((<$type as ts_rs::TS>::docs(), <$type as ts_rs::TS>::decl(&config))),*]
             .map(|(docs, declaration)| format!("{}export {declaration}\n", docs.unwrap_or_default()))
     }};
 }
 
-/// Compares a file of the project with these declarations, which are made from the types of `source`.
+/// Compares a file of the project with these declarations, which are generated from the types of
+/// `source`.
 ///
 /// # Panics
-/// When the file is not as the types are; `UPDATE_TYPES=1` writes it anew.
+/// When the file does not match the types; `UPDATE_TYPES=1` regenerates it.
 pub fn check(file: &str, source: &str, declarations: &[String]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     let text = format!(
@@ -35,7 +36,7 @@ pub fn check(file: &str, source: &str, declarations: &[String]) {
     );
 }
 
-/// A declaration with its comments on one line each, and its fields indented.
+/// A declaration with each of its comments on one line, and its fields indented.
 pub fn tidy(declaration: &str) -> String {
     let mut out = String::new();
     let mut lines = declaration.lines().map(str::trim).peekable();

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 pub use agon_replay::record::{files, read};
 
-/// The folder of recorded matches of `game`: below `$AGON_GOLDEN`, or below `shared/golden`
-/// beside the checkout. Where it is missing, says so on standard error and gives `None`, unless
+/// The folder of recorded matches of `game`: below `$AGON_GOLDEN`, or below `shared/golden` beside
+/// the checkout. If it is missing, says so on standard error and returns `None`, unless
 /// `AGON_REQUIRE_GOLDEN` is set.
 ///
 /// # Panics

@@ -2,10 +2,10 @@
 //!
 //! - [`conformance`]: the contract of `agon-game`, with random and hostile input.
 //! - [`spec`]: the readable rule tests in a game's `spec/` folder.
-//! - [`recorded`]: such tests, made from recorded matches.
+//! - [`recorded`]: such tests, generated from recorded matches.
 //! - [`rulebook`]: every rule has an id, one place in the code and a spec section.
 //! - [`golden`]: finding the recorded matches of the originals.
-//! - [`mod@generated`]: TypeScript types made from Rust types.
+//! - [`mod@generated`]: TypeScript types generated from Rust types.
 
 #![forbid(unsafe_code)]
 

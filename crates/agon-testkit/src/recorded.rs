@@ -1,4 +1,4 @@
-//! Sections of spec files that were made from recorded matches: each says what happened, and notices what did not.
+//! Sections of spec files generated from recorded matches: each states what happened, and fails on what did not.
 
 use agon_game::session::PackedAnswer;
 use agon_game::{Absence, Answer, AnyGame as _, Chance as _, Face, Game, Seat, Seeded, Session, Setup};
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::spec::{self, Adapter};
 
-/// So many steps are enough.
+/// How many steps of the match are used at most.
 const MOST_STEPS: usize = 60;
 
-/// Makes a section of every step of a match of `setup` with random answers, and runs it as the game's spec files are
-/// run: it holds, and does not with a fact turned round. `rule` is any rule of the game.
+/// Generates a section from every step of a match of `setup` with random answers, and runs it like the game's spec
+/// files: it holds, and fails with one fact inverted. `rule` is any rule of the game.
 ///
 /// # Panics
-/// With the first section that does not.
+/// On the first section that does not.
 pub fn check<A: Adapter>(setup: &Setup, rule: &str) {
     let open = || Face::<A::Game>::new().open(setup).expect("a setup that can be played");
     let replay = random_match::<A::Game>(open(), setup);
@@ -34,7 +34,7 @@ pub fn check<A: Adapter>(setup: &Setup, rule: &str) {
     println!("{} sections of a recorded match", replay.steps.len());
 }
 
-/// A match in which now and then nothing usable comes.
+/// A match in which now and then no usable answer comes.
 fn random_match<G: Game>(mut session: Box<dyn Session>, setup: &Setup) -> Replay {
     let game = G::set_up(setup).expect("a setup that can be played");
     let mut chance = Seeded::stream(setup.seed, "recorded");

@@ -1,7 +1,7 @@
 //! The readable rule tests in a game's `spec/` folder.
 //!
-//! A spec file is Markdown. A section whose heading begins with a rule id is a test: words for
-//! people, then fenced blocks in this order, as often as needed:
+//! A spec file is Markdown. A section whose heading begins with a rule id is a test: text for people, then fenced blocks
+//! in this order, as often as needed:
 //!
 //! ````text
 //! ## CW-SHOOT-3 The nearest obstruction takes the shot
@@ -24,10 +24,10 @@
 //! ```
 //! ````
 //!
-//! Instead of a board a section can begin in a position of a recorded match, as `agon replay export --format spec` and
-//! the viewer write it: a block `position` with names of rules, map and seed and the bytes of the state, before it blocks
-//! `rules` and `map` where these are none of the game's own. What came of a step can then be expected by what spectators
-//! are told, in every game alike:
+//! Instead of a board, a section can begin in a position of a recorded match, as `agon replay export --format spec` and
+//! the viewer write it: a block `position` with the names of rules and map, the seed and the bytes of the state, preceded
+//! by blocks `rules` and `map` if these are not the game's own. The effects of a step can then be expected in terms of
+//! what spectators are told, in the same way in every game:
 //!
 //! ````text
 //! ```expect
@@ -36,9 +36,9 @@
 //! ```
 //! ````
 //!
-//! A section without either goes on from the blocks before it in the same section; blocks of
-//! different sections share nothing. What facts there are is each game's matter: one line of
-//! text each, made by [`Adapter::facts`] from the state and the events of the last step.
+//! A section without either continues from the blocks before it in the same section; blocks of different sections share
+//! nothing. Which facts exist is up to each game: one line of text each, made by [`Adapter::facts`] from the state and
+//! the events of the last step.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -56,8 +56,8 @@ pub trait Adapter {
     /// The game.
     type Game: Game;
 
-    /// Builds a match from a board block. `settings` are its `name: value` lines, without `seed`
-    /// and `draws`; the first entries may be overrides from the outside and come last, to win.
+    /// Builds a match from a board block. `settings` are its `name: value` lines, without `seed` and `draws`; overrides
+    /// from outside come last, so that they win.
     ///
     /// # Errors
     /// A sentence saying what is wrong with the block.
@@ -89,15 +89,15 @@ pub trait Adapter {
         Answer::Missing(Absence::TimedOut)
     }
 
-    /// What can be said of the state and the last step, one line of text each.
+    /// Facts about the state and the last step, one line of text each.
     fn facts(
         game: &Self::Game,
         state: &<Self::Game as Game>::State,
         events: &[<Self::Game as Game>::Event],
     ) -> Vec<String>;
 
-    /// What can be said of the messages that ask for the next answers, one line of text each: for
-    /// rules about what bots are told. By default nothing is asked.
+    /// Facts about the messages that ask for the next answers, one line of text each: for rules about what bots are told.
+    /// By default nothing is asked.
     fn asked(
         _game: &Self::Game,
         _state: &<Self::Game as Game>::State,
@@ -107,19 +107,19 @@ pub trait Adapter {
     }
 }
 
-/// What running spec files gave.
+/// The result of running spec files.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// How many sections were run.
     pub sections: usize,
-    /// What failed, with file, line, and the facts there are.
+    /// What failed, with file, line, and the facts that do hold.
     pub failures: Vec<String>,
 }
 
-/// Runs all spec files of a folder and fails when one of them does.
+/// Runs all spec files of a folder and panics if one of them fails.
 ///
 /// # Panics
-/// With everything that failed, or when the folder holds no test.
+/// With everything that failed, or if the folder holds no test.
 pub fn run<A: Adapter>(folder: &Path) {
     let summary = check::<A>(folder, &[]);
     assert!(summary.sections > 0, "{} holds no spec section", folder.display());
@@ -277,7 +277,7 @@ fn set_up<A: Adapter>(block: &Block<'_>, overrides: &[(String, String)]) -> Resu
     Ok(Running { game, state, dialect, work: Default::default(), draws, told: Told::default() })
 }
 
-/// Rules and map of a position that are none of the game's own.
+/// The rules and map of a position that are not the game's own.
 #[derive(Default)]
 struct Own {
     rules: Option<String>,
@@ -331,7 +331,7 @@ fn position<G: Game>(
     Ok(Running { game, state, dialect, work: Default::default(), draws, told: Told::default() })
 }
 
-/// Bytes that were written as pairs of hexadecimal digits.
+/// Bytes written as pairs of hexadecimal digits.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let pair = |at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
     (0..text.len()).step_by(2).map(pair).collect()
@@ -408,7 +408,7 @@ fn timed(line: &str) -> (&str, u32) {
     told.and_then(|(ms, text)| Some((text, ms.parse().ok()?))).unwrap_or((line, 0))
 }
 
-/// The digits of an order that is told by its bytes: `(packed 0a1b)`.
+/// The digits of an order given by its bytes: `(packed 0a1b)`.
 fn packed(text: &str) -> Option<&str> {
     text.strip_prefix("(packed ")?.strip_suffix(')')
 }
@@ -421,7 +421,7 @@ fn expect<A: Adapter>(running: &mut Running<A::Game>, block: &Block<'_>) -> Resu
         Some(outcome) => facts.extend(outcome.facts()),
         None => facts.push("goes on".to_owned()),
     }
-    // What every game tells alike is much, and seldom asked for.
+    // The facts that every game has are many, and rarely asked for.
     let asks_for =
         |word: &str| block.lines.iter().any(|line| line.trim().trim_start_matches("not ").starts_with(word));
     if asks_for("event ") {
@@ -448,7 +448,7 @@ fn expect<A: Adapter>(running: &mut Running<A::Game>, block: &Block<'_>) -> Resu
     Ok(())
 }
 
-/// Draws of chance: those of a `draws:` line, or seeded.
+/// Random draws: those of a `draws:` line, or seeded.
 struct Draws {
     tape: Option<VecDeque<u32>>,
     seeded: Seeded,
@@ -468,7 +468,7 @@ impl Chance for Draws {
     }
 }
 
-/// What the last step told.
+/// What was reported during the last step.
 struct Told<G: Game> {
     events: Vec<G::Event>,
     facts: Vec<String>,

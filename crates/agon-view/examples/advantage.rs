@@ -1,11 +1,11 @@
-//! Finds what the features of a game are worth, and how good the chances are that come of it: `docs/advantage.md`.
+//! Fits the weights of a game's features, and measures how good the resulting chances are: `docs/advantage.md`.
 //!
 //!     cargo run --release --package agon-view --example advantage -- GAME [--write] [--replays FOLDER] [--from SEED]
 //!         [--matches N] [--futures [--each N] [--positions FROM..TO]]
 //!
-//! Plays matches of some of the bots inside the program to find the weights, and matches of others to judge them. With
-//! `--write` the weights go to `games/GAME/src/weights.rs`; without it those that are there are judged. `--replays` names
-//! a folder of matches of further bots, which are judged too.
+//! Plays matches of some of the built-in bots to find the weights, and matches of others to judge them. With `--write` the weights go to
+//! `games/GAME/src/weights.rs`; without it the existing ones are judged. `--replays` names a folder of matches of further bots, which
+//! are judged too.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -20,15 +20,15 @@ use agon_replay::Replay;
 use agon_stats::softmax::{Position, brier, calibration_error, fit, reliability};
 use agon_view::future::{First, play_on};
 
-/// So many positions are taken of each match, evenly spread, those before the first step left out.
+/// How many positions are taken from each match, evenly spread, leaving out those before the first step.
 const POSITIONS: usize = 12;
-/// The price of a weight, per position.
+/// The penalty on a weight, per position.
 const RIDGE: f64 = 2e-4;
 /// How many matches are played to find the weights, and how many to judge them.
 const MATCHES: [usize; 2] = [2_500, 2_000];
-/// The first seed of the matches that judge: nobody looked at these while the features were settled. `--from` names another.
+/// The first seed of the judging matches: nobody looked at these while the features were being settled. `--from` names another.
 const JUDGED_FROM: u64 = 3_000_000;
-/// Play-outs from so many positions, so many from each. `--positions` names some of them, for several CPUs.
+/// The positions to play out from, and the play-outs from each. `--positions` names some of them, for several CPUs.
 const FUTURES: (Range<usize>, usize) = (0..200, 1_000);
 
 /// Who plays: bots with their options, as `name` or `name?key=value`.
@@ -37,7 +37,7 @@ struct Plan {
     seats: &'static [u8],
     finding: &'static [&'static str],
     judging: &'static [&'static str],
-    /// In one of so many of its answers a seat gets another bot, in matches to find the weights; 0 for never.
+    /// One in this many of a seat's answers hands the seat to another bot, in matches to find the weights; 0 for never.
     relief: u32,
 }
 
@@ -116,7 +116,7 @@ fn main() {
         }
         write(plan.game, &features);
     }
-    // The score alone: the first feature, with the difference worth something else as the match goes on.
+    // The score alone: the first feature, with the difference weighted differently as the match goes on.
     let alone: Vec<Position> = found.iter().map(|seen| seen.spread(0..1)).collect();
     let mut straight = alone.clone();
     straight.iter_mut().for_each(Position::without_end);
@@ -173,10 +173,10 @@ fn main() {
     }
 }
 
-/// Weights with which no feature ever speaks against its seat: what is left of a feature that would is nothing. Features
-/// overlap, and a free fit gives some of them the wrong sign; a turn in which a worker dies would then be its owner's gain.
+/// Weights with which no feature ever speaks against its seat: the weight of one that would is set to zero. Features overlap, and a free
+/// fit gives some of them the wrong sign; a turn in which a worker dies would then count as its owner's gain.
 fn never_against(mut rows: Vec<Position>) -> Vec<[f64; 3]> {
-    // From `always` and `more` to the weight at the start and that at the end: none of the three is less than 0.
+    // From `always` and `more` to the weights at the start and at the end: none of the three is below 0.
     let turned = |values: &mut [f64]| values[0] -= values[1];
     rows.iter_mut().for_each(|row| row.values.chunks_mut(3).for_each(turned));
     loop {
@@ -195,7 +195,7 @@ fn never_against(mut rows: Vec<Position>) -> Vec<[f64; 3]> {
 }
 
 impl Seen {
-    /// The columns of a fit: each feature as it is in each phase of a match.
+    /// The columns of a fit: each feature in each phase of a match.
     fn spread(&self, which: std::ops::Range<usize>) -> Position {
         let width = self.features.len() / self.shares.len();
         let phases = phases(self.progress);
@@ -225,11 +225,11 @@ fn chances(features: &[Feature], seen: &Seen) -> Vec<f64> {
     softmax(seen.features.chunks(features.len()).map(sum).collect())
 }
 
-/// Sets a match up: each seed has a preset, seats and bots of its own.
+/// Sets up a match: each seed has its own preset, seats and bots.
 fn open(game: &dyn AnyGame, plan: &Plan, bots: &[&str], seed: u64) -> Option<(Box<dyn Session>, Vec<u32>)> {
     let mut chance = Seeded::stream(seed as i64, "advantage");
     let presets = game.info().presets;
-    // Half of the matches have the preset that people play.
+    // Half of the matches use the preset that people play.
     let preset = if chance.happens(1, 2) { 0 } else { chance.below(presets.len() as u32) as usize };
     let rules = RulesChoice { preset: presets[preset].name.to_owned(), ..RulesChoice::default() };
     let seats = plan.seats[chance.below(plan.seats.len() as u32) as usize];
@@ -256,9 +256,9 @@ fn seat_bot(session: &mut dyn Session, seat: Seat, bot: &str, seed: u64) {
         .expect("the plan names bots that are there");
 }
 
-/// Positions of so many matches. Bots that find the weights stray now and then, in some games they are relieved by others, so that there
-/// are positions that they would never come to by themselves, and a bad one is not always a bad bot's; those that judge
-/// them play as they are.
+/// Positions from this many matches. Bots that find the weights sometimes stray, and in some games others take over from them, so that
+/// positions occur that they would never reach by themselves, and a bad position is not always a bad bot's. Those that judge play as
+/// they are.
 fn positions(game: &dyn AnyGame, plan: &Plan, bots: &[&str], matches: usize, from: u64) -> Vec<Seen> {
     let mut seen = Vec::new();
     let mut played = 0;
@@ -308,7 +308,7 @@ fn keep(seen: &mut Vec<Seen>, mut standings: Vec<agon_game::Standing>, shares: &
     }
 }
 
-/// Positions of matches that were recorded.
+/// Positions of recorded matches.
 fn recorded(folder: &Path) -> Vec<Seen> {
     let mut seen = Vec::new();
     let mut files: Vec<_> =
@@ -330,7 +330,7 @@ fn recorded(folder: &Path) -> Vec<Seen> {
     seen
 }
 
-/// What was attainable: the distance of the chances to the shares of many play-outs from the same positions.
+/// The attainable accuracy: the distance of the chances from the shares of many play-outs from the same positions.
 fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], mut wanted: Range<usize>, each: usize) {
     let began = Instant::now();
     let (mut off, mut noise, mut count, mut seed, mut number) = (0.0, 0.0, 0_u32, 2_000_000, 0);
@@ -360,7 +360,7 @@ fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], mut wanted: Ra
             / seen.shares.len() as f64
             / (each as f64).sqrt();
         count += 1;
-        // It may take hours: who stops it keeps what is known.
+        // It may take hours: stopping it keeps what is known so far.
         if count % 20 == 0 || wanted.is_empty() {
             println!(
                 "{count} positions, {each} play-outs by {} from each: chances {:.3} away in the mean (the play-outs' own error {:.3}), {:.2?} a play-out",
@@ -388,7 +388,7 @@ fn somewhere(session: &mut dyn Session, seed: u64) -> Option<(Place, agon_game::
     places.into_iter().nth(at)
 }
 
-/// Writes the table of weights, whose head stays as it is.
+/// Writes the table of weights and leaves its head as it is.
 fn write(game: &str, features: &[Feature]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../games/{game}/src/weights.rs"));
     let before = std::fs::read_to_string(&path).expect("the table is there");

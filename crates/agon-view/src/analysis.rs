@@ -1,13 +1,13 @@
-//! What the orders of a match were worth, by playing on from each of its turns.
+//! What the orders of a match were worth, found by playing on from each of its turns.
 //!
-//! From a turn the match is played on to its end many times by the game's quick policy ([`crate::future`]): the mean is the
-//! chance of each seat to finish first. An order is compared with what the policy would have played in its place, with the
-//! answers of the others as they were: the difference is what it cost or won. Each pair of futures draws the same numbers.
+//! From a turn the match is played on to its end many times by the game's quick policy ([`crate::future`]): the mean is each
+//! seat's chance of finishing first. An order is compared with what the policy would have played in its place, with the
+//! answers of the others unchanged: the difference is what it cost or won. Both futures of a pair draw the same numbers.
 //!
-//! In games that hide something an order is judged by what its seat could know: each pair of futures begins in a position that
-//! the seat cannot tell from the one that was ([`Session::determinized`]), another for each pair.
+//! In games that hide something an order is judged by what its seat could know: each pair of futures begins in a different
+//! position that the seat cannot tell from the real one ([`Session::determinized`]).
 //!
-//! Pure, and without a clock: whoever asks refines for as long as it likes ([`Analysis::refine`]).
+//! Pure, and without a clock: the caller refines for as long as it likes ([`Analysis::refine`]).
 
 use agon_game::{Answer, Heard, PackedAnswer, Position, Rejection, Seat, Seeded, Session};
 use agon_replay::Replay;
@@ -15,42 +15,43 @@ use agon_replay::Replay;
 use crate::future::{First, begin_future, instead, play_on};
 use crate::maker::{Unshowable, game_of};
 
-/// A match of more turns is not analysed: its positions would not fit into a page.
+/// Upper limit on the turns of an analysed match: the positions of a longer one would not fit into a page.
 pub const MOST_STEPS: usize = 5_000;
-/// Each order gets so many pairs of futures before any gets more.
+/// Each order gets this many pairs of futures before any gets more.
 const EACH: u32 = 8;
-/// No order gets more.
+/// Upper limit on the pairs of futures of an order.
 const MOST: u32 = 2_000;
-/// An effect is known by no fewer.
+/// The fewest pairs that make an effect known.
 const FEWEST: u32 = 40;
-/// Less of the chance than this is not marked, however sure it is.
+/// A smaller effect on the chance is not marked, however certain it is.
 const SMALLEST: f64 = 0.05;
-/// So many standard errors an effect lies above [`SMALLEST`] to be marked: of thousands of orders hardly one does by chance.
+/// To be marked, an effect must exceed [`SMALLEST`] by this many standard errors: of thousands of orders, hardly one does by
+/// chance.
 const SURE: f64 = 4.0;
 
-/// The mean of something that was seen so often, and its error.
+/// A mean of observations, with its error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Mean {
-    /// How often.
+    /// The number of observations.
     pub count: u32,
     sum: f64,
     squares: f64,
 }
 
 impl Mean {
-    /// Takes one more into it.
+    /// Adds an observation.
     pub fn add(&mut self, value: f64) {
         self.count += 1;
         self.sum += value;
         self.squares += value * value;
     }
 
-    /// The mean; 0 of nothing.
+    /// The mean; 0 without observations.
     pub fn mean(&self) -> f64 {
         self.sum / f64::from(self.count.max(1))
     }
 
-    /// Its standard error, with a doubt that goes away: where all were the same so far, the next need not be.
+    /// Its standard error, with a doubt that fades: even if all were equal so far, the next need not be.
     pub fn error(&self) -> f64 {
         let count = f64::from(self.count.max(1));
         let spread = (self.squares / count - self.mean().powi(2)).max(0.0) + 0.25 / count;
@@ -65,19 +66,19 @@ struct Spot {
     answers: Vec<(Seat, PackedAnswer)>,
     /// The chance of each seat after it.
     chances: Vec<Mean>,
-    /// What else could have been played: for each answer, in order, what the policy would in its place; and last what was
-    /// wished for, where something was.
+    /// The alternatives: for each answer, in order, what the policy would play in its place; and last the wish, if there is
+    /// one.
     trials: Vec<Trial>,
 }
 
-/// Something else that a seat could have played, and what comes of it.
+/// Something else a seat could have played, and what follows from it.
 struct Trial {
     seat: Seat,
-    /// All answers of the step, the other one among them; none where the policy decides.
+    /// All answers of the step including the alternative; none if the policy decides.
     answers: Option<Vec<(Seat, PackedAnswer)>>,
     /// The chance of each seat after it.
     chances: Vec<Mean>,
-    /// What the chance of the seat gains by it over the recorded order.
+    /// What the seat's chance gains by it over the recorded order.
     gain: Mean,
 }
 
@@ -94,26 +95,26 @@ pub struct Mark {
     pub step: u32,
     /// Whose order.
     pub seat: Seat,
-    /// What the chance of the seat would gain by the policy's order; less than 0 where the policy does worse.
+    /// What the seat's chance would gain by the policy's order; below 0 if the policy does worse.
     pub gain: Mean,
 }
 
-/// What is known of an order that was wished for ([`Analysis::wish`]).
+/// What is known about a wished order ([`Analysis::wish`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Wished<'a> {
-    /// Whose order, and what its chance gains by it over the recorded one.
+    /// Whose order, and what the seat's chance gains by it over the recorded one.
     pub order: Mark,
     /// The chance of each seat after it.
     pub chances: &'a [Mean],
 }
 
-/// A match that is analysed.
+/// A match under analysis.
 pub struct Analysis {
     session: Box<dyn Session>,
     spots: Vec<Spot>,
-    /// Orders in the order in which they are looked at first, as spot and answer: spread over the match.
+    /// The orders of the match, as spot and answer, in the sequence in which they are first looked at: spread over the match.
     orders: Vec<(usize, usize)>,
-    /// Where something was wished for: the last trial of this spot.
+    /// The spot with a wish, which is the last trial of this spot.
     wish: Option<usize>,
     seed: u64,
 }
@@ -133,7 +134,7 @@ pub enum Unanalysable {
 }
 
 impl Analysis {
-    /// Opens a match: plays it through once.
+    /// Opens a match by playing it through once.
     ///
     /// # Errors
     /// When the match cannot be computed again, or is too long.
@@ -155,7 +156,7 @@ impl Analysis {
             });
             replay.play_step(number, session.as_mut()).map_err(Unanalysable::Damaged)?;
         }
-        // By the digits of their numbers, turned round: whoever looks early has seen something of every part.
+        // By the reversed binary digits of their numbers: an early look has seen something of every part.
         let digits = (usize::BITS - spots.len().leading_zeros()).max(1);
         let mut orders: Vec<(usize, usize)> = Vec::new();
         for number in 0..1_usize << digits {
@@ -166,26 +167,26 @@ impl Analysis {
         Ok(Self { session, spots, orders, wish: None, seed: 0 })
     }
 
-    /// What plays on.
+    /// The name of the bot that plays on.
     pub fn policy(&self) -> &'static str {
         self.session.info().policy
     }
 
-    /// Whether something is hidden, so that futures begin in positions that are drawn from what the seat could know.
+    /// Whether something is hidden, so that futures begin in positions drawn from what the seat could know.
     pub fn is_sampled(&self) -> bool {
         self.session.by_hand().hides()
     }
 
-    /// How many pairs of futures were played.
+    /// The number of pairs of futures played.
     pub fn pairs(&self) -> u64 {
         self.seed
     }
 
-    /// Plays one more pair of futures, where it tells most; false when enough is known of everything. `only` is the one
-    /// step, from 1, to look at; none for all. What is wished for in that step gets every second pair.
+    /// Plays one more pair of futures where it is most informative; false when enough is known about everything. `only` is the
+    /// one step, from 1, to look at; none for all. A wish in that step gets every second pair.
     ///
     /// # Errors
-    /// When an answer of the match is not what its step takes.
+    /// When an answer of the match does not fit its step.
     pub fn refine(&mut self, only: Option<u32>) -> Result<bool, String> {
         let Some((spot, trial)) = self.next(only) else { return Ok(false) };
         self.seed += 1;
@@ -204,7 +205,7 @@ impl Analysis {
         Ok(true)
     }
 
-    /// A position for the next pair of futures: what `seat` could know of that before a spot.
+    /// A position for the next pair of futures: what `seat` could know of the one before a spot.
     fn known(&self, spot: usize, seat: Seat) -> Result<Position, String> {
         let position = &self.spots[spot].before;
         let was_asked = |spot: &&Spot| spot.answers.iter().any(|(other, _)| *other == seat);
@@ -214,7 +215,8 @@ impl Analysis {
         drawn.ok_or_else(|| "this position is not one of this match".to_owned())
     }
 
-    /// The trial of which one more pair of futures tells most, as spot and trial; none when enough is known of everything.
+    /// The trial for which one more pair of futures is most informative, as spot and trial; none when enough is known about
+    /// everything.
     fn next(&self, only: Option<u32>) -> Option<(usize, usize)> {
         let wanted = |spot: usize| only.is_none_or(|only| only as usize == spot + 1);
         let gain = |&(spot, trial): &(usize, usize)| &self.spots[spot].trials[trial].gain;
@@ -229,7 +231,7 @@ impl Analysis {
         if self.seed.is_multiple_of(2) { order.or(wish) } else { wish.or(order) }
     }
 
-    /// The recorded order of `seat` at a step, from 1, as a bot of the game writes it there, one message a line; empty where
+    /// The recorded order of `seat` at a step, from 1, as a bot of the game would write it there, one message a line; empty if
     /// none was given.
     ///
     /// # Errors
@@ -239,7 +241,7 @@ impl Analysis {
         self.text(step, seat, &recorded)
     }
 
-    /// The order of `seat` among other answers of a step, from 1, as [`written`](Self::written).
+    /// The order of `seat` among other answers to a step, from 1, in the form of [`written`](Self::written).
     ///
     /// # Errors
     /// When the match has no such step.
@@ -253,7 +255,7 @@ impl Analysis {
         let mut text = Vec::new();
         if let Some((_, Answer::Given { order, .. })) = answers.iter().find(|(other, _)| *other == seat) {
             self.session.go_to(&before);
-            // What is written may name the question.
+            // The message may name the question.
             self.session.ask(seat, &mut Vec::new());
             self.session.say(seat, order, &mut text);
         }
@@ -265,8 +267,8 @@ impl Analysis {
         spot.ok_or_else(|| format!("this match has no step {step}"))
     }
 
-    /// All answers of a step, from 1, with the policy's order in place of that of `seat`: those with which the future `seed`
-    /// begins.
+    /// All answers of a step, from 1, with the policy's order in place of that of `seat`: those that the future `seed` begins
+    /// with.
     ///
     /// # Errors
     /// When the match has no such step.
@@ -277,11 +279,11 @@ impl Analysis {
         Ok(instead(self.session.as_mut(), &answers, seat))
     }
 
-    /// Looks from now on at what would come of another order of `seat` at a step, from 1, instead of what was wished for
-    /// before. `text` is the order as a bot of the game writes it, one message a line.
+    /// From now on examines another order of `seat` at a step, from 1, replacing any earlier wish. `text` is the order as a
+    /// bot of the game writes it, one message a line.
     ///
     /// # Errors
-    /// A sentence: when nobody was asked there, or the text is no order.
+    /// A sentence: when nobody was asked there, or the text is not an order.
     pub fn wish(&mut self, step: u32, seat: Seat, text: &str) -> Result<(), String> {
         if let Some(spot) = self.wish.take() {
             self.spots[spot].trials.pop();
@@ -295,7 +297,7 @@ impl Analysis {
         let own = answers.iter_mut().find(|(other, _)| *other == seat);
         let own = own.ok_or_else(|| format!("seat {seat} gave no order there"))?;
         own.1 = Answer::Given { order: order_in(self.session.as_mut(), seat, text)?, think_ms: 0 };
-        // What the rules cannot take is said now, and not when it is played on.
+        // What the rules refuse is reported now, not when it is played on.
         self.session.play(&answers)?;
         let refused = |one: &&Rejection| one.seat == seat && !one.harmless;
         if let Some(Rejection { index, why, rule, .. }) = self.session.rejections().iter().find(refused) {
@@ -307,14 +309,14 @@ impl Analysis {
         Ok(())
     }
 
-    /// What is known of what was wished for; none where nothing was.
+    /// What is known about the wish; none if there is none.
     pub fn wished(&self) -> Option<Wished<'_>> {
         let spot = self.wish?;
         let Trial { seat, chances, gain, .. } = self.spots[spot].trials.last()?;
         Some(Wished { order: Mark { step: spot as u32 + 1, seat: *seat, gain: *gain }, chances })
     }
 
-    /// How many orders there are, and of how many something is known.
+    /// Of how many orders something is known, and how many there are.
     pub fn seen(&self) -> [u32; 2] {
         let seen =
             self.orders.iter().filter(|&&(spot, trial)| self.spots[spot].trials[trial].gain.count >= EACH);
@@ -326,12 +328,12 @@ impl Analysis {
         self.spots.get((step as usize).wrapping_sub(1)).map_or("", |spot| &spot.moment)
     }
 
-    /// The chance of each seat to finish first after a step, from 1; where something is hidden, as who decided could know it.
+    /// Each seat's chance of finishing first after a step, from 1; if something is hidden, as the deciding seat could know it.
     pub fn chances(&self, step: u32) -> &[Mean] {
         self.spots.get((step as usize).wrapping_sub(1)).map_or(&[], |spot| &spot.chances)
     }
 
-    /// What is known of each order of a step, from 1, marked or not.
+    /// What is known about each order of a step, from 1, marked or not.
     pub fn orders(&self, step: u32) -> Vec<Mark> {
         let Some(spot) = self.spots.get((step as usize).wrapping_sub(1)) else { return Vec::new() };
         let orders = spot.trials.iter().filter(|trial| trial.answers.is_none());
@@ -392,7 +394,7 @@ mod tests {
         assert!(is_sure(&mean) && (mean.mean() - 0.5).abs() < 1e-12, "{mean:?}");
     }
 
-    /// The match that the policy of a game plays, and its analysis.
+    /// A match played by the policy of a game, and its analysis.
     fn analysed(name: &str, most: usize) -> Analysis {
         let game = agon_games::find(name).expect("a game of ours");
         let setup = Setup { seats: game.info().usual_seats(), seed: 3, ..Setup::default() };

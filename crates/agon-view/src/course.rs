@@ -1,18 +1,18 @@
-//! How a match went: who was ahead and by what, before the first step and after each.
+//! How a match went: who was ahead and why, before the first step and after each.
 
 use agon_game::Standing;
 use agon_replay::Replay;
 
 use crate::maker::game_of;
 
-/// How a match went. All lists have an item for the position before the first step and one for that after each.
+/// How a match went. All lists have an entry for the position before the first step and one for that after each.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
     /// Where in the match it is, in the game's words: what is decided next.
     pub moments: Vec<String>,
     /// What speaks for each seat.
     pub standings: Vec<Standing>,
-    /// The chance of each seat to finish first.
+    /// Each seat's chance of finishing first.
     pub chances: Vec<Vec<f64>>,
 }
 
@@ -37,22 +37,22 @@ impl Course {
         Ok(course)
     }
 
-    /// The step, from 1, that took most of the chance of a seat, an index, and how much; none where none took any.
+    /// The step, from 1, that took the most from the chance of a seat, an index, and how much; none if none took any.
     pub fn fall(&self, seat: usize) -> Option<(usize, f64)> {
         let falls =
             (1..).zip(self.chances.windows(2)).map(|(step, pair)| (step, pair[0][seat] - pair[1][seat]));
         falls.filter(|(_, fall)| *fall > 0.0).max_by(|one, two| one.1.total_cmp(&two.1))
     }
 
-    /// The step, from 1, that changed the chance of a seat, an index, most, and by how much; none of a match without steps.
+    /// The step, from 1, that changed the chance of a seat, an index, the most, and by how much; none in a match without steps.
     pub fn swing(&self, seat: usize) -> Option<(usize, f64)> {
         let changes =
             (1..).zip(self.chances.windows(2)).map(|(step, pair)| (step, pair[1][seat] - pair[0][seat]));
         changes.max_by(|one, two| one.1.abs().total_cmp(&two.1.abs()))
     }
 
-    /// After how many steps whoever won in the end was ahead for good, by at least `clearly` more than an even chance; none when
-    /// nobody did.
+    /// After how many steps the eventual winner was ahead for good, by at least `clearly` more than an even chance; none if
+    /// nobody was.
     pub fn decided(&self, clearly: f64) -> Option<usize> {
         let last = self.chances.last()?;
         let winner = last.iter().position(|chance| *chance == 1.0)?;

@@ -1,13 +1,13 @@
 //! What changed from one JSON value to the next.
 //!
 //! A delta is JSON too, made to be applied with structural sharing, so that a viewer can hold every
-//! state of a long match and still pay only for what changes:
+//! state of a long match and pay only for what changes:
 //!
 //! - anything but an object: the new value itself
-//! - `{"=": value}`: the new value, when it is an object
+//! - `{"=": value}`: the new value, if it is an object
 //! - `{"+": [at, removed, [items...]]}`: a list in which `removed` items from `at` on were replaced
-//! - `{"key": delta, ..., "-": ["key"...]}`: an object or a list (keys are positions) in which these
-//!   places changed, and these keys are gone
+//! - `{"key": delta, ..., "-": ["key"...]}`: an object or a list (whose keys are positions) in which
+//!   these places changed and these keys are gone
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ pub fn delta(old: &Value, new: &Value) -> Option<Value> {
     })
 }
 
-/// `new`, not told by its change.
+/// `new` as a whole, without reference to an old value.
 pub fn whole(new: &Value) -> Value {
     if new.is_object() { json!({ "=": new }) } else { new.clone() }
 }
@@ -68,7 +68,7 @@ fn lists(old: &[Value], new: &[Value]) -> Value {
 mod tests {
     use super::*;
 
-    /// The reader's half, as `web/src/lib/delta.ts` has it.
+    /// The reader's half, as in `web/src/lib/delta.ts`.
     fn apply(old: &Value, change: &Value) -> Value {
         let Value::Object(change) = change else { return change.clone() };
         if let Some(new) = change.get("=") {

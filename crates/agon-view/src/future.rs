@@ -1,13 +1,13 @@
-//! Matches played on from a position, by the game's quick policy: what an analysis asks.
+//! Matches played on from a position by the game's quick policy, as an analysis needs them.
 //!
-//! Pure, and without a clock: whoever asks says how many futures it wants.
+//! Pure, and without a clock: the caller says how many futures it wants.
 
 use agon_game::advantage::firsts;
 use agon_game::{Answer, Chance as _, PackedAnswer, Position, Seat, Seeded, Session};
 
-/// In one of so many answers the policy plays at random: else bots without chance would always see the same future.
+/// The policy plays at random in one of this many answers: otherwise deterministic bots would always see the same future.
 pub const STRAYS: u32 = 10;
-/// A match that is longer than this from a position on counts as shared by all.
+/// A match longer than this from a position on counts as shared by all.
 const LONGEST: u32 = 20_000;
 
 /// How a future begins.
@@ -15,17 +15,17 @@ const LONGEST: u32 = 20_000;
 pub enum First<'a> {
     /// As the policy plays.
     Policy,
-    /// With these answers of those who decide.
+    /// With these answers of the deciding seats.
     Recorded(&'a [(Seat, PackedAnswer)]),
-    /// With these answers, but for this seat, which plays as the policy does.
+    /// With these answers, except for this seat, which plays as the policy does.
     Instead(&'a [(Seat, PackedAnswer)], Seat),
 }
 
-/// Plays the match of `session` on from `position` to its end, all seats by the game's policy; gives the share of each seat
-/// in the first place. `seed` names the future.
+/// Plays the match of `session` on from `position` to its end, with the game's policy in all seats; returns each seat's
+/// share of first place. `seed` identifies the future.
 ///
 /// # Errors
-/// When the position is not of this match, or the game names no policy, or the first answers are not what the step takes.
+/// When the position is not of this match, the game names no policy, or the first answers do not fit the step.
 pub fn play_on(
     session: &mut dyn Session,
     position: &Position,
@@ -52,7 +52,7 @@ pub fn play_on(
         }
         answers.clear();
         for seat in session.deciding().iter() {
-            // The policy answers even where it is not heard, so that it knows of every turn.
+            // The policy is asked even if its answer is not used, so that it knows of every turn.
             let own = session.think(seat);
             let order = if chance.happens(1, STRAYS) { session.stray(seat, &mut chance) } else { own };
             answers.push((seat, Answer::Given { order, think_ms: 0 }));
@@ -74,7 +74,7 @@ pub(crate) fn begin_future(session: &mut dyn Session, position: &Position, seed:
     Ok(())
 }
 
-/// These answers, with what the bot that is seated at `seat` would play in place of its own.
+/// These answers, with that of `seat` replaced by what the bot seated there would play.
 pub(crate) fn instead(
     session: &mut dyn Session,
     answers: &[(Seat, PackedAnswer)],

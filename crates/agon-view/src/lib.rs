@@ -1,9 +1,9 @@
 //! A match as a viewer needs it: what it is ([`Head`]), and any step of it ([`Line`]), computed again from the replay
 //! when it is looked at.
 //!
-//! Playing the rules costs next to nothing; writing down what they did is the work. So a [`View`] plays a match through
+//! Playing the rules costs almost nothing; writing down what they did is the work. So a [`View`] plays a match through
 //! once when it is opened, keeps the position every few steps, and makes the line of a step from there. Each line can be
-//! understood by itself: its scene is told as the [`delta`] to the scene before the first step, which the head holds.
+//! understood on its own: its scene is given as the [`delta`] to the scene before the first step, which is in the head.
 //!
 //! Pure: no file, clock, thread or network, so that the same code serves the server, exported pages and a browser.
 

@@ -1,4 +1,4 @@
-//! What a viewer is told, as it is written in JSON. The viewer's types in `web/src/lib/generated` are made from these.
+//! What a viewer is told, as JSON. The viewer's types in `web/src/lib/generated` are generated from these.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use ts_rs::TS;
 
 pub use agon_game::Outcome;
 
-/// The version of this format. The web app lies in the same program, but exported pages do not.
+/// The version of this format. The web app is built into the same program, but exported pages are not.
 pub const VERSION: u32 = 2;
 
 /// The match itself.
@@ -28,7 +28,7 @@ pub struct Head {
     pub step_word: String,
     /// Whether one seat decides at a time.
     pub alternating: bool,
-    /// The preset, and what was set.
+    /// The preset and its changes.
     pub rules_name: String,
     /// The version of the rules.
     pub rules_version: u32,
@@ -37,7 +37,7 @@ pub struct Head {
     pub rules: Value,
     /// The map's name.
     pub map: String,
-    /// The seed; a text, because it has more digits than a number of JavaScript.
+    /// The seed; a string, because it has more digits than a JavaScript number.
     pub seed: String,
     /// The clock the bots had, in words.
     pub clock: String,
@@ -45,9 +45,9 @@ pub struct Head {
     pub started: u64,
     /// Who sat where.
     pub seats: Vec<SeatLine>,
-    /// How many steps can be shown; none while it is played.
+    /// How many steps can be shown; none while it is being played.
     pub steps: Option<u32>,
-    /// How many frames each step has; empty where steps have none, and while it is played.
+    /// How many frames each step has; empty if steps have none, and while it is being played.
     pub frames: Vec<u32>,
     /// Whether it shows what belongs to one seat alone.
     pub private: bool,
@@ -60,16 +60,16 @@ pub struct Head {
     /// The scene before the first step.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub scene: Value,
-    /// The chance of each seat to finish first, as it begins; none where the game does not say.
+    /// Each seat's chance of finishing first, at the start; none if the game does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub advantage: Option<Vec<f64>>,
-    /// A sentence, where the match was recorded under another version of the rules: what is shown is what this program makes
-    /// of its answers, as far as that agrees with the recording.
+    /// A sentence, if the match was recorded under another version of the rules: what is shown is what this program makes of
+    /// its answers, as far as that agrees with the recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub other_rules: Option<String>,
-    /// How it ended; none while it is played.
+    /// How it ended; none while it is being played.
     pub end: Option<End>,
 }
 
@@ -83,7 +83,7 @@ pub struct SeatLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub bot: Option<String>,
-    /// The name by which it registered.
+    /// The name under which it registered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub registered: Option<String>,
@@ -114,18 +114,18 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional, type = "unknown[]"))]
     pub frames: Option<Box<RawValue>>,
-    /// The scene after it, told by what differs from the head's scene ([`crate::delta`]); none when nothing does.
+    /// The scene after it, as the difference from the head's scene ([`crate::delta`]); none if nothing differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional, type = "unknown"))]
     pub scene: Option<Value>,
     /// Who must answer next.
     pub deciding: Vec<u8>,
-    /// The chance of each seat to finish first, after it ([`agon_game::advantage()`]); none where the game does not say,
-    /// and where a seat looks on that may not know all of the board.
+    /// Each seat's chance of finishing first, after it ([`agon_game::advantage()`]); none if the game does not say, or if
+    /// the viewing seat may not know the whole board.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub advantage: Option<Vec<f64>>,
-    /// The names by which the bots registered, by seat: in a match that is being played, whose head was told before.
+    /// The names under which the bots registered, by seat: in a match being played, whose head was sent earlier.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub registered: Option<Vec<Option<String>>>,
@@ -137,7 +137,7 @@ pub struct Line {
 pub struct AnswerLine {
     /// The seat, from 1.
     pub seat: u8,
-    /// The order in its canonical form; none when nothing usable came.
+    /// The order in its canonical form; none if nothing usable came.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub text: Option<String>,
@@ -157,7 +157,7 @@ pub struct AnswerLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub limit: Option<u64>,
-    /// The answer as sent, where it differs.
+    /// The answer as sent, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub raw: Option<String>,
@@ -177,10 +177,10 @@ pub enum Missing {
     /// The bot is gone.
     #[serde(rename = "gone")]
     Gone,
-    /// It never was there.
+    /// It was never there.
     #[serde(rename = "never started")]
     NeverStarted,
-    /// It was no answer, for this reason.
+    /// It was not an answer, for this reason.
     #[serde(rename = "malformed")]
     Malformed(String),
 }
@@ -191,9 +191,9 @@ pub enum Missing {
 pub struct RejectionLine {
     /// Whose, from 1.
     pub seat: u8,
-    /// Which entry of its list, from 0.
+    /// The entry of its list, from 0.
     pub order: usize,
-    /// The rule that says so.
+    /// The rule behind it.
     pub rule: &'static str,
     /// Why, as a sentence.
     pub why: String,
@@ -207,7 +207,7 @@ pub struct FaultLine {
     pub seat: u8,
     /// What kind.
     pub kind: String,
-    /// The rule, where one says so.
+    /// The rule, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub rule: Option<String>,
@@ -215,27 +215,27 @@ pub struct FaultLine {
     pub message: String,
 }
 
-/// How a match ended, and in what state its recording is.
+/// How a match ended, and the state of its recording.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct End {
-    /// In what state.
+    /// The state of the recording.
     pub end: EndWord,
-    /// Why, when it is void or altered; where, when it is cut.
+    /// Why, if it is void or altered; where, if it is cut.
     pub why: Option<String>,
-    /// How the match ended, where that is known.
+    /// How the match ended, if known.
     #[cfg_attr(test, ts(type = "{ scores: number[]; ranks: number[]; reason: string } | null"))]
     pub outcome: Option<Outcome>,
     /// Where the match was, in the game's words.
     pub moment: String,
 }
 
-/// In what state a recording is.
+/// The state of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "lowercase")]
 pub enum EndWord {
-    /// Whole, and what its answers lead to.
+    /// Complete, and matching what its answers lead to.
     Whole,
     /// Its end is missing.
     Cut,

@@ -1,4 +1,4 @@
-//! Makes the lines of a match as it is played, or played again.
+//! Makes the lines of a match as it is played or replayed.
 
 use agon_game::{Absence, Answer, AnyGame, Outcome, PackedAnswer, Seat, Session};
 use agon_replay::{Header, ReplayError, SeatInfo, Timing};
@@ -14,30 +14,30 @@ use crate::line::{
 /// Whether a view shows what belongs to one seat alone: stderr, raw answers, how its bot is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
-    /// It does: the viewer of whoever owns the replay.
+    /// It does: the view of the replay's owner.
     Private,
-    /// It does not: fit to be given away.
+    /// It does not: fit to be passed on.
     Redacted,
 }
 
 /// Why a match cannot be shown. Each message says what to do.
 #[derive(Debug, Error)]
 pub enum Unshowable {
-    /// The bytes are no replay.
+    /// The bytes are not a replay.
     #[error("{0}")]
     Replay(#[from] ReplayError),
-    /// Of a game this program does not have.
+    /// The replay is of a game this program does not have.
     #[error("this replay is of `{0}`, a game this program does not have; update agon")]
     UnknownGame(String),
-    /// Recorded under other rules, which is enough to be looked at, but not for what must be exact.
+    /// Recorded under other rules: good enough to be looked at, but not for what must be exact.
     #[error("{0} Open it with that agon")]
     OtherRules(OtherRules),
-    /// Its set-up cannot be played.
+    /// Its setup cannot be played.
     #[error("the match of this replay cannot be set up: {0}")]
     Setup(#[from] agon_game::SetupError),
 }
 
-/// The versions of a recording whose rules are not those of this program.
+/// The versions of a recording whose rules differ from this program's.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "this match was recorded under version {recorded} of the rules of {game} by {program}; this program has version {ours}, which \
@@ -55,7 +55,7 @@ pub struct OtherRules {
 }
 
 impl OtherRules {
-    /// The versions of a header; none when they are the same.
+    /// The versions of a header; none if they are the same.
     pub fn of(header: &Header, game: &dyn AnyGame) -> Option<Self> {
         let (info, recorded) = (game.info(), header.rules_version);
         let program = header.program.clone();
@@ -64,10 +64,10 @@ impl OtherRules {
     }
 }
 
-/// What is known of one answer beside the answer.
+/// What is known about an answer besides the answer itself.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
-    /// The answer as sent, where it differs from the canonical one.
+    /// The answer as sent, if it differs from the canonical one.
     pub raw: Option<String>,
     /// What the bot wrote on standard error.
     pub stderr: String,
@@ -75,10 +75,10 @@ pub struct Notes {
     pub timing: Option<Timing>,
 }
 
-/// In what state a recording is.
+/// The state of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Whole, and what its answers lead to.
+    /// Complete, and matching what its answers lead to.
     Whole,
     /// Its end is missing, as this sentence says.
     Cut(String),
@@ -95,13 +95,13 @@ pub struct Maker {
     start: Value,
     privacy: Privacy,
     clock: Clock,
-    /// Whose eyes, where the rules hide something; none for all.
+    /// The viewing seat, if the rules hide something; none for everything.
     eyes: Option<Seat>,
 }
 
 impl Maker {
-    /// Begins; gives the head too, as it is of a match that is being played. `registered` are the names by which the
-    /// bots registered, where that is known.
+    /// Begins a match and returns its head too, as for a match being played. `registered` are the names under which
+    /// the bots registered, if known.
     ///
     /// # Errors
     /// When the match cannot be computed again.
@@ -116,7 +116,7 @@ impl Maker {
         let seats = header.seats.iter().enumerate().map(|(index, seat)| SeatLine {
             label: SeatInfo::called(&seat.label, registered[index].as_str()).to_owned(),
             bot: private.then(|| seat.bot.clone()),
-            // Every team is told it during the match.
+            // Every team is told this during the match.
             registered: registered[index].as_str().map(str::to_owned),
         });
         let head = Head {
@@ -148,7 +148,8 @@ impl Maker {
         Ok((Self { session, start, privacy, clock: header.clock.clock(), eyes: None }, head))
     }
 
-    /// From here on shows what `seat` may know, in games whose rules hide something. `head` is the one it began with.
+    /// From here on shows only what `seat` may know, in games whose rules hide something. `head` is the one it began
+    /// with.
     pub fn look(&mut self, seat: Seat, head: &mut Head) {
         if self.session.by_hand().hides() {
             self.eyes = Some(seat);
@@ -163,7 +164,7 @@ impl Maker {
         self.session.as_ref()
     }
 
-    /// Whose eyes it shows a match with, where the rules hide something.
+    /// The viewing seat, if the rules hide something.
     pub fn eyes(&self) -> Option<Seat> {
         self.eyes
     }
@@ -175,10 +176,10 @@ impl Maker {
         }
     }
 
-    /// Plays the next step and gives its line. `notes` says what is known of the answer of a seat.
+    /// Plays the next step and returns its line. `notes` returns what is known about the answer of a seat.
     ///
     /// # Errors
-    /// When the answers are not what this step takes: the replay is damaged or altered.
+    /// When the answers do not fit this step: the replay is damaged or altered.
     pub fn step(
         &mut self,
         answers: &[(Seat, PackedAnswer)],
@@ -251,18 +252,18 @@ impl Maker {
     }
 }
 
-/// The game of a header, when this program has its rules.
+/// The game of a header, if this program has its version of the rules.
 pub fn game_of(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
     let game = game_named(header)?;
     OtherRules::of(header, game).map_or(Ok(game), |other| Err(Unshowable::OtherRules(other)))
 }
 
-/// The game of a header, in whatever version.
+/// The game of a header, whatever its version.
 pub fn game_named(header: &Header) -> Result<&'static dyn AnyGame, Unshowable> {
     agon_games::find(&header.game).ok_or_else(|| Unshowable::UnknownGame(header.game.clone()))
 }
 
-/// To a thousandth, which is more than anybody can see.
+/// Rounded to a thousandth, which is finer than anybody can see.
 fn advantage(session: &dyn Session) -> Option<Vec<f64>> {
     let mut chances = agon_game::advantage(session)?;
     chances.iter_mut().for_each(|chance| *chance = (*chance * 1_000.0).round() / 1_000.0);

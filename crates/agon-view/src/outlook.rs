@@ -1,4 +1,4 @@
-//! What an analysis knows so far of the step that is looked at, as a page shows it.
+//! What an analysis knows so far about the step being looked at, as a page shows it.
 
 use serde::Serialize;
 #[cfg(test)]
@@ -6,7 +6,7 @@ use ts_rs::TS;
 
 use crate::analysis::{Analysis, Mark, Mean, is_sure};
 
-/// What is known.
+/// What is known so far.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Outlook {
@@ -14,17 +14,17 @@ pub struct Outlook {
     pub policy: &'static str,
     /// Whether something is hidden: futures begin in positions drawn from what the seat could know.
     pub sampled: bool,
-    /// How many pairs of futures were played in all.
+    /// The total number of pairs of futures played.
     pub pairs: u32,
-    /// Whether more of them would tell more.
+    /// Whether more of them would add information.
     pub more: bool,
     /// Of how many orders something is known, and how many there are.
     pub seen: [u32; 2],
-    /// The chance of each seat to finish first, after the step.
+    /// Each seat's chance of finishing first, after the step.
     pub chances: Vec<Estimate>,
     /// The orders of the step.
     pub orders: Vec<Worth>,
-    /// What was wished for instead of one of them.
+    /// The order wished for instead of one of them.
     pub wish: Option<Worth>,
     /// Orders of any step whose effect is beyond noise, in order of play.
     pub marks: Vec<Worth>,
@@ -38,7 +38,7 @@ pub struct Estimate {
     pub mean: f64,
     /// Its standard error.
     pub error: f64,
-    /// Of how many futures.
+    /// The number of futures.
     pub count: u32,
 }
 
@@ -50,8 +50,8 @@ pub struct Worth {
     pub step: u32,
     /// Whose order, from 1.
     pub seat: u8,
-    /// What the chance of the seat gains by the policy's order in its place; of what was wished for, what it gains by that
-    /// over the recorded order.
+    /// What the seat's chance gains by the policy's order in its place; for a wish, what it gains by the wish over the
+    /// recorded order.
     pub gain: Estimate,
     /// Whether that is beyond noise.
     pub sure: bool,
@@ -70,7 +70,7 @@ impl From<Mark> for Worth {
 }
 
 impl Outlook {
-    /// What `analysis` knows of a step, from 1; of none in particular with 0.
+    /// What `analysis` knows about a step, from 1; with 0, about no step in particular.
     pub fn of(analysis: &Analysis, step: u32, more: bool) -> Self {
         Self {
             policy: analysis.policy(),

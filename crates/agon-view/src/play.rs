@@ -1,5 +1,4 @@
-//! A match that is played by hand: people choose, built-in bots answer, and what comes of it is shown and recorded like
-//! any other.
+//! A match played by hand: people choose, built-in bots answer, and the match is shown and recorded like any other.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ use ts_rs::TS;
 use crate::line::{End, Head, Line};
 use crate::maker::{Ending, Maker, Notes, Privacy, game_of};
 
-/// How a person is named among bots, on the command line and in replays.
+/// The name of a person among bots, on the command line and in replays.
 pub const HUMAN: &str = "human";
 
 /// Who sits in a seat.
@@ -57,7 +56,7 @@ pub struct Wanted {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS), ts(concrete(L = Line)))]
 pub struct Turn<L = Line> {
-    /// The steps that were played since.
+    /// The steps played since.
     pub lines: Vec<L>,
     /// How many steps were played in all.
     pub steps: u32,
@@ -65,32 +64,32 @@ pub struct Turn<L = Line> {
     pub choosing: Vec<u8>,
     /// Where the match is, in the game's words.
     pub moment: String,
-    /// The limit for an answer in milliseconds, as the rulebook has it.
+    /// The limit for an answer in milliseconds, as in the rulebook.
     pub limit: u32,
     /// How it ended; none while it goes on.
     pub end: Option<End>,
 }
 
-/// What is asked of a match that is played by hand.
+/// A request about a match played by hand.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum PlayAsk {
-    /// A new match; gives [`Begun`].
+    /// A new match; returns [`Begun`].
     Begin {
-        /// Which.
+        /// Which match.
         wanted: Wanted,
     },
-    /// One that goes on from an open replay, after so many steps of it; gives [`Begun`].
+    /// A match that goes on from an open replay, after this many of its steps; returns [`Begun`].
     Resume {
         /// The replay.
         replay: u32,
-        /// How many steps stay.
+        /// How many steps are kept.
         steps: u32,
         /// Who plays on.
         seats: Vec<Sitter>,
     },
-    /// What choices would lead to; gives a prospect.
+    /// What choices would lead to; returns a prospect.
     Prospect {
         /// The match.
         id: u32,
@@ -100,7 +99,7 @@ pub enum PlayAsk {
         #[cfg_attr(test, ts(type = "unknown[]"))]
         chosen: Value,
     },
-    /// An answer; gives a turn.
+    /// An answer; returns a turn.
     Answer {
         /// The match.
         id: u32,
@@ -110,7 +109,7 @@ pub enum PlayAsk {
         #[cfg_attr(test, ts(type = "unknown[]"))]
         chosen: Value,
     },
-    /// What a built-in bot would choose; gives a list of choices.
+    /// What a built-in bot would choose; returns a list of choices.
     Hint {
         /// The match.
         id: u32,
@@ -119,7 +118,7 @@ pub enum PlayAsk {
         /// The bot.
         bot: String,
     },
-    /// Lets a built-in bot answer so many times; gives a turn.
+    /// Lets a built-in bot answer this many times; returns a turn.
     Lend {
         /// The match.
         id: u32,
@@ -130,14 +129,14 @@ pub enum PlayAsk {
         /// How often.
         times: u32,
     },
-    /// The message that asks a seat, for a program that plays by messages; gives its bytes.
+    /// The message that asks a seat, for a program that plays by messages; returns its bytes.
     Question {
         /// The match.
         id: u32,
         /// Whose, from 1.
         seat: u8,
     },
-    /// What such a program answers; gives a turn.
+    /// The answer of such a program; returns a turn.
     Say {
         /// The match.
         id: u32,
@@ -146,33 +145,33 @@ pub enum PlayAsk {
         /// The message.
         message: String,
     },
-    /// Lets the bots play on where a turn stopped early; gives a turn.
+    /// Lets the bots play on if a turn stopped early; returns a turn.
     Go {
         /// The match.
         id: u32,
     },
-    /// Takes the last answer back; gives a turn.
+    /// Takes back the last answer; returns a turn.
     Back {
         /// The match.
         id: u32,
     },
-    /// Gives the replay, in its own bytes.
+    /// Returns the replay, in its own bytes.
     Replay {
         /// The match.
         id: u32,
     },
-    /// Puts the match away.
+    /// Discards the match.
     Leave {
         /// The match.
         id: u32,
     },
 }
 
-/// A match by hand that was begun.
+/// A match by hand that has begun.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS), ts(concrete(L = Line)))]
 pub struct Begun<'a, L = Line> {
-    /// How it is asked for.
+    /// The id to request it by.
     pub id: u32,
     /// What it is.
     pub head: &'a Head,
@@ -180,7 +179,7 @@ pub struct Begun<'a, L = Line> {
     pub turn: Turn<L>,
 }
 
-/// No more steps are played at a time; who wants the rest asks again.
+/// Upper limit on the steps played at a time; callers ask again for the rest.
 const MOST_STEPS: usize = 400;
 
 fn given(order: Vec<u8>) -> PackedAnswer {
@@ -194,7 +193,7 @@ pub struct Play {
     head: Head,
     sitters: Vec<Sitter>,
     steps: Vec<(Vec<(Seat, PackedAnswer)>, u64)>,
-    /// What people chose, where others still have to.
+    /// What people chose while others still have to.
     chosen: BTreeMap<Seat, PackedAnswer>,
     /// The bot whose advice was asked for, by seat.
     advisers: BTreeMap<Seat, String>,
@@ -204,7 +203,7 @@ impl Play {
     /// A new match.
     ///
     /// # Errors
-    /// When it cannot be set up, in a sentence.
+    /// When it cannot be set up; the error is a sentence.
     pub fn begin(wanted: &Wanted) -> Result<Self, String> {
         let game =
             agon_games::find(&wanted.game).ok_or_else(|| format!("no game is called `{}`", wanted.game))?;
@@ -222,10 +221,10 @@ impl Play {
         Self::of(header, wanted.seats.clone(), &[])
     }
 
-    /// Goes on from a recorded match, after so many steps of it, with other people and bots.
+    /// Continues a recorded match after this many of its steps, with other people and bots.
     ///
     /// # Errors
-    /// When it cannot be computed again that far, in a sentence.
+    /// When it cannot be computed again that far; the error is a sentence.
     pub fn resume(replay: &Replay, steps: u32, sitters: Vec<Sitter>) -> Result<Self, String> {
         let game = game_of(&replay.header).map_err(|error| error.to_string())?;
         let session = game.open(&replay.header.recipe.setup()).map_err(|error| error.to_string())?;
@@ -241,7 +240,7 @@ impl Play {
         let (mut maker, mut head) =
             Maker::begin(&header, &Value::Null, Privacy::Private).map_err(|error| error.to_string())?;
         let mut people = sitters.iter().enumerate().filter(|(_, sitter)| sitter.builtin.is_none());
-        // Alone, a person sees what its seat sees; several in one page see everything.
+        // A single person sees what its seat sees; several at one page see everything.
         if let (Some((index, _)), None) = (people.next(), people.next()) {
             maker.look(Seat::new(index as u8), &mut head);
         }
@@ -262,7 +261,7 @@ impl Play {
             advisers: BTreeMap::new(),
         };
         for answers in steps {
-            // Bots that remember have seen everything.
+            // Bots with a memory have seen everything.
             for seat in own.maker.session.deciding().iter() {
                 if !own.is_person(seat) {
                     let _ = own.maker.session.think(seat);
@@ -279,7 +278,7 @@ impl Play {
         self.sitters[seat.index()].builtin.is_none()
     }
 
-    /// Whether a person has to choose for a seat that decides.
+    /// Whether a person has to choose for this deciding seat.
     fn is_awaited(&self, seat: Seat) -> bool {
         self.is_person(seat) && !self.chosen.contains_key(&seat)
     }
@@ -289,10 +288,10 @@ impl Play {
         &self.head
     }
 
-    /// What the steps so far were, and where the match is.
+    /// The steps so far, and where the match is.
     ///
     /// # Errors
-    /// When a match of ours does not play again as it was.
+    /// When a match of ours does not play again as it did.
     pub fn again(&self) -> Result<Turn, String> {
         let registered = Value::Null;
         let (mut maker, mut head) =
@@ -311,7 +310,7 @@ impl Play {
     /// Lets the built-in bots play until a person has to choose.
     ///
     /// # Errors
-    /// None of ours: the answers of built-in bots are orders.
+    /// None in practice: the answers of built-in bots are orders.
     pub fn go(&mut self) -> Result<Turn, String> {
         let mut lines = Vec::new();
         while lines.len() < MOST_STEPS {
@@ -347,7 +346,7 @@ impl Play {
     /// What choices would lead to.
     ///
     /// # Errors
-    /// When they are none of this game, or the seat has nothing to decide.
+    /// When they are not choices of this game, or the seat has nothing to decide.
     pub fn prospect(&self, seat: Seat, chosen: &Value) -> Result<Prospect, String> {
         self.of_a_person(seat)?;
         self.maker.session.by_hand().prospect(seat, chosen)
@@ -364,7 +363,7 @@ impl Play {
         self.go()
     }
 
-    /// The message that asks a seat which a program plays. Once in a step.
+    /// The message that asks a seat played by a program. Once per step.
     ///
     /// # Errors
     /// When the seat has nothing to decide.
@@ -375,7 +374,8 @@ impl Play {
         Ok(message)
     }
 
-    /// Answers for a seat by a message, and lets everybody else play. What is no answer is judged as the rules do.
+    /// Answers for a seat by a message, and lets everybody else play. A message that is not an answer is judged by the
+    /// rules.
     ///
     /// # Errors
     /// When the seat has nothing to decide, or the protocol wants more than one message for an answer.
@@ -412,7 +412,7 @@ impl Play {
         Ok(self.maker.session.by_hand().chosen_in(seat, &order).unwrap_or_default())
     }
 
-    /// Lets a built-in bot answer for a seat, so many times.
+    /// Lets a built-in bot answer for a seat this many times.
     ///
     /// # Errors
     /// As for [`hint`](Self::hint).
@@ -447,10 +447,10 @@ impl Play {
         }
     }
 
-    /// Takes the last answer of a person back, and all that came of it. Nothing happens before the first.
+    /// Takes back the last answer of a person and everything that followed. Does nothing before the first.
     ///
     /// # Errors
-    /// None of ours: what was played once plays again.
+    /// None in practice: what was played once plays again.
     pub fn back(&mut self) -> Result<Turn, String> {
         if self.chosen.pop_last().is_none() {
             let person = |(seat, _): &(Seat, PackedAnswer)| self.is_person(*seat);
@@ -462,7 +462,7 @@ impl Play {
         Ok(self.turn(Vec::new()))
     }
 
-    /// The match so far as a replay; one that was left is void.
+    /// The match so far as a replay; one that was left early is void.
     ///
     /// # Errors
     /// Those of writing to memory.

@@ -1,4 +1,4 @@
-//! Records of the originals, as replays of ours.
+//! Records of the originals, as our replays.
 
 use agon_game::{AnyGame, Import, Seat, Unreadable};
 use agon_replay::data::PROGRAM;
@@ -6,23 +6,23 @@ use agon_replay::{End, Header, SeatInfo, Timing, Writer};
 use agon_spec::Clock;
 use serde_json::json;
 
-/// What a replay has for a bot where the record of the original does not tell how it was started.
+/// The bot named in a replay if the original's record does not say how it was started.
 pub const UNKNOWN_BOT: &str = "recorded";
 
-/// A recorded match of an original, as a replay of ours.
+/// A recorded match of an original, as our replay.
 pub struct Record {
     /// The game.
     pub game: &'static dyn AnyGame,
-    /// The replay, as it is written.
+    /// The replay in its file format.
     pub bytes: Vec<u8>,
-    /// What of the record the replay cannot say.
+    /// What the record holds but the replay cannot express.
     pub notes: Vec<String>,
 }
 
-/// Reads the record of a match of any original; `None` when these bytes are none.
+/// Reads the record of a match of any original; `None` if the bytes are not one.
 ///
 /// # Errors
-/// When they are one that is damaged; in words that begin with the game's title.
+/// When they are a damaged one; the message begins with the game's title.
 pub fn import(record: &[u8]) -> Result<Option<Record>, String> {
     for game in agon_games::ALL {
         let refused = |why: &dyn std::fmt::Display| format!("{}: {why}", game.info().title);
@@ -35,7 +35,7 @@ pub fn import(record: &[u8]) -> Result<Option<Record>, String> {
     Ok(None)
 }
 
-/// Plays the recorded answers and writes them down as a replay.
+/// Plays the recorded answers and writes them as a replay.
 fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>) -> Result<Record, String> {
     let Import { setup, steps, names, whole, mut notes } = import;
     let mut session = game.open(&setup).map_err(|error| error.to_string())?;
@@ -50,7 +50,7 @@ fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>) -> Result<Record
         clock: "as recorded".to_owned().into(),
         ..Header::new(session.as_ref(), seats.collect(), Clock::ORIGINAL)
     };
-    // Writing to memory fails only where a header cannot be written as JSON.
+    // Writing to memory fails only if a header cannot be written as JSON.
     let failed = |error: std::io::Error| error.to_string();
     let mut writer = Writer::new(Vec::new(), &header).map_err(failed)?;
     for answers in &steps {

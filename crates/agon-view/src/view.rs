@@ -1,4 +1,4 @@
-//! A replay that is looked at: any step of it, in any order.
+//! A replay being viewed: any step of it, in any order.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,28 +12,28 @@ use serde_json::Value;
 use crate::line::{FaultLine, Head, Line};
 use crate::maker::{Ending, Maker, Notes, Privacy, Unshowable, game_named, game_of};
 
-/// The position is kept every so many steps, or less often:
+/// Steps between kept positions, at least.
 const STRIDE: usize = 16;
-/// so many positions are kept at most.
+/// Upper limit on the positions kept: in longer matches they lie farther apart.
 const MOST_KEPT: usize = 1_024;
 
-/// A replay that is looked at.
+/// A replay being viewed.
 pub struct View {
     maker: Maker,
     replay: Replay,
     head: Head,
     stride: usize,
-    /// The match again, for going to a step: nothing of what happens on the way is told, which makes it quick.
+    /// The same match, for going to a step: it reports nothing on the way, which makes it quick.
     scout: Box<dyn Session>,
     /// The position before the first step and after every `stride` steps.
     kept: Vec<Position>,
     faults: BTreeMap<u32, Vec<FaultLine>>,
-    /// Which of the notes of a seat are of a step.
+    /// Which notes of a seat belong to a step.
     notes: HashMap<(u32, Seat), Vec<usize>>,
 }
 
 impl View {
-    /// Opens a replay: plays it through once.
+    /// Opens a replay by playing it through once.
     ///
     /// # Errors
     /// When the match cannot be computed again.
@@ -60,7 +60,7 @@ impl View {
         }
         let other_rules = head.other_rules.is_some();
         let ending = match wrong {
-            // Other rules lead elsewhere sooner or later: that is no forgery.
+            // Other rules sooner or later lead elsewhere: that is no forgery.
             Some(why) if other_rules => Ending::Cut(format!(
                 "from here on the rules of this program make another match of it ({why}); {} recorded steps are not shown",
                 replay.steps.len() - head.steps.unwrap_or(0) as usize
@@ -86,7 +86,7 @@ impl View {
         &self.head
     }
 
-    /// The replay that is looked at.
+    /// The replay being viewed.
     pub fn replay(&self) -> &Replay {
         &self.replay
     }
@@ -96,7 +96,7 @@ impl View {
         self.head.steps.unwrap_or(0)
     }
 
-    /// The line of a step, from 1; none when there is no such step. Steps one after the other are cheapest.
+    /// The line of a step, from 1; none if there is no such step. Consecutive steps are cheapest.
     pub fn line(&mut self, step: u32) -> Option<Line> {
         if step == 0 || step > self.steps() {
             return None;
@@ -148,7 +148,8 @@ fn ending(session: &mut dyn Session, replay: &Replay) -> Ending {
     }
 }
 
-/// The faults a replay names, by step. What is no fault is left out: anybody may have written it.
+/// The faults that a replay lists, by step. Entries that are not faults are left out: anybody may have written
+/// them.
 fn faults(replay: &Replay) -> BTreeMap<u32, Vec<FaultLine>> {
     let mut faults: BTreeMap<u32, Vec<FaultLine>> = BTreeMap::new();
     let facts = replay.end.as_ref().and_then(|end| end.facts["faults"].as_array());
@@ -161,7 +162,7 @@ fn faults(replay: &Replay) -> BTreeMap<u32, Vec<FaultLine>> {
     faults
 }
 
-/// The message that asked `seat` at `step` of a replay; none when it was not asked there.
+/// The message that asked `seat` at `step` of a replay; none if it was not asked there.
 ///
 /// # Errors
 /// When the match cannot be computed again that far.

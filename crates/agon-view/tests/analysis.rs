@@ -1,34 +1,33 @@
-//! An analysis finds what a match was lost by, and little else.
+//! An analysis finds what lost a match, and little else.
 //!
-//! Matches are played by bots that are not the policy of the analysis. Into some of them an order drawn at random is put that, by
-//! 2,000 futures with it and 2,000 with the policy's order in its place, costs its seat at least 20 points of the chance to finish
-//! first: its turn has to be among the three that the analysis says cost this seat most. In the others each mark is looked at again with 2,000
-//! futures of its own.
-//! `cargo xtask long analysis` does so with 20 and 20; its figures stand in `docs/advantage.md`.
+//! Matches are played by bots other than the policy of the analysis. Into some of them a random order is inserted that, by 2,000 futures
+//! with it and 2,000 with the policy's order in its place, costs its seat at least 20 points of its chance of finishing first: its turn
+//! must be among the three that the analysis says cost this seat most. In the others each mark is checked again with 2,000 futures of its
+//! own. `cargo xtask long analysis` does this with 20 of each; its figures are in `docs/advantage.md`.
 
 use agon_game::{Answer, Chance as _, PackedAnswer, Position, Seat, Seeded, Session, Setup};
 use agon_replay::{Header, Replay, SeatInfo, Writer};
 use agon_view::analysis::{Analysis, Mark};
 use agon_view::future::{First, play_on};
 
-/// Whose matches: the game, its seats, bots that are not its policy, and how many pairs of futures analyse a match.
+/// What is played: the game, its seats, bots that are not its policy, and how many pairs of futures analyse a match.
 const PLANS: [(&str, u8, [&str; 2], u64); 1] =
     [("cultist-wars", 2, ["hunter?nodes=1000", "hunter?nodes=300"], 40_000)];
-/// So many futures say what an order is worth, and so many whether it is worth looking at.
+/// The futures that decide what an order is worth, and those that decide whether it is worth looking at.
 const FUTURES: [u64; 2] = [2_000, 100];
-/// What an inserted order costs at least.
+/// The least cost of an inserted order.
 const COST: f64 = 0.2;
 /// The first seed.
 const FIRST: i64 = 1_000;
-/// So many seeds are tried.
+/// How many seeds are tried.
 const TRIES: i64 = 100;
 
 type Answers = Vec<(Seat, PackedAnswer)>;
 
-/// A match that was played, perhaps with an order put into it.
+/// A played match, perhaps with an inserted order.
 struct Played {
     replay: Replay,
-    /// The step, from 1, with the order that was put into it, whose it is, and what it costs.
+    /// The step, from 1, with the inserted order, whose it is, and what it costs.
     inserted: Option<(u32, Seat, f64)>,
 }
 
@@ -60,7 +59,7 @@ fn answers(session: &mut dyn Session) -> Answers {
     deciding.into_iter().map(given).collect()
 }
 
-/// What the chance of `seat` is, by so many futures that begin so.
+/// The chance of `seat` over these futures that begin like this.
 fn chance(
     plan: usize,
     seed: i64,
@@ -75,7 +74,7 @@ fn chance(
     futures.map(share).sum::<f64>() / count
 }
 
-/// Plays a match; with `insert`, one into which an order is put that costs enough, if this seed has one.
+/// Plays a match; with `insert`, one with a sufficiently costly order inserted, if this seed has one.
 fn play(plan: usize, seed: i64, insert: bool) -> Option<Played> {
     let mut session = open(plan, seed);
     let mut steps: Vec<(Position, Answers)> = Vec::new();
@@ -88,7 +87,7 @@ fn play(plan: usize, seed: i64, insert: bool) -> Option<Played> {
         let answers = steps.into_iter().map(|(_, answers)| answers).collect();
         return Some(Played { replay: written(plan, seed, answers), inserted: None });
     }
-    // Ten orders drawn at random, at turns drawn at random.
+    // Ten random orders, at random turns.
     let mut drawn = Seeded::stream(seed, "inserted");
     for _ in 0..10 {
         let at = drawn.below(steps.len() as u32) as usize;
@@ -104,7 +103,7 @@ fn play(plan: usize, seed: i64, insert: bool) -> Option<Played> {
             chance(plan, seed, before, policy, seat, futures.clone())
                 - chance(plan, seed, before, own, seat, futures)
         };
-        // The futures of the analysis are numbered from 1: these are others.
+        // The futures of the analysis are numbered from 1: these are different ones.
         if other[which] == usual[which] || cost(1 << 40..(1 << 40) + few) < COST {
             continue;
         }
@@ -112,7 +111,7 @@ fn play(plan: usize, seed: i64, insert: bool) -> Option<Played> {
         if cost < COST {
             continue;
         }
-        // From there on the bots play on, as they would have.
+        // From there on the bots play as they would have.
         let mut answered: Vec<Answers> = steps[..at].iter().map(|(_, answers)| answers.clone()).collect();
         seat_bots(session.as_mut(), &PLANS[plan].2, seed);
         assert!(session.go_to(before));
@@ -158,7 +157,7 @@ fn analysed(plan: usize, replay: &Replay) -> (Analysis, Vec<Mark>) {
     (analysis, marks)
 }
 
-/// How many marks of a match 2,000 futures of their own do not confirm: the order changes the chance by nothing, or in the other
+/// How many marks of a match are not confirmed by 2,000 futures of their own: the order changes the chance by nothing, or in the other
 /// direction.
 fn false_marks(plan: usize, seed: i64, replay: &Replay, marks: &[Mark]) -> usize {
     let policy = agon_games::find(PLANS[plan].0).expect("a game of ours").info().policy;
@@ -194,7 +193,7 @@ fn wanted() -> usize {
     std::env::var("AGON_POSITIONS").map_or(2, |count| count.parse().expect("AGON_POSITIONS is a number"))
 }
 
-/// Matches of all games in turn, as far as a game has them.
+/// Matches of all games in turn, as far as each has them.
 fn matches(count: usize, insert: bool) -> Vec<(usize, i64, Played)> {
     let (mut found, mut seeds) = (Vec::new(), [FIRST; PLANS.len()]);
     while found.len() < count && seeds.iter().any(|seed| *seed < FIRST + TRIES) {
@@ -234,7 +233,7 @@ fn an_order_that_costs_much_is_among_the_three_that_are_marked_first() {
         println!("{} seed {seed}, step {step}: costs {:.0} points, {place}", PLANS[*plan].0, 100.0 * cost);
     }
     println!("{hits} of {count}");
-    // Of few positions one may be missed.
+    // Among few positions one may be missed.
     let least = if count < 20 { count / 2 } else { count * 17 / 20 };
     assert!(hits >= least, "{hits} of {count}");
 }

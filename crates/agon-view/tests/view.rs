@@ -1,4 +1,4 @@
-//! A view tells what the match did, any step of it by itself, keeps private what is private, and says when a recording
+//! A view shows what the match did, any step of it by itself, keeps private what is private, and says when a recording
 //! is wrong.
 
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use agon_replay::{End, Header, Replay, SeatInfo, Timing, Writer};
 use agon_view::{EndWord, Missing, Privacy, Unshowable, View, message};
 use serde_json::{Value, json};
 
-/// The reader's half of the deltas, as the web app has it.
+/// The reader's half of the deltas, as in the web app.
 fn apply(old: &Value, change: &Value) -> Value {
     let Value::Object(change) = change else { return change.clone() };
     if let Some(new) = change.get("=") {
@@ -39,7 +39,7 @@ fn apply(old: &Value, change: &Value) -> Value {
     new
 }
 
-/// A match in which every seat has one of the built-in bots, the first seat that with number `first`.
+/// A match with a built-in bot in every seat, starting with number `first` in the first seat.
 fn open(game: &str, first: usize, seats: u8) -> (Box<dyn Session>, Header) {
     let game = agon_games::find(game).expect("a game of ours");
     let info = game.info();
@@ -74,7 +74,7 @@ fn answers(session: &mut dyn Session) -> Vec<(Seat, PackedAnswer)> {
         .collect()
 }
 
-/// Strong built-in bots think long: so many steps show as much as a whole match.
+/// Strong built-in bots think long: this many steps show as much as a whole match.
 const STEPS: u32 = 120;
 
 fn played_by(game: &str, first: usize, seats: u8) -> Replay {
@@ -82,7 +82,7 @@ fn played_by(game: &str, first: usize, seats: u8) -> Replay {
     Replay::read(&recorded(session.as_mut(), &header, STEPS)).unwrap()
 }
 
-/// The replay of a match of `most` steps at most, as it is written.
+/// The replay of a match of at most `most` steps, in its file format.
 fn recorded(session: &mut dyn Session, header: &Header, most: u32) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), header).unwrap();
     while !session.deciding().is_empty() && session.steps() < most {
@@ -120,7 +120,7 @@ fn whole(replay: Replay, privacy: Privacy) -> Vec<Value> {
     told(&mut View::open(replay, privacy).expect("it can be shown"))
 }
 
-/// All of what a session says of where it is.
+/// Everything a session says about where it is.
 fn place(session: &mut dyn Session) -> (u32, u64, Value, Vec<Value>, String) {
     (session.steps(), session.hash(), session.scene(), session.events(), format!("{:?}", session.outcome()))
 }
@@ -198,7 +198,7 @@ fn a_view_holds_every_scene_of_every_game() {
     }
 }
 
-/// A replay of one bot's match with everything private in it.
+/// A replay of a match with all the private data of one bot.
 fn with_notes() -> Replay {
     let replay = played("cultist-wars");
     let mut writer = Writer::new(Vec::new(), &replay.header).unwrap();
@@ -287,7 +287,7 @@ fn a_match_of_other_rules_is_shown_as_far_as_it_agrees_and_says_so() {
     );
     assert_eq!((view.steps(), &view.head().end.as_ref().expect("an end").end), (steps, &EndWord::Whole));
 
-    // Where its answers lead elsewhere the rest is not shown, and nobody is said to have altered it.
+    // If its answers lead elsewhere the rest is not shown, and it is not called altered.
     replay.steps[6].check ^= 1;
     let mut view = View::open(replay.clone(), Privacy::Private).expect("it is shown");
     let end = view.head().end.clone().expect("an end");
@@ -322,7 +322,7 @@ fn a_match_that_breaks_off_shows_its_steps_and_where() {
             assert!(before == 0 || view.line(before).is_some());
             shown.insert(before);
         }
-        // Not only nothing or all: at least every 128 steps stand by themselves.
+        // Not only all or nothing: at least every 128 steps can be read by themselves.
         assert!(shown.contains(&all) && shown.len() as u32 > all.div_ceil(128), "{name}: {shown:?} of {all}");
     }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/busybox sh
-# The first process of the virtual machine. Programs may not leave the root that a kernel begins with, so everything
-# is mounted over it once more.
+# The first process of the virtual machine. Programs cannot leave the root file system the kernel starts with, so
+# everything is mounted over it once more.
 export PATH=/usr/bin
 busybox mkdir -p /again
 busybox mount --rbind / /again

@@ -1,6 +1,6 @@
-# What is proved inside the virtual machine, one line for each: `vm: NAME: held`, or `FAILED` with the exit code.
+# What is proved inside the virtual machine, one line each: `vm: NAME: held`, or `FAILED` with the exit code.
 # `cargo xtask long vm` sets AGON, TESTS (folder of test programs), BOT (a native bot that waits), BREEDERS, KILLS, MATCHES,
-# MOMENTS and WANTED (a part of the names of what is proved) in /vm/settings.
+# MOMENTS and WANTED (part of the names of what is to be proved) in /vm/settings.
 export PATH=/usr/bin HOME=/root NO_COLOR=1
 . /vm/settings
 
@@ -12,15 +12,15 @@ mkdir -p /dev/shm /dev/pts
 mount -t tmpfs -o mode=1777 shm /dev/shm
 mount -t devpts pts /dev/pts
 chmod 1777 /tmp
-# As systemd has it.
+# As systemd mounts it.
 mount -t cgroup2 -o nsdelegate,memory_recursiveprot cgroup2 /sys/fs/cgroup
 ip link set lo up
 hostname vm
 groups=/sys/fs/cgroup
 echo "+cpu +memory +pids" > $groups/cgroup.subtree_control
 
-# Runs a line as a user, in a group of its own: one of root's as a login has it, or (`delegated`) one that is given to the user,
-# as `Delegate=yes` does it: by owner, and for root by mark. What is left in the group is an error.
+# Runs a line as a user, in its own cgroup: one owned by root, as a login gives it, or (`delegated`) one handed to the user, as
+# `Delegate=yes` does: by ownership, and for root by a mark. Anything left in the group is an error.
 inside() {
     user=$1 kind=$2 line=$3
     unit=$groups/test.slice/unit-$((units += 1)).scope
@@ -30,7 +30,7 @@ inside() {
         [ $user = root ] && python3 -c "import os; os.setxattr('$unit', 'user.delegate', b'1')"
         chown $user $unit $unit/cgroup.procs $unit/cgroup.threads $unit/cgroup.subtree_control
     fi
-    # The shell stays there beside agon, as in a terminal.
+    # The shell stays in it beside agon, as in a terminal.
     sh -c "echo \$\$ > $unit/cgroup.procs; su -s /bin/sh $user -c '$line'; exit \$?"
     code=$?
     left=$(find $unit -name cgroup.procs -exec cat {} + | wc -l)
@@ -49,7 +49,7 @@ prove() {
     [ $code = 0 ] && echo "vm: $name: held" || echo "vm: $name: FAILED ($code)"
 }
 
-# Whether `agon doctor` finds this level.
+# Checks that `agon doctor` reports this level.
 doctor() {
     inside $1 $2 "$AGON doctor" > /tmp/doctor
     grep -A99 containment /tmp/doctor

@@ -1,11 +1,11 @@
-//! What must be there for every game in the registry.
+//! What every game in the registry must have.
 
 use std::path::Path;
 
 use agon_game::advantage::firsts;
 use agon_game::{Answer, RulesChoice, Seeded, Setup, advantage};
 
-/// Each game's folder runs the conformance suite, its spec files, and its records where it has any.
+/// Each game's folder runs the conformance suite, its spec files, and its records if it has any.
 #[test]
 fn every_game_is_proved() {
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
@@ -13,7 +13,7 @@ fn every_game_is_proved() {
         let name = game.info().name;
         let folder = games.join(name);
         let mut tests = String::new();
-        // In one program, as here, or in several.
+        // In one test program, as here, or in several.
         let entries = ["tests", "tests/all"].map(|place| std::fs::read_dir(folder.join(place)));
         for file in entries.into_iter().flatten().flatten().flatten() {
             tests += &std::fs::read_to_string(file.path()).unwrap_or_default();

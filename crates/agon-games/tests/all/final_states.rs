@@ -1,7 +1,7 @@
-//! A table of seeds and final states: whoever changes a rule notices, also without any record of an original.
+//! A table of seeds and final states: it shows any change of a rule, even without a record of an original.
 //!
-//! Each line is a match of the built-in `random` bots. When matches were meant to change, raise
-//! the game's `rules_version` and write the table anew: `UPDATE_HASHES=1 cargo test -p agon-games`.
+//! Each line is a match of the built-in `random` bots. If matches were meant to change, raise the game's
+//! `rules_version` and regenerate the table: `UPDATE_HASHES=1 cargo test -p agon-games`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What holds of every game, in one program: the engines' generic code is compiled once for all of it.
+//! What holds for every game, in one program, so that the engines' generic code is compiled once.
 
 mod every_game;
 mod final_states;

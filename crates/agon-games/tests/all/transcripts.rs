@@ -1,7 +1,7 @@
 //! One match of each game, written down for people: orders, rejections, events and the final state. A changed rule shows
-//! here as a difference that can be read, where the table of final states shows another number.
+//! here as a readable difference, where the table of final states only shows another number.
 //!
-//! When a match was meant to change, write the transcripts anew and look at the difference:
+//! If a match was meant to change, regenerate the transcripts and look at the difference:
 //! `UPDATE_TRANSCRIPTS=1 cargo test -p agon-games --test all transcripts`.
 
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::path::Path;
 use agon_game::{Answer, PackedAnswer, RulesChoice, Seat, Session, Setup};
 use serde_json::Value;
 
-/// A game, its bots, and what keeps the match short.
+/// A game, its bots, and the changes of rules that keep the match short.
 type Match = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
 const MATCHES: [Match; 5] = [
@@ -21,7 +21,7 @@ const MATCHES: [Match; 5] = [
     ("terminal", &["fortress", "rush"], &[("maxTurns", "8")]),
 ];
 
-/// A longer line is cut; the hash of the state stands for what is not shown.
+/// Longer lines are cut; the hash of the state covers what is not shown.
 const LONGEST: usize = 1_000;
 
 #[test]
@@ -85,12 +85,12 @@ fn transcript(name: &str, bots: &[&str], sets: &[(&str, &str)]) -> String {
     text
 }
 
-/// Plays a step and writes down what was ordered, what of it was rejected, and what happened.
+/// Plays a step and writes down the orders, the rejections and the events.
 fn step(session: &mut dyn Session, text: &mut String) {
     writeln!(text, "\n{}", session.moment()).expect("memory");
     let mut answers: Vec<(Seat, PackedAnswer)> = Vec::new();
     for seat in session.deciding().iter() {
-        // A dialect says an order in answer to a question.
+        // A dialect says an order only in answer to a question.
         session.ask(seat, &mut Vec::new());
         let (order, mut said) = (session.think(seat), Vec::new());
         assert!(session.say(seat, &order, &mut said), "a bot of ours gives orders");
@@ -105,7 +105,7 @@ fn step(session: &mut dyn Session, text: &mut String) {
         line(text, "  ", &format!("{seat} order {order} rejected [{rule}]: {why}"));
     }
     for mut event in session.events() {
-        // Of a frame the events tell all; the board is in the hash.
+        // The events tell everything about a frame; the board is in the hash.
         if let Some(frame) = event.get_mut("frame") {
             let number = compact(&frame["frame"]);
             let events = frame["events"].take();
@@ -134,14 +134,14 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// The members of an object in the order of their names, whatever order it keeps them in.
+/// The members of an object sorted by name, whatever order it keeps them in.
 fn sorted(value: &Value) -> Vec<(&String, &Value)> {
     let mut members: Vec<_> = value.as_object().into_iter().flatten().collect();
     members.sort_by_key(|(key, _)| *key);
     members
 }
 
-/// A value on one line: names without quotes, and nothing that is empty.
+/// A value on one line: names without quotes, empty values left out.
 fn compact(value: &Value) -> String {
     match value {
         Value::Array(list) => {
