@@ -59,14 +59,14 @@ pub fn check(info: &GameInfo) {
     let mut wrong = Vec::new();
     for (index, id) in rules.iter().enumerate() {
         if rules[..index].contains(id) {
-            wrong.push(format!("{id} stands twice in RULES.md"));
+            wrong.push(format!("{id} appears twice in RULES.md"));
         }
         let found = explain(info, id).expect("a rule of this rulebook");
         if found.decided.is_empty() {
-            wrong.push(format!("{id} is named at no function or type of the code"));
+            wrong.push(format!("{id} is not named at any function or type of the code"));
         }
         if found.tested.is_empty() {
-            wrong.push(format!("{id} is the first word of no heading in spec/"));
+            wrong.push(format!("{id} is not the first word of any heading in spec/"));
         }
     }
     for (path, text) in info.sources {

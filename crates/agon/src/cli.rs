@@ -17,9 +17,9 @@ use crate::{play, replay, serve, viewer, work};
     about = "Bot-programming contests on your own machine: any bot, any language, exact rules",
     after_help = "Examples:
   agon games                                          what can be played
-  agon new cultist-wars python my-bot                 a bot to begin with
+  agon new cultist-wars python my-bot                 a bot to start from
   agon play cultist-wars my-bot builtin:greedy        one match
-  agon check cultist-wars my-bot                      does it do all it must?
+  agon check cultist-wars my-bot                      does it do everything it must?
   agon watch agon-replays/LAST.replay                 see it in the browser
   agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
@@ -143,8 +143,8 @@ pub enum Command {
     /// List a game's maps, show one, or check map files
     #[command(after_help = "Examples:
   agon maps jungle-blitz                      the maps of a game
-  agon maps jungle-blitz easy-glade           one of them, as a file to begin with
-  agon maps deerhunt narrows --draw           as a match begins on it
+  agon maps jungle-blitz easy-glade           one of them, as a file to start from
+  agon maps deerhunt narrows --draw           the board at the start of a match
   agon maps jungle-blitz easy-glade > mine.txt
   agon maps jungle-blitz generate --seed 7    the map of `agon play ... --map generate --seed 7`
   agon maps check mine.txt                    can it be played, and is it fair?
@@ -158,10 +158,10 @@ pub enum Command {
     Docs(docs::DocsOptions),
     /// Compare an engine with recorded matches of the original
     #[command(
-        after_help = "Files and folders are searched for records; a record is known by its content. One that ends before its match does is
+        after_help = "Files and folders are searched for records; a record is recognised by its content. One that ends before its match does is
 compared up to its last whole line and counted as cut (Terminal).
 Exit code 0: at least one record was compared and nothing differs; 1: a difference, a damaged record, or none found;
-2: a path that is not there.
+2: a path does not exist.
 
 Example:
   agon conform cultist-wars records/cultist-wars"

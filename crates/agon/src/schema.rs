@@ -12,9 +12,9 @@ fn section(heading: &str, declarations: &[String]) -> String {
 fn page() -> String {
     use agon_testkit::generated;
     let mut page = "# What `--json` prints\n\n\
-        The types of everything that agon prints with `--json`, in the notation of TypeScript. A test compares this page with the \
-        program. Names stay; a later version may add some, so skip what you do not know. Seeds are texts, as they may be larger than \
-        what JavaScript can count to. Files have formats of their own with a version in their first line: \
+        The types of everything that agon prints with `--json`, in TypeScript notation. A test compares this page with the \
+        program. Names stay; a later version may add some, so skip what you do not know. Seeds are strings, as they may be larger than \
+        JavaScript's integers. Files have formats of their own with a version in their first line: \
         [replays](replay-format.md) and [journals](series.md).\n"
         .to_owned();
     page += &section(

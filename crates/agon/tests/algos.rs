@@ -195,11 +195,11 @@ fn check_knows_the_soft_limit_and_repeated_removals() {
     let needless = of(&findings, "needless orders");
     assert_eq!((&needless["status"], &needless["rule"]), (&"note".into(), &"TM-REMOVE-1".into()));
     assert!(
-        needless["seen"].as_str().expect("a text").contains("asked for what was so already"),
+        needless["seen"].as_str().expect("a text").contains("asked for what was already so"),
         "{needless}"
     );
     let time = of(&check("slow.py", "waitTimeBotSoft=100"), "time");
     assert_eq!(time["status"], "warning", "{time}");
     let seen = time["seen"].as_str().expect("a text");
-    assert!(seen.contains("of 100 ms that cost nothing (it is stopped at 35.0 s)"), "{seen}");
+    assert!(seen.contains("of 100 ms without a penalty (it is stopped at 35.0 s)"), "{seen}");
 }

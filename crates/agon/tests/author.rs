@@ -104,7 +104,7 @@ fn each_mistake_is_found_and_said() {
     let cases = [
         ("exit 4", "answers every turn", "exit code 4", None),
         ("echo hello", "form of answers", "`hello` is no action", None),
-        ("echo 13 SHOOT 0", "allowed orders", "rejected, and lost a match by it", Some("CW-ORDER-1")),
+        ("echo 13 SHOOT 0", "allowed orders", "rejected, which lost a match", Some("CW-ORDER-1")),
         ("echo WAIT; echo WAIT", "nothing unasked", "an answer was there before the question", None),
         ("sleep 1000", "answers every turn", "no whole answer within", None),
     ];
@@ -399,5 +399,5 @@ fn the_doctor_lists_what_there_is() {
     let mut command = author.command("", &["doctor"]);
     let output = command.env("AGON_CACHE", "/dev/null/cache").output().expect("agon starts");
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("set AGON_CACHE to a folder"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("set AGON_CACHE to a writable folder"));
 }

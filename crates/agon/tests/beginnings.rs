@@ -221,7 +221,7 @@ fn what_belongs_to_another_contest_is_known_by_its_answers() {
             &["play", "cultist-wars", "bot.sh", "builtin:idle", "--no-replay", "--quiet"],
         );
         let said = out(&played);
-        assert!(said.contains(&format!("an answer of {game}")), "{said}");
+        assert!(said.contains(&format!("an answer for {game}")), "{said}");
     }
 }
 

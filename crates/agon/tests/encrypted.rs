@@ -72,7 +72,7 @@ fn who_knows_the_fingerprint_reaches_the_contest_and_nobody_else() {
     let other = format!("{first}{}", &server.fingerprint[1..]);
     let other = login(folder.path(), &url, &["--fingerprint", &other]);
     assert!(
-        other.status.code() == Some(2) && err(&other).contains("another certificate is there"),
+        other.status.code() == Some(2) && err(&other).contains("shows another certificate"),
         "{}",
         err(&other)
     );

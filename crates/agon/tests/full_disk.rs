@@ -68,7 +68,7 @@ fn a_full_disk_is_said_and_nothing_is_lost() {
     let said = String::from_utf8_lossy(&output.stdout);
     let wrong = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}{wrong}{}{}", read("told"), read("added"));
-    assert!(said.contains("every match is what its replay says"), "{said}");
+    assert!(said.contains("every match agrees with its replay"), "{said}");
     let added = read("added");
     assert!(added.contains("No space left") || added.contains("disk is full"), "{added}");
     // Whoever runs the server is also told what stopped the worker.

@@ -145,7 +145,7 @@ fn somebody_takes_part_from_the_terminal() {
     let token = token(&server, "Ann");
     // Logging in: the token is kept where only its owner can read it, and is never shown.
     let wrong = ann.log_in(&url, &"x".repeat(43));
-    fails(&wrong, 2, "your token is not known there, or it has ended");
+    fails(&wrong, 2, "your token is not known there, or has ended");
     let login = ann.log_in(&url, &token);
     assert!(login.status.success(), "{}", err(&login));
     assert!(out(&login).contains("Autumn Cup, a contest of cultist-wars: you are Ann"), "{}", out(&login));
@@ -202,14 +202,14 @@ fn somebody_takes_part_from_the_terminal() {
     std::fs::create_dir(place.join("other")).expect("a folder");
     std::fs::write(place.join("other/agon.toml"), "run = 'sh x'\n[defaults]\ngame = 'terminal'\n")
         .expect("a file");
-    fails(&ann.run(&["submit", "other"]), 2, "is for terminal, and this contest plays cultist-wars");
+    fails(&ann.run(&["submit", "other"]), 2, "is for terminal, but this contest plays cultist-wars");
     fails(&ann.run(&["submit", "nowhere"]), 2, "no such file or folder");
     fails(
         &ann.run(&["try", "bot", "--against", "Zoe"]),
         2,
         "No live bot is called `Zoe`. On the ladder are: ",
     );
-    fails(&ann.run(&["try", "bot", "--map", "9"]), 2, "the contest has one map alone");
+    fails(&ann.run(&["try", "bot", "--map", "9"]), 2, "the contest has only one map");
     replays(&ann, place);
     challenged(&ann, place);
     // Other users see nothing of it.
@@ -226,7 +226,7 @@ fn somebody_takes_part_from_the_terminal() {
     let offline =
         ann.run(&["play", "cultist-wars", "bot", "builtin:greedy", "--as", &url, "--quiet", "--no-replay"]);
     assert!(offline.status.success(), "{}{}", out(&offline), err(&offline));
-    assert!(err(&offline).contains("taken is what it said a moment ago"), "{}", err(&offline));
+    assert!(err(&offline).contains("using what it said a moment ago"), "{}", err(&offline));
     assert!(ann.run(&["logout"]).status.success());
     assert!(!std::fs::read_to_string(&kept).expect("there").contains(&token));
     fails(&ann.run(&["status"]), 2, "no contest is known here");
@@ -261,7 +261,7 @@ fn challenged(ann: &Somebody<'_>, place: &Path) {
     assert!(out(&back).contains("v1 is live: it stands for Ann."), "{}{}", out(&back), err(&back));
     assert_eq!(ann.json(&["back", "v1", "--json"], 0)["state"], "live", "what is so already is no mistake");
     fails(&ann.run(&["back", "v2"]), 2, "Nothing to go back to");
-    fails(&ann.run(&["back", "mine"]), 2, "`mine` is no version");
+    fails(&ann.run(&["back", "mine"]), 2, "`mine` is not a version");
     teller(place, "bot", "thinking of nothing");
 }
 
@@ -313,7 +313,7 @@ fn paused(ann: &Somebody<'_>, place: &Path) {
     fails(
         &ann.run(&["submit", "bot", "--wait", "--patience", "1s"]),
         3,
-        "v4 is not ready after 1s; it goes on without us",
+        "v4 is not ready after 1s; the contest goes on with it",
     );
     let mut waiting = ann.command(&["submit", "bot", "--wait"]);
     let child = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts");
@@ -380,10 +380,10 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
     // Conditions other than the contest's are refused.
     for (words, wanted) in [
         (&["play", "deerhunt", "a", "b"][..], "that contest plays cultist-wars, and not deerhunt"),
-        (&["play", "cultist-wars", "bot", "bot", "bot"], "its matches have 2 seats, and 3 bots are named"),
+        (&["play", "cultist-wars", "bot", "bot", "bot"], "its matches have 2 seats, but 3 bots are named"),
         (&["play", "cultist-wars", "bot", "bot", "--time-scale", "2"], "--as takes the contest's clock"),
         (&["check", "cultist-wars", "bot", "--set", "damage=5"], "--as takes the contest's rules"),
-        (&["sprt", "cultist-wars", "bot", "copy.sh", "--map", "7"], "the contest has one map alone"),
+        (&["sprt", "cultist-wars", "bot", "copy.sh", "--map", "7"], "the contest has only one map"),
         (
             &["gauntlet", "cultist-wars", "bot", "copy.sh", "--time-total", "9s"],
             "--as takes the contest's clock",
@@ -448,31 +448,26 @@ fn what_is_no_contest_is_said_so_and_gets_no_more_than_it_must() {
         )
     };
     let cases: Vec<(Vec<u8>, bool, i32, &str)> = vec![
-        (
-            answer("200 OK", "text/html", "<h1>It works</h1>"),
-            false,
-            3,
-            "not as agon does: it sends `text/html`",
-        ),
-        (answer("200 OK", json, "{\"title\":7}"), false, 3, "It may run another version of agon"),
-        (answer("200 OK", json, &"[".repeat(100_000)), false, 3, "not as agon does"),
+        (answer("200 OK", "text/html", "<h1>It works</h1>"), false, 3, "not like agon: it sends `text/html`"),
+        (answer("200 OK", json, "{\"title\":7}"), false, 3, "It may run a different version of agon"),
+        (answer("200 OK", json, &"[".repeat(100_000)), false, 3, "not like agon"),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n".to_vec(),
             true,
             3,
-            "larger than any of agon's",
+            "larger than any that agon gives",
         ),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{".to_vec(),
             false,
             3,
-            "did not come whole",
+            "its answer was cut off",
         ),
-        (b"HTTP/1.1 200 OK\r\nX: ".to_vec(), true, 3, "larger than any of agon's"),
+        (b"HTTP/1.1 200 OK\r\nX: ".to_vec(), true, 3, "larger than any that agon gives"),
         (b"SSH-2.0-OpenSSH_9.6\r\n".to_vec(), false, 3, "127.0.0.1"),
         (Vec::new(), false, 3, "127.0.0.1"),
-        (answer("502 Bad Gateway", "text/html", "<h1>nginx</h1>"), false, 3, "has trouble of its own: 502"),
-        (answer("404 Not Found", "text/plain", "no"), false, 3, "not as agon does: 404"),
+        (answer("502 Bad Gateway", "text/html", "<h1>nginx</h1>"), false, 3, "has a problem of its own: 502"),
+        (answer("404 Not Found", "text/plain", "no"), false, 3, "not like agon: 404"),
         (
             answer(
                 "429 Too Many Requests",
@@ -506,14 +501,14 @@ fn what_is_no_contest_is_said_so_and_gets_no_more_than_it_must() {
     let leads =
         format!("HTTP/1.1 302 Found\r\nLocation: {}/api/v1/contest\r\nContent-Length: 0\r\n\r\n", other.url);
     let first = stranger(leads, false);
-    fails(&ask(&first), 3, "your token goes nowhere but where you logged in");
+    fails(&ask(&first), 3, "your token goes only where you logged in");
     assert!(first.heard.lock().expect("not poisoned").contains("Bearer the-token"));
     assert_eq!(*other.heard.lock().expect("not poisoned"), "");
     // A file that is not a replay is not kept.
     let html = stranger(answer("200 OK", "application/octet-stream", "no replay"), false);
     let mut get = ann.command(&["replay", "get", "7"]);
     let output = get.env("AGON_URL", &html.url).env("AGON_TOKEN", "t").output().expect("agon starts");
-    fails(&output, 3, "what came is no replay");
+    fails(&output, 3, "what came is not a replay");
     assert_eq!(std::fs::read_dir(folder.path().join("agon-replays")).expect("made").count(), 0);
 }
 
@@ -528,21 +523,21 @@ fn a_token_is_kept_and_sent_with_care() {
         }
         status.env("AGON_TOKEN", token.unwrap_or_default()).output().expect("agon starts")
     };
-    fails(&status("", Some("t")), 2, "AGON_TOKEN is set, but not for which contest");
-    fails(&status("http://192.0.2.1", Some("t")), 2, "your token would travel readable over the open net");
+    fails(&status("", Some("t")), 2, "AGON_TOKEN is set, but not which contest it is for");
+    fails(&status("http://192.0.2.1", Some("t")), 2, "your token would travel unencrypted over the internet");
     fails(
         &status("http://127.0.0.1:9", None),
         2,
         "no token is kept for it here: `agon login http://127.0.0.1:9`",
     );
-    fails(&status("ftp://cup", Some("t")), 2, "is no address of a server");
+    fails(&status("ftp://cup", Some("t")), 2, "is not the address of a server");
     fails(&ann.run(&["logout", "http://127.0.0.1:9"]), 2, "no token is kept for it here");
     // A login file that others can read is refused.
     let kept = ann.home.join("agon");
     std::fs::create_dir_all(&kept).expect("a folder");
     std::fs::write(kept.join("logins.json"), "{}").expect("written");
     common::mode(&kept.join("logins.json"), 0o644);
-    fails(&ann.run(&["status"]), 2, "others on this machine can read your tokens");
+    fails(&ann.run(&["status"]), 2, "other users of this machine can read your tokens");
     common::mode(&kept.join("logins.json"), 0o600);
     std::fs::write(kept.join("logins.json"), "{\"logins\":3}").expect("written");
     fails(&ann.run(&["status"]), 2, "remove the file, and log in again");

@@ -261,7 +261,7 @@ fn bots_that_know_few_games_are_told_so() {
     let tested = agon(folder.path(), &arguments);
     let text = out(&tested);
     assert!(tested.status.success(), "{text}{}", err(&tested));
-    assert!(text.starts_with("Undecided: these bots know only "), "{text}");
+    assert!(text.starts_with("Undecided: these bots play only "), "{text}");
     assert!(
         text.contains("vary maps, seeds or opponents")
             && text.contains(" blocks do not count: from 1 start these"),
@@ -348,7 +348,10 @@ fn a_cut_journal_is_read_as_far_as_it_goes() {
     let rated = agon(folder.path(), &["rate", "x.jsonl"]);
     assert!(rated.status.success() && out(&rated).contains("4 matches in 2 blocks"), "{}", out(&rated));
     let notes = err(&rated);
-    assert!(notes.contains("its last line was not whole") && notes.contains("1 match of blocks"), "{notes}");
+    assert!(
+        notes.contains("its last line was incomplete") && notes.contains("1 match of incomplete blocks"),
+        "{notes}"
+    );
     let resumed = agon(folder.path(), &[&arguments[..], &["--resume", "--json"]].concat());
     assert_eq!(result(&resumed)["resumed"], 5);
     assert_eq!(entries(&folder.path().join("x.jsonl")).len(), 6);

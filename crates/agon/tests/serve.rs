@@ -111,7 +111,7 @@ fn a_contest_from_its_first_day_on() {
     });
     let second = agon(place, &["serve", "cup"]);
     assert_eq!(second.status.code(), Some(2));
-    assert!(err(&second).contains("being run already by process"), "{}", err(&second));
+    assert!(err(&second).contains("already being run by process"), "{}", err(&second));
     // Two teams join while it runs: one plays, the other's bot fails.
     waiter(place, "ann");
     std::fs::write(place.join("bad.py"), "raise SystemExit('no such strategy')\n").expect("a file");
@@ -311,7 +311,7 @@ fn a_contest_holds_its_bots() {
     std::fs::write(&file, text.replace("['packages']", "['/proc']")).expect("written");
     let refused = agon(place, &["serve", "cup"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(err(&refused).contains("`/proc` is no folder that bots can be shown"), "{}", err(&refused));
+    assert!(err(&refused).contains("`/proc` is not a folder that bots can be shown"), "{}", err(&refused));
 }
 
 /// Without a sandbox nothing is played, unless the organiser says that the bots are trusted.
@@ -371,7 +371,7 @@ fn wrong_use_is_said_in_a_sentence() {
     let output = agon(place, &["serve", "cup", "--new", "cultist-wars", "--port", &port]);
     assert_eq!(output.status.code(), Some(2), "{}", err(&output));
     assert!(
-        err(&output).contains("take another one with --port") && !place.join("cup").exists(),
+        err(&output).contains("choose another one with --port") && !place.join("cup").exists(),
         "{}",
         err(&output)
     );

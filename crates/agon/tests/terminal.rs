@@ -304,7 +304,7 @@ fn a_match_goes_to_the_originals_format_and_back() {
     let mut fork = vec!["replay", "fork", back, "builtin:idle", "--seat", "1", "--turn", "11", "--json"];
     let refused = agon(place.path(), &fork);
     assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
-    assert!(err(&refused).contains("does not hold its bot (rush)"), "{}", err(&refused));
+    assert!(err(&refused).contains("from a record without its bot (rush)"), "{}", err(&refused));
     assert!(err(&refused).contains("--against BOT"), "{}", err(&refused));
     fork.extend(["--against", "builtin:rush"]);
     run(&fork);
@@ -330,7 +330,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", err(&output));
         err(&output)
     };
-    assert!(refused(&["replay", "import", "m.replay"]).contains("is a replay of agon already"));
+    assert!(refused(&["replay", "import", "m.replay"]).contains("this is already an agon replay"));
     std::fs::write(place.path().join("note.txt"), "hello\n").expect("a file is written");
     assert!(refused(&["replay", "import", "note.txt"]).contains("no recorded match"));
     assert!(refused(&["replay", "show", "note.txt"]).contains("not a replay of agon"));

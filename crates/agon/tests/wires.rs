@@ -93,7 +93,7 @@ fn the_bot_in_a_repository_of_the_contest_is_found() {
     write(&place, "repo/client/grid_player.py", &PLAYER.replace("BODY", "return []"));
     let (screen, said) = hunt(&place, "repo", "neo2019");
     assert!(
-        said.contains("note: repo is no bot itself; the bot in it is") && said.contains("client"),
+        said.contains("note: repo is not a bot itself; the bot in it is") && said.contains("client"),
         "{said}"
     );
     assert!(screen.contains("wins") || screen.contains("Draw"), "{screen}{said}");

@@ -176,7 +176,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     one.signal("-INT");
     let ended = one.ends();
     assert!(ended.status.success(), "{}", err(&ended));
-    assert!(out(&ended).contains("results are with the contest"), "{}", out(&ended));
+    assert!(out(&ended).contains("results have reached the contest"), "{}", out(&ended));
     let now = json(place, &["serve", "status", "cup", "--json"]);
     assert_eq!(now["matches"]["leased"], 0, "{now:#}");
     assert_eq!(now["matches"]["dead"], 0, "{now:#}");
@@ -238,5 +238,5 @@ fn a_machine_that_starts_while_the_contest_is_away_waits_for_it() {
     assert!(ended.status.success(), "{}", err(&ended));
     let said = err(&ended);
     assert!(said.contains("The database is away."), "{said}");
-    assert_eq!(said.matches("is waited for and asked again").count(), 1, "once: {said}");
+    assert_eq!(said.matches("Waiting for the contest and asking again").count(), 1, "once: {said}");
 }

@@ -13,9 +13,9 @@ use crate::common::{self, Done, Failure};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
-    "A folder is built by the `build` command of its agon.toml, or as its algo.json says (Java, Rust); a single file of C, C++, C#, Go, Java, Kotlin, Rust or
-TypeScript by the usual compiler, into the user's cache. What has not changed is not built again. Other commands compile
-single files by themselves.
+    "A folder is built with the `build` command of its agon.toml, or as its algo.json says (Java, Rust); a single file in C, C++, C#, Go, Java, Kotlin, Rust
+or TypeScript with the usual compiler, into the user's cache. Bots that have not changed are not built again. Other commands
+compile single files on their own.
 
 Examples:
   agon build my/bot

@@ -28,7 +28,7 @@ pub fn again(bot: &str, quiet: bool, stop: &AtomicBool, mut it: impl FnMut() -> 
             Err(unread) => return Err(unread),
         }
         if !quiet {
-            println!("{}", screen::output().dim("Waiting for a change of the bot's files; Ctrl-C ends."));
+            println!("{}", screen::output().dim("Waiting for the bot's files to change; Ctrl-C ends."));
         }
         while times(bot) == files {
             if stop.load(Ordering::Relaxed) {

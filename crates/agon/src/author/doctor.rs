@@ -176,7 +176,7 @@ fn load() -> Seen {
         load if load > cpus => with(
             Warning,
             format!("{load:.1}, more than there are CPUs"),
-            "matches may be void: end what computes, or lower -j",
+            "matches may be void: stop other programs, or lower -j",
         ),
         load if load > cpus / 2.0 => (Note, format!("{load:.1} on {cpus} CPUs"), None),
         load => good(format!("{load:.1} on {cpus} CPUs")),
@@ -186,11 +186,11 @@ fn load() -> Seen {
 fn governor() -> Seen {
     let place = format!("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", sys::cpus()[0]);
     match file(place).as_deref() {
-        None => (Note, "not told (a virtual machine, or fixed frequency)".to_owned(), None),
+        None => (Note, "not reported (a virtual machine, or fixed frequency)".to_owned(), None),
         Some("performance") => good("performance"),
         Some(other) => with(
             Warning,
-            format!("{other}: the CPU may be slow when a bot begins to think"),
+            format!("{other}: the CPU may be slow when a bot starts to think"),
             "for measurements: sudo cpupower frequency-set -g performance",
         ),
     }
@@ -208,7 +208,7 @@ fn clock() -> Seen {
         _ => with(
             Warning,
             format!("{source}, {each} ns to read, which is slow"),
-            "see that the kernel uses tsc or kvm-clock",
+            "make the kernel use tsc or kvm-clock",
         ),
     }
 }
@@ -230,7 +230,7 @@ fn waking() -> Seen {
         worst if worst > 5.0 => with(
             Warning,
             seen,
-            "this machine is busy or a guest of a busy one; matches that suffer are void and played again",
+            "this machine is busy, or a guest on a busy host; matches that suffer are void and played again",
         ),
         _ => good(seen),
     }
@@ -255,10 +255,10 @@ fn swap() -> Seen {
         text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(3)?.parse::<u64>().ok()).sum();
     match (text.lines().count() > 1, used >> 10) {
         (false, _) => good("none"),
-        (true, 0) => good("there is some, none is used"),
+        (true, 0) => good("there is some, none in use"),
         (true, used) => with(
             Warning,
-            format!("{used} MiB are used: a bot whose memory was swapped out is late"),
+            format!("{used} MiB in use: a bot whose memory was swapped out is late"),
             "free memory, or for measurements: sudo swapoff -a",
         ),
     }
@@ -280,18 +280,16 @@ fn folder(path: &Path, variable: &str) -> Seen {
     let shown = path.display();
     match written {
         Ok(()) => good(format!("{shown}")),
-        Err(error) => {
-            with(Bad, format!("{shown}: {error}"), &format!("set {variable} to a folder that can be written"))
-        }
+        Err(error) => with(Bad, format!("{shown}: {error}"), &format!("set {variable} to a writable folder")),
     }
 }
 
 fn port() -> Seen {
     match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)) {
-        Ok(_) => good("local ports can be taken: agon watch works"),
+        Ok(_) => good("local ports can be opened: agon watch works"),
         Err(error) => with(
             Warning,
-            format!("no local port can be taken: {error}"),
+            format!("no local port can be opened: {error}"),
             "agon watch needs the loopback network",
         ),
     }
@@ -299,18 +297,18 @@ fn port() -> Seen {
 
 fn die_with_parent() -> Seen {
     match rustix::process::child_subreaper() {
-        Ok(_) => good("bots and all they start end with their match, and with agon"),
+        Ok(_) => good("bots and everything they start end with their match, and with agon"),
         Err(error) => with(Warning, format!("orphans cannot be adopted: {error}"), "use Linux 3.4 or later"),
     }
 }
 
 fn counters() -> Seen {
     match sys::Counters::own().and_then(|counters| counters.read()) {
-        Some(_) => good("a bot that this machine kept waiting does not lose by it"),
+        Some(_) => good("a bot that this machine kept waiting does not lose because of it"),
         None => with(
             Warning,
             "this kernel does not count how long a process waits for a CPU",
-            "use a kernel with CONFIG_SCHED_INFO; until then let nothing else run beside matches",
+            "use a kernel with CONFIG_SCHED_INFO; until then run nothing else beside matches",
         ),
     }
 }
@@ -325,7 +323,7 @@ fn pinning() -> Seen {
         Ok(true) => good("bots stay on the CPUs they are given"),
         _ => with(
             Warning,
-            "programs cannot be kept on a CPU here",
+            "programs cannot be pinned to a CPU here",
             "allow sched_setaffinity in the container's profile",
         ),
     }
@@ -342,8 +340,8 @@ fn sandbox() -> Vec<(&'static str, Seen)> {
         |missing: &Missing| with(Note, format!("{} is missing: {}", missing.what, missing.why), &missing.fix);
     all.extend(found.missing.iter().map(|missing| ("sandbox", lacks(missing))));
     if !found.own_users && found.level < Level::D {
-        let seen = "all bots are your user: namespaces alone keep them apart".to_owned();
-        all.push(("sandbox", with(Note, seen, "run agon as root, and each bot is a user of its own")));
+        let seen = "all bots run as your user: only namespaces keep them apart".to_owned();
+        all.push(("sandbox", with(Note, seen, "run agon as root, and each bot gets a user of its own")));
     }
     all
 }

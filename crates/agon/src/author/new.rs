@@ -15,7 +15,7 @@ use crate::common::screen;
 use crate::common::{self, Done, Failure};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "Without arguments it lists what there is.
+pub const EXAMPLES: &str = "Without arguments, lists what there is.
 
 Examples:
   agon new                                 every game and its languages
@@ -233,7 +233,7 @@ fn missing(language: Language) -> Option<String> {
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))?;
     let major: u32 = version.split('.').next()?.parse().ok()?;
     (major < least)
-        .then(|| format!("{title} needs {program} {least} or later; here is {version}. Get it: {how}"))
+        .then(|| format!("{title} needs {program} {least} or later; this is {version}. Get it: {how}"))
 }
 
 /// Lists starters.

@@ -17,7 +17,7 @@ use crate::common::{self, Done, Failure};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "Cultist Wars and Ostibot take one source file, Deerhunt a flat zip, Terminal and Jungle Blitz a zipped folder.
-Tests, notes, agon.toml, and what agon and compilers wrote stay behind.
+Tests, notes, agon.toml, and files written by agon or compilers are left out.
 
 Examples:
   agon pack my-bot                          what to hand in, in the form the contest takes
@@ -147,7 +147,7 @@ fn main_file(folder: &Path, manifest: &Manifest, endings: &[&str]) -> Result<Pat
         words.filter(|word| endings.contains(&ending(Path::new(word)).as_str())).chain(usual);
     candidates.find(|name| folder.join(name).is_file()).map(|name| folder.join(name)).ok_or_else(|| {
         Failure::usage(format!(
-            "{}: the contest takes one source file ({}), and none is found there; name it: agon pack FILE",
+            "{}: the contest takes one source file ({}), and there is none; name it: agon pack FILE",
             folder.display(),
             endings.join(", ")
         ))
@@ -191,7 +191,7 @@ fn zipped(options: &PackOptions, folder: &Path, wanted: &[&str], flat: bool) -> 
     let label =
         label.file_name().map_or_else(|| "bot".to_owned(), |name| name.to_string_lossy().into_owned());
     let wants =
-        |missing: &&str| Failure::usage(format!("{}: the contest wants a file {missing}", folder.display()));
+        |missing: &&str| Failure::usage(format!("{}: the contest needs a file {missing}", folder.display()));
     // First report what makes it no bot of this contest at all; its folders are a lesser problem.
     if let Some(missing) = wanted.iter().find(|wanted| !folder.join(wanted).exists()) {
         return Err(wants(missing));
@@ -279,7 +279,7 @@ fn gather(folder: &Path, flat: bool) -> Result<Vec<String>, Failure> {
             } else if kind.is_dir() && !BEHIND.contains(&own.as_str()) {
                 if flat {
                     return Err(Failure::usage(format!(
-                        "{}: the contest takes a flat zip, without folders; move what is in it, or remove it",
+                        "{}: the contest takes a flat zip, without folders; move its files up, or remove it",
                         entry.path().display()
                     )));
                 }

@@ -16,13 +16,13 @@ use crate::common::{self, Done, Failure};
 pub const EXAMPLES: &str = "Each attack is a small program that tries what a hostile bot would try, and each has a control in which it must win:
 an attack that fails everywhere proves nothing. Network attempts aim only at the loopback.
 
-Exit code 0: all attacks were held that must be; 1: one won, or a control did not; 3: nothing could be run.
+Exit code 0: every attack that must be held was held; 1: one won, or a control did not; 3: nothing could be run.
 
 Examples:
   agon sandbox test                     all attacks, a table at the end
   agon sandbox test --controls          and the controls, about a minute
   agon sandbox test --level C           what wins on a machine without namespaces
-  agon sandbox test memory fork-bomb    only those whose name begins so
+  agon sandbox test memory fork-bomb    only those whose names begin like this
   agon sandbox test --json";
 
 /// `agon sandbox ...`.
@@ -150,7 +150,7 @@ fn table(outcomes: &[Outcome], screen: Screen) -> Table {
             let text = match control.won {
                 Some(true) => format!("won {}", control.place),
                 Some(false) => format!("LOST {}: {}", control.place, screen::harmless(&control.got)),
-                None => "needs what is not here".to_owned(),
+                None => "needs something missing here".to_owned(),
             };
             row.push(text.into());
         } else if outcomes.iter().any(|outcome| outcome.control.is_some()) {

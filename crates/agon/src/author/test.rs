@@ -21,24 +21,24 @@ use crate::replay::kept::{FOLDER, Kept, WantedAnswer, WantedLater};
 use crate::replay::{self, feed, fork};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "Tests are the files tests/NAME.toml in the bot's folder; `agon replay keep` makes them from turns of matches. The bot is led
-through the recorded match up to the turn, question by question, as it was then, and there it answers.
-Exit code 0: all passed; 1: one did not, or its replay is gone or of other rules; 2: there are none.
+pub const EXAMPLES: &str = "Tests are the files tests/NAME.toml in the bot's folder; `agon replay keep` makes them from turns of matches. The bot is asked
+every question of the recorded match up to the turn, as it was then, and its answer to that turn is tested.
+Exit code 0: all passed; 1: one did not, or its replay is gone or has other rules; 2: there are none.
 
 Examples:
-  agon replay keep lost.replay --seat 2 --turn 17        not again what it did at turn 17
+  agon replay keep lost.replay --seat 2 --turn 17        anything but what it did at turn 17
   agon test                                              all tests of this folder's bot
   agon test turn17 --watch                               one of them, whenever a file changes
   agon test --bot my-bot --json
 
 A test by hand:
-  replay = \"lost.replay\"      beside the test, or where it says
+  replay = \"lost.replay\"      beside the test, or a path
   seat = 2
   turn = 17                    from 0, as in agon replay show
   [answer]
   is = [\"3 SHOOT 5\"]         one of these; or is_not = [...], none of them
   [later]
-  turns = 20                   played on for so many, by all bots
+  turns = 20                   all bots play on for this many turns
   advantage = 0.5              its chance to finish first is then at least this; or score = 12";
 
 /// Options of `agon test`.
@@ -140,7 +140,7 @@ fn files(options: &TestOptions) -> Result<Vec<PathBuf>, Failure> {
     files.sort();
     if files.is_empty() {
         return Err(Failure::usage(format!(
-            "{}: there are no tests; agon replay keep REPLAY --seat N --turn T makes one of a turn of a match",
+            "{}: there are no tests; agon replay keep REPLAY --seat N --turn T makes one from a turn of a match",
             folder.display()
         )));
     }
@@ -154,10 +154,9 @@ fn files(options: &TestOptions) -> Result<Vec<PathBuf>, Failure> {
             folder.display(),
             options.names.join("` or `")
         ))),
-        count if count > MOST => Err(Failure::usage(format!(
-            "{}: {count} tests, and no more than {MOST} are run",
-            folder.display()
-        ))),
+        count if count > MOST => {
+            Err(Failure::usage(format!("{}: {count} tests, but at most {MOST} can be run", folder.display())))
+        }
         _ => Ok(files),
     }
 }

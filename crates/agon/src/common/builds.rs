@@ -106,7 +106,7 @@ pub fn build(name: &BotName, force: bool) -> Result<State, Failure> {
         Err(why) => return Ok(State::Failed(why)),
     };
     if !status.success() {
-        return Ok(State::Failed(format!("`{command}` ended with {status}; what it said stands above")));
+        return Ok(State::Failed(format!("`{command}` ended with {status}; its output is above")));
     }
     if build.made.is_none() {
         let content = content_of(name, &build)?;

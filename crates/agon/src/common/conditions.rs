@@ -75,9 +75,9 @@ impl AsOptions {
             Err(Trouble::Away(why)) => {
                 let text = fs::read(&file).ok();
                 let kept = text.and_then(|text| serde_json::from_slice::<Kept>(&text).ok());
-                let kept =
-                    kept.ok_or_else(|| Failure::own(format!("{why}; and nothing is known of it here yet")))?;
-                eprintln!("note: {}; taken is what it said {} ago", harmless(&why), ago(kept.at));
+                let kept = kept
+                    .ok_or_else(|| Failure::own(format!("{why}; and nothing it said before is kept here")))?;
+                eprintln!("note: {}; using what it said {} ago", harmless(&why), ago(kept.at));
                 kept
             }
             Err(trouble) => return Err(trouble.into()),
@@ -108,7 +108,7 @@ pub fn ground<'a>(contest: &'a Contest, named: &str) -> Result<&'a Ground, Failu
         let known: Vec<String> =
             maps.iter().map(|map| format!("{} {}", map.number, harmless(&map.name))).collect();
         Failure::usage(match &known[..] {
-            [_] => format!("--map {named}: the contest has one map alone; leave --map out"),
+            [_] => format!("--map {named}: the contest has only one map; leave --map out"),
             known => format!("--map {named}: the contest has {}", known.join(", ")),
         })
     })
@@ -152,7 +152,7 @@ impl Conditions {
         match bots == seats {
             true => Ok(()),
             false => Err(Failure::usage(format!(
-                "--as {}: its matches have {seats} seats, and {bots} bots are named",
+                "--as {}: its matches have {seats} seats, but {bots} bots are named",
                 self.address
             ))),
         }
@@ -271,7 +271,7 @@ impl Conditions {
         }
         let unknown = || {
             Failure::usage(format!(
-                "{} keeps the clock `{}`, which this program does not know",
+                "{} uses the clock `{}`, which this program does not know",
                 self.address,
                 harmless(&self.contest.clock)
             ))

@@ -20,7 +20,7 @@ impl Named {
         let path = self.path.display();
         let why = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => format!(
-                "{path}: the disk is full, {more} bytes more did not fit; make room and play again. What was there before is as it \
+                "{path}: the disk is full, {more} more bytes did not fit; make room and play again. What was there before is as it \
                  was"
             ),
             io::ErrorKind::BrokenPipe => return error,

@@ -41,8 +41,8 @@ impl Fingerprint {
     pub fn expect(&self, address: &Address, patience: Duration) -> Result<TlsConfig, Failure> {
         let certificate = self.fetch(address, patience).map_err(|error| match error {
             Trouble::Other(found) => Failure::usage(format!(
-                "{address}: another certificate is there, with the fingerprint {found}: the contest has a new one, or somebody else \
-                 answers. Ask the organiser which it is; nothing was sent"
+                "{address} shows another certificate, with the fingerprint {found}: the contest has a new one, or somebody else \
+                 is answering. Ask the organiser which it is; nothing was sent"
             )),
             Trouble::Away(why) => Failure::own(format!("{address} cannot be reached: {why}")),
         })?;
@@ -51,7 +51,7 @@ impl Fingerprint {
     }
 
     fn fetch(&self, address: &Address, patience: Duration) -> Result<CertificateDer<'static>, Trouble> {
-        let uri: Uri = address.0.parse().map_err(|_| Trouble::away("it is no address"))?;
+        let uri: Uri = address.0.parse().map_err(|_| Trouble::away("it is not an address"))?;
         let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(host.clone()).map_err(Trouble::away)?;
         let mut found =

@@ -32,20 +32,20 @@ pub fn find(text: &str) -> Result<GitBot, String> {
         return Err(format!("`{text}`: write git:REVISION or git:REVISION:PATH, as in git:HEAD~1:bots/mine"));
     }
     let top = git(&["rev-parse", "--show-toplevel"], None).map_err(|why| {
-        format!("`{text}`: {}", if why.is_empty() { "this is no git repository" } else { &why })
+        format!("`{text}`: {}", if why.is_empty() { "this is not a git repository" } else { &why })
     })?;
     let prefix = git(&["rev-parse", "--show-prefix"], None).map_err(|why| format!("`{text}`: {why}"))?;
     let commit = git(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")], None)
         .map_err(|_| format!("`{text}`: this repository has no revision `{revision}`"))?;
     let inside = normal(&Path::new(&prefix).join(path))
-        .ok_or_else(|| format!("`{text}`: `{path}` lies outside of the repository {top}"))?;
+        .ok_or_else(|| format!("`{text}`: `{path}` is outside the repository {top}"))?;
     let tree = lay_out(Path::new(&top), &commit).map_err(|why| format!("`{text}`: {why}"))?;
     let place = tree.join(&inside);
     let short = &commit[..12.min(commit.len())];
     if !place.exists() {
         let from_top = normal(Path::new(path)).filter(|path| tree.join(path).exists());
         let hint = from_top.map_or_else(String::new, |_| {
-            format!("; PATH is meant from the current folder: run this in {top}")
+            format!("; PATH is relative to the current folder: run this in {top}")
         });
         return Err(format!("`{text}`: commit {short} has no `{}`{hint}", inside.display()));
     }

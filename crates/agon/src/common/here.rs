@@ -60,7 +60,7 @@ impl About {
             Some(here) if here.defaults.game.as_deref() == Some(&game) => here.defaults,
             _ if bots.is_empty() => {
                 return Err(Failure::usage(format!(
-                    "no bots are named; write them after `{game}`, where builtin:NAME is one of ours (agon games {game})"
+                    "no bots are named; write them after `{game}`; builtin:NAME is one of ours (agon games {game})"
                 )));
             }
             _ => Default::default(),

@@ -85,7 +85,7 @@ impl Logins {
         };
         if file.metadata().map_err(failed)?.mode() & 0o077 != 0 {
             return Err(Failure::usage(format!(
-                "{0}: others on this machine can read your tokens in it: `chmod 600 {0}`, and end the tokens on the contest's account page if they did",
+                "{0}: other users of this machine can read your tokens in it: run `chmod 600 {0}`, and end the tokens on the contest's account page if somebody did",
                 path.display()
             )));
         }

@@ -85,7 +85,7 @@ impl OnlineOptions {
             (Some(url), _) => Address::parse(url)?,
             (None, Some(_)) => {
                 return Err(Failure::usage(
-                    "AGON_TOKEN is set, but not for which contest: set AGON_URL to its address",
+                    "AGON_TOKEN is set, but not which contest it is for: set AGON_URL to its address",
                 ));
             }
             (None, None) => logins.current().map(|login| Address::parse(&login.url)).transpose()?.ok_or_else(|| {
@@ -124,7 +124,7 @@ impl Address {
     /// When it is not an address.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let shown: String = screen::harmless(text).chars().take(200).collect();
-        let wrong = |why: &str| Failure::usage(format!("`{shown}` is no address of a server: {why}"));
+        let wrong = |why: &str| Failure::usage(format!("`{shown}` is not the address of a server: {why}"));
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         let uri: Uri = whole.trim().parse().map_err(|_| wrong("write it as https://cup.example"))?;
         let authority = uri.authority().ok_or_else(|| wrong("write it as https://cup.example"))?;
@@ -234,8 +234,8 @@ impl Online {
         let is_encrypted = address.is_encrypted();
         if token.is_some() && !is_encrypted && !line.plain_http && !address.is_near() {
             return Err(Failure::usage(format!(
-                "{address}: your token would travel readable over the open net. Use its https:// address; \
-                 where it has none and you accept that, add --plain-http"
+                "{address}: your token would travel unencrypted over the internet. Use its https:// address; \
+                 if it has none and you accept that, add --plain-http"
             )));
         }
         // A proxy is for distant servers, and would read an unencrypted token.
@@ -243,7 +243,7 @@ impl Online {
         let tls = match &line.fingerprint {
             Some(_) if !is_encrypted => {
                 return Err(Failure::usage(format!(
-                    "{address}: a fingerprint is of a certificate, and one is there at an address with https://"
+                    "{address}: a fingerprint belongs to a certificate, and only an https:// address has one"
                 )));
             }
             Some(fingerprint) => fingerprint.expect(&address, CONNECT)?,
@@ -383,33 +383,33 @@ impl Online {
         let address = &self.address;
         if let Some(why) = untrusted(error) {
             return Trouble::Strange(format!(
-                "{address}: its certificate cannot be trusted ({why}). Where the organiser has told you its fingerprint, add \
+                "{address}: its certificate cannot be trusted ({why}). If the organiser has told you its fingerprint, add \
                  --fingerprint"
             ));
         }
         match error {
             Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => Trouble::Away(format!(
-                "{address} cannot be reached: nobody answered within {} s",
+                "{address} cannot be reached: no answer within {} s",
                 CONNECT.as_secs()
             )),
             Error::Timeout(_) => {
-                Trouble::Away(format!("{address} took longer than {} s for an answer", patience.as_secs()))
+                Trouble::Away(format!("{address} took longer than {} s to answer", patience.as_secs()))
             }
             Error::HostNotFound => Trouble::Away(format!("{address}: no machine has this name")),
             Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
                 Trouble::Away(format!("{address} cannot be reached: nothing listens there. Is it running?"))
             }
             Error::Io(_) | Error::ConnectionFailed => {
-                Trouble::Away(format!("{address} cannot be reached, or broke off: {error}"))
+                Trouble::Away(format!("{address} cannot be reached, or broke the connection: {error}"))
             }
-            Error::BodyExceedsLimit(_) => self.strange("its answer is larger than any of agon's"),
-            Error::LargeResponseHeader(..) => self.strange("its answer is larger than any of agon's"),
+            Error::BodyExceedsLimit(_) => self.strange("its answer is larger than any that agon gives"),
+            Error::LargeResponseHeader(..) => self.strange("its answer is larger than any that agon gives"),
             error => Trouble::Away(format!("{address}: {error}")),
         }
     }
 
     fn strange(&self, why: &str) -> Trouble {
-        Trouble::Strange(format!("{} answers, but not as agon does: {why}", self.address))
+        Trouble::Strange(format!("{} answers, but not like agon: {why}", self.address))
     }
 
     /// A positive answer, or its refusal.
@@ -423,7 +423,7 @@ impl Online {
                 answer.headers().get(header::LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("elsewhere");
             let to: String = to.chars().take(200).collect();
             return Err(Trouble::Strange(format!(
-                "{} leads on to {to}, and your token goes nowhere but where you logged in: `agon login` with that address, if it is the same server's",
+                "{} redirects to {to}, but your token goes only where you logged in: run `agon login` with that address if it is the same server",
                 self.address
             )));
         }
@@ -433,12 +433,12 @@ impl Online {
         match problem {
             Some(problem) if status == 401 => {
                 let again = format!("`agon login {}` keeps a new one", self.address);
-                let detail = format!("your token is not known there, or it has ended; {again}");
+                let detail = format!("your token is not known there, or has ended; {again}");
                 Err(Trouble::Refused(Problem { title: String::new(), detail, ..problem }))
             }
             Some(problem) => Err(Trouble::Refused(Problem { status: status.as_u16(), ..problem })),
             None if status.is_server_error() => {
-                Err(Trouble::Away(format!("{} has trouble of its own: {status}", self.address)))
+                Err(Trouble::Away(format!("{} has a problem of its own: {status}", self.address)))
             }
             None => Err(self.strange(&format!("{status}"))),
         }
@@ -453,7 +453,7 @@ impl Online {
         let bytes = self.bytes(answer, LARGEST_ANSWER)?;
         serde_json::from_slice(&bytes).map_err(|error| {
             self.strange(&format!(
-                "{error}. It may run another version of agon than this one ({})",
+                "{error}. It may run a different version of agon from this one ({})",
                 agon_replay::data::PROGRAM
             ))
         })
@@ -462,11 +462,10 @@ impl Online {
     fn bytes(&self, answer: Response<Body>, most: u64) -> Result<Vec<u8>, Trouble> {
         let mut bytes = Vec::new();
         let mut body = answer.into_body().into_reader().take(most + 1);
-        body.read_to_end(&mut bytes).map_err(|error| {
-            Trouble::Away(format!("{}: its answer did not come whole: {error}", self.address))
-        })?;
+        body.read_to_end(&mut bytes)
+            .map_err(|error| Trouble::Away(format!("{}: its answer was cut off: {error}", self.address)))?;
         if bytes.len() as u64 > most {
-            return Err(self.strange("its answer is larger than any of agon's"));
+            return Err(self.strange("its answer is larger than any that agon gives"));
         }
         Ok(bytes)
     }
@@ -515,7 +514,7 @@ mod tests {
             assert_eq!(parse(text).as_deref(), Ok(wanted), "{text}");
         }
         for wrong in ["", "ftp://cup", "http://", "https://ann@cup.example", "a b"] {
-            assert!(parse(wrong).is_err_and(|why| why.contains("is no address of a server")), "{wrong}");
+            assert!(parse(wrong).is_err_and(|why| why.contains("is not the address of a server")), "{wrong}");
         }
     }
 

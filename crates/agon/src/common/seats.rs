@@ -33,7 +33,7 @@ pub fn seat_all(
             launch.notes.iter().for_each(|note| eprintln!("note: {}", screen::harmless(note)));
         }
         if let Ok(Some(bot)) = agon_match::arrival::bot_below(session, name) {
-            eprintln!("note: {} is no bot itself; the bot in it is {}", name.text, bot.display());
+            eprintln!("note: {} is not a bot itself; the bot in it is {}", name.text, bot.display());
         }
     }
     Ok(agon_match::seat_all(session, names, clock, ponder, &cpus)?)

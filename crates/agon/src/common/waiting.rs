@@ -88,7 +88,7 @@ impl Waiting {
             let known = (awaited.seat, why.clone());
             if self.sent_away.len() < MOST_TOLD && !self.sent_away.contains(&known) {
                 self.sent_away.push(known);
-                let line = format!("Seat {}: who came was sent away: {}", awaited.seat, harmless(why));
+                let line = format!("Seat {}: a connection was turned away: {}", awaited.seat, harmless(why));
                 match &self.bar {
                     Some(bar) => bar.suspend(|| eprintln!("{line}")),
                     None => eprintln!("{line}"),

@@ -51,7 +51,7 @@ impl Bundle {
             && let Some(own) = manifest.defaults.game.filter(|own| own != game)
         {
             return Err(Failure::usage(format!(
-                "bot `{text}`: its agon.toml says that it is for {own}, and this contest plays {}",
+                "bot `{text}`: its agon.toml says that it is for {own}, but this contest plays {}",
                 harmless(game)
             )));
         }
@@ -68,7 +68,7 @@ impl Bundle {
                 (squeezed(&bytes).map_err(|error| Failure::own(error.to_string()))?, "bot.tar.gz");
         }
         if bytes.len() as u64 > LARGEST_UPLOAD {
-            return Err(wrong(format!("packed it has {} MiB; {}", bytes.len() >> 20, largest(folder))));
+            return Err(wrong(format!("packed, it is {} MiB; {}", bytes.len() >> 20, largest(folder))));
         }
         Ok(Self { name: name.to_owned(), bytes, files })
     }
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(Bundle::of(text, "cultist-wars").expect("packed").bytes, first.bytes, "the same version");
         assert!(
             wrong(Bundle::of(text, "terminal"))
-                .contains("is for cultist-wars, and this contest plays terminal")
+                .contains("is for cultist-wars, but this contest plays terminal")
         );
         // A file that compresses well fits; noise does not, and its files are named.
         write("book.bin", &vec![0; 30 << 20]);

@@ -14,16 +14,16 @@ use crate::online::tryout::{Against, MatchOptions, against, follow_to_the_end};
 use crate::online::{number, shown, version};
 
 /// Examples for the help of `agon challenge`.
-pub const EXAMPLES: &str = "The match is played within seconds and changes no rating. The other team sees it as well; what your bot wrote stays yours.
-For a bot that was not handed in there is `agon try`.
+pub const EXAMPLES: &str = "The match is played within seconds and changes no rating. The other team sees it as well; what your bot wrote, only you.
+For a bot that is not handed in there is `agon try`.
 
 Exit codes: 0 it played without a fault; 1 it did not; 2 wrong usage; 3 the contest or this machine failed, or the limit
 (20 an hour, tries included) is reached.
 
 Examples:
-  agon challenge                             the live version against the one next above on the ladder
+  agon challenge                             the live version against the next one up on the ladder
   agon challenge --against Ann --map 2       against the live bot of Ann
-  agon challenge v3 --against v5             two versions of one's own
+  agon challenge v3 --against v5             two of your own versions
   agon challenge --seed 77 --seat 2 --json";
 
 /// Options of `agon challenge`.
@@ -83,7 +83,7 @@ pub struct BackOptions {
 pub fn back(options: &BackOptions) -> Done {
     let online = options.online.connect()?;
     if number(&options.to).is_none() {
-        return Err(Failure::usage(format!("`{}` is no version: write its number, as in v3", options.to)));
+        return Err(Failure::usage(format!("`{}` is not a version: write its number, as in v3", options.to)));
     }
     let before: Version = version(&online, Some(&options.to))?;
     // Asking for the present state is no mistake.

@@ -14,8 +14,8 @@ use crate::common::{self, Done, Failure};
 use crate::online::{json, shown};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "The token is made on the contest's page /account, where it can be ended as well. It is kept in
-~/.config/agon/logins.json, which only you can read, and goes to this address and nowhere else. On a build server set
+pub const EXAMPLES: &str = "The token is made on the contest's page /account, where it can also be ended. It is kept in
+~/.config/agon/logins.json, which only you can read, and is sent to this address and nowhere else. On a build server set
 AGON_URL and AGON_TOKEN instead: then no login is needed.
 
 Examples:
@@ -61,7 +61,7 @@ pub fn login(options: &LoginOptions) -> Done {
         Some(file) => logins::token(file)?,
         None => {
             eprintln!(
-                "Make a token for {} on {address}/account, copy it, and put it in here:",
+                "Make a token for {} on {address}/account, copy it, and paste it here:",
                 shown(&contest.title)
             );
             typed()?
@@ -69,7 +69,7 @@ pub fn login(options: &LoginOptions) -> Done {
     };
     if !is_token(&token) {
         return Err(Failure::usage(format!(
-            "that is no token: make one on {address}/account, and copy all of it"
+            "that is not a token: make one on {address}/account, and copy all of it"
         )));
     }
     let online = Online::new(address.clone(), Some(token.clone()), &options.line)?;
@@ -115,13 +115,13 @@ fn fleet(address: Address, options: &LoginOptions) -> Done {
         Some(file) => logins::token(file)?,
         None => {
             eprintln!(
-                "{address} is a fleet. Put in the token from the file author.token in the folder of its `agon serve --fleet`:"
+                "{address} is a fleet. Paste the token from the file author.token in the folder of its `agon serve --fleet`:"
             );
             typed()?
         }
     };
     if !is_token(&token) {
-        return Err(Failure::usage("that is no token: it stands in author.token, in the fleet's folder"));
+        return Err(Failure::usage("that is not a token: it is in author.token, in the fleet's folder"));
     }
     let online = Online::new(address.clone(), Some(token.clone()), &options.line)?.below(wire::ROOT);
     let overview: Overview = online.get("", &[])?;
@@ -152,7 +152,7 @@ pub fn logout(options: &LogoutOptions) -> Done {
         None => logins.current().map(|login| login.url.clone()),
     };
     let mut out = io::stdout().lock();
-    let Some(url) = url else { return Ok(writeln!(out, "Nobody is logged in anywhere.")?) };
+    let Some(url) = url else { return Ok(writeln!(out, "You are not logged in anywhere.")?) };
     match logins.forget(&url)? {
         true => {
             Ok(writeln!(out, "The token for {url} is forgotten here. {url}/account ends it everywhere.")?)

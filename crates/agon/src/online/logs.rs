@@ -12,8 +12,8 @@ use crate::common::{self, Done, Failure};
 use crate::online::{shown, told, version};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "Of a version: where it is, why it failed, and the last 64 KiB that its build said. Of a match: what your bots did wrong and
-wrote on standard error, the last 256 KiB. Nobody else sees either, but for the organisers.
+pub const EXAMPLES: &str = "For a version: where it is, why it failed, and the last 64 KiB of its build's output. For a match: what your bots did wrong,
+and the last 256 KiB they wrote on standard error. Besides you, only the organisers see these.
 
 Examples:
   agon logs                        of the newest version
@@ -77,7 +77,7 @@ pub fn run(options: &LogsOptions) -> Done {
         (None, None) => {}
     }
     if log.text.is_empty() {
-        writeln!(out, "Its build has said nothing.")?;
+        writeln!(out, "Its build printed nothing.")?;
     }
     log.text.lines().try_for_each(|line| writeln!(out, "{} {}", screen.dim("|"), harmless(line)))?;
     if let Some(check) = own.check {

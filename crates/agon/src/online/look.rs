@@ -67,7 +67,7 @@ pub fn status(options: &LookOptions) -> Done {
     let Some(team) = &me.team else {
         writeln!(
             out,
-            "You are {}, and play for no team yet: `agon submit` hands a bot in.",
+            "You are {}, but play for no team yet: `agon submit` hands a bot in.",
             shown(&me.name)
         )?;
         return Ok(());
@@ -75,7 +75,7 @@ pub fn status(options: &LookOptions) -> Done {
     let name = shown(&team.name);
     match line {
         Some(line) => writeln!(out, "{}", standing(screen, &name, line, ladder.lines.len()))?,
-        None => writeln!(out, "Nothing of {name} is on the ladder yet.")?,
+        None => writeln!(out, "{name} has nothing on the ladder yet.")?,
     }
     if let Some(newest) = newest.filter(|newest| newest.state != State::Live || newest.verdict.is_some()) {
         writeln!(out, "{}", told_of(screen, newest))?;
@@ -113,11 +113,11 @@ fn standing(screen: Screen, name: &str, line: &Line, of: usize) -> String {
     match (line.rank, line.places) {
         (Some(rank), Some([first, last])) => {
             let surely = if first == last { String::new() } else { format!(" (surely {first} to {last})") };
-            let strong = screen.strong(&format!("{name} v{} stands on place {rank} of {of}{surely}", line.n));
+            let strong = screen.strong(&format!("{name} v{} is in place {rank} of {of}{surely}", line.n));
             format!("{strong}{elo}, after {} rated matches{placing}.", line.matches)
         }
         _ => format!(
-            "{name} v{} is on the ladder, and not placed yet: {} rated matches{placing}.",
+            "{name} v{} is on the ladder, but not placed yet: {} rated matches{placing}.",
             line.n, line.matches
         ),
     }
@@ -148,7 +148,7 @@ fn told_of(screen: Screen, version: &Version) -> String {
             // The text says that itself.
             Says::Unknown => text,
         };
-        let open = if verdict.is_final { "" } else { "; matches are still played for it" };
+        let open = if verdict.is_final { "" } else { "; matches are still being played for it" };
         format!("; against v{}: {says}{open}", verdict.against)
     });
     format!("v{n} {what}{verdict}")
@@ -179,7 +179,7 @@ pub fn versions(options: &LookOptions) -> Done {
         return common::print_json(&mut out, &all);
     }
     if all.versions.is_empty() {
-        writeln!(out, "Your team has handed nothing in yet: `agon submit` does.")?;
+        writeln!(out, "Your team has not handed anything in yet: `agon submit` does.")?;
         return Ok(());
     }
     let mut table =

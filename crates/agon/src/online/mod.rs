@@ -22,11 +22,11 @@ use crate::common::screen::{Screen, harmless, harmless_lines};
 fn version(online: &Online, named: Option<&str>) -> Result<Version, Failure> {
     let mut all = online.get::<Versions>("/versions", &[])?.versions;
     if all.is_empty() {
-        return Err(Failure::usage("your team has handed nothing in yet: `agon submit` does"));
+        return Err(Failure::usage("your team has not handed anything in yet: `agon submit` does"));
     }
     let Some(named) = named else { return Ok(all.remove(0)) };
     let n = number(named)
-        .ok_or_else(|| Failure::usage(format!("`{named}` is no version: write its number, as in v3")))?;
+        .ok_or_else(|| Failure::usage(format!("`{named}` is not a version: write its number, as in v3")))?;
     let newest = all[0].n;
     all.into_iter().find(|version| version.n == n).ok_or_else(|| {
         Failure::usage(format!("your team has no v{n}: the newest is v{newest} (agon versions lists them)"))

@@ -15,8 +15,8 @@ use crate::online::{follow, json, shown, told};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "A folder is packed without what tools leave there (.git, target, node_modules, __pycache__, agon-*); a file or an
-archive goes up as it is, git:REV[:PATH] as it was then. The same files are the same version, which keeps its matches.
-A version that fails changes nothing: the one before it goes on playing.
+archive is uploaded as it is, git:REV[:PATH] as it was then. The same files are the same version, which keeps its
+matches. A version that fails changes nothing: the one before it keeps playing.
 
 Exit codes: 0 it is handed in, with --wait live; 1 it cannot play, or is not better; 2 wrong usage; 3 the contest or this
 machine failed, or the limit of uploads is reached.
@@ -24,7 +24,7 @@ machine failed, or the limit of uploads is reached.
 Examples:
   agon submit                              hands the bot of this folder in
   agon submit --wait                       and follows it until it is live, or says why not
-  agon submit my-bot --only-if-better      it takes the place of the one before only when it beats it
+  agon submit my-bot --only-if-better      it replaces the one before only if it beats it
   agon submit git:HEAD --wait --json       on a build server";
 
 /// Options of `agon submit`.
@@ -94,7 +94,7 @@ pub fn run(options: &SubmitOptions) -> Done {
     let screen = screen::output();
     let mut say = |text: String| if options.json { Ok(()) } else { writeln!(out, "{text}") };
     match ended {
-        None => say(format!("`agon status` and `agon logs v{n}` say what becomes of it."))?,
+        None => say(format!("`agon status` and `agon logs v{n}` show what becomes of it."))?,
         Some(follow::End::Live) => say(screen.good(&format!("v{n} is live: it stands for {team}.")))?,
         Some(follow::End::NotBetter) => {
             let why = uploaded.version.reason.as_deref().unwrap_or("another version stands for the team");
@@ -107,7 +107,7 @@ pub fn run(options: &SubmitOptions) -> Done {
         }
         Some(follow::End::Patience) => {
             return Err(Failure::own(format!(
-                "v{n} is not ready after {:?}; it goes on without us: `agon logs v{n}`",
+                "v{n} is not ready after {:?}; the contest goes on with it: `agon logs v{n}`",
                 options.patience
             )));
         }

@@ -17,16 +17,16 @@ use crate::online::logs::{faults, notes};
 use crate::online::{follow, json, number, shown, told, version};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "The bot goes up, is built, and plays one match on the contest's machine: nothing is handed in, nothing is rated, and all of
-it is forgotten after a day. Shown is how it ended, and what the bot wrote on standard error.
+pub const EXAMPLES: &str = "The bot is uploaded, built, and plays one match on the contest's machine: nothing is handed in, nothing is rated, and all of
+it is deleted after a day. You see how it ended, and what the bot wrote on standard error.
 
 Exit codes: 0 it played without a fault; 1 it did not; 2 wrong usage; 3 the contest or this machine failed, or the limit
 (20 an hour) is reached.
 
 Examples:
-  agon try                                 the bot of this folder against the one next above on the ladder
+  agon try                                 the bot of this folder against the next one up on the ladder
   agon try . --against Ann --map 2         against the live bot of Ann
-  agon try bot.py --against v3             against the third version of one's own
+  agon try bot.py --against v3             against your own third version
   agon try . --seed 77 --seat 2 --json";
 
 /// How many of the last lines that it wrote are shown.
@@ -103,7 +103,7 @@ pub fn follow_to_the_end(online: &Online, contest: &Contest, asked: Asked, wante
     let (id, seat) = (asked.game.id, wanted.seat);
     let asked = follow::asked(online, asked, wanted.patience, wanted.quiet)?.ok_or_else(|| {
         Failure::own(format!(
-            "the match is not over after {:?}; it goes on without us: `agon logs --match {id}`",
+            "the match is not over after {:?}; the contest goes on with it: `agon logs --match {id}`",
             wanted.patience
         ))
     })?;
@@ -117,7 +117,7 @@ pub fn follow_to_the_end(online: &Online, contest: &Contest, asked: Asked, wante
     match (&asked.cause, asked.game.state) {
         (Some(cause), _) if cause.whose == Whose::Yours => Err(Failure::Check),
         (_, MatchState::Dead) => {
-            Err(Failure::own("the contest could not play this match; that is not your bot's doing"))
+            Err(Failure::own("the contest could not play this match; that is not your bot's fault"))
         }
         _ if broke => Err(Failure::Check),
         _ => Ok(()),

@@ -191,7 +191,7 @@ fn frame(title: &Line, picture: Picture, notes: &[Line], size: Option<(usize, us
     if drawn.len() > room {
         let hidden = drawn.len() - (room - 1);
         drawn.truncate(room - 1);
-        drawn.push(vec![(Ink::Dim, format!("… {hidden} more lines: make the window higher"))]);
+        drawn.push(vec![(Ink::Dim, format!("… {hidden} more lines: make the window taller"))]);
     }
     let left = room - drawn.len();
     lines.extend(drawn);
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(frame(Some((16, 8))), "title\n0123\nrow1\nrow2\nA: 1\nB: 2\nfirst\n(and 1 more) se…\n");
         assert_eq!(frame(Some((9, 6))), "title\n0123\nrow1\nrow2\nA: 1\nB: 2\n");
         assert_eq!(frame(Some((9, 5))), "title\nrow1\nrow2\nA: 1\nB: 2\n");
-        assert_eq!(frame(Some((9, 4))), "title\nrow1\nrow2\n… 2 more lines: make the window higher\n");
+        assert_eq!(frame(Some((9, 4))), "title\nrow1\nrow2\n… 2 more lines: make the window taller\n");
         for rows in 1..9 {
             let lines = frame(Some((80, rows))).lines().count();
             assert!(lines <= rows.max(2), "{lines} lines in {rows} rows");

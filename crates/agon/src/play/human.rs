@@ -127,7 +127,7 @@ impl Drop for People {
 fn quoted(path: &std::path::Path) -> Result<String, Failure> {
     let text = path.to_str().filter(|text| !text.contains('\''));
     let text = text.ok_or_else(|| {
-        Failure::own(format!("{}: a path that cannot be written on a command line", path.display()))
+        Failure::own(format!("{}: this path cannot be written on a command line", path.display()))
     })?;
     Ok(format!("'{text}'"))
 }

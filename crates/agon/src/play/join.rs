@@ -21,10 +21,10 @@ use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, builds};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "The match waits with a seat `join:` (join:PORT for this machine alone, join:ADDRESS:PORT for others) and the
-same token. The bot is started here, unchanged; its input, output and errors go to the match and come from it. Nothing
+pub const EXAMPLES: &str = "The match waits with a seat `join:` (join:PORT for this machine only, join:ADDRESS:PORT for others) and the
+same token. The bot is started here, unchanged; its input, output and errors are passed to and from the match. Nothing
 is encrypted: where others can read the network, go through ssh -L 7878:127.0.0.1:7878 THAT-MACHINE.
-Exit code 0: the match is over; 1: the bot ended before, or the connection was lost; 2: nobody waits, or the token is wrong.
+Exit code 0: the match is over; 1: the bot ended early, or the connection was lost; 2: no match waits, or the token is wrong.
 
 Examples:
   (umask 077; head -c 24 /dev/urandom | base64 > token)                             once, and a copy for the other side
@@ -120,7 +120,7 @@ impl Bot {
         let session =
             game.open(&Setup { rules, seats: welcome.seats, seed: welcome.seed, ..Setup::default() })?;
         if welcome.seat == 0 || welcome.seat > welcome.seats {
-            return Err(Failure::own("the other side names no seat of the match"));
+            return Err(Failure::own("the other side did not name a seat of the match"));
         }
         // Bots of a contest dial its usual port; if that is taken, they are told another.
         let usual = if let Kit::WebSocket(kit) = session.kit() { kit.port } else { 0 };

@@ -36,7 +36,7 @@ pub const EXAMPLES: &str =
 In games whose bots connect, also `ws:[PORT]` or `tcp:[PORT]`, a bot that you start yourself, and `lines:COMMAND LINE`,
 one that reads and writes lines instead. `human` is you: the seat is played by hand in a browser.
 `join:[[ADDRESS:]PORT]` waits for an `agon join` on another machine. `agon docs bots`
-tells more.
+has more.
 
 Examples:
   agon play cultist-wars my/bot.py builtin:greedy
@@ -120,7 +120,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     let game = common::game(&about.game)?;
     if let Some(many) = options.many {
         return Err(Failure::usage(format!(
-            "agon play plays one match. For {many} matches with both seats and statistics use\n  agon gauntlet {} {}",
+            "agon play plays one match. For {many} matches from both seats, with statistics, use\n  agon gauntlet {} {}",
             game.info().name,
             about.bots.join(" ")
         )));
@@ -427,7 +427,7 @@ fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult
             let bot = screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&seat.bot));
             let kind = screen.bad(fault.kind.word());
             let other = other_game(result.game, fault).map_or_else(String::new, |game| {
-                format!("; that is an answer of {game}: was the bot written for it?")
+                format!("; that is an answer for {game}: was the bot written for it?")
             });
             writeln!(
                 out,

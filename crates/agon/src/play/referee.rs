@@ -23,7 +23,7 @@ use crate::play::json::{LoggedAnswer, RefereeLine, RefereeLog};
 /// Examples for the help.
 pub const EXAMPLES: &str =
     "Prints the score of each player on a line of its own, then `seed=N`; with --json one line for psyleague, in which
-`errors` is 1 for a player that crashed, was late or answered what is none. A match in which this machine was too busy
+`errors` is 1 for a player that crashed, was late or gave an invalid answer. A match in which this machine was too busy
 to be fair, or one player stopped the other, is played again. Exit code 0 whatever the players did.
 
 Examples:

@@ -19,17 +19,17 @@ use crate::replay::read;
 use crate::replay::with_bot::{self, Own, Tried, WithBotOptions};
 
 /// Examples below the help of `agon analyse`.
-pub const EXAMPLES: &str = "From each turn the match is played on to its end by the game's quick policy, again and again: how often a seat comes
-first is its chance. An order is marked when the policy's own in its place would have changed the chance beyond
-noise. That is what the policy thinks, no proof of a mistake: a better bot may have known more.
-With --with-bot your bot says so itself: it is led to the three turns that cost its seat most, plays on with its own order
-and with the policy's, in 20 futures each, and what helps it beyond noise is called a mistake.
-In games with fog an order is judged by what its seat could know: in each pair of futures those that it did not see stand
-somewhere else where they could be by then. With --with-bot the match goes on from what was.
+pub const EXAMPLES: &str = "From each turn the game's quick policy plays the match to its end many times: a seat's chance is how often it comes
+first. An order is marked if the policy's own order in its place would have changed the chance beyond noise. That is
+the policy's opinion, not proof of a mistake: a better bot may have known more.
+With --with-bot your bot is the judge: it is led to the three turns that cost its seat most, and plays on with its own order
+and with the policy's, in 20 futures each. If the policy's order helps it beyond noise, its own was a mistake.
+In games with fog an order is judged by what its seat could know: in each pair of futures, whoever it did not see is put
+somewhere else where they could be by then. With --with-bot the match goes on from the real position.
 
 Examples:
   agon analyse lost.replay                 the orders that cost or won most, after 10 seconds
-  agon analyse lost.replay --budget 2m     the same, surer
+  agon analyse lost.replay --budget 2m     the same, with more certainty
   agon analyse lost.replay --turn 17       every order of one turn
   agon analyse lost.replay --with-bot my-bot --seat 2      which of its orders were mistakes
   agon analyse lost.replay --json          every turn with its chances, for scripts";
@@ -55,7 +55,7 @@ pub struct AnalyseOptions {
 }
 
 /// Explains the sampling in games with fog.
-const SAMPLED: &str = "Whom a seat did not see stands somewhere else in each pair: an order is judged by what its seat could know.";
+const SAMPLED: &str = "In each pair, whoever a seat did not see is put somewhere else: an order is judged by what its seat could know.";
 /// How many marked orders are listed.
 const LISTED: usize = 10;
 

@@ -25,8 +25,8 @@ use crate::replay::verify::{self, Finding};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
-    "Up to the turn everything happens as recorded; all bots are asked and heard, so that they know the
-match, but what they answer is only compared. From the turn on they play.
+    "Up to the turn everything happens as recorded; all bots are asked, so that they know the match, but
+their answers are only compared. From that turn on they play.
 
 Examples:
   agon replay fork lost.replay bot.py --seat 1 --turn 40
@@ -218,7 +218,7 @@ pub fn names(bot: &str, against: &[String], old: &Replay, seat: Seat) -> Result<
                 Some(bot) => Ok(bot),
                 None if info.bot == UNKNOWN_BOT && !Path::new(UNKNOWN_BOT).exists() => {
                     Err(Failure::usage(format!(
-                        "seat {other}: this replay is of a record that does not hold its bot ({}); name the one \
+                        "seat {other}: this replay comes from a record without its bot ({}); name the one \
                          that plays there: --against BOT",
                         screen::harmless(&info.label)
                     )))
@@ -328,7 +328,11 @@ fn report(
             )?;
         }
         if let Some(OtherAnswer { step, recorded, now }) = &seen.first {
-            writeln!(out, "  first other answer at {word} {}: `{now}` instead of `{recorded}`", step + 1)?;
+            writeln!(
+                out,
+                "  first different answer at {word} {}: `{now}` instead of `{recorded}`",
+                step + 1
+            )?;
         }
         if let Some(OtherAnswer { step, recorded, now }) = &seen.chosen {
             let other =

@@ -15,8 +15,8 @@ use crate::common::{self, Done, Failure};
 use crate::replay::json;
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "A replay of a contest holds nothing that belongs to one bot alone: `agon logs --match N` says what yours wrote. What is
-there already is not fetched again, so the same command goes on where it was stopped.
+pub const EXAMPLES: &str = "A contest's replay holds nothing that is private to one bot: `agon logs --match N` shows what yours wrote. Replays that are
+already there are not fetched again, so the same command goes on where it was stopped.
 
 Examples:
   agon replay get 1042                     match-1042.replay in ./agon-replays
@@ -120,7 +120,7 @@ pub fn run(options: &GetOptions) -> Done {
     match &written[..] {
         [only] if there == 0 => writeln!(out, "{only}\n  agon replay info {only}")?,
         _ => {
-            let before = if there > 0 { format!(", {there} were there") } else { String::new() };
+            let before = if there > 0 { format!(", {there} were already there") } else { String::new() };
             writeln!(out, "{} replays fetched into {}{before}.", written.len(), options.output.display())?;
         }
     }
@@ -155,7 +155,7 @@ fn all(online: &Online, since: Option<Since>) -> Result<Vec<i64>, Failure> {
 fn fetch(online: &Online, id: i64, path: &Path) -> Done {
     let bytes = online.fetch(&format!("/matches/{id}/replay"), &[], LARGEST_REPLAY)?;
     Replay::read(&bytes).map_err(|error| {
-        Failure::own(format!("match {id}: what came is no replay: {error}; nothing was written"))
+        Failure::own(format!("match {id}: what came is not a replay: {error}; nothing was written"))
     })?;
     let part = path.with_extension("part");
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));

@@ -85,7 +85,7 @@ pub fn run(options: &ImportOptions) -> Done {
     let record = crate::replay::bytes(&options.file)?;
     let Some(imported) = import(&record, &name)? else {
         let why = match Replay::read(&record) {
-            Ok(_) => "this is a replay of agon already".to_owned(),
+            Ok(_) => "this is already an agon replay".to_owned(),
             Err(_) => "this is no recorded match of a game whose original writes replay files".to_owned(),
         };
         return Err(Failure::usage(format!("{name}: {why}")));

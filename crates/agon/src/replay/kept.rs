@@ -76,7 +76,7 @@ impl Kept {
     pub fn read(path: &Path) -> Result<Self, String> {
         let named = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
         let bytes = agon_replay::file::read(path, LARGEST).map_err(|error| named(&error))?;
-        let text = String::from_utf8(bytes).map_err(|_| named(&"it is no text"))?;
+        let text = String::from_utf8(bytes).map_err(|_| named(&"it is not text"))?;
         let own: Self = toml::from_str(&text).map_err(|error| named(&error))?;
         own.check().map_err(|why| named(&why))?;
         Ok(own)
@@ -89,7 +89,9 @@ impl Kept {
             (None, None) => Err("nothing is expected: add [answer] or [later]"),
             (Some(_), _) if !answer => Err("[answer] expects nothing: add is = [...] or is_not = [...]"),
             (_, Some(_)) if !later => Err("[later] expects nothing: add score = ... or advantage = ..."),
-            (_, Some(later)) if later.turns == 0 => Err("[later] turns = 0: at least one turn is played on"),
+            (_, Some(later)) if later.turns == 0 => {
+                Err("[later] turns = 0: at least one more turn is played")
+            }
             _ => Ok(()),
         }
     }
@@ -97,10 +99,10 @@ impl Kept {
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "The test goes to tests/NAME.toml in the bot's folder, with a copy of the replay beside it; `agon test` runs it. Without an
-expectation it is that the bot does not answer what was answered then.
+expectation, any answer passes except the one that was given then.
 
 Examples:
-  agon replay keep lost.replay --seat 2 --turn 17                            not again what it did at turn 17
+  agon replay keep lost.replay --seat 2 --turn 17                            anything but what it did at turn 17
   agon replay keep lost.replay --seat 2 --turn 17 --is '3 SHOOT 5'           this, and nothing else
   agon replay keep lost.replay --seat 2 --turn 17 --later 20 --advantage 0.5 ahead again after 20 turns
   agon test";
@@ -263,7 +265,7 @@ mod tests {
         refused("", "add [answer] or [later]");
         refused("[answer]", "is = [...]");
         refused("[later]\nturns = 3", "score = ...");
-        refused("[later]\nturns = 0\nscore = 1", "at least one turn");
+        refused("[later]\nturns = 0\nscore = 1", "at least one more turn");
         refused("[answer]\nis = ['x']\nnever = 1", "never");
     }
 }

@@ -70,8 +70,8 @@ pub enum ReplayCommand {
     #[command(after_help = get::EXAMPLES)]
     Get(get::GetOptions),
     /// Convert a replay of the original to agon's format, and compare the engine with it
-    #[command(after_help = "A record is known by its content; it may be gzip.
-Exit code 0: every recorded fact is as our engine has it; 1: one differs (the replay is written all the same).
+    #[command(after_help = "A record is recognised by its content; it may be gzipped.
+Exit code 0: every recorded fact agrees with our engine; 1: one differs (the replay is still written).
 
 Example:
   agon replay import p1-01-04-2025-10-00-00.replay")]

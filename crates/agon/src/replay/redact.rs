@@ -11,8 +11,8 @@ use crate::replay;
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
-    "Taken out are what the bots wrote on standard error, their answers as they were sent, and the
-sentences of their faults. Names, orders, times and results stay, and the rest verifies as before.
+    "Removed are what the bots wrote on standard error, their answers as they were sent, and the
+sentences about their faults. Names, orders, times and results stay, and the replay still verifies.
 
 Examples:
   agon replay redact FILE                      for everybody: writes FILE with .public before its ending
@@ -52,7 +52,7 @@ pub fn run(options: &RedactOptions) -> Done {
     std::fs::write(&to, public).map_err(|error| Failure::own(format!("{}: {error}", to.display())))?;
     writeln!(
         io::stdout(),
-        "{}: {} private notes and {} sentences were taken out",
+        "{}: {} private notes and {} sentences were removed",
         to.display(),
         redacted.notes,
         redacted.sentences

@@ -18,7 +18,7 @@ pub const EXAMPLES: &str = "Examples:
   agon replay show FILE --turn 12              the board before turn 12
   agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
   agon replay show FILE --turn 12 --frame all  every frame of turn 12
-  agon replay show FILE --stderr 2             all that the bot of seat 2 wrote on standard error
+  agon replay show FILE --stderr 2             everything the bot of seat 2 wrote on standard error
   agon replay show FILE --stderr 2 --turn 12   what it wrote at turn 12
   agon replay show FILE --turn 12 --json       the same for scripts, with the state";
 

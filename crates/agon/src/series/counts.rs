@@ -52,10 +52,10 @@ pub fn run(options: &SprtOptions) -> Done {
     }
     let accepted = match decision {
         agon_stats::Decision::AcceptH1 => {
-            format!("H1 accepted: rather {:+} than {:+}", test.elo1, test.elo0)
+            format!("H1 accepted: {:+} rather than {:+}", test.elo1, test.elo0)
         }
         agon_stats::Decision::AcceptH0 => {
-            format!("H0 accepted: rather {:+} than {:+}", test.elo0, test.elo1)
+            format!("H0 accepted: {:+} rather than {:+}", test.elo0, test.elo1)
         }
         _ => "Undecided".to_owned(),
     };
@@ -121,7 +121,7 @@ fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId), Failure> {
     let tally = pairing.tally.clone().filter(|_| header.kind != Kind::Tournament);
     let Some(tally) = tally else {
         return Err(Failure::usage(format!(
-            "{shown} is of a tournament, which is about no bot: see agon rate"
+            "{shown} is a tournament's, which is not about one bot: see agon rate"
         )));
     };
     if tally.blocks() == 0 {
@@ -151,6 +151,6 @@ fn plan(options: &SprtOptions) -> Done {
             length.accepts * 100.0
         )?;
     }
-    writeln!(out, "\nA bot that crashes or plays the same game again and again makes it longer.")?;
+    writeln!(out, "\nA bot that crashes or plays the same game again and again makes the test longer.")?;
     Ok(())
 }

@@ -19,12 +19,12 @@ pub fn circles(cycles: &[Cycle]) -> Vec<String> {
         .map(|Cycle { bots: [a, b, c], scores, .. }| {
             let [one, two, three] = scores.map(|score| format!("{:.0} %", score * 100.0));
             format!(
-                "{a} beats {b} ({one}), {b} beats {c} ({two}), and {c} beats {a} ({three}), beyond noise: no rating can say that."
+                "{a} beats {b} ({one}), {b} beats {c} ({two}), and {c} beats {a} ({three}), beyond noise: no rating can express that."
             )
         })
         .collect();
     let more = cycles.len().saturating_sub(CIRCLES);
-    sentences.extend((more > 0).then(|| format!("There are {} such circles more.", thousands(more as u64))));
+    sentences.extend((more > 0).then(|| format!("There are {} more such circles.", thousands(more as u64))));
     sentences
 }
 
@@ -84,9 +84,9 @@ mod tests {
         let told = circles(&vec![cycle; 5]);
         assert_eq!(
             told[0],
-            "a beats b (80 %), b beats c (75 %), and c beats a (70 %), beyond noise: no rating can say that."
+            "a beats b (80 %), b beats c (75 %), and c beats a (70 %), beyond noise: no rating can express that."
         );
-        assert_eq!((told.len(), told[3].as_str()), (4, "There are 2 such circles more."));
+        assert_eq!((told.len(), told[3].as_str()), (4, "There are 2 more such circles."));
         assert!(circles(&[]).is_empty());
     }
 }

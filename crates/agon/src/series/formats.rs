@@ -158,13 +158,13 @@ impl FormatOptions {
             }
             Name::Knockout if seats > 2 => Form::Heats { best_of, advance: self.advance.unwrap_or(many / 2) },
             Name::Knockout if self.advance.is_some() => {
-                return Err(Wrong::new("advance", "of two seats always one bot goes on"));
+                return Err(Wrong::new("advance", "with two seats, one bot always goes on"));
             }
             Name::Knockout => Form::Knockout { best_of },
             Name::DoubleElimination if seats > 2 => {
                 return Err(Wrong::new(
                     "format",
-                    "double-elimination is for two seats; write knockout, which makes heats",
+                    "double-elimination is for two seats; use knockout, which plays heats",
                 ));
             }
             Name::DoubleElimination => Form::DoubleElimination { best_of },

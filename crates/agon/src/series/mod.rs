@@ -571,7 +571,7 @@ fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure>
     if !changes.is_empty() {
         return Err(Failure::usage(format!(
             "cannot go on with {}, because results would be mixed:\n  {}\n\
-             begin anew without --resume, or undo the change (agon pin freezes a bot)",
+             start again without --resume, or undo the change (agon pin freezes a bot)",
             path.display(),
             changes.join("\n  ")
         )));
@@ -579,14 +579,14 @@ fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure>
     let chooses = |format: &FormatId| matches!(format.form, Form::Ladder { .. } | Form::Placement { .. });
     if was.plan < plan::CHOOSING && was.format.as_ref().is_some_and(chooses) {
         return Err(Failure::usage(format!(
-            "cannot go on with {}: it was begun by an agon that chose pairs in another way; its matches stand (agon rate), \
-             and a new series plays on from there: begin anew without --resume",
+            "cannot go on with {}: it was begun by an agon that chose pairs differently; its matches still count (agon rate), \
+             and a new series plays on from there: start again without --resume",
             path.display()
         )));
     }
     if was.plan < 2 {
         eprintln!(
-            "note: this series was begun by an agon that always kept the same order of the bots; it goes on like that"
+            "note: this series was begun by an agon that always kept the bots in the same order; it goes on like that"
         );
     }
     if was.program != wanted.program {
@@ -594,7 +594,7 @@ fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure>
         eprintln!("note: this series was begun by {begun}, this is {}", wanted.program);
     }
     if found.torn {
-        eprintln!("note: the last line of {} was not whole; its match is played again", path.display());
+        eprintln!("note: the last line of {} was incomplete; its match is played again", path.display());
     }
     Ok((journal, was, past))
 }

@@ -80,7 +80,7 @@ impl Past {
         let tables = rate::tables(&read, &level)?;
         let [table] = &tables[..] else {
             return Err(Failure::usage(match tables.len() {
-                0 => "these journals hold no finished block; nobody is there to be compared with".to_owned(),
+                0 => "these journals hold no finished block; there is nobody to compare with".to_owned(),
                 more => format!(
                     "these journals make {more} tables, of different games or rules; name one of them"
                 ),
@@ -119,7 +119,7 @@ impl Past {
         }
         if options.format.is_given() {
             return Err(Failure::usage(
-                "options of the format beside --add: a newcomer plays whom its place asks for",
+                "options of the format beside --add: a newcomer's opponents depend on its place",
             ));
         }
         let mut words = vec!["agon".to_owned(), "--seats".to_owned(), self.header.seats.to_string()];
@@ -170,7 +170,7 @@ pub fn check_conditions(was: &Header, now: &Header) -> Done {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "the matches of that journal and new ones do not belong into one table:\n  {}",
+        "the matches of that journal and new ones do not belong in one table:\n  {}",
         changes.join("\n  ")
     )))
 }
@@ -192,7 +192,7 @@ pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready, within: u32
         Reason::Below => {
             "it won nothing and stands below all others; more matches would not say how far".to_owned()
         }
-        Reason::Budget => format!("its matches are used up, and ± {within} was wanted (-n N allows more)"),
+        Reason::Budget => format!("its matches are used up, but ± {within} was wanted (-n N allows more)"),
         Reason::Stopped => format!("it is not placed yet (± {within} is wanted)"),
     };
     writeln!(out, "{}\n", screen.strong(&format!("{label} after {matches} matches: {stands}; {why}.")))

@@ -74,13 +74,13 @@ pub fn reach(url: &str) -> Result<(Online, usize), Failure> {
     let online = online.below(wire::ROOT);
     let overview: Overview = online.get("", &[]).map_err(|trouble| match trouble {
         Refusal::Refused(problem) if problem.status == 404 => Failure::usage(format!(
-            "{url} is a contest and no fleet: one is started by `agon serve DIR --fleet`; to play under a contest's conditions here use --as"
+            "{url} is a contest, not a fleet: `agon serve DIR --fleet` starts one; to play under a contest's conditions here use --as"
         )),
         other => other.into(),
     })?;
     if overview.program != agon_replay::data::PROGRAM {
         return Err(Failure::usage(format!(
-            "the fleet at {url} is of {}, and this is {}: use the same program everywhere",
+            "the fleet at {url} runs {}, and this is {}: use the same program everywhere",
             harmless(&overview.program),
             agon_replay::data::PROGRAM
         )));
@@ -146,7 +146,7 @@ impl Fleet {
                 }
                 Err(trouble) if trouble.may_pass() => {
                     if !std::mem::replace(&mut is_away, true) {
-                        self.tell(format!("{}; the fleet is asked again", harmless(&trouble.to_string())));
+                        self.tell(format!("{}; asking the fleet again", harmless(&trouble.to_string())));
                     }
                     if scheduler.wait(pauses.next().unwrap_or(ALONE)) {
                         break;
@@ -190,7 +190,7 @@ impl Fleet {
             // Once, until some have come.
             *alone = None;
             self.tell(format!(
-                "the fleet has no machine: `agon work {} --token-file machines.token` on each that is to play",
+                "the fleet has no machine: `agon work {} --token-file machines.token` on each that should play",
                 self.online.address
             ));
         }

@@ -116,9 +116,9 @@ fn rest_on_faults(origin: &Origin, header: &Header) -> Vec<String> {
         let label = screen::harmless(&header.bots[*bot].label);
         let rest = match gifts.by_rules {
             Some(score) => {
-                format!("in those that went by the rules alone {label} scores {:.1} %", score * 100.0)
+                format!("in those decided by the rules alone {label} scores {:.1} %", score * 100.0)
             }
-            None => "no match went by the rules alone".to_owned(),
+            None => "no match was decided by the rules alone".to_owned(),
         };
         let whose = if one { "This result".to_owned() } else { format!("The result of {label}") };
         let (given, all) = (thousands(gifts.given), thousands(gifts.all));

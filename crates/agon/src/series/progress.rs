@@ -158,7 +158,7 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
     for copies in header.copies() {
         let copies: Vec<&str> = copies.iter().map(|&bot| names[bot].as_str()).collect();
         eprintln!(
-            "note: {} are copies of the same bot; no difference between them is to be expected",
+            "note: {} are copies of the same bot; expect no difference between them",
             copies.join(", ")
         );
     }
@@ -214,7 +214,7 @@ fn how_long(per_hour: f64, hours: Option<f64>) -> String {
 
 /// Asks at the terminal whether to go on with a long series.
 fn goes_on() -> bool {
-    eprint!("That is more than an hour. Go on? [Y/n] (-n N says how many matches, and asks nothing) ");
+    eprint!("That is more than an hour. Go on? [Y/n] (-n N sets the number of matches, and asks nothing) ");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).is_ok() && !answer.trim().to_lowercase().starts_with('n')
 }
@@ -396,7 +396,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         let starts: u64 = progress.standing.pairings.iter().map(Pairing::repeated_starts).sum();
         writeln!(
             out,
-            "Note: {} of {} blocks do not count: from {} these bots gave the same answers every time, so that playing \
+            "Note: {} of {} blocks do not count: from {} these bots gave the same answers every time, so playing \
              again proves nothing. Vary maps, seeds or opponents.",
             thousands(blocks - counted),
             thousands(blocks),
@@ -416,7 +416,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     if progress.waiting > 0 && progress.end != Some(agon_contest::End::Complete) {
         writeln!(
             out,
-            "Note: {} matches of blocks that are not whole, or stand behind such a block, do not count.",
+            "Note: {} matches of incomplete blocks, or of blocks after one, do not count.",
             progress.waiting
         )?;
     }
@@ -434,7 +434,7 @@ fn voids(out: &mut impl io::Write, screen: Screen, progress: &Progress, header: 
     let Some(first) = progress.voids.first() else { return Ok(()) };
     let matches = count(progress.voids.len(), "match", "matches");
     let text = format!("Void: {matches} could not be played fairly in {} tries each.", first.tries);
-    writeln!(out, "{} What else their blocks hold does not count.", screen.bad(&text))?;
+    writeln!(out, "{} The rest of their blocks does not count.", screen.bad(&text))?;
     for void in progress.voids.iter().take(LISTED_VOIDS) {
         let cause = match void.culprit {
             Some(bot) => format!("because of {}", screen::harmless(&header.bots[bot].label)),
@@ -449,7 +449,7 @@ fn voids(out: &mut impl io::Write, screen: Screen, progress: &Progress, header: 
     let by_bots: BTreeSet<usize> = progress.voids.iter().filter_map(|void| void.culprit).collect();
     for bot in by_bots {
         let label = screen::harmless(&header.bots[bot].label);
-        writeln!(out, "  {label} keeps the machine busy outside of its turns: mend it, or play without it.")?;
+        writeln!(out, "  {label} keeps the machine busy outside its turns: fix it, or play without it.")?;
     }
     if progress.voids.iter().any(|void| void.culprit.is_none()) {
         writeln!(

@@ -19,7 +19,7 @@ use crate::series::progress::thousands;
 /// Examples for the help.
 pub const EXAMPLES: &str =
     "The table depends on the results alone, not on their order. Results of another game or under other rules
-stand in a table of their own. What the numbers mean: docs/statistics.md.
+get a table of their own. What the numbers mean: docs/statistics.md.
 
 Examples:
   agon rate agon-series/cultist-wars-tournament-1
@@ -183,7 +183,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
         let left_out = past.entries - (whole.len() * games) as u64;
         if left_out > 0 {
             read.notes.push(format!(
-                "{}: {} of blocks that are not whole, or stand behind such a block, do not count",
+                "{}: {} of incomplete blocks, or of blocks after one, do not count",
                 path.display(),
                 journal::count(left_out as usize, "match", "matches")
             ));
@@ -196,7 +196,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
             ));
         }
         if past.torn {
-            read.notes.push(format!("{}: its last line was not whole and does not count", path.display()));
+            read.notes.push(format!("{}: its last line was incomplete and does not count", path.display()));
         }
         let blocks = whole.into_iter().map(|mut entries| {
             entries.sort_by_key(|entry| entry.game);

@@ -19,8 +19,8 @@ use crate::series::progress::{self, elo_interval, elo_point, thousands, whole};
 use crate::series::{self, Ready, SeriesOptions, Wanted, json};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "The test stops as soon as the evidence is enough: at H1, the difference is rather elo1 than elo0, or at H0,
-rather elo0 than elo1. With elo1 of 10, 20, 50 that takes roughly 6,400, 1,600, 260 games (agon sprt --plan).
+pub const EXAMPLES: &str = "The test stops as soon as there is enough evidence: at H1, the difference is elo1 rather than elo0, or at H0,
+elo0 rather than elo1. With elo1 of 10, 20, 50 that takes roughly 6,400, 1,600, 260 games (agon sprt --plan).
 What the numbers mean: docs/statistics.md.
 
 Examples:
@@ -200,15 +200,15 @@ fn report(options: &SprtOptions, ready: &Ready, decision: Decision) -> Done {
         Decision::OutOfGames { counted } => {
             let games = counted * u64::from(header.plan(None).games());
             screen.bad(&format!(
-                "Undecided: these bots know only {} games here; vary maps, seeds or opponents",
+                "Undecided: these bots play only {} different games here; vary maps, seeds or opponents",
                 thousands(games)
             ))
         }
         Decision::Continue => screen.strong("Undecided"),
     };
     let accepted = match decision {
-        Decision::AcceptH1 => format!(" (H1 accepted: rather {elo1:+} than {elo0:+})"),
-        Decision::AcceptH0 => format!(" (H0 accepted: rather {elo0:+} than {elo1:+})"),
+        Decision::AcceptH1 => format!(" (H1 accepted: {elo1:+} rather than {elo0:+})"),
+        Decision::AcceptH0 => format!(" (H0 accepted: {elo0:+} rather than {elo1:+})"),
         _ => String::new(),
     };
     writeln!(out, "{verdict}{accepted}\n")?;

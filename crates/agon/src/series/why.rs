@@ -21,16 +21,16 @@ use crate::series::progress::thousands;
 use crate::series::signs::{Own, Signs};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "Each sentence names what stands with the losses of a bot more often than with its other matches: map, seat and opponent,
-faults, endings, and, where replays of all matches were kept, when it was decided and what it was behind in. Only
-what is beyond noise is named, in view of all that was tried (docs/statistics.md). A match counts as lost when
-another bot finished before it.
+pub const EXAMPLES: &str = "Each sentence names something that goes with a bot's losses more often than with its other matches: map, seat and opponent,
+faults, endings, and, if replays of all matches were kept, when it was decided and what the bot was behind in. Only
+what is beyond noise is named, given everything that was tried (docs/statistics.md). A match counts as lost if
+another bot finished ahead of it.
 
 Examples:
   agon why agon-series/cultist-wars-gauntlet-1
   agon why agon-series/cultist-wars-gauntlet-1 --json
   agon why agon-series/deerhunt-tournament-2 --bot alice
-  agon gauntlet deerhunt . builtin:rusher -n 400 --replays all      keeps what the last of these sentences need";
+  agon gauntlet deerhunt . builtin:rusher -n 400 --replays all      keeps the replays that the last of these need";
 
 /// Options of `agon why`.
 #[derive(Args, Debug)]
@@ -294,7 +294,7 @@ impl Told {
                 Some(format!("{label} lost all of them: there are no others to compare them with"))
             }
             _ if self.groups.iter().all(Vec::is_empty) => Some(format!(
-                "of {} groups of matches that were tried none stands with its losses more often than with its other matches, \
+                "none of the {} groups of matches that were tried goes with its losses more often than with its other matches, \
                  beyond noise; more matches may show one",
                 thousands(self.tried as u64)
             )),

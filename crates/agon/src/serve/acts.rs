@@ -19,7 +19,7 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     let received = now();
     let name = common::named(&bot.to_string_lossy())?;
     if matches!(name.kind, Kind::Builtin { .. }) {
-        return Err(Failure::usage(format!("bot `{name}`: built-in bots stand in contest.toml as bosses")));
+        return Err(Failure::usage(format!("bot `{name}`: built-in bots belong in contest.toml, as bosses")));
     }
     let archive = packed(&name)?;
     let runtime = runtime()?;
@@ -41,19 +41,19 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     match added {
         Added::New(_, n) => writeln!(
             out,
-            "{team} v{n} is handed in ({} bytes). It plays a check match first; `agon serve status {}` shows how that ends.",
+            "{team} v{n} is handed in ({} bytes). It plays a check match first; `agon serve status {}` shows how it ends.",
             archive.len(),
             dir.display()
         )?,
         Added::Same(_, n, _) if back => {
             writeln!(
                 out,
-                "{team} handed in the same before: v{n} stands for the team again, with all its matches."
+                "{team} has handed this in before: v{n} stands for the team again, with all its matches."
             )?;
         }
         Added::Same(_, n, state) => writeln!(
             out,
-            "{team} handed in the same before: it is v{n}, which keeps its matches{}. Nothing was changed.",
+            "{team} has handed this in before: it is v{n}, which keeps its matches{}. Nothing was changed.",
             if state == VersionState::Failed {
                 " (it failed its check; `agon serve status` says why)"
             } else {
@@ -84,7 +84,7 @@ pub fn pause(dir: &Path, paused: bool) -> Done {
         Ok::<_, agon_server::ServerError>(changed)
     })?;
     let said = match (paused, changed) {
-        (true, true) => "It is paused: matches that are being played end, and no others begin.",
+        (true, true) => "It is paused: matches that are being played finish, and no others start.",
         (true, false) => "It was paused already.",
         (false, true) => "It goes on.",
         (false, false) => "It was not paused.",
@@ -104,10 +104,10 @@ pub fn drain(dir: &Path) -> Done {
     })?;
     let said = match (changed, paused) {
         (true, _) => {
-            "It comes to rest: what is planned is played, nothing more is, and then it is paused. While it runs, that is."
+            "It comes to rest: what is planned is played, nothing more is planned, and then it is paused. This only happens while it runs."
         }
         (false, true) => "It is paused already; `agon serve resume` lets it go on.",
-        (false, false) => "It comes to rest already.",
+        (false, false) => "It is already coming to rest.",
     };
     Ok(writeln!(io::stdout(), "{said}")?)
 }

@@ -38,7 +38,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let (author, machines) = (token(&dir.join(AUTHOR))?, token(&dir.join(MACHINES))?);
     if author == machines {
         return Err(Failure::usage(format!(
-            "{0}/{AUTHOR} and {0}/{MACHINES} hold the same token: remove one, and it is made anew",
+            "{0}/{AUTHOR} and {0}/{MACHINES} hold the same token: remove one, and a new one is made",
             dir.display()
         )));
     }
@@ -116,7 +116,7 @@ fn token(path: &Path) -> Result<String, Failure> {
             match TOKEN.contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic()) {
                 true => Ok(token.to_owned()),
                 false => Err(Failure::usage(format!(
-                    "{}: that is no token of {} signs or more; remove the file, and one is made",
+                    "{}: that is not a token of {} characters or more; remove the file, and one is made",
                     path.display(),
                     TOKEN.start()
                 ))),

@@ -32,7 +32,7 @@ pub fn can_begin(dir: &Path, game: &str) -> Result<(), Failure> {
     }
     if dir.exists() && !dir.is_dir() {
         return Err(Failure::usage(format!(
-            "{}: that is a file; name a folder for the contest, which is made when it is not there",
+            "{}: that is a file; name a folder for the contest, which is made if it does not exist",
             dir.display()
         )));
     }
@@ -65,28 +65,28 @@ fn text(info: &GameInfo, dir: &Path) -> String {
         None => "# maps = [\"mine.txt\"]           # the seed makes them unless files are named".to_owned(),
     };
     format!(
-        "# A contest of agon serve. What stands before [site] decides results and is fixed when the first match is played.
+        "# A contest of agon serve. Everything before [site] decides results and is fixed when the first match is played.
 game = \"{name}\"
 rules = \"{rules}\"              # a preset (agon rules {name}), or a file beside this one
 {maps}
 # seats = {seats}                     # of a match
 # clock = \"original\"            # also: time_limit = \"500ms\", time_scale = 1.0, ponder = \"stop\"
-time_total = \"300s\"           # a bot may think no longer in a match, all its answers together
+time_total = \"300s\"           # the most a bot may think in a match, all its answers together
 
 [site]
 title = {title}
 bosses = [{bosses}]   # built-in bots that stand on the ladder
-# What follows is asked by the organiser's first page, and can be changed there.
+# The organiser's first page asks for what follows; it can be changed there.
 # sign_up = \"invite\"          # who may sign up: \"open\", \"invite\" (with a code), \"closed\"
-# team_size = 1               # so many people play for one team at most
+# team_size = 1               # the most people who play for one team
 # time_zone = \"Europe/Vienna\" # of the dates
 # closes = 2026-12-05T18:00:00  # until when bots can be handed in; opens = from when on
 
 [ladder]
-matches = 400                 # so many rated matches a version plays, beside those in which others need it
+matches = 400                 # rated matches each version plays, besides those in which others need it
 
 # [sandbox]
-# packages = [\"packages\"]       # folders that all bots and builds find, read-only; they have no network
+# packages = [\"packages\"]       # folders for all bots and builds, read-only; they have no network
 # env = {{ PYTHONPATH = \"/srv/packages/python\" }}
 # trust_bots = true           # where this machine has no sandbox: I trust these bots
 ",
@@ -122,7 +122,7 @@ pub fn sandbox(dir: &Path) -> Result<SandboxSection, Failure> {
         let full = full.ok().filter(|full| full.is_dir() && agon_bot::inside::can_show(full));
         let Some(full) = full else {
             let why = format!(
-                "packages: `{place}` is no folder that bots can be shown; name one outside of /proc, /sys, /dev, /tmp and /etc"
+                "packages: `{place}` is not a folder that bots can be shown; name one outside /proc, /sys, /dev, /tmp and /etc"
             );
             return Err(Failure::usage(file.wrong("sandbox", &why)));
         };
@@ -175,7 +175,8 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
         if !info.builtins.iter().any(|bot| bot.name == plain) {
             let known: Vec<String> =
                 info.builtins.iter().map(|bot| format!("builtin:{}", bot.name)).collect();
-            let why = format!("`{boss}` is no built-in bot of {}; there are {}", info.name, known.join(", "));
+            let why =
+                format!("`{boss}` is not a built-in bot of {}; there are {}", info.name, known.join(", "));
             return Err(wrong("site", &why));
         }
     }

@@ -86,7 +86,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         if let Some(site) = &site {
             site.tell(&mut out)?;
         }
-        writeln!(out, "Ctrl-C ends it in good order; nothing is lost when it is killed.")?;
+        writeln!(out, "Ctrl-C stops it cleanly; nothing is lost if it is killed.")?;
         out.flush()?;
     }
     let address = site.as_ref().map_or("none", |site| site.address());
@@ -146,7 +146,7 @@ fn check_clock(runtime: &tokio::runtime::Runtime, server: &Server) -> Done {
     match apart.filter(|apart| apart.abs() > APART_MS) {
         None => Ok(()),
         Some(apart) => Err(Failure::own(format!(
-            "the clock of this machine is {:.0} s {} that of its database; leases and deadlines follow clocks, so set them first \
+            "the clock of this machine is {:.0} s {} that of its database; leases and deadlines depend on clocks, so set them first \
              (timedatectl set-ntp true)",
             apart.abs() as f64 / 1e3,
             if apart > 0 { "before" } else { "behind" }
@@ -176,7 +176,7 @@ fn rate(runtime: &tokio::runtime::Runtime, server: &Server, halt: &AtomicBool) {
             Ok(()) => tick::rest(began.elapsed()),
             Err(error) => {
                 if matches!(error, ServerError::Wrong(_)) && !std::mem::replace(&mut is_told, true) {
-                    tracing::warn!("{}; it is tried again", harmless(&error.to_string()));
+                    tracing::warn!("{}; trying again", harmless(&error.to_string()));
                 }
                 TROUBLE
             }
@@ -223,7 +223,7 @@ fn watch(
             Err(error) => {
                 let error = error.to_string();
                 if trouble.as_ref() != Some(&error) {
-                    tracing::warn!("{}; it is tried again", harmless(&error));
+                    tracing::warn!("{}; trying again", harmless(&error));
                 }
                 trouble = Some(error);
                 std::thread::sleep(TROUBLE);
@@ -237,7 +237,7 @@ fn watch(
             let full = server.room().free().is_some_and(|free| free < room::FULL);
             match (std::mem::replace(&mut is_full, full), full) {
                 (false, true) => tracing::warn!(
-                    "the contest's disk is full: nothing is played or taken in until there is room, and nothing is lost"
+                    "the contest's disk is full: nothing is played or accepted until there is room, and nothing is lost"
                 ),
                 (true, false) => tracing::warn!("there is room on the disk again; it goes on"),
                 _ => {}
@@ -322,7 +322,7 @@ pub fn hold(dir: &Path) -> Result<File, Failure> {
         let _ = file.take(32).read_to_string(&mut owner);
         let owner: String = owner.chars().filter(char::is_ascii_digit).collect();
         return Err(Failure::usage(format!(
-            "{}: this contest is being run already{}; `agon serve status {0}` shows how it stands",
+            "{}: this contest is already being run{}; `agon serve status {0}` shows how it stands",
             dir.display(),
             if owner.is_empty() { String::new() } else { format!(" by process {owner}") }
         )));

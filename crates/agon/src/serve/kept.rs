@@ -19,7 +19,7 @@ use crate::serve::founding::FILE;
 use crate::serve::{going, json, runtime};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "FILE is what `agon serve export` wrote: the log of all results, their replays, and the table. Nothing in it is believed: the
+pub const EXAMPLES: &str = "FILE is what `agon serve export` wrote: the log of all results, their replays, and the table. Nothing in it is taken on trust: the
 chain of the log is followed, every match is computed again from its replay, the seeds from the secret once that is
 published, and the table from the log, to the last digit.
 Exit code 0: all of it holds; 1: something does not; 2: not such a file.
@@ -84,7 +84,7 @@ fn told(out: &mut impl io::Write, report: &Report) -> Done {
     if report.wrong.is_empty() {
         let matches = match report.recomputed {
             0 => "no match was computed again".to_owned(),
-            _ => format!("every one of {} matches is what its replay says", report.recomputed),
+            _ => format!("every one of {} matches agrees with its replay", report.recomputed),
         };
         let seeds = match report.seeds {
             Some(count) => format!("{count} seeds follow from the published secret"),
@@ -159,7 +159,7 @@ pub fn backup(dir: &Path, file: &Path) -> Done {
     writeln!(out, "{}: {}, {}", file.display(), holds(&kept), size(file))?;
     Ok(writeln!(
         out,
-        "it holds passwords (hashed), secrets and everybody's programs: keep it where nobody else reads it"
+        "it holds passwords (hashed), secrets and everybody's programs: keep it where nobody else can read it"
     )?)
 }
 
@@ -186,11 +186,7 @@ pub fn restore(file: &Path, dir: &Path) -> Done {
     let mut out = io::stdout().lock();
     writeln!(out, "{}: {}", dir.display(), holds(&kept))?;
     if found.is_empty() {
-        return Ok(writeln!(
-            out,
-            "everything is as it must be; `agon serve {}` goes on with it",
-            dir.display()
-        )?);
+        return Ok(writeln!(out, "everything is in order; `agon serve {}` goes on with it", dir.display())?);
     }
     for line in &found {
         writeln!(out, "{}", harmless(line))?;
@@ -217,7 +213,7 @@ pub fn relocate(dir: &Path, url: Option<&str>) -> Done {
     match url {
         Some(_) => writeln!(
             out,
-            "{rows} rows are on the server now; {}/{} says where, with its password. The file it leaves is {}.moved.",
+            "{rows} rows are on the server now; {}/{} says where, with its password. The old file is now {}.moved.",
             dir.display(),
             agon_store::DATABASE_AT,
             agon_store::DATABASE
@@ -244,7 +240,7 @@ pub fn relocate_objects(dir: &Path, place: &str) -> Done {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{copied} bots, replays and logs are in {} now. Those where they were can go when you have seen it run.",
+        "{copied} bots, replays and logs are in {} now. The old copies can be deleted once you have seen it run.",
         harmless(place)
     )?;
     for line in &found {

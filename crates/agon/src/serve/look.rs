@@ -39,8 +39,8 @@ pub fn fsck(dir: &Path, replays: bool) -> Done {
     let (contest, found) = runtime()?.block_on(status::fsck(dir, replays))?;
     let mut out = io::stdout().lock();
     if found.is_empty() {
-        let more = if replays { ", and every match is what its replay says" } else { "" };
-        writeln!(out, "{}: everything is as it must be{more}.", harmless(&contest.name))?;
+        let more = if replays { ", and every match agrees with its replay" } else { "" };
+        writeln!(out, "{}: everything is in order{more}.", harmless(&contest.name))?;
         return Ok(());
     }
     for line in &found {
@@ -59,7 +59,7 @@ fn summary(out: &mut impl io::Write, status: &Status) -> io::Result<()> {
     let paused = match contest {
         Contest { paused: true, .. } => " · paused: `agon serve resume` lets it go on",
         Contest { draining: true, .. } => {
-            " · comes to rest: what is planned is played, and then it is paused"
+            " · comes to rest: the planned matches are played, and then it is paused"
         }
         _ => "",
     };
@@ -73,7 +73,7 @@ fn summary(out: &mut impl io::Write, status: &Status) -> io::Result<()> {
     add(counts.planned, "match waits", "matches wait");
     add(counts.leased, "is played", "are played");
     add(counts.posted, "waits to be recomputed", "wait to be recomputed");
-    add(counts.wasted, "try came to nothing and was made again", "tries came to nothing and were made again");
+    add(counts.wasted, "attempt failed and was repeated", "attempts failed and were repeated");
     add(counts.dead - counts.unfit, "match was given up", "matches were given up");
     if let Some(oldest) = counts.oldest {
         let seconds = (now().0 - oldest.0).max(0) / 1000;

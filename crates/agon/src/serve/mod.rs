@@ -23,12 +23,12 @@ use crate::common::{self, Done, Failure};
 /// Examples for the help.
 pub const EXAMPLES: &str = "A contest is a folder: contest.toml says what is played, agon.db holds every result, objects/ the bots and replays.
 Bots are handed in while it runs; each plays a check match and then on the ladder, where built-in bots stand as
-bosses. Ctrl-C ends it in good order, and the same command goes on with it; nothing is lost when it is killed.
+bosses. Ctrl-C stops it cleanly, and the same command goes on with it; nothing is lost if it is killed.
 
-Its site answers on this machine alone, at http://127.0.0.1:8080. --lan opens it to the private network, without encryption,
+Its site answers only on this machine, at http://127.0.0.1:8080. --lan opens it to the private network, without encryption,
 --tls-self-signed with it; --tls-cert and --tls-key to the world, or --behind-proxy through a proxy that speaks TLS (agon docs contest).
 
-Bots are unpacked, built and played in the sandbox (agon docs security), whose walls are attacked before the first match. Where
+Bots are unpacked, built and played in the sandbox (agon docs security), whose walls are attacked before the first match. If
 the machine has none, nothing is played unless contest.toml says that you trust them.
 
 Examples:
@@ -41,7 +41,7 @@ Examples:
   agon serve worker autumn hall-3 > hall-3.token   a token for another machine: agon work URL --token-file hall-3.token
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
   agon serve drain autumn                          the same, once all that was planned is played
-  agon serve fsck autumn --replays                 is everything as it must be? Every match is computed again
+  agon serve fsck autumn --replays                 is everything in order? Every match is computed again
   agon serve move autumn --to postgres://agon@db/autumn    its database from agon.db to a PostgreSQL server
   agon serve move autumn --objects s3://cup/autumn         its bots and replays to a bucket
   agon serve backup autumn autumn.backup           the whole folder in one file, also while the contest runs

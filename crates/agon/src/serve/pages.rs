@@ -76,9 +76,11 @@ pub fn try_port(options: &ServeOptions) -> Result<(), Failure> {
 /// Why a port cannot be had, and what to do.
 pub fn no_port(port: u16, error: &io::Error) -> Failure {
     let mend = match error.kind() {
-        io::ErrorKind::AddrInUse => "another program has it; take another one with --port",
-        io::ErrorKind::PermissionDenied => "ports below 1024 are the system's; take another one with --port",
-        _ => "take another one with --port, or none with --no-site",
+        io::ErrorKind::AddrInUse => "another program uses it; choose another one with --port",
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 are the system's; choose another one with --port"
+        }
+        _ => "choose another one with --port, or none with --no-site",
     };
     Failure::usage(format!("port {port}: {error}: {mend}"))
 }
@@ -98,7 +100,7 @@ fn metrics_token(file: &Path) -> Result<String, Failure> {
     let good = token.len() >= SHORTEST_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
     if !good {
         return Err(failed(format!(
-            "a token is one line of {SHORTEST_TOKEN} signs or more, as `openssl rand -hex 32` makes them"
+            "a token is one line of {SHORTEST_TOKEN} characters or more, as `openssl rand -hex 32` makes them"
         )));
     }
     Ok(token.to_owned())
@@ -157,16 +159,16 @@ pub fn tell_way(way: &Way, out: &mut impl io::Write) -> io::Result<()> {
     match way {
         Way::Lan => writeln!(
             out,
-            "It is not encrypted: whoever listens on this network reads passwords. Only private addresses are let in."
+            "It is not encrypted: anyone listening on this network can read passwords. Only private addresses are let in."
         )?,
         Way::Tls { tls, .. } if tls.is_own() => writeln!(
             out,
-            "It is encrypted with a certificate of its own, of which browsers warn; only private addresses are let in. Who sees \
-             this fingerprint is connected to this machine:\n  {}",
+            "It is encrypted with a certificate of its own, which browsers warn about; only private addresses are let in. A browser \
+             that shows this fingerprint is connected to this machine:\n  {}",
             tls.fingerprint()
         )?,
         Way::Loopback => {
-            writeln!(out, "This machine alone reaches it; --lan opens it to private addresses.")?
+            writeln!(out, "Only this machine can reach it; --lan opens it to private addresses.")?
         }
         Way::Tls { .. } | Way::Proxy(_) => {}
     }
@@ -174,7 +176,7 @@ pub fn tell_way(way: &Way, out: &mut impl io::Write) -> io::Result<()> {
     if way.is_private() && !agon_site::is_private(own) {
         writeln!(
             out,
-            "But {own} is no private address, and whoever comes to it is turned away: give this machine one, or see --tls-cert and \
+            "But {own} is not a private address, and anyone coming to it is turned away: give this machine one, or see --tls-cert and \
              --behind-proxy."
         )?;
     }

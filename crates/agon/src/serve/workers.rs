@@ -22,7 +22,7 @@ const HOUR: i64 = 3_600_000;
 pub fn enrol(dir: &Path, name: &str) -> Done {
     agon_server::check_name(name).map_err(|_| {
         Failure::usage(format!(
-            "`{}` is no name for a machine: 1 to 32 letters, digits, single blanks, `-`, `_` and `.`",
+            "`{}` is not a name for a machine: use 1 to 32 letters, digits, single blanks, `-`, `_` and `.`",
             harmless(name).chars().take(40).collect::<String>()
         ))
     })?;
@@ -46,12 +46,12 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
             )));
         }
         Enlisted::TooMany => {
-            return Err(Failure::usage("so many machines have tokens that there is no room: revoke some"));
+            return Err(Failure::usage("too many machines have tokens: revoke some"));
         }
     }
     writeln!(io::stdout(), "{secret}")?;
     eprintln!(
-        "The token of {name}, this once. On that machine, with the token in a file: agon work URL --token-file FILE"
+        "The token of {name}, shown only once. On that machine, with the token in a file: agon work URL --token-file FILE"
     );
     Ok(())
 }
@@ -61,10 +61,10 @@ pub fn revoke(dir: &Path, name: &str) -> Done {
     let actor = "organiser".to_owned();
     let revoke =
         async |store: &Store, contest, worker| store.act(Revoke { contest, worker, actor, now: now() }).await;
-    with(dir, name, "has a token that is good", revoke)?;
+    with(dir, name, "has a valid token", revoke)?;
     Ok(writeln!(
         io::stdout(),
-        "The token of {} is good no more. What it has in hand is played by others.",
+        "The token of {} is no longer valid. The matches it had in hand are played by others.",
         harmless(name)
     )?)
 }

@@ -49,7 +49,7 @@ impl Played {
     /// The status, as a sentence.
     pub fn told(&self) -> String {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let mut text = format!("{} results are with the contest", load(&self.kept));
+        let mut text = format!("{} results have reached the contest", load(&self.kept));
         for (count, what) in
             [(load(&self.void), "came to nothing"), (load(&self.refused), "were not wanted any more")]
         {
@@ -58,7 +58,7 @@ impl Played {
             }
         }
         if self.away.load(Ordering::Relaxed) {
-            text += "; the contest is away, and is asked again";
+            text += "; the contest is away; asking again";
         }
         text
     }
@@ -101,7 +101,7 @@ impl<'a> Far<'a> {
             Err(Trouble::Away(why) | Trouble::Strange(why)) => Err(Away(why)),
             Err(Trouble::Refused(problem)) => {
                 let why = match problem.status {
-                    401 => "the contest does not know this machine's token any more".to_owned(),
+                    401 => "the contest no longer knows this machine's token".to_owned(),
                     _ => harmless(&format!("{}: {}", problem.title, problem.detail))
                         .chars()
                         .take(1000)
@@ -139,7 +139,7 @@ impl<'a> Far<'a> {
         let Ok(bytes) = Sent::with_all(parts) else { return Ok(vec![Posted::Refused; over.len()]) };
         match self.sort(self.online.send::<ReceivedAll>("/results", &self.query(), &bytes))? {
             Came::Answer(received) if received.posted.len() == over.len() => Ok(received.posted),
-            Came::Answer(_) => Err(Away("it answers about other results than were sent".to_owned())),
+            Came::Answer(_) => Err(Away("it answers about results that were not sent".to_owned())),
             Came::Unwanted(_) if over.len() == 1 => Ok(vec![Posted::Refused]),
             // One bad result makes the whole batch fail: send each alone.
             Came::Unwanted(_) => {

@@ -29,9 +29,9 @@ pub const EXAMPLES: &str = "The organiser makes the token, one for each machine,
 `agon serve worker`. Nothing else is needed: no open port, no database. Before the first match the machine attacks
 its own sandbox and measures its speed; one that is not fit is refused, with the figures.
 
-For a fleet of your own machines (agon serve DIR --fleet) all of them have one token, which lies in its folder: machines.token.
+For a fleet of your own machines (agon serve DIR --fleet) all of them share one token, which is in its folder: machines.token.
 
-Ctrl-C gives back what is not over, and nothing is lost; a second one ends it at once.
+Ctrl-C gives back unfinished matches, and nothing is lost; a second one ends it at once.
 
 Examples:
   agon work https://cup.example --token-file hall-3.token
@@ -92,7 +92,7 @@ pub fn run(options: &WorkOptions) -> Done {
     let program = agon_replay::data::PROGRAM.to_owned();
     let welcome: Welcome = awaited(|| online.get("", &[("program", program.clone())]))?;
     let table = welcome.terms.as_ref().map(Table::new).transpose().map_err(|why| {
-        Failure::usage(format!("{why}; {}/get says where the contest's agon comes from", online.address))
+        Failure::usage(format!("{why}; {}/get says where to get the contest's agon", online.address))
     })?;
     let packages = show_packages(options)?;
     inside::build_ahead();
@@ -120,7 +120,7 @@ pub fn run(options: &WorkOptions) -> Done {
     })?;
     let attacks = match confined {
         Confined::Foreign => {
-            say("The walls of the sandbox are attacked, for up to 20 seconds.".to_owned())?;
+            say("Attacking the walls of the sandbox, for up to 20 seconds.".to_owned())?;
             let proof = holding::prove(&folder.join("walls")).map_err(Failure::Own)?;
             let held = proof.attacks.iter().filter(|attack| attack.came_to == "held").count();
             Some(u32::try_from(held).unwrap_or(u32::MAX))
@@ -142,7 +142,7 @@ pub fn run(options: &WorkOptions) -> Done {
     let run = format!("{}-{}", std::process::id(), secrets::fresh());
     let hello = Hello { run: run.clone(), program, machine };
     let _: wire::Admitted = awaited(|| online.tell("/hello", &[], &hello))?;
-    say("Ctrl-C gives back what is not over; a second one ends it at once.".to_owned())?;
+    say("Ctrl-C gives back unfinished matches; a second one ends it at once.".to_owned())?;
 
     let over = OnceLock::new();
     let post = Post {
@@ -295,7 +295,7 @@ fn awaited<T>(mut ask: impl FnMut() -> Result<T, Trouble>) -> Result<T, Failure>
                     let why = harmless(&trouble.to_string());
                     writeln!(
                         io::stderr(),
-                        "{why}\nThe contest is waited for and asked again; Ctrl-C ends that."
+                        "{why}\nWaiting for the contest and asking again; Ctrl-C ends that."
                     )?;
                 }
                 std::thread::sleep(pauses.next().unwrap_or(IDLE));
@@ -343,7 +343,7 @@ fn hold(options: &WorkOptions, welcome: &Welcome) -> Result<Confined, Failure> {
             // The rest of that sentence is for organisers.
             let why = why.split(" If you trust").next().unwrap_or(&why).to_owned();
             let more = if welcome.trusts_bots {
-                " The organiser trusts all bots; if you do as well, add --trust-bots."
+                " The organiser trusts all bots; if you do too, add --trust-bots."
             } else {
                 ""
             };
@@ -359,7 +359,7 @@ fn show_packages(options: &WorkOptions) -> Result<Vec<String>, Failure> {
         let full = place.canonicalize().ok().filter(|full| full.is_dir() && inside::can_show(full));
         let full = full.ok_or_else(|| {
             Failure::usage(format!(
-                "--packages {}: no folder that bots can be shown; name one outside of /proc, /sys, /dev, /tmp and /etc",
+                "--packages {}: not a folder that bots can be shown; name one outside /proc, /sys, /dev, /tmp and /etc",
                 place.display()
             ))
         })?;

@@ -45,7 +45,7 @@ For Jungle Blitz: the numbers of spawn tiles, diamonds and units, every diamond 
 and symmetry. For Deerhunt: armies, hubs, and all of them connected. For Ostibot: spawners, everything reached,
 and equal ways for all teams. Without --game the game is the one that can read the file.
 
-Exit code: 0 when nothing speaks against any of the maps, else 1.")]
+Exit code: 0 when all of the maps are good, else 1.")]
     Check(MapsCheckOptions),
 }
 /// Options of `agon maps check`.
@@ -99,9 +99,9 @@ pub fn check(options: &MapsCheckOptions) -> Done {
             }
         }
         let verdict = match (findings.errors.len(), findings.warnings.len()) {
-            (0, 0) => screen.good("good: nothing speaks against it"),
-            (0, 1) => screen.bad("it can be played, but one thing speaks against it"),
-            (0, count) => screen.bad(&format!("it can be played, but {count} things speak against it")),
+            (0, 0) => screen.good("good: no problems found"),
+            (0, 1) => screen.bad("it can be played, but has one problem"),
+            (0, count) => screen.bad(&format!("it can be played, but has {count} problems")),
             _ => screen.bad("it cannot be played"),
         };
         writeln!(out, "  {verdict}")?;
@@ -120,9 +120,9 @@ fn examine(
     let shown = file.display().to_string();
     let content = read(file).map_err(|why| Failure::usage(format!("{shown}: {why}")))?;
     if let Some(game) = wanted {
-        let checked = game.check_map(&shown, &content).ok_or_else(|| {
-            Failure::usage(format!("{} has no map files that could be checked", game.info().title))
-        })?;
+        let checked = game
+            .check_map(&shown, &content)
+            .ok_or_else(|| Failure::usage(format!("{} has no map files to check", game.info().title)))?;
         return Ok((game, checked.unwrap_or_else(|error| unreadable(&error))));
     }
     let tried = agon_games::ALL.iter().filter_map(|game| {
@@ -152,7 +152,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     open.take(LARGEST + 1).read_to_end(&mut content).map_err(|error| error.to_string())?;
     if content.len() as u64 > LARGEST {
-        return Err(format!("more than {LARGEST} bytes are no map"));
+        return Err(format!("a map has at most {LARGEST} bytes"));
     }
     Ok(content)
 }

@@ -119,7 +119,7 @@ pub fn all(
     let quiet = "as many answers as questions".to_owned();
     findings.push(report.faults("nothing unasked", &[FaultKind::Stray], Status::Failed, quiet));
     if info.alternating {
-        let still = "it computes in its own turns only".to_owned();
+        let still = "it computes only in its own turns".to_owned();
         findings.push(report.faults("in others' turns", &[FaultKind::Pondering], Status::Warning, still));
     }
     // Without any answers, nothing about answers can pass.
@@ -130,7 +130,7 @@ pub fn all(
         false => Finding::new(
             "repeatable",
             Status::Note,
-            "no: other answers in the same match (chance, or the clock)",
+            "no: different answers in the same match (chance, or the clock)",
         ),
     });
     findings.extend(ends(info, ending));
@@ -161,7 +161,7 @@ impl Time {
     fn limits(&self) -> String {
         let hard = milliseconds(self.limit_ms);
         match self.soft_ms.filter(|soft| *soft < self.limit_ms) {
-            Some(soft) => format!("{} that cost nothing (it is stopped at {hard})", milliseconds(soft)),
+            Some(soft) => format!("{} without a penalty (it is stopped at {hard})", milliseconds(soft)),
             None => hard,
         }
     }
@@ -284,7 +284,7 @@ impl<'a> Report<'a> {
                 .partition(|(_, order)| order.harmless);
             if let [(number, first), ..] = harmless[..] {
                 let times = harmless.len();
-                let seen = format!("{times} of its orders asked for what was so already: {}", first.message);
+                let seen = format!("{times} of its orders asked for what was already so: {}", first.message);
                 let mut finding = Finding::new("needless orders", Status::Note, seen);
                 finding.rule = Some(rule.to_owned());
                 finding.place = Some(self.place(number, &first.turn));
@@ -304,7 +304,7 @@ impl<'a> Report<'a> {
             let many = of_rule.len() * FEW > answers;
             let status = if fatal.is_some() || many { Status::Failed } else { Status::Warning };
             let (number, first) = fatal.map_or((number, first), |(number, order)| (*number, *order));
-            let lost = if fatal.is_some() { ", and lost a match by it" } else { "" };
+            let lost = if fatal.is_some() { ", which lost a match" } else { "" };
             let times = of_rule.len();
             let seen =
                 format!("{times} of its orders in {answers} answers were rejected{lost}: {}", first.message);
@@ -358,7 +358,7 @@ impl<'a> Report<'a> {
             .sum();
         let words = match kind {
             Kind::Big => self.situations[own[0].0].what.trim_start_matches("the biggest input: ").to_owned(),
-            _ => format!("from {} positions that others made", own.len()),
+            _ => format!("from {} positions reached by other bots", own.len()),
         };
         if answers == 0 {
             return Some(Finding::new(what, Status::Note, "it was never asked there"));
@@ -387,7 +387,7 @@ impl<'a> Report<'a> {
         if status != Status::Passed {
             finding.place = Some(format!("{} {}, {}", self.info.step, worst.step + 1, situation.what));
             finding.change = Some(
-                "leave a reserve: the contest's machine may be slower and busier; stop thinking by the clock, not by depth"
+                "leave a margin: the contest's machine may be slower and busier; limit thinking by the clock, not by depth"
                     .to_owned(),
             );
         }
@@ -407,11 +407,11 @@ fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<Finding> 
     const WHAT: &str = "ends by itself";
     let (ending, after) = ending?;
     let waits = match info.transport {
-        Transport::Lines => "when its input is at its end",
-        _ => "when its connection closes",
+        Transport::Lines => "after its input ended",
+        _ => "after its connection closed",
     };
     Some(match ending {
-        Ending::Runs => Finding::new(WHAT, Status::Warning, format!("it went on for a second, and was killed, {waits}"))
+        Ending::Runs => Finding::new(WHAT, Status::Warning, format!("it ran on for a second {waits}, and was killed"))
             .change("end the loop when reading gives nothing more (Python: `line == ''`, C++: `if (!getline(...)) return`)"),
         Ending::Code(0) => {
             let ms = milliseconds(after.as_secs_f64() * 1e3);

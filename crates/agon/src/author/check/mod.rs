@@ -30,7 +30,7 @@ pub use finding::{Finding, Status};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
-    "Plays whole matches and scripted situations from every side: little left, much on the board, the last
+    "Plays whole matches and scripted situations from every side: little left, a crowded board, the last
 turn, the biggest input. Each finding says what was seen, the rule, and what to change.
 Exit code 0: nothing failed (there may be warnings); 1: something failed.
 
