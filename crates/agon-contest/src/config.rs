@@ -203,7 +203,7 @@ pub enum FormatName {
 
 /// A bot of a contest: a name, or a name with a label.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged, expecting = "a bot is a text, or { bot = \"...\", label = \"...\" }")]
+#[serde(untagged, expecting = "a bot is a string, or { bot = \"...\", label = \"...\" }")]
 pub enum ContestBot {
     /// `"bots/alice"`
     Name(String),
@@ -381,7 +381,7 @@ mod tests {
         );
         assert_eq!(file.wrong("best_of", "why"), ": `best_of`: why");
         let error = ContestFile::parse(&WHOLE.replace("label", "lable")).unwrap_err();
-        assert!(error.contains("a bot is a text, or"), "{error}");
+        assert!(error.contains("a bot is a string, or"), "{error}");
     }
 
     #[test]

@@ -130,7 +130,7 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
             }
             if found.len() + open.len() > MOST_FILES {
                 return Err(format!(
-                    "{}: more than {MOST_FILES} files are no bot; give it a folder of its own",
+                    "{}: more than {MOST_FILES} files cannot be a bot; give it a folder of its own",
                     folder.display()
                 ));
             }

@@ -269,17 +269,17 @@ pub enum JournalError {
     #[error("journal {0}: {1}")]
     Io(PathBuf, #[source] io::Error),
     /// It already exists.
-    #[error("journal {0} is there already: add --resume to go on with it, or name another one")]
+    #[error("journal {0} already exists: add --resume to continue it, or name another one")]
     Exists(PathBuf),
     /// Another program writes to it.
-    #[error("journal {0} is being written by another agon; wait for it, or end it")]
+    #[error("journal {0} is being written by another agon; wait for it, or stop it")]
     Busy(PathBuf),
     /// It is something else.
-    #[error("{0} is no journal of agon: {1}")]
+    #[error("{0} is not a journal of agon: {1}")]
     Foreign(PathBuf, String),
     /// A line is not what it should be.
     #[error(
-        "journal {path}, line {line}: {why}\n  what stands before it ({before}) is whole; to go on with that: \
+        "journal {path}, line {line}: {why}\n  what comes before it ({before}) is whole; to continue with that: \
          head -n {keep} {path} > repaired.jsonl",
         path = path.display(),
         before = count(line.saturating_sub(2), "match", "matches"),
@@ -416,7 +416,7 @@ impl Header {
             if was.name != is.name {
                 changes.push(format!("map: was {}, is {}", shown(was), shown(is)));
             } else if was.hash != is.hash && self.game == now.game {
-                changes.push(format!("map {} has another content", shown(is)));
+                changes.push(format!("map {} has different content", shown(is)));
             }
         }
         changes
@@ -533,7 +533,7 @@ pub fn read_from(
         return Err(match line.len() {
             0 => foreign("it is empty"),
             LONGEST_LINE => foreign("its first line has no end"),
-            _ => foreign("its first line is not whole, so that no match was finished; begin anew"),
+            _ => foreign("its first line is not whole, so no match was finished; start again"),
         });
     }
     let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(&error.to_string()))?;
@@ -564,7 +564,7 @@ pub fn read_from(
         let entry: Entry = serde_json::from_slice(&line).map_err(unreadable)?;
         entry.check(&plan, &pairings).map_err(damaged)?;
         if !seen.insert((entry.block, entry.game)) {
-            return Err(damaged(format!("match {} of block {} stands there twice", entry.game, entry.block)));
+            return Err(damaged(format!("match {} of block {} appears twice", entry.game, entry.block)));
         }
         past.whole += line.len() as u64;
         past.entries += 1;
@@ -581,7 +581,7 @@ fn belongs(
     (block, game, seed, bots): (u64, u32, i64, &[usize]),
 ) -> Result<(), String> {
     let same = plan.block_with(block, game, bots, pairings).filter(|planned| planned.seed == seed);
-    same.map(drop).ok_or_else(|| format!("match {game} of block {block} is not of this series"))
+    same.map(drop).ok_or_else(|| format!("match {game} of block {block} is not part of this series"))
 }
 
 impl Entry {
@@ -590,7 +590,7 @@ impl Entry {
         let seats = usize::from(plan.seats);
         belongs(plan, pairings, (self.block, self.game, self.seed, &self.bots))?;
         if self.ranks.len() != seats || self.scores.len() != seats {
-            return Err(format!("a match of {seats} seats has that many ranks and scores"));
+            return Err(format!("a match of {seats} seats needs that many ranks and scores"));
         }
         if self.answers.len() != 16 || u64::from_str_radix(&self.answers, 16).is_err() {
             return Err(format!("`{}` is not the hash of answers", self.answers));
@@ -600,10 +600,10 @@ impl Entry {
             return Err(format!("`{}` is not the hash of a start", self.start));
         }
         if self.faults.iter().any(|fault| !(1..=plan.seats).contains(&fault.seat)) {
-            return Err("a fault names a seat that is not there".to_owned());
+            return Err("a fault names a seat that does not exist".to_owned());
         }
         if !self.rejected.is_empty() && self.rejected.len() != seats {
-            return Err(format!("a match of {seats} seats has that many counts of rejected orders"));
+            return Err(format!("a match of {seats} seats needs that many counts of rejected orders"));
         }
         Ok(())
     }
@@ -826,24 +826,24 @@ pub(crate) mod tests {
         std::fs::write(&path, "").expect("written");
         assert!(error(&path).contains("it is empty"));
         std::fs::write(&path, "{\"agon_jour").expect("written");
-        assert!(error(&path).contains("begin anew"));
+        assert!(error(&path).contains("start again"));
         std::fs::write(&path, "{\"some\": \"thing\"}\n").expect("written");
-        assert!(error(&path).contains("is no journal of agon"));
+        assert!(error(&path).contains("is not a journal of agon"));
         std::fs::remove_file(&path).expect("removed");
         let mut journal = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
         journal.write(&entry(1, 1)).expect("written");
         let twice = std::fs::read(&path).expect("read");
         journal.write(&entry(1, 1)).expect("written");
-        assert!(error(&path).contains("line 3: match 1 of block 1 stands there twice"), "{}", error(&path));
+        assert!(error(&path).contains("line 3: match 1 of block 1 appears twice"), "{}", error(&path));
         std::fs::write(&path, &twice).expect("written");
         append(&path, b"garbage\n");
         let text = error(&path);
         assert!(text.contains("line 3: it cannot be read") && text.contains("head -n 2"), "{text}");
-        assert!(text.contains("what stands before it (1 match) is whole"), "{text}");
+        assert!(text.contains("what comes before it (1 match) is whole"), "{text}");
         std::fs::write(&path, &twice).expect("written");
         let foreign = Entry { seed: 99, ..entry(2, 1) };
         append(&path, format!("{}\n", serde_json::to_string(&foreign).expect("text")).as_bytes());
-        assert!(error(&path).contains("is not of this series"));
+        assert!(error(&path).contains("is not part of this series"));
     }
 
     #[test]
@@ -861,7 +861,7 @@ pub(crate) mod tests {
             "clock: was original, is original x 2",
             "bot 2, `old`, has changed (content was 00, is 11)",
             "rules: turns: was 100, is 60",
-            "map the game's default has another content",
+            "map the game's default has different content",
         ];
         assert_eq!(changes, expected);
     }

@@ -196,7 +196,7 @@ impl Scheduler {
             inside.count(entry);
         }
         if inside.schedule.as_ref().is_some_and(|schedule| !schedule.knows_its_results()) {
-            let why = "the journal holds matches that this agon would not have played in this format; go on with the \
+            let why = "the journal holds matches that this agon would not have played in this format; continue with the \
                        agon that began it";
             inside.end(End::Failed(Trouble::Setup(why.to_owned())));
         }

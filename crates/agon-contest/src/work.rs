@@ -95,7 +95,7 @@ impl fmt::Display for Trouble {
         match self {
             Self::Late(why) => write!(
                 f,
-                "this machine was too busy to be fair: no match could be played that counts, however often it was tried (last: {why})\n  \
+                "this machine was too busy to be fair: no match that counts could be played, however often it was tried (last: {why})\n  \
                  lower -j, or make the machine quieter"
             ),
             Self::Machine(why) | Self::CannotStart(why) | Self::Setup(why) | Self::Journal(why) => {

@@ -108,5 +108,5 @@ pub fn unwritten(file: &Path, error: io::Error) -> ServerError {
 }
 
 fn there_is_one(file: &Path) -> ServerError {
-    ServerError::Wrong(format!("{}: there is such a file already", file.display()))
+    ServerError::Wrong(format!("{}: this file already exists", file.display()))
 }

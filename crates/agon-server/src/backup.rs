@@ -81,7 +81,7 @@ async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, Se
 pub async fn restore(file: &Path, folder: &Path) -> Result<(Kept, Vec<String>), ServerError> {
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) || folder.is_file() {
         return Err(ServerError::Wrong(format!(
-            "{}: there is something already; name a folder that is not there",
+            "{}: it already exists; name a folder that does not exist yet",
             folder.display()
         )));
     }
@@ -117,7 +117,7 @@ async fn unpack(file: &Path, into: &Path) -> Result<Kept, ServerError> {
             let plain = name.components().all(|part| matches!(part, Component::Normal(_)));
             if !plain || !entry.is_file() || entry.is_symlink() {
                 return Err(no(&format!(
-                    "`{}` is no file of a contest",
+                    "`{}` is not a file of a contest",
                     name.display().to_string().escape_debug()
                 )));
             }

@@ -37,7 +37,7 @@ pub fn given_up(why: Option<&str>) -> Cause {
     Cause {
         whose: Whose::Ours,
         stage: Stage::Match,
-        what: format!("No check match of it came to its end.{last}"),
-        fix: Some("The organiser has to look at the server; hand it in again after that.".to_owned()),
+        what: format!("None of its check matches was completed.{last}"),
+        fix: Some("The organiser has to look at the server; after that, hand it in again.".to_owned()),
     }
 }

@@ -126,7 +126,7 @@ pub async fn export(
     let (store, contest) = status::look(folder).await?;
     if reveal && !contest.paused {
         return Err(ServerError::Wrong(format!(
-            "the secret tells the seeds of all matches to come, and this contest still plays: `agon serve pause {}` first",
+            "the secret reveals the seeds of all future matches, and this contest still plays: `agon serve pause {}` first",
             folder.display()
         )));
     }
@@ -400,8 +400,8 @@ fn read_some<T>(
 
 /// A row after one with the hash `before`, or why it is not valid.
 fn next(line: &[u8], before: &Sha, seq: i64) -> Result<(Sha, Entry), String> {
-    let text = std::str::from_utf8(line).map_err(|_| "it is no text")?;
-    let (sha, body) = text.strip_suffix('\n').and_then(|text| text.split_once(' ')).ok_or("it is cut")?;
+    let text = std::str::from_utf8(line).map_err(|_| "it is not text")?;
+    let (sha, body) = text.strip_suffix('\n').and_then(|text| text.split_once(' ')).ok_or("it is cut off")?;
     let sha: Sha = sha.parse()?;
     if link(before, body) != sha {
         return Err("it, or something before it, was changed".to_owned());

@@ -273,7 +273,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
         || ends
     {
         return Err(format!(
-            "`{}` is no name for a team: 1 to 32 letters, digits, single blanks, `-`, `_` and `.`",
+            "`{}` is not a name for a team: 1 to 32 letters, digits, single spaces, `-`, `_` and `.`",
             name.chars().take(40).collect::<String>()
         ));
     }
@@ -310,8 +310,8 @@ fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
         return Ok(());
     }
     Err(ServerError::Wrong(format!(
-        "contest.toml is not what this contest was begun with: {} changed, and matches of both would stand in one table; \
-         undo that, or begin another contest in a new folder",
+        "contest.toml is not what this contest began with: {} changed, and one table would mix matches of both; \
+         undo that, or start another contest in a new folder",
         changed.join(", ")
     )))
 }

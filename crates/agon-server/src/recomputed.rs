@@ -79,7 +79,7 @@ fn judge_replay(
         return Ok(Err("its report cannot be read".to_owned()));
     };
     if report.faults.len() != job.seats.len() || report.max_ms.len() != job.seats.len() {
-        return Ok(Err("its report is of another number of seats".to_owned()));
+        return Ok(Err("its report has a different number of seats".to_owned()));
     }
     Ok(verify::verify(table, &job, &replay).map(|found| Outcome {
         ranks: found.ranks,

@@ -53,8 +53,9 @@ impl Server {
 fn checked(reason: &str) -> Result<String, ServerError> {
     let reason = reason.trim();
     if reason.is_empty() || reason.chars().count() > LONGEST_REASON || reason.chars().any(char::is_control) {
-        let why =
-            format!("a ruling has a reason that all can read: one line of up to {LONGEST_REASON} characters");
+        let why = format!(
+            "a ruling needs a reason that everyone can read: one line of up to {LONGEST_REASON} characters"
+        );
         return Err(ServerError::Wrong(why));
     }
     Ok(reason.to_owned())

@@ -37,7 +37,7 @@ pub const PLACING: u64 = 20;
 pub async fn look(folder: &Path) -> Result<(Store, Contest), ServerError> {
     let none = || {
         ServerError::Wrong(format!(
-            "{}: there is no contest in it; `agon serve {0} --new GAME` begins one",
+            "{}: there is no contest in it; `agon serve {0} --new GAME` starts one",
             folder.display()
         ))
     };

@@ -202,7 +202,7 @@ async fn admit(
             let wait = (until.0 - now.0) / 1000 + 1;
             return Err(refused(
                 &ask,
-                Problem::too_much("More pages were asked for than anybody can read.", wait),
+                Problem::too_much("More pages were requested than anyone can read.", wait),
             ));
         }
     }
@@ -269,21 +269,21 @@ fn hidden(ask: &Ask, route: &Route) -> Problem {
 
 fn sign_in_first(route: &Route) -> Problem {
     if route.verb == Verb::Work {
-        let text = "No token of a worker came, or one that is not known here. The organiser makes one on the page \
+        let text = "The request has no worker's token, or an unknown one. The organiser makes one on the page \
                     /organise/workers of this contest, or with `agon serve worker`.";
         return Problem::new(StatusCode::UNAUTHORIZED, "A worker's token is needed", text);
     }
     if route.verb == Verb::Measure {
-        let text = "Figures are for programs on the server's own machine, and for those with the token in the file that \
+        let text = "Figures are only for programs on the server's own machine, and for those with the token in the file that \
                     `agon serve --metrics-token-file` names.";
         return Problem::new(StatusCode::UNAUTHORIZED, "Figures are not public", text);
     }
     if route.is_for_programs() {
-        let text = "No token came, or one that is not known here or has ended. Make one on the page /account of this contest; \
+        let text = "The request has no token, or one that is unknown or has ended. Make one on the page /account of this contest; \
                     `agon login` says how.";
         return Problem::new(StatusCode::UNAUTHORIZED, "A token is needed", text);
     }
-    Problem::new(StatusCode::UNAUTHORIZED, "Sign in first", "Only somebody who is signed in can do this.")
+    Problem::new(StatusCode::UNAUTHORIZED, "Sign in first", "You must be signed in to do this.")
         .then("Sign in", "/sign-in")
 }
 
@@ -295,7 +295,7 @@ fn denied(ask: &Ask, route: &Route) -> Refused {
         (Actor::Nobody, ..) => sign_in_first(route).into_response(),
         (Actor::Worker(_), ..) => {
             let text =
-                "The organiser has revoked this worker's token. What it had in hand is played by others.";
+                "The organiser has revoked this worker's token. Other workers play what it had in hand.";
             Problem::new(StatusCode::FORBIDDEN, "This worker's token was revoked", text).into_response()
         }
         (_, Verb::Organise, _) => Problem::new(
@@ -339,8 +339,7 @@ async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Pr
         return Ok(request);
     }
     if !route.is_for_programs() && !is_ours(&ask.site, request.headers()) {
-        let text =
-            "This was sent by a page of another site, or by something that is no browser. Nothing was done.";
+        let text = "This was sent by a page of another site, or by something that is not a browser. Nothing was done.";
         return Err(Problem::new(StatusCode::FORBIDDEN, "Not sent from here", text));
     }
     if route.body == Body::Upload {
@@ -350,11 +349,7 @@ async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Pr
     let (mut body, mut bytes) = (body.into_data_stream(), Vec::new());
     while let Some(piece) = body.next().await {
         let piece: Bytes = piece.map_err(|_| {
-            Problem::new(
-                StatusCode::BAD_REQUEST,
-                "Cut off",
-                "The request did not come whole. Nothing was done.",
-            )
+            Problem::new(StatusCode::BAD_REQUEST, "Cut off", "The request was cut off. Nothing was done.")
         })?;
         if bytes.len() + piece.len() > SMALL {
             let text = "A form holds 64 KiB at most. Nothing was done.";
@@ -369,7 +364,7 @@ async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Pr
 }
 
 fn old_form() -> Problem {
-    let text = "It was made before you signed in, or in another browser. Nothing was done: open the page again and send it anew.";
+    let text = "It was made before you signed in, or in another browser. Nothing was done: open the page again and send it from there.";
     Problem::new(StatusCode::FORBIDDEN, "This form is too old", text)
 }
 

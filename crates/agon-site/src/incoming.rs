@@ -31,7 +31,7 @@ pub struct Came {
 /// When the caller's uploads, or all of them, are at their limit.
 fn begin(ask: &Ask) -> Result<Came, Problem> {
     let Some(place) = ask.site.limits.upload(ask.whoever()?.account) else {
-        let what = format!("Too many files come in at once, or {UPLOADS} of yours do already.");
+        let what = format!("Too many files are being uploaded at once, or {UPLOADS} of them are yours.");
         return Err(Problem::too_much(&what, AGAIN));
     };
     let file = ask.site.server.objects().begin().map_err(unwritten)?;
@@ -62,19 +62,19 @@ pub async fn take<E>(
 
 /// The refusal of something that did not arrive whole.
 pub fn cut_off() -> Problem {
-    let text = "What was sent did not come whole. Nothing was done: send it again.";
+    let text = "The upload was cut off. Nothing was done: send it again.";
     Problem::new(StatusCode::BAD_REQUEST, "Cut off", text)
 }
 
 fn stalled() -> Problem {
-    let text = format!("Nothing came for {} s. Nothing was done: send it again.", STALL.as_secs());
+    let text = format!("Nothing arrived for {} s. Nothing was done: send it again.", STALL.as_secs());
     Problem::new(StatusCode::REQUEST_TIMEOUT, "Too slow", text)
 }
 
 fn too_large() -> Problem {
     let text = format!(
-        "It is larger than {} MiB. Leave out what the bot does not need to play: `.git`, `target`, `node_modules`, data of \
-         training.",
+        "It is larger than {} MiB. Leave out what the bot does not need to play: `.git`, `target`, `node_modules`, training \
+         data.",
         LARGEST_UPLOAD >> 20
     );
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text)

@@ -144,7 +144,7 @@ pub async fn page(ask: Ask) -> Result<Response, Problem> {
     };
     text.named("agon_database_up", Is::Gauge, "Whether the database answers.").is(up);
     if let Some(free) = site.server.room().free() {
-        let help = "Room on the fullest disk that the contest fills.";
+        let help = "Free space on the fullest disk that the contest uses.";
         text.named("agon_disk_free_bytes", Is::Gauge, help).is(free);
     }
     text.0 += &contest.0;
@@ -158,7 +158,7 @@ pub async fn page(ask: Ask) -> Result<Response, Problem> {
     for ((kind, _), (_, time)) in &counted {
         *times.entry(kind).or_default() += *time;
     }
-    let help = "How long answering took, all requests of a kind together.";
+    let help = "Time spent answering, all requests of a kind together.";
     let mut took = text.named("agon_request_seconds_total", Is::Counter, help);
     for (kind, time) in times {
         took.of([("kind", kind)], time.as_secs_f64());
@@ -191,13 +191,13 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     }
     text.named("agon_log_rows_total", Is::Counter, "Rows of the sealed log.").is(counts.sealed);
     let age = counts.oldest.map_or(0.0, |oldest| seconds(oldest, now));
-    let help = "How long ago the oldest match was planned that is not posted yet.";
+    let help = "How long ago the oldest match that is not posted yet was planned.";
     text.named("agon_queue_age_seconds", Is::Gauge, help).is(age);
     let owed = owed(site.server.policy(), &board);
     let pace = Pace::now(store, contest, &owed, now).await?;
     text.named("agon_matches_owed", Is::Gauge, "Rated matches that live versions still want.")
         .is(owed.matches);
-    let help = "How long that takes at the present rate; +Inf where nothing was played in an hour, or nothing that says how long.";
+    let help = "How long that takes at the present rate; +Inf if nothing was played in an hour, or nothing that says how long.";
     let drain = pace.needs().map_or("+Inf".to_owned(), |ms| (ms as f64 / 1000.0).to_string());
     text.named("agon_drain_seconds", Is::Gauge, help).is(drain);
     let help = "Tries that ended without a result: void (ours), lost (a worker), mismatch (a lie or damage), unfit (the bot), \
@@ -206,11 +206,11 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     for (how, count) in &tries {
         ended.of([("how", how)], count);
     }
-    text.named("agon_leases", Is::Gauge, "Leases of which matches are not posted yet.").is(hands.leases);
+    text.named("agon_leases", Is::Gauge, "Leases whose matches are not posted yet.").is(hands.leases);
     let mut workers = text.named(
         "agon_workers",
         Is::Gauge,
-        "Machines with a good token, by whether they are heard of, and those that are paused.",
+        "Machines with a valid token, by whether they are heard from, and those that are paused.",
     );
     workers.of([("state", "heard")], hands.heard);
     workers.of([("state", "silent")], hands.silent);

@@ -40,12 +40,12 @@ pub fn check(password: &str, name: &str) -> Result<(), String> {
     let length = password.chars().count();
     if length < *LENGTH.start() {
         return Err(format!(
-            "The password has {length} characters; it needs at least {}. Four words that have nothing to do with each other are a good one.",
+            "The password has {length} characters; it needs at least {}. Four unrelated words make a good one.",
             LENGTH.start()
         ));
     }
     if length > *LENGTH.end() {
-        return Err(format!("The password has {length} characters; at most {} are kept.", LENGTH.end()));
+        return Err(format!("The password has {length} characters; at most {} are allowed.", LENGTH.end()));
     }
     let plain = |text: &str| -> String {
         text.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -57,9 +57,11 @@ pub fn check(password: &str, name: &str) -> Result<(), String> {
     let is_name = !name.is_empty() && own.replace(&name, "").chars().count() < 6;
     let is_common = COMMON.lines().any(|line| line == own);
     if signs.len() < 5 || is_name || is_common {
-        return Err("This password is among the first that anybody would try. Take another one: four words that have \
-                    nothing to do with each other, for instance."
-            .to_owned());
+        return Err(
+            "This password is among the first that anybody would try. Choose another one: four unrelated \
+             words, for example."
+                .to_owned(),
+        );
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ impl Problem {
         Self::new(
             StatusCode::NOT_FOUND,
             "Nothing is here",
-            "No page has this address, or what is here belongs to another team.",
+            "There is no page at this address, or it belongs to another team.",
         )
         .then("The ladder", "/ladder")
     }
@@ -49,7 +49,7 @@ impl Problem {
             1..=90 => format!("{seconds} s"),
             _ => format!("{} min", seconds.div_euclid(60) + 1),
         };
-        let text = format!("{what} Go on in {wait}; nothing is lost.");
+        let text = format!("{what} Try again in {wait}; nothing is lost.");
         let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "Too much at once", text);
         problem.again = Some(seconds);
         problem
@@ -60,7 +60,7 @@ impl Problem {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "This is our fault",
-            "The server could not do it. Nothing is half done: try again. If it stays so, tell an organiser; the server's console says why.",
+            "The server could not do it. Nothing is half done: try again. If it keeps failing, tell an organiser; the server's console says why.",
         )
     }
 
@@ -69,7 +69,7 @@ impl Problem {
         let mut problem = Self::new(
             StatusCode::INSUFFICIENT_STORAGE,
             "The contest has no room left",
-            "The server's disk is full. Nothing was taken in just now, and nothing that was taken in before is lost. Tell an organiser, \
+            "The server's disk is full. Nothing was accepted just now, and nothing accepted before is lost. Tell an organiser, \
              and try again when there is room.",
         );
         problem.again = Some(60);

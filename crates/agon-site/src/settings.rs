@@ -93,7 +93,7 @@ impl Settings {
         if workers.speed.is_some_and(|speed| !speed.is_finite() || speed <= 0.0) {
             return Err(wrong(
                 "workers",
-                "speed: a number above 0, as `agon work` and /api/v1/contest tell it",
+                "speed: a number above 0, as `agon work` and /api/v1/contest report it",
             ));
         }
         if !(1.0..=90.0).contains(&workers.tolerance) {
@@ -126,10 +126,9 @@ impl Settings {
             (Some(opens), _) if now < opens => {
                 Some(format!("Uploads open on {}, in {}.", told(opens), words::span(opens.0 - now.0)))
             }
-            (_, Some(closes)) if self.is_over(now) => Some(format!(
-                "Uploads closed on {}. What stands on the ladder goes on playing.",
-                told(closes)
-            )),
+            (_, Some(closes)) if self.is_over(now) => {
+                Some(format!("Uploads closed on {}. What is on the ladder goes on playing.", told(closes)))
+            }
             _ => None,
         }
     }
@@ -167,7 +166,9 @@ impl Settings {
 
 fn zone(name: &str) -> Result<TimeZone, String> {
     TimeZone::get(name).map_err(|_| {
-        format!("`{name}` is no time zone; they are called like `Europe/Vienna`, `America/New_York` or `UTC`")
+        format!(
+            "`{name}` is not a time zone; they have names like `Europe/Vienna`, `America/New_York` or `UTC`"
+        )
     })
 }
 
@@ -176,7 +177,7 @@ fn moment(text: &str, zone: &TimeZone) -> Result<Time, String> {
     if let Ok(exact) = text.parse::<Timestamp>() {
         return Ok(Time(exact.as_millisecond()));
     }
-    let wrong = || format!("`{text}` is no date with a time; write 2026-12-05T18:00:00");
+    let wrong = || format!("`{text}` is not a date with a time; write it like 2026-12-05T18:00:00");
     // A date alone would mean its first moment, which is never what is meant by when uploads close.
     if !text.contains(':') {
         return Err(wrong());
@@ -288,13 +289,13 @@ fn date(label: &str, text: &str, zone: &TimeZone) -> Result<Option<(Time, toml_e
     }
     let whole = if text.len() == 16 { format!("{text}:00") } else { text.to_owned() };
     let at = moment(&whole, zone).map_err(|why| format!("{label}: {why}."))?;
-    let date = whole.parse().map_err(|_| format!("{label}: `{text}` is no date with a time."))?;
+    let date = whole.parse().map_err(|_| format!("{label}: `{text}` is not a date with a time."))?;
     Ok(Some((at, date)))
 }
 
 fn section<'a>(document: &'a mut DocumentMut, name: &str) -> Result<&'a mut Table, String> {
     let item = document.entry(name).or_insert(Item::Table(Table::new()));
-    item.as_table_mut().ok_or_else(|| format!("{FILE}: `{name}` is no section; write it as [{name}]"))
+    item.as_table_mut().ok_or_else(|| format!("{FILE}: `{name}` is not a section; write it as [{name}]"))
 }
 
 /// Sets a key, keeping the comment behind its former value.
@@ -364,7 +365,7 @@ mod tests {
         };
         assert!(with(|answers| answers.title = " ".into()).starts_with("Name:"));
         assert!(
-            with(|answers| answers.time_zone = "Mars/Base".into()).contains("`Mars/Base` is no time zone")
+            with(|answers| answers.time_zone = "Mars/Base".into()).contains("`Mars/Base` is not a time zone")
         );
         assert!(with(|answers| answers.closes = "tomorrow".into()).starts_with("Uploads close:"));
         assert!(
@@ -373,7 +374,7 @@ mod tests {
         assert!(with(|answers| answers.team_size = "0".into()).starts_with("Team size:"));
         assert!(with(|answers| answers.sign_up = "maybe".into()).starts_with("Sign-up:"));
         assert!(with(|answers| answers.matches = "-1".into()).starts_with("Rated matches:"));
-        assert!(answers().put("site = 3\ngame = 'g'\n").unwrap_err().contains("is no section"));
+        assert!(answers().put("site = 3\ngame = 'g'\n").unwrap_err().contains("is not a section"));
     }
 
     #[test]
@@ -385,7 +386,7 @@ mod tests {
         let settings = read("closes = 2026-12-05T18:00:00+01:00").expect("with an offset");
         assert_eq!((settings.closes, settings.title.as_str()), (Some(Time(1_796_490_000_000)), "folder"));
         assert_eq!(settings.sign_up, None, "nobody signs up before the organiser says who");
-        assert!(read("closes = 2026-12-05").unwrap_err().contains("is no date with a time"));
+        assert!(read("closes = 2026-12-05").unwrap_err().contains("is not a date with a time"));
         assert!(read("time_zone = 'Vienna'").unwrap_err().contains("time_zone"));
         assert!(read("team_size = 21").unwrap_err().contains("1 to 20"));
         assert!(read("sign_up = 'all'").unwrap_err().contains("unknown variant"));

@@ -25,7 +25,7 @@ const GREETING: Duration = Duration::from_secs(10);
 const SPEAKS_TLS: u8 = 0x16;
 /// The answer to anything else.
 const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n\
-    This contest is reached encrypted: its address begins with https://\n";
+    This contest uses encryption: its address begins with https://\n";
 
 /// Certificate and key of the site.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl Read {
         let chain = chain.and_then(|found| found.collect::<Result<Vec<_>, _>>());
         let chain = chain.map_err(|error| failed(certificate, &error))?;
         let Some(first) = chain.first() else {
-            let why = "there is no certificate in it; it begins with -----BEGIN CERTIFICATE-----";
+            let why = "there is no certificate in it; one begins with -----BEGIN CERTIFICATE-----";
             return Err(failed(certificate, &why));
         };
         let digits: Vec<String> = Sha256::digest(first).iter().map(|byte| format!("{byte:02X}")).collect();
@@ -173,7 +173,7 @@ impl Read {
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .and_then(|config| config.with_no_client_auth().with_single_cert(chain, private));
-        let unfit = |error| failed(key, &format!("it does not go with the certificate: {error}"));
+        let unfit = |error| failed(key, &format!("it does not match the certificate: {error}"));
         let mut config = config.map_err(unfit)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self { config: Arc::new(config), fingerprint: digits.join(":"), name })
@@ -203,7 +203,7 @@ mod tests {
         let key = &key[key.find("-----BEGIN PRIVATE").expect("a key")..];
         fs::write(folder.path().join("key.pem"), key).expect("written");
         let wrong = Tls::given(&file, &folder.path().join("key.pem")).expect_err("another key");
-        assert!(wrong.contains("key.pem") && wrong.contains("does not go with"), "{wrong}");
+        assert!(wrong.contains("key.pem") && wrong.contains("does not match"), "{wrong}");
         fs::write(folder.path().join("key.pem"), "no key").expect("written");
         assert!(
             Tls::given(&folder.path().join("key.pem"), &file).expect_err("no PEM").contains("no certificate")

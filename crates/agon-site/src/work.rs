@@ -90,7 +90,7 @@ fn admitted(ask: &Ask, run: &str) -> Result<WorkerId, Problem> {
     if worker.run.as_deref() == Some(run) {
         return Ok(worker.id);
     }
-    let text = "This process has not introduced itself, or another one did after it with the same token: each machine has a token \
+    let text = "This process has not registered, or another one has since done so with the same token: each machine needs a token \
                 of its own.";
     Err(Problem::new(StatusCode::CONFLICT, "Not admitted", text))
 }
@@ -103,7 +103,7 @@ fn same_program(ask: &Ask, theirs: &str) -> Result<(), Problem> {
     }
     let theirs: String = theirs.chars().filter(|sign| !sign.is_control()).take(60).collect();
     let text = format!(
-        "This contest wants {own}, and the worker is {theirs}. {}/get says where that one comes from.",
+        "This contest needs {own}, and the worker is {theirs}. {}/get says where to get the right one.",
         ask.address
     );
     Err(Problem::new(StatusCode::CONFLICT, "Another agon is wanted", text))

@@ -155,7 +155,7 @@ fn what_changed_is_refused_and_named() {
         err(&output)
     };
     let text = refused(&base);
-    assert!(text.contains("x.jsonl is there already: add --resume"), "{text}");
+    assert!(text.contains("x.jsonl already exists: add --resume"), "{text}");
     let resumed = [&base[..], &["--resume"]].concat();
     let with = |from: &str, to: &'static str| -> Vec<String> {
         resumed.iter().map(|word| if *word == from { to.to_owned() } else { (*word).to_owned() }).collect()
@@ -212,7 +212,7 @@ fn wrong_usage_is_told_before_the_first_match() {
     let text = refused(&["tournament", "c.toml", "--seed", "2"]);
     assert!(text.contains("--seed beside c.toml"), "{text}");
     let text = refused(&["rate", "c.toml"]);
-    assert!(text.contains("c.toml is no journal of agon"), "{text}");
+    assert!(text.contains("c.toml is not a journal of agon"), "{text}");
     let text = refused(&["rate", "nothing.jsonl"]);
     assert!(text.contains("nothing.jsonl"), "{text}");
     let many = agon(folder.path(), &["play", "cultist-wars", "builtin:greedy", "builtin:random", "-n", "50"]);

@@ -240,7 +240,7 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         }
         zip.finish().expect("written");
         let error = restore(&bad, &out.path().join("to")).await.expect_err("it leads out");
-        assert!(error.to_string().contains("is no file of a contest"), "{error}");
+        assert!(error.to_string().contains("is not a file of a contest"), "{error}");
         assert!(!out.path().join("escaped").exists() && !out.path().join("to").exists());
         // An entry that unpacks to more than the largest object is not read into memory.
         let bad = out.path().join("large");

@@ -50,7 +50,7 @@ pub async fn challenge(ask: Ask, Sent(asked): Sent<Challenge>) -> Result<Json<As
         }
     };
     let seed = asked.seed.as_deref().map(str::parse::<i64>).transpose();
-    let seed = seed.map_err(|_| Problem::wrong("`seed` is a whole number of 64 bits, as a text."))?;
+    let seed = seed.map_err(|_| Problem::wrong("`seed` is a whole number of 64 bits, as a string."))?;
     let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
     let wish = wish(team, Own::Version(own), against, (asked.map, seed, asked.seat))?;
     plan(&ask, wish).await
@@ -97,13 +97,13 @@ async fn plan(ask: &Ask, wish: Wish) -> Result<Json<Asked>, Problem> {
         acts::Asked::NotThere => Err(Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "That version cannot play",
-            "One meets a version that is live, or one of one's own that has passed its check.",
+            "The opponent must be live, or a version of your own that has passed its check.",
         )),
     }
 }
 
 fn too_many(ask: &Ask, until: Time) -> Problem {
-    let what = "The team has asked for all the drafts and challenges it may for now.";
+    let what = "The team has used up its drafts and challenges for now.";
     Problem::too_much(what, (until.0 - ask.now.0) / 1000 + 1)
 }
 
@@ -116,7 +116,7 @@ async fn against(ask: &Ask, name: Option<&str>, version: Option<i64>) -> Result<
     let Some(name) = name else {
         let own = ask.person().and_then(|person| person.team);
         return next_above(&shown, own)
-            .ok_or_else(|| Problem::wrong("Nobody else is on the ladder yet: there is nobody to meet."));
+            .ok_or_else(|| Problem::wrong("Nobody else is on the ladder yet, so there is no opponent."));
     };
     let wanted = likeness(name);
     let found = shown.teams.values().find(|team| likeness(&team.name) == wanted);

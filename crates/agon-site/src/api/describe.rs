@@ -38,9 +38,9 @@ pub fn description() -> Value {
         "info": {
             "title": "Agon: a contest",
             "version": "1",
-            "description": "The acts of a contest for programs. Within version 1 names stay and keep their meaning; fields may be added, \
-                so skip those that you do not know. Moments are milliseconds since 1970 (UTC); seats, maps and steps count from 1; \
-                seeds are texts. An account may ask 600 times a minute.",
+            "description": "A contest's API for programs. Within version 1 names stay and keep their meaning; fields may be added, \
+                so ignore those that you do not know. Times are milliseconds since 1970 (UTC); seats, maps and steps count from 1; \
+                seeds are strings. An account may send 600 requests a minute.",
         },
         "paths": paths,
         "components": {
@@ -48,7 +48,7 @@ pub fn description() -> Value {
             "securitySchemes": { "token": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "A token that somebody made on the page `/account` of the contest.",
+                "description": "A token made on the page `/account` of the contest.",
             } },
         },
     })

@@ -17,7 +17,7 @@ pub async fn list(ask: Ask, Of(asked): Of<MatchQuery>) -> Result<Json<Matches>, 
     let about_somebody = asked.team.is_some() || asked.version.is_some();
     if (asked.ended.is_some() || asked.faults) && !about_somebody {
         return Err(Problem::wrong(
-            "`ended` and `faults` are for a team or a version: add `team` or `version`.",
+            "`ended` and `faults` need a team or a version: add `team` or `version`.",
         ));
     }
     if asked.map == Some(0) {

@@ -99,70 +99,67 @@ pub const ACTS: &[Act] = &[
     // What everybody may see.
     act::<Contest>(
         get("/api/v1/contest", Verb::See, Of::Contest, || asked_for(about::contest)),
-        "What is played, and under which conditions.",
+        "What is played, and under what conditions.",
     ),
     act::<Ladder>(
         get("/api/v1/ladder", Verb::See, Of::Contest, || asked_for(about::ladder)),
-        "The ladder as it was made last.",
+        "The latest ladder.",
     ),
     act::<Matches>(
         get("/api/v1/matches", Verb::See, Of::Contest, || asked_for(matches::list)),
-        "Matches, the newest first, by pages of 50: those of the ladder, and with a token all of one's own team.",
+        "Matches, newest first, in pages of 50: those of the ladder, and with a token all of your own team.",
     )
     .query::<MatchQuery>(),
-    act::<Match>(
-        get("/api/v1/matches/{id}", Verb::See, Of::Contest, || asked_for(matches::one)),
-        "A match.",
-    ),
+    act::<Match>(get("/api/v1/matches/{id}", Verb::See, Of::Contest, || asked_for(matches::one)), "A match."),
     act::<()>(
         get("/api/v1/matches/{id}/replay", Verb::See, Of::Contest, || asked_for(matches::replay)),
-        "The replay of a match, without what belongs to single seats.",
+        "The replay of a match, without what is private to a seat.",
     )
     .gives(Gives::Replay),
     // One's own.
     act::<Me>(
         get("/api/v1/me", Verb::Own, Of::Contest, || asked_for(about::me)),
-        "Whom the token belongs to, and what the team may still do.",
+        "Who the token belongs to, and what the team may still do.",
     ),
     act::<Own>(
         get("/api/v1/matches/{id}/own", Verb::Own, Of::Contest, || asked_for(matches::own)),
-        "What of a match belongs to one's own team: what its programs wrote and did wrong.",
+        "What is private to your team in a match: what its programs wrote and did wrong.",
     ),
     act::<Versions>(
         get("/api/v1/versions", Verb::Own, Of::Contest, || asked_for(versions::list)),
-        "The versions of one's own team, the newest first.",
+        "The versions of your team, newest first.",
     ),
     act::<Version>(
         get("/api/v1/versions/{id}", Verb::Look, Of::Version, || asked_for(versions::one)),
-        "A version: where it is, why it failed, how it does.",
+        "A version: where it is, why it failed, how it is doing.",
     ),
     act::<BuildLog>(
         get("/api/v1/versions/{id}/log", Verb::Look, Of::Version, || asked_for(versions::log)),
-        "What the build of a version said.",
+        "What the build of a version printed.",
     ),
     act::<Version>(
         post("/api/v1/versions/{id}/live", Verb::Act, Of::Version, || sent(versions::live)),
-        "Goes back to a version that stood for the team before.",
+        "Goes back to a version that stood for the team earlier.",
     ),
     act::<Uploaded>(
         post("/api/v1/upload", Verb::Own, Of::Contest, || sent(versions::upload)).uploads(),
-        "Hands a bot in: an archive or a single file, as the body of the request, of 20 MiB at most.",
+        "Hands a bot in: an archive or a single file as the body of the request, at most 20 MiB.",
     )
     .query::<UploadQuery>()
     .takes_file(),
     act::<Asked>(
         post("/api/v1/draft", Verb::Own, Of::Contest, || sent(asked::draft)).uploads(),
-        "Tries a bot out in one match that is not rated. No version is made.",
+        "Tries a bot out in one unrated match. No version is made.",
     )
     .query::<DraftQuery>()
     .takes_file(),
     act::<Asked>(
         post("/api/v1/challenge", Verb::Act, Of::OwnTeam, || sent(asked::challenge)),
-        "Lets a version of one's own play one match that is not rated.",
+        "Plays one unrated match with a version of your own.",
     )
     .sends::<Challenge>(),
     act::<Asked>(
         get("/api/v1/asked/{id}", Verb::Own, Of::Contest, || asked_for(asked::one)),
-        "A match that one's own team asked for: how it goes, how it ended, or why it came to nothing.",
+        "A match that your team asked for: how it is going, how it ended, or why it came to nothing.",
     ),
 ];

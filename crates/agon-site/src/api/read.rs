@@ -43,7 +43,7 @@ pub async fn file(body: Body, most: u64) -> Result<Vec<u8>, Problem> {
     while let Some(piece) = body.next().await {
         let piece = piece.map_err(|_| cut_off())?;
         if bytes.len() as u64 + piece.len() as u64 > most {
-            let text = format!("It is larger than {} KiB. Nothing was done.", most >> 10);
+            let text = format!("The request is larger than {} KiB. Nothing was done.", most >> 10);
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
         }
         bytes.extend_from_slice(&piece);
@@ -58,6 +58,6 @@ pub fn wrong(why: &str) -> Problem {
     Problem::new(
         StatusCode::UNPROCESSABLE_ENTITY,
         "That cannot be read",
-        format!("{why}. /api/v1/openapi.json says what is asked for here."),
+        format!("{why}. /api/v1/openapi.json says what is expected here."),
     )
 }

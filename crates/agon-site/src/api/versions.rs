@@ -62,7 +62,8 @@ pub async fn log(ask: Ask) -> Result<Json<BuildLog>, Problem> {
 pub async fn live(ask: Ask) -> Result<Json<Version>, Problem> {
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
-        let text = "Only a version that has been live before can be gone back to, and this one is live now or never was.";
+        let text =
+            "You can only go back to a version that has been live before; this one is live now or never was.";
         return Err(Problem::new(StatusCode::CONFLICT, "Nothing to go back to", text));
     }
     one(ask).await
@@ -102,17 +103,17 @@ pub async fn upload(ask: Ask, Of(asked): Of<UploadQuery>, body: Body) -> Result<
         Done::Back(id, _) => (UploadedWord::Back, id),
         Done::Refused(cause) => return Err(unfit(cause)),
         Done::Added(Added::TooMany(Some(at))) => {
-            let what = "The team has handed in all it may for now.";
+            let what = "The team has used up its uploads for now.";
             return Err(Problem::too_much(what, (at.0 - ask.now.0) / 1000 + 1));
         }
         Done::Added(Added::TooMany(None)) => {
             return Err(Problem::wrong(
-                "The team's versions take all the room they may. Ask the organiser for more.",
+                "The team's versions take up all the space they may. Ask the organiser for more.",
             ));
         }
         Done::Added(Added::Taken(other)) => {
             return Err(Problem::wrong(format!(
-                "The team's name looks like `{other}`, which is another one."
+                "The team's name looks like `{other}`, which is another team."
             )));
         }
     };

@@ -93,7 +93,7 @@ async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
             }
             form.card.form method="post" action="/account/delete" {
                 h2 { "Delete the account" }
-                p { "Your name goes everywhere, and you become a number. If nobody else is in your team, its bot leaves the ladder, its uploads are removed, and the matches it played stay in the log. This cannot be undone." }
+                p { "Your name is removed everywhere, and a number stands in its place. If nobody else is in your team, its bot leaves the ladder and its uploads are removed; the matches it played stay in the log. This cannot be undone." }
                 (token(ask))
                 input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Your password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
@@ -140,18 +140,18 @@ pub async fn make_token(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, 
     };
     if ask.site.store().act(act).await?.is_none() {
         return Ok(again(
-            account(&ask, Some("You have 30 tokens, which is all one may have: end one that is not used."))
+            account(&ask, Some("You have 30 tokens, the most allowed: end one that you no longer use."))
                 .await?,
         ));
     }
     let content = html! {
         p { code.secret { (secret) } }
-        p { "It is shown this once: keep it where only you can read it. It is good for 90 days, and you can end it at any time." }
+        p { "It is shown only once: keep it where only you can read it. It is valid for 90 days, and you can end it at any time." }
         p { "In a terminal, which asks for it:" }
         pre { "agon login " (ask.address) }
         p { a.button href="/account" { "Back to the account" } }
     };
-    let lead = "Whoever has it acts in your name.";
+    let lead = "Anyone who has it can act in your name.";
     Ok(frame::page(&ask, Here::Elsewhere, &format!("The token for {name}"), lead, content).into_response())
 }
 
@@ -233,7 +233,7 @@ async fn reset_for(ask: &Ask, link: &str) -> Result<Account, Problem> {
     }
     let text =
         "It was used before, is older than a day, or a newer one was made. Ask an organiser for another one.";
-    Err(Problem::new(StatusCode::GONE, "This link is good no more", text).then("Sign in", "/sign-in"))
+    Err(Problem::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in"))
 }
 
 fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Markup {
@@ -251,7 +251,7 @@ fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Mark
         ask,
         Here::Elsewhere,
         &format!("A new password for {}", known.name),
-        "The link is good once.",
+        "The link works once.",
         content,
     )
 }
@@ -260,7 +260,7 @@ fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Mark
 pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     if let Err(until) = ask.site.limits.guess(ask.from, ask.now) {
         return Err(Problem::too_much(
-            "Too many tries came from this network.",
+            "Too many attempts came from this network.",
             (until.0 - ask.now.0) / 1000,
         ));
     }
@@ -304,17 +304,17 @@ async fn team_page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
                     form.card.form method="post" action="/team/join" {
                         h2 { "Join one" }
                         (token(ask))
-                        (field("Its code", "A member sees it on this page: K7PQM-3XWDA, for instance.", html! { input name="code" required autocomplete="off" spellcheck="false"; }))
+                        (field("Its code", "Members see it on this page, for example K7PQM-3XWDA.", html! { input name="code" required autocomplete="off" spellcheck="false"; }))
                         button { "Join" }
                     }
                 }
             }
         };
         let lead = match most {
-            1 => "Everybody plays alone here. Who hands in without a team gets one of their own name."
+            1 => "Everyone plays alone here. If you hand in without a team, one is made with your name."
                 .to_owned(),
             _ => format!(
-                "Up to {most} people play together. Who hands in without a team gets one of their own name."
+                "Up to {most} people play together. If you hand in without a team, one is made with your name."
             ),
         };
         return Ok(frame::page(ask, Here::Home, "You play for no team yet", &lead, content));
@@ -330,10 +330,10 @@ async fn team_page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
             section.card {
                 header { h2 { "Code" } }
                 div.in {
-                    @if most == 1 { p { "Everybody plays alone here." } }
+                    @if most == 1 { p { "Everyone plays alone here." } }
                     @else {
                         @if let Some(code) = &team.code { p { code.secret { (code) } } }
-                        p { @if has_room { "Whoever has it can join." } @else { "The team is full: it lets nobody in." } " A new code makes this one worthless." }
+                        p { @if has_room { "Anyone who has it can join." } @else { "The team is full, so nobody can join." } " A new code makes this one invalid." }
                         (act(ask, "/team/code", "", html! { "Make a new code" }))
                     }
                 }
@@ -348,7 +348,7 @@ async fn team_page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
         ask,
         Here::Home,
         &team.name,
-        "All members can hand in, go back to earlier versions, and see everything of the team.",
+        "All members can hand in, go back to earlier versions, and see everything that belongs to the team.",
         content,
     ))
 }
@@ -364,7 +364,7 @@ pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
     match ask.site.store().act(act).await? {
         Made::New(_) | Made::Member(_) => Ok(Redirect::to("/team").into_response()),
         Made::Taken(other) => {
-            let why = format!("The name looks like `{other}`, which is there already: take another one.");
+            let why = format!("The name looks like `{other}`, which already exists: choose another one.");
             Ok(again(team_page(&ask, Some(&why)).await?))
         }
     }
@@ -381,9 +381,9 @@ pub async fn join_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
     let why = match ask.site.store().act(act).await? {
         Joined::In(_) | Joined::Member(_) => return Ok(Redirect::to("/team").into_response()),
         Joined::Unknown => {
-            "No team has this code. A member sees the present one on the team's page.".to_owned()
+            "No team has this code. Members see the current one on the team's page.".to_owned()
         }
-        Joined::Full(name) => format!("{name} has all the {most} members that a team may have."),
+        Joined::Full(name) => format!("{name} already has {most} members, the most a team may have."),
     };
     Ok(again(team_page(&ask, Some(&why)).await?))
 }
@@ -395,7 +395,7 @@ pub async fn leave_team(ask: Ask) -> Result<Response, Problem> {
     match ask.site.store().act(act).await? {
         Left::Gone | Left::Nowhere => Ok(Redirect::to("/team").into_response()),
         Left::Last => {
-            let why = "You are the last one, and the team has handed something in: its bot has to belong to somebody. Deleting your account takes it off the ladder.";
+            let why = "You are the last member, and the team has handed something in: its bot has to belong to somebody. Deleting your account takes it off the ladder.";
             Ok(again(team_page(&ask, Some(why)).await?))
         }
     }

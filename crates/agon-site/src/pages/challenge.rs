@@ -55,7 +55,7 @@ impl Wanted {
     fn wish(&self, entrant: EntrantId, own: Own) -> Result<Wish, String> {
         let number = |text: &str, what: &str, usual: i64| match text.trim() {
             "" => Ok(usual),
-            text => text.parse::<i64>().map_err(|_| format!("The {what} is a whole number, or nothing.")),
+            text => text.parse::<i64>().map_err(|_| format!("The {what} must be a whole number, or empty.")),
         };
         let against = self.against.parse().map(VersionId).map_err(|_| "Choose an opponent.".to_owned())?;
         let seat = number(&self.seat, "seat", 1)?;
@@ -75,7 +75,7 @@ fn room(ask: &Ask, quota: Option<&Quota>) -> (String, bool) {
     match used.until {
         Some(until) => {
             let text = format!(
-                "The team has asked for {} matches this hour, which is all it may. The next can come {}.",
+                "The team has asked for {} matches this hour, the most it may. It can ask again {}.",
                 used.used,
                 upload::until(ask, until)
             );
@@ -109,7 +109,7 @@ fn choices(ask: &Ask, shown: &Shown, wanted: &Wanted) -> Markup {
     let seats = ask.site.server.policy().seats;
     let chosen = |id: VersionId| wanted.against == id.to_string();
     html! {
-        (field("Against", "Any bot that is live, or an old version of your own.", html! {
+        (field("Against", "Any live bot, or an old version of your own.", html! {
             select name="against" required {
                 optgroup label="Live" { @for version in live.take(OFFERED) {
                     option value=(version.id) selected[chosen(version.id)] { (version.entrant) @if !version.boss { " v" (version.n) } }
@@ -146,7 +146,8 @@ async fn page(ask: &Ask, wanted: &Wanted, why: Option<&str>) -> Result<Markup, P
     let own: Vec<_> = own.iter().map(|own| &own.version).filter(|own| own.state.can_play()).collect();
     if own.is_empty() {
         let content = html! { p.row { a.button.main href="/draft" { "Try a draft" } a.button href="/upload" { "Hand a version in" } } };
-        let lead = "A challenge is played with a version that has passed its check. A draft needs none: it plays as it is.";
+        let lead =
+            "A challenge needs a version that has passed its check. A draft needs none: it plays as it is.";
         return Ok(frame::page(ask, Here::Home, "You have no version that plays yet", lead, content));
     }
     let (room, is_room) = room(ask, quota(ask).await?.as_ref());
@@ -161,9 +162,9 @@ async fn page(ask: &Ask, wanted: &Wanted, why: Option<&str>) -> Result<Markup, P
             p.faint { (room) }
             button.main disabled[!is_room] { "Challenge" }
         }
-        p { "Something that is no version yet? " a href="/draft" { "Try a draft" } "." }
+        p { "Not a version yet? " a href="/draft" { "Try a draft" } "." }
     };
-    let lead = "It is played within seconds, and changes no rating. You see what your program wrote; the other team sees the match as well.";
+    let lead = "It is played within seconds and changes no rating. You see what your program wrote; the other team sees the match too.";
     Ok(frame::page(ask, Here::Home, "Challenge a bot", lead, content))
 }
 
@@ -184,7 +185,7 @@ pub async fn challenge(ask: Ask, Form(wanted): Form<Wanted>) -> Result<Response,
 
 fn too_many(ask: &Ask, at: Time) -> String {
     let next = upload::until(ask, at);
-    format!("The team has asked for all the matches it may for now; the next can come {next}.")
+    format!("The team has used up its matches for now; it can ask again {next}.")
 }
 
 /// Asks for a match: where it will be, or why there is none.
@@ -193,9 +194,7 @@ async fn asked(ask: &Ask, wish: Wish) -> Result<Result<Response, (StatusCode, St
     Ok(match ask.site.server.ask(wish, ask.now).await {
         Ok(Asked::Planned(game)) => Ok(Redirect::to(&format!("/match/{game}")).into_response()),
         Ok(Asked::TooMany(at)) => Err((StatusCode::TOO_MANY_REQUESTS, too_many(ask, at))),
-        Ok(Asked::NotThere) => {
-            Err((unfit, "That version is not live any more: choose another one.".to_owned()))
-        }
+        Ok(Asked::NotThere) => Err((unfit, "That version is no longer live: choose another one.".to_owned())),
         Err(agon_server::ServerError::Wrong(why)) => Err((unfit, format!("That cannot be played: {why}."))),
         Err(error) => return Err(error.into()),
     })
@@ -237,7 +236,7 @@ async fn draft_page(
                 label.field {
                     span { (starter.strategy) }
                     textarea name="code" rows="22" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" { "\n" (code.or(begun.map(|(_, text)| *text)).unwrap_or_default()) }
-                    small { "It begins as the " (starter.language.title()) " starter, whose other files go with it. Another language begins anew." }
+                    small { "It starts as the " (starter.language.title()) " starter, whose other files are sent with it. Choosing another language starts afresh." }
                 }
             }
             (choices(ask, &shown, wanted))
@@ -250,7 +249,7 @@ async fn draft_page(
             button.main disabled[!is_room] { "Play it" }
         }
     };
-    let lead = "No version is made, nothing is rated, and nobody else sees it. The result is there within seconds, with what your program wrote.";
+    let lead = "No version is made, nothing is rated, and nobody else sees it. The result appears within seconds, with what your program wrote.";
     Ok(frame::page(ask, Here::Home, "Try a draft", lead, content))
 }
 

@@ -55,11 +55,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let (answer, lead) = match fetch.first() {
         Some(_) => (
             "Agon is one file",
-            "It needs nothing else, on any Linux of its kind of machine. Everything here can be done in the browser as well.",
+            "It needs nothing else on any Linux machine of its kind. Everything here can also be done in the browser.",
         ),
         None => (
             "This server hands out no program",
-            "The one that runs here was built for this machine alone. Ask the organiser, or build it from its source; everything here can be done in the browser as well.",
+            "The one running here was built for this machine only. Ask the organiser, or build it from source; everything here can also be done in the browser.",
         ),
     };
     let content = html! {
@@ -72,9 +72,9 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                         pre { (line) }
                     }
                     p.faint { code { "uname -m" } " says what kind of machine yours is; " code { "aarch64" } " is arm64." }
-                    p { "Connect it with this contest. The token is made on " a href="/account" { "your account's page" } "." }
+                    p { "Connect it to this contest. The token is made on " a href="/account" { "your account's page" } "." }
                     pre { "./agon login " (address) }
-                    p { "A bot to begin with, tried out here, and handed in:" }
+                    p { "Start with a bot, try it out here, and hand it in:" }
                     pre { "./agon new " (game) " python my-bot\ncd my-bot\n../agon try\n../agon submit" }
                 }
             }
@@ -96,14 +96,14 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                     td.faint { "the strategy is in " code { (starter.strategy) } }
                     td.number { a.button href=(format!("/get/starter-{}.tar.gz", starter.language.name())) { "Download" } }
                 } } } }
-                p.in { "Any other language does as well: " a href="/rules" { "the rules" } " say what a bot reads and writes." }
+                p.in { "Any other language works as well: " a href="/rules" { "the rules" } " say what a bot reads and writes." }
             }
             section.card {
                 header { h2 { "Windows and macOS" } }
                 div.in {
                     p { b { "Windows: " } "agon runs in WSL 2, the Linux that comes with Windows 10 and 11. In a terminal, once:" }
                     pre { "wsl --install" }
-                    p { "Then open Ubuntu from the menu, and go on there as on any Linux." }
+                    p { "Then open Ubuntu from the menu and continue there as on any Linux." }
                     p { b { "macOS, or nothing installed: " } "write the bot with a starter, hand it in on " a href="/upload" { "this site" } ", and try it out as a " a href="/draft" { "draft" } "." }
                 }
             }
@@ -144,7 +144,7 @@ fn packed(ask: &Ask, starter: &Starter) -> Result<Response, Problem> {
 
 /// Sends this many bytes of a file under a name, piece by piece: it may be large, and the line slow.
 pub async fn send(name: &str, path: PathBuf, bytes: u64) -> Result<Response, Problem> {
-    let room = ROOM.try_acquire().map_err(|_| Problem::too_much("Many download at this moment.", 20))?;
+    let room = ROOM.try_acquire().map_err(|_| Problem::too_much("Too many downloads are running.", 20))?;
     let (pieces, taken) = mpsc::channel::<std::io::Result<Bytes>>(2);
     tokio::task::spawn_blocking(move || {
         let _room = room;

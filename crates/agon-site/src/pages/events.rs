@@ -71,7 +71,7 @@ pub struct Seen {
 pub async fn events(ask: Ask, Query(seen): Query<Seen>, headers: HeaderMap) -> Result<Response, Problem> {
     let account = ask.person().map(|person| person.account);
     let Some(place) = ask.site.limits.stream(account, ask.from) else {
-        let mut problem = Problem::too_much("Enough pages of yours are live already.", AGAIN);
+        let mut problem = Problem::too_much("Too many of your pages are live already.", AGAIN);
         problem.status = StatusCode::SERVICE_UNAVAILABLE;
         return Err(problem);
     };

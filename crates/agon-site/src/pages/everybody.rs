@@ -73,13 +73,13 @@ async fn page(ask: &Ask, above: Markup, list: &str, why: &[String]) -> Result<Ma
             }
             (token(ask))
             (field("Names, or names and teams",
-                "One person a line: `Ada` or `Ada, Brute Forcers`, as a spreadsheet saves it (CSV). Everybody gets a link with which they set their password; it is good once and for 14 days.",
+                "One person per line: `Ada` or `Ada, Brute Forcers`, as a spreadsheet saves it (CSV). Everyone gets a link to set their password; it works once, within 14 days.",
                 html! { textarea name="list" rows="8" required spellcheck="false" placeholder="name,team" { (list) } }))
             button.main { (icon("people")) "Make the accounts" }
         }
     };
     let answer = words::many(count, "person has an account", "people have accounts");
-    let lead = "Who does not know the password any more gets a link from you.";
+    let lead = "If somebody has forgotten their password, you can make them a link.";
     Ok(frame::page(ask, Here::Organise, &answer, lead, content))
 }
 
@@ -98,7 +98,7 @@ pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     let link = html! {
         section.card { header { h2 { "A link for " (account.name) } } div.in {
             p { code.secret { (address) } }
-            p { "It sets a new password, is good once and for a day. Give it to nobody else: it is shown this once." }
+            p { "It sets a new password, and works once, within a day. Give it to nobody else: it is shown only once." }
             (frame::alone(&ask))
         } }
     };
@@ -154,9 +154,9 @@ fn handed_out(ask: &Ask, linked: &[Linked]) -> Markup {
     let text = String::from_utf8(csv.into_inner().unwrap_or_default()).unwrap_or_default();
     html! {
         section.card {
-            header { h2 { (words::many(linked.len() as i64, "account is made", "accounts are made")) } span.faint { "these links are shown this once" } }
+            header { h2 { (words::many(linked.len() as i64, "account is made", "accounts are made")) } span.faint { "these links are shown only once" } }
             div.in {
-                p { "Give each person theirs, and nobody else's. Who has lost it gets a new one below." }
+                p { "Give each person theirs, and nobody else's. Anyone who loses theirs can get a new one below." }
                 (frame::alone(ask))
                 textarea.mono readonly rows="10" aria-label="Names, teams and links as CSV" { (text) }
             }
@@ -210,7 +210,7 @@ fn read(list: &str) -> Result<Vec<Listed>, Vec<String>> {
         }
         if listed.len() == MOST_NEWCOMERS {
             wrong.push(format!(
-                "Line {line}: {MOST_NEWCOMERS} people at once are the most; send the rest after them."
+                "Line {line}: {MOST_NEWCOMERS} people at once is the limit; send the rest afterwards."
             ));
             break;
         }
@@ -238,20 +238,20 @@ fn bounded(mut wrong: Vec<String>) -> Vec<String> {
     if more > 0 {
         wrong.push(format!("And {more} more."));
     }
-    wrong.insert(0, "Nothing was done: mend these lines and send the list again.".to_owned());
+    wrong.insert(0, "Nothing was changed: fix these lines and send the list again.".to_owned());
     wrong
 }
 
 fn told(unfit: &Unfit, most: u8) -> String {
     match unfit {
-        Unfit::Taken(other) => format!("the name looks like `{other}`, which is there already."),
+        Unfit::Taken(other) => format!("the name looks like `{other}`, which already exists."),
         Unfit::TeamTaken(other) => {
             format!(
-                "the team's name looks like `{other}`, which is another one; write it the same way, or take another name."
+                "the team's name looks like `{other}`, which is another team; write it the same way, or choose another name."
             )
         }
         Unfit::TeamFull(team) => {
-            format!("`{team}` would have more than {most}; the team size stands in the settings.")
+            format!("`{team}` would have more than {most}; the team size is in the settings.")
         }
     }
 }
@@ -278,9 +278,9 @@ mod tests {
     fn each_wrong_line_is_named() {
         let wrong = read("Ann\n<script>\nBob,Team,and more\nCid,\"two\nlines\"\n").unwrap_err();
         assert_eq!(wrong.len(), 4, "{wrong:?}");
-        assert!(wrong[1].starts_with("Line 2: `<script>` is no name for an account"), "{wrong:?}");
+        assert!(wrong[1].starts_with("Line 2: `<script>` is not a name for an account"), "{wrong:?}");
         assert!(wrong[2].starts_with("Line 3: it has more"), "{wrong:?}");
-        assert!(wrong[3].starts_with("Line 4: `two\nlines` is no name for a team"), "{wrong:?}");
+        assert!(wrong[3].starts_with("Line 4: `two\nlines` is not a name for a team"), "{wrong:?}");
         assert_eq!(read(" \n\n").unwrap_err().last().map(String::as_str), Some("The list is empty."));
         let many: String = (0..=MOST_NEWCOMERS).map(|n| format!("p{n}\n")).collect();
         assert!(read(&many).unwrap_err()[1].starts_with("Line 501: 500 people at once"));

@@ -41,17 +41,17 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let answer = match (&making, made.first()) {
         (Some(_), _) => "An export is being made".to_owned(),
         (None, Some(last)) => format!("The last export is from {} ago", words::ago(last.began, ask.now)),
-        (None, None) => "Nothing was exported yet".to_owned(),
+        (None, None) => "Nothing has been exported yet".to_owned(),
     };
-    let lead = "One file with the sealed log, the replays and the table. Whoever has it checks all of that on a machine of their own; nothing private is in it.";
+    let lead = "One file with the sealed log, the replays and the table. Anyone who has it can check all of that on their own machine; nothing private is in it.";
     let list = html! {
         (wrong(failed.as_deref().map(|why| format!("The last one could not be made: {why}")).as_deref()))
         @if let Some(making) = &making {
             @let (done, of) = making.progress();
             p.note { (icon("clock")) span {
-                @if of == 0 { "The log is written." }
+                @if of == 0 { "The log is being written." }
                 @else { (words::count(done)) " of " (words::many(of, "replay is", "replays are")) " in it." }
-                " It goes on when you leave this page."
+                " It continues if you leave this page."
             } }
         }
         section.card {
@@ -75,10 +75,10 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                 @if paused {
                     label.check {
                         input type="checkbox" name="reveal" value="yes";
-                        span { "With the secret of the seeds, for when the contest is over: the seeds of all matches to come are known then as well" }
+                        span { "With the secret of the seeds, for when the contest is over: it also reveals the seeds of all future matches" }
                     }
                 } @else {
-                    p.faint { "The secret of the seeds is not in it: it would tell the seeds of matches to come. When the contest is over and paused, it can be published here." }
+                    p.faint { "The secret of the seeds is not in it: it would reveal the seeds of future matches. When the contest is over and paused, it can be published here." }
                 }
                 button.main { "Export the contest" }
             }
@@ -93,7 +93,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 pub async fn begin(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let actor = ask.whoever()?.name.clone();
     if !exports::begin(&ask.site, typed.reveal == "yes", actor, ask.now) {
-        let text = "Another export is being made: it is there in a moment.";
+        let text = "Another export is being made: it will be ready in a moment.";
         return Err(Problem::wrong(text).then("Exports", BACK));
     }
     Ok(Redirect::to(BACK))

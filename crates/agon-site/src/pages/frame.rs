@@ -63,7 +63,7 @@ pub fn with_heading(ask: &Ask, here: Here, title: &str, heading: Markup, content
                 div.who {
                     @if let Some(told) = deadline(ask) { span.deadline { (icon("flag")) (told) } }
                     // Shown by the script, on pages with live parts.
-                    button.live #live type="button" hidden aria-pressed="true" title="Whether this page is kept fresh" { "Live" }
+                    button.live #live type="button" hidden aria-pressed="true" title="Whether this page updates itself" { "Live" }
                     @match person {
                         Some(person) => a href="/account" { (person.name) @if person.organiser { ", organiser" } },
                         None => { a href="/sign-in" { "Sign in" } }
@@ -169,7 +169,7 @@ pub fn alone(ask: &Ask) -> Markup {
     html! {
         @if matches!(ask.site.way, Way::Loopback) {
             p.note { (icon("warn")) span {
-                "This address leads to this machine and is of no use on another one: end " code { "agon serve" } " and start it again with "
+                "This address works only on this machine: stop " code { "agon serve" } " and start it again with "
                 code { "--lan" } " first, or as " code { "agon docs contest" } " says."
             } }
         }
@@ -180,7 +180,7 @@ pub fn alone(ask: &Ask) -> Markup {
 pub fn unencrypted(ask: &Ask) -> Markup {
     html! {
         @if matches!(ask.site.way, Way::Lan) {
-            p.note { (icon("warn")) "Passwords travel readable on this network: take one that you use nowhere else." }
+            p.note { (icon("warn")) "Passwords cross this network unencrypted: choose one that you use nowhere else." }
         }
     }
 }

@@ -46,7 +46,7 @@ fn of_all(ask: &Ask, shown: &Shown) -> Markup {
         }
         section.card {
             header { h2 { "Who is ahead" } a href="/ladder" { "Whole ladder" } }
-            @if top.is_empty() { p.empty { "No bot stands on the ladder yet: the first that passes its check match does." } }
+            @if top.is_empty() { p.empty { "No bot is on the ladder yet: the first to pass its check match will be." } }
             @else { (ladder::table(ask, shown, &top)) }
         }
     };
@@ -57,8 +57,9 @@ fn without_team(ask: &Ask, shown: &Shown) -> Markup {
     let (alone, is_over) = (ask.settings.team_size == 1, ask.settings.is_over(ask.now));
     let lead = match ask.settings.closed(ask.now).filter(|_| is_over) {
         Some(closed) => format!("{closed} A draft still plays against it."),
-        None if alone => "Hand a bot in: a team of your name is made for it by itself.".to_owned(),
-        None => "Make a team, or join one with its code. Who hands in without one plays alone, under their own name.".to_owned(),
+        None if alone => "Hand a bot in: a team with your name is made automatically.".to_owned(),
+        None => "Make a team, or join one with its code. Without one you play alone, under your own name."
+            .to_owned(),
     };
     let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();
     let content = html! {
@@ -153,7 +154,7 @@ async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Pro
 fn nothing_played(versions: &[&Version]) -> String {
     match versions.last() {
         None => "No matches yet: they begin when you hand a bot in.".to_owned(),
-        Some(last) => format!("No matches yet. v{} comes to its check match next.", last.n),
+        Some(last) => format!("No matches yet. v{} plays its check match next.", last.n),
     }
 }
 
@@ -166,11 +167,11 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
             }
             None => (
                 format!("{} has no bot yet", team.name),
-                "Hand one in: it plays a check match, and then stands on the ladder.".to_owned(),
+                "Hand one in: it plays a check match, then joins the ladder.".to_owned(),
             ),
             Some(last) if last.state == VersionState::Failed => (
                 format!("v{} cannot play", last.n),
-                "Nothing of yours is on the ladder yet. Its page says what happened and what to change."
+                "You have nothing on the ladder yet. Its page says what happened and what to change."
                     .to_owned(),
             ),
             Some(last) => {
@@ -179,7 +180,7 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
                     VersionState::Building => "is being built",
                     _ => "is in its check match",
                 };
-                (format!("v{} {doing}", last.n), "When it passes it stands on the ladder.".to_owned())
+                (format!("v{} {doing}", last.n), "When it passes, it joins the ladder.".to_owned())
             }
         };
     };
@@ -198,7 +199,7 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
     };
     let lead = match (places, line.placing) {
         (Some(places), None) if places.0 < places.1 => {
-            format!("The place is as wide as {} rated matches leave it.{owed}", words::count(matches as i64))
+            format!("{} rated matches narrow the place down to this.{owed}", words::count(matches as i64))
         }
         (_, Some(n)) if n != line.n => format!(
             "v{n} is live and is being placed: until it has 20 rated matches the board shows v{}.",
@@ -207,7 +208,7 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
         (None, _) => {
             format!("It has {} of the 20 rated matches that a place needs.", words::count(matches as i64))
         }
-        _ => format!("{} rated matches say so.{owed}", words::count(matches as i64)),
+        _ => format!("Based on {} rated matches.{owed}", words::count(matches as i64)),
     };
     (answer, lead)
 }
@@ -224,9 +225,9 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -
     {
         let (title, text) = match waits.state {
             VersionState::Trial => {
-                ("is measured against the version before", "It takes its place when it is better.")
+                ("is measured against the version before", "It takes that one's place if it is better.")
             }
-            _ => ("is being made ready", "Its page says how the build and the check match go, as they go."),
+            _ => ("is being made ready", "Its page shows the build and the check match as they happen."),
         };
         items.push(item(
             "clock",
@@ -239,8 +240,8 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -
     if let Some(failed) = newest.filter(|version| version.state == VersionState::Failed) {
         let still = versions.iter().find(|version| version.state == VersionState::Live);
         let still = still.map_or_else(
-            || "Nothing of yours plays.".to_owned(),
-            |live| format!("v{} goes on playing.", live.n),
+            || "You have nothing playing.".to_owned(),
+            |live| format!("v{} keeps playing.", live.n),
         );
         items.push(item(
             "warn",
@@ -278,7 +279,7 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -
         ));
     }
     if is_over && items.is_empty() {
-        let text = "Nothing more is handed in; what stands on the ladder goes on playing.".to_owned();
+        let text = "Uploads are closed; what is on the ladder goes on playing.".to_owned();
         items.push(item(
             "play",
             "Nothing is left to do".to_owned(),

@@ -46,7 +46,7 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
     let here = &found[from.min(found.len())..(from + PAGE).min(found.len())];
     let rows = html! {
         @if here.is_empty() {
-            p.empty { "No bot is called like that." }
+            p.empty { "No bot has a name like that." }
         } @else {
             (table(&ask, &shown, here))
         }
@@ -61,7 +61,7 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
         (frame::live("rows", "board acts", 10, rows))
         (pages(from, found.len()))
         p.faint.foot {
-            "Place: before it stands who is better with 95 %, behind it who is worse with 95 %. Rating: in Elo, half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone. "
+            "Place: bots ahead of it are better at 95 %, bots behind it are worse at 95 %. Rating: in Elo, with half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone. "
             a href="/rulings" { "Rulings" }
         }
     };
@@ -73,8 +73,8 @@ fn answer(lines: &[Line], bosses_only: bool, is_over: bool) -> (String, String) 
     let placed: Vec<&Line> = lines.iter().filter(|line| line.rank.is_some()).collect();
     let Some(first) = placed.first() else {
         let lead = match lines.len() {
-            0 => "No bot has passed its check match. The first one that does stands here.",
-            _ => "Every bot plays 20 rated matches before it has a place; that takes some minutes.",
+            0 => "No bot has passed its check match yet. The first one that does appears here.",
+            _ => "Every bot plays 20 rated matches before it has a place; that takes a few minutes.",
         };
         return ("Nobody is placed yet".to_owned(), lead.to_owned());
     };
@@ -82,7 +82,7 @@ fn answer(lines: &[Line], bosses_only: bool, is_over: bool) -> (String, String) 
     let mut said = Vec::new();
     if let (Some(next), Some(share)) = (placed.get(1), above(first)) {
         said.push(format!(
-            "It is better than {} with {}.",
+            "It is {1} sure to be better than {0}.",
             next.entrant,
             words::percent(share).replace("> ", "more than ")
         ));
@@ -103,9 +103,9 @@ fn answer(lines: &[Line], bosses_only: bool, is_over: bool) -> (String, String) 
 pub fn best(head: &Head) -> String {
     let (these, order) = (words::percent(head.these), words::percent(head.order));
     match head.bots {
-        1 => format!("That the first is the best is certain to {these}."),
+        1 => format!("The first is the best with {these} certainty."),
         bots => {
-            format!("That these are the best {bots} is certain to {these}, and in this order to {order}.")
+            format!("These are the best {bots} with {these} certainty, and in this order with {order}.")
         }
     }
 }
@@ -290,7 +290,7 @@ mod tests {
         let (said, lead) = answer(&lines, false, false);
         assert_eq!(
             (said.as_str(), lead.as_str()),
-            ("Kestrel leads", "It is better than Tidal with 93 %. Places 2 to 4 are open.")
+            ("Kestrel leads", "It is 93 % sure to be better than Tidal. Places 2 to 4 are open.")
         );
         assert_eq!(answer(&[line("New", None, None)], false, false).0, "Nobody is placed yet");
         assert!(answer(&[], true, false).1.contains("No bot has passed"));

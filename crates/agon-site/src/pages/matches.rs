@@ -39,9 +39,12 @@ pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Proble
         (None, None) => format!("{} so far", words::many(counts.valid, "match", "matches")),
     };
     let now = match counts.leased {
-        0 => "None is played right now.".to_owned(),
+        0 => "None are being played right now.".to_owned(),
         playing => {
-            format!("{} right now; the newest stand first.", words::many(playing, "is played", "are played"))
+            format!(
+                "{} right now; the newest come first.",
+                words::many(playing, "is being played", "are being played")
+            )
         }
     };
     let content = html! {
@@ -86,7 +89,7 @@ pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Proble
         }
         section.card {
             @if found.is_empty() {
-                p.empty { "No match is like that yet. " @if asked.before.is_some() || asked.team.is_some() { a href="/matches" { "See all" } } }
+                p.empty { "No matches like that yet. " @if asked.before.is_some() || asked.team.is_some() { a href="/matches" { "See all" } } }
             } @else {
                 (table(&ask, &found, team.map(|team| team.id)))
             }
@@ -248,11 +251,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         ),
         _ if unfit => "A bot in it could not be built or started. It counts for nobody.".to_owned(),
         _ if played.state == MatchState::Dead => {
-            "It was given up, and counts for nobody. Where nothing else is said below, that is ours."
+            "It was given up, and counts for nobody. Unless it says otherwise below, that is our fault."
                 .to_owned()
         }
         _ => format!(
-            "It {}: its result is here as soon as it was played and computed again.",
+            "It {}: its result appears here once it has been played and computed again.",
             match played.state {
                 MatchState::Planned => "waits for its turn".to_owned(),
                 _ => format!("is {}", state(&played)),
@@ -402,7 +405,7 @@ async fn timing(ask: &Ask, played: &Played) -> Result<Vec<Times>, Problem> {
 /// The replay without what belongs to single seats.
 async fn public(ask: &Ask, played: &Played) -> Result<Vec<u8>, Problem> {
     let sha = played.replay.ok_or_else(|| {
-        let text = "Its replay is there when the match was played and computed again.";
+        let text = "Its replay is available once the match has been played and computed again.";
         Problem::new(StatusCode::NOT_FOUND, "No replay yet", text)
             .then("The match", &format!("/match/{}", played.id))
     })?;

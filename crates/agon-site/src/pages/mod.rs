@@ -131,7 +131,7 @@ pub async fn nothing() -> Problem {
 
 /// The answer to a method that a route does not have.
 pub async fn wrong_method() -> Problem {
-    let text = "This address is there, but not for this kind of request. Open it in the browser, or use the form that leads here.";
+    let text = "This address exists, but not for this kind of request. Open it in the browser, or use the form that leads here.";
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Not this way", text)
 }
 

@@ -62,7 +62,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
         section.card.figures {
             (figure("Oldest job waits", oldest, words::many(counts.planned, "job waits", "jobs wait")))
             (figure("Matches owed", words::count(owed.matches), drained(pace)))
-            (figure("Matches an hour", words::count(pace.an_hour()), words::many(counts.leased, "is played now", "are played now")))
+            (figure("Matches an hour", words::count(pace.an_hour()), words::many(counts.leased, "is being played", "are being played")))
             (figure("Being checked", checking.to_string(), "uploads".to_owned()))
             (figure("Void, last hour", words::count(void), "all ours, played again".to_owned()))
             (figure("Given up", words::count(counts.dead - counts.unfit), "after three tries, ours".to_owned()))
@@ -108,7 +108,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 
 fn drained(pace: Pace) -> String {
     match pace.needs() {
-        Some(0) => "all are played".to_owned(),
+        Some(0) => "all have been played".to_owned(),
         None => "how long they take is not known yet".to_owned(),
         Some(ms) => format!("about {} at this rate", words::span(ms)),
     }
@@ -132,23 +132,23 @@ fn answer(
         }
         None => format!("About {} are owed.", words::many(owed, "match", "matches")),
         Some(ms) => format!(
-            "About {} are owed; at {} an hour they are played in {}.",
+            "About {} are owed; at {} an hour they take {}.",
             words::many(owed, "match", "matches"),
             words::count(pace.an_hour()),
             words::span(ms)
         ),
     };
-    let make_room = "Bots and replays can lie on another disk: `agon serve move FOLDER --objects OTHER`, while the contest does not run.";
+    let make_room = "Bots and replays can be moved to another disk: `agon serve move FOLDER --objects OTHER`, while the contest is not running.";
     if disk.is_some_and(|free| free < room::FULL) {
         let text = format!(
-            "Nothing is played or taken in until there is room, and nothing is lost; then the contest goes on by itself. {make_room}"
+            "Nothing is played or accepted until there is room, and nothing is lost; then the contest continues by itself. {make_room}"
         );
         return ("The disk is full".to_owned(), text);
     }
     if going.paused {
         return (
             "The contest is paused".to_owned(),
-            format!("No new match begins, and nothing is lost. {pace}"),
+            format!("No new match starts, and nothing is lost. {pace}"),
         );
     }
     if going.draining {
@@ -161,7 +161,7 @@ fn answer(
     }
     if let Some(worker) = silent.first() {
         let text = format!(
-            "It was heard of {} ago. Its {} go back by themselves. {pace}",
+            "It was last heard from {} ago. Its {} go back to the queue by themselves. {pace}",
             words::ago(worker.seen, ask.now),
             words::many(worker.playing, "match", "matches")
         );
@@ -169,13 +169,15 @@ fn answer(
     }
     if counts.oldest.is_some_and(|oldest| ask.now.0 - oldest.0 > 10 * workers::SILENT) {
         return (
-            "Jobs wait for long".to_owned(),
-            format!("The oldest waits for more than ten minutes: nobody plays, or too few do. {pace}"),
+            "Jobs have waited long".to_owned(),
+            format!(
+                "The oldest has waited for more than ten minutes: no machine is playing, or too few are. {pace}"
+            ),
         );
     }
     if let Some(free) = disk.filter(|free| *free < room::LITTLE) {
         let text = format!(
-            "{} are free. When it is full the contest waits for room. {make_room} {pace}",
+            "{} are free. When it is full, the contest waits for room. {make_room} {pace}",
             words::bytes(free)
         );
         return ("The disk is nearly full".to_owned(), text);
@@ -194,7 +196,7 @@ fn undecided(board: &Board) -> Markup {
     html! {
         section.card {
             header { h2 { "What is not decided" } span.faint { "among the first" } }
-            @if open.is_empty() { p.empty { "Everything that has a place is decided with 95 %." } }
+            @if open.is_empty() { p.empty { "All places are settled at 95 %." } }
             @else { table.dense { tbody { @for (place, line, next, share) in open { tr {
                 td { (place) ": " b { (line.entrant) } " before " (next.entrant) } td.number { b { (words::percent(share)) } }
             } } } } }
@@ -212,19 +214,19 @@ async fn acts(ask: &Ask, going: &Contest, playing: i64) -> Result<Markup, Proble
     let drain = act(ask, "/organise/drain", "", html! { (icon("pause")) "Come to rest" });
     Ok(html! {
         section.card {
-            header { h2 { "Acts" } span.faint { "each is written down" } }
+            header { h2 { "Acts" } span.faint { "each is recorded" } }
             ul.items {
                 @if going.paused {
-                    li { div { p { "Matches begin again." } (go_on) } }
+                    li { div { p { "Matches start again." } (go_on) } }
                 } @else if going.draining {
-                    li { div { p { "What is planned is played, nothing more is planned, and then it is paused." } (go_on) } }
-                    li { div { p { "Without waiting for what is planned: it stays where it is." } (pause) } }
+                    li { div { p { "What is planned is played, nothing more is planned, and then the contest is paused." } (go_on) } }
+                    li { div { p { "Does not wait for planned matches: they stay planned." } (pause) } }
                 } @else {
-                    li { div { p { "No new match begins. " (playing) " in play end. Nothing is lost." } (pause) } }
-                    li { div { p { "Every block that was begun is played to its end, nothing new is planned, and then it is paused: before the server is stopped, or for a table without halves." } (drain) } }
+                    li { div { p { "No new match starts. " (playing) " in play will finish. Nothing is lost." } (pause) } }
+                    li { div { p { "Every block that has begun is finished, nothing new is planned, and then the contest is paused: for use before the server is stopped, or for a table without half-played blocks." } (drain) } }
                 }
                 li { div {
-                    p { "To everybody, on every page. An empty one takes the last back." }
+                    p { "For everyone, on every page. An empty one removes the last." }
                     form method="post" action="/organise/announce" {
                         (token(ask))
                         div.field { textarea name="text" rows="2" maxlength=(LONGEST) aria-label="Announcement" { (ask.announced.as_deref().unwrap_or_default()) } }
@@ -234,23 +236,23 @@ async fn acts(ask: &Ask, going: &Contest, playing: i64) -> Result<Markup, Proble
                 } }
                 @if ask.settings.closed(ask.now).is_none() {
                     li { div {
-                        p { "From now on nothing is handed in; what stands on the ladder goes on playing. Another date in the settings opens it again." }
+                        p { "From now on nothing can be handed in; what is on the ladder goes on playing. Another date in the settings reopens uploads." }
                         (act(ask, "/organise/freeze", "", html! { (icon("flag")) "Freeze uploads" }))
                     } }
                 }
                 li { div {
-                    p { "Out of the ratings, never out of the log; or played again. Asks for a reason, which all can read." }
+                    p { "Out of the ratings, never out of the log; or played again. Asks for a reason, which everyone can read." }
                     a.button.danger href="/organise/rulings" { (icon("cross")) "Disqualify, drop, reinstate, play again" }
                 } }
                 @if ask.settings.sign_up == Some(SignUpWord::Invite) {
                     li { div {
-                        p { "With this code people sign up." }
+                        p { "People sign up with this code." }
                         @if let Some(code) = code { p { code.secret { (code) } } }
                         (act(ask, "/organise/invite", "", html! { "Make a new code" }))
                     } }
                 }
                 li { div {
-                    p { "The log, the replays and the table as one file, which anybody can check." }
+                    p { "The log, the replays and the table as one file, which anyone can check." }
                     a.button href="/organise/export" { "Export" }
                 } }
                 li { div {
@@ -313,7 +315,7 @@ pub async fn lift(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Proble
     let actor = ask.whoever()?.name.clone();
     let act = Lift { version: VersionId(typed.version), actor, now: ask.now };
     if !ask.site.store().act(act).await? {
-        return Err(Problem::wrong("This version does not rest.").then("Cockpit", "/organise"));
+        return Err(Problem::wrong("This version is not resting.").then("Cockpit", "/organise"));
     }
     Ok(Redirect::to("/organise"))
 }
@@ -369,31 +371,29 @@ fn settings_page(ask: &Ask, answers: &Answers, why: Option<&str>) -> Markup {
             (field("Name", "", html! { input name="title" value=(answers.title) required maxlength="60"; }))
             fieldset {
                 legend { "Who may sign up" }
-                (choice(SignUpWord::Invite, "Who has a code that I tell them"))
+                (choice(SignUpWord::Invite, "Anyone with a code that I give them"))
                 (choice(SignUpWord::Open, "Everybody who reaches this site"))
                 (choice(SignUpWord::Closed, "Nobody, for now"))
             }
-            (field("Team size", "So many people play for one team at most.", html! { input name="team_size" type="number" min="1" max=(LARGEST_TEAM) value=(answers.team_size) required; }))
-            (field("Time zone", "Of all dates here: Europe/Vienna, America/New_York, UTC.", html! { input name="time_zone" value=(answers.time_zone) required spellcheck="false"; }))
-            (field("Opens", "From when on bots can be handed in. Empty: now.", html! { input name="opens" type="datetime-local" value=(answers.opens); }))
-            (field("Uploads close", "What is handed in later is refused; the ladder goes on. Empty: never.", html! { input name="closes" type="datetime-local" value=(answers.closes); }))
-            (field("Rated matches of a version", "More make places surer, and cost time. Counts from the next start of the server.", html! { input name="matches" type="number" min="1" max="1000000" value=(answers.matches) required; }))
+            (field("Team size", "At most this many people play for one team.", html! { input name="team_size" type="number" min="1" max=(LARGEST_TEAM) value=(answers.team_size) required; }))
+            (field("Time zone", "For all dates here: Europe/Vienna, America/New_York, UTC.", html! { input name="time_zone" value=(answers.time_zone) required spellcheck="false"; }))
+            (field("Opens", "When bots can first be handed in. Empty: now.", html! { input name="opens" type="datetime-local" value=(answers.opens); }))
+            (field("Uploads close", "Later uploads are refused; the ladder goes on. Empty: never.", html! { input name="closes" type="datetime-local" value=(answers.closes); }))
+            (field("Rated matches of a version", "More make places more certain, and take time. Takes effect when the server next starts.", html! { input name="matches" type="number" min="1" max="1000000" value=(answers.matches) required; }))
             button.main { "Write it into contest.toml" }
         }
         section.card {
-            header { h2 { "Fixed with the first run" } span.faint { "matches of two kinds would stand in one table" } }
+            header { h2 { "Fixed with the first run" } span.faint { "changes would mix two kinds of match in one table" } }
             div.in { dl.facts { (rules::fixed(ask)) } }
         }
-        p.faint.foot { "These stand in the same file. For another clock, other rules or maps begin a contest in a new folder, and write them into its contest.toml before its first run." }
+        p.faint.foot { "These are in the same file. For another clock, other rules or other maps, start a contest in a new folder and set them in its contest.toml before its first run." }
     };
     let (answer, lead) = match ask.settings.sign_up {
         None => (
             "Who may take part, and until when?",
-            "Until this is said nobody can sign up. It is written into contest.toml, which you can edit as well; your comments stay.",
+            "Nobody can sign up until this is set. It is written to contest.toml, which you can edit as well; your comments stay.",
         ),
-        Some(_) => {
-            ("Settings", "They stand in contest.toml, which you can edit as well; your comments stay.")
-        }
+        Some(_) => ("Settings", "They are in contest.toml, which you can edit as well; your comments stay."),
     };
     frame::page(ask, Here::Organise, answer, lead, content)
 }

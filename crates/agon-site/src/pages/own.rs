@@ -101,7 +101,7 @@ impl Own {
         let end = &lines[lines.len().saturating_sub(12)..];
         html! {
             @if !end.is_empty() {
-                p.fix.faint { "The last it wrote on standard error:" }
+                p.fix.faint { "The last lines it wrote on standard error:" }
                 pre.said.log tabindex="0" aria-label="Standard error" { (end.join("\n").chars().take(4_000).collect::<String>()) }
             }
         }
@@ -143,7 +143,7 @@ impl Own {
                 }
                 div.in {
                     h3 { "What it wrote" }
-                    @if text.is_empty() { p.faint { "Nothing on standard error, and nothing that was no answer. What it writes there stands here, step by step." } }
+                    @if text.is_empty() { p.faint { "Nothing on standard error, and nothing besides its answers. What it writes there appears here, step by step." } }
                     @else {
                         @if from > 0 { p.faint { "The end of it; " a href=(format!("/match/{}/output?seat={}", played.id, self.seat + 1)) { "the whole" } " is a file of " (text.len() / 1000 + 1) " kB." } }
                         pre.said.log tabindex="0" aria-label="Output" { (text[from..]) }

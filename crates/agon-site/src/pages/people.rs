@@ -75,7 +75,7 @@ fn sign_up_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup 
     let closed = || {
         let lead = match ask.settings.sign_up {
             None => "The organiser has not said yet who may take part.",
-            _ => "The organiser has closed it.",
+            _ => "The organiser has closed sign-up.",
         };
         frame::page(
             ask,
@@ -96,7 +96,7 @@ fn sign_up_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup 
             (token(ask))
             input type="hidden" name="next" value=(next);
             @if invited {
-                (field("Code", "The organiser has told it to you: K7PQM-3XWDA, for instance.",
+                (field("Code", "You get it from the organiser, for example K7PQM-3XWDA.",
                     html! { input name="invite" required autocomplete="off" spellcheck="false"; }))
             }
             (name_field(name))
@@ -104,9 +104,9 @@ fn sign_up_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup 
             (unencrypted(ask))
             button.main { "Sign up" }
         }
-        p { "You have an account? " a href="/sign-in" { "Sign in" } "." }
+        p { "Already have an account? " a href="/sign-in" { "Sign in" } "." }
     };
-    let lead = "A name and a password are all that is asked for. Nothing is sent to anybody.";
+    let lead = "Only a name and a password are needed. Nothing is sent to anyone.";
     // Somebody with an account may still try drafts.
     let closed = ask.settings.closed(ask.now).unwrap_or_default();
     frame::page(
@@ -121,7 +121,7 @@ fn sign_up_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup 
 fn name_field(name: &str) -> Markup {
     field(
         "Name",
-        "Everybody sees it. 1 to 32 letters, digits, single blanks, - _ and .",
+        "Everyone sees it. 1 to 32 letters, digits, single spaces, - _ and .",
         html! { input name="name" value=(name) required maxlength="64" autocomplete="username" spellcheck="false"; },
     )
 }
@@ -129,9 +129,7 @@ fn name_field(name: &str) -> Markup {
 fn password_field(kind: &str) -> Markup {
     let (least, most) = (passwords::LENGTH.start(), passwords::LENGTH.end());
     let help = match kind {
-        "new-password" => {
-            "12 characters or more; four words that have nothing to do with each other are a good one."
-        }
+        "new-password" => "12 characters or more; four unrelated words make a good one.",
         _ => "",
     };
     let (least, most) = (least.to_string(), most.to_string());
@@ -160,7 +158,7 @@ pub async fn sign_up(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
 /// Limits how many codes, links and passwords are tried from one address.
 fn guessed(ask: &Ask) -> Result<(), Problem> {
     ask.site.limits.guess(ask.from, ask.now).map_err(|until| {
-        Problem::too_much("Too many tries came from this network.", (until.0 - ask.now.0) / 1000)
+        Problem::too_much("Too many attempts came from this network.", (until.0 - ask.now.0) / 1000)
     })
 }
 
@@ -182,11 +180,10 @@ async fn make(
     Ok(match ask.site.store().act(act).await? {
         SignedUp::New(account) => Ok(account),
         SignedUp::Taken(other) => Err(format!(
-            "The name looks like `{other}`, which somebody has already: take another one, or sign in."
+            "The name looks like `{other}`, which is already taken: choose another one, or sign in."
         )),
         SignedUp::Uninvited => {
-            Err("That is not the code of this contest. Ask the organiser; it may have been renewed."
-                .to_owned())
+            Err("That is not this contest's code. Ask the organiser; it may have been renewed.".to_owned())
         }
     })
 }
@@ -257,8 +254,8 @@ fn sign_in_page(ask: &Ask, name: &str, next: &str, done: Option<&str>, why: Opti
             button.main { "Sign in" }
         }
         p {
-            "You are new here? " a href="/sign-up" { "Sign up" } ". "
-            "You do not know your password any more? An organiser makes you a link that sets a new one."
+            "New here? " a href="/sign-up" { "Sign up" } ". "
+            "Forgotten your password? An organiser can make you a link that sets a new one."
         }
     };
     frame::page(ask, Here::Elsewhere, "Sign in", "", content)
@@ -282,7 +279,7 @@ pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
             begin(&ask, &headers, account.id, account.organiser, own_address(&typed.next)).await
         }
         None => {
-            let why = "No account has this name and this password. Both are to be written as when you signed up; big and small letters matter in the password.";
+            let why = "No account has this name and this password. Type both as you did when you signed up; upper and lower case matter in the password.";
             Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))))
         }
     }
@@ -305,9 +302,9 @@ pub async fn organiser_form(ask: Ask, Query(whither): Query<Whither>) -> Result<
 async fn organiser_page(ask: &Ask, name: &str, link: &str, why: Option<&str>) -> Result<Markup, Problem> {
     let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
     if !matches!(known, Some((LinkKind::Organiser, _))) {
-        let text = "It was used before, is too old, or a newer one was made. The contest started with `agon serve DIR --organiser` prints a fresh one.";
+        let text = "It was used before, is too old, or a newer one was made. Starting the contest with `agon serve DIR --organiser` prints a fresh one.";
         return Err(
-            Problem::new(StatusCode::GONE, "This link is good no more", text).then("Sign in", "/sign-in")
+            Problem::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in")
         );
     }
     let content = html! {
@@ -325,10 +322,10 @@ async fn organiser_page(ask: &Ask, name: &str, link: &str, why: Option<&str>) ->
             button.main { "Become organiser" }
         }
         @if ask.person().is_none() {
-            p { "You have an account already? " a href="/sign-in" { "Sign in" } ", then open the link again." }
+            p { "Already have an account? " a href="/sign-in" { "Sign in" } ", then open the link again." }
         }
     };
-    let lead = "Organisers see everything, teams' private things included, and can pause, announce and disqualify. The link is good once.";
+    let lead = "Organisers see everything, including what is private to teams, and can pause, announce and disqualify. The link works once.";
     Ok(frame::page(ask, Here::Elsewhere, "Run this contest", lead, content))
 }
 
@@ -350,7 +347,7 @@ pub async fn organiser(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -
         // Somebody else was quicker; the account exists, with ordinary rights.
         return Err(Problem::new(
             StatusCode::GONE,
-            "This link is good no more",
+            "This link is no longer valid",
             "Somebody else has used it just now.",
         ));
     }

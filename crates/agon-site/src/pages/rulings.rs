@@ -120,10 +120,10 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let (decided, answer) = decided(&ask).await?;
     let content = html! {
         section.card {
-            @if decided.is_empty() { p.empty { "When an organiser takes a team or a version out of the ratings, or has matches played again, it stands here with the reason." } }
+            @if decided.is_empty() { p.empty { "When an organiser takes a team or a version out of the ratings, or has matches played again, it is listed here with the reason." } }
             @else { (table(&ask, &shown, &decided)) }
         }
-        p.faint.foot { "A ruling is a row of the sealed log: it takes a team, a version or single blocks out of the ratings from the first match on, and nothing out of the log. Made again from the log, the table is the same." }
+        p.faint.foot { "A ruling is a row of the sealed log: it takes a team, a version or single blocks out of the ratings from the first match on, but nothing out of the log. Recomputed from the log, the table is the same." }
     };
     let lead = "What organisers have decided about teams and versions, and why.";
     Ok(frame::page(&ask, Here::Ladder, &answer, lead, content))
@@ -147,7 +147,7 @@ async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup
         }
     };
     let content = html! {
-        @if teams.is_empty() { p.empty { "No team is there yet." } }
+        @if teams.is_empty() { p.empty { "There are no teams yet." } }
         @else {
             form.card.form method="post" action="/organise/rulings" {
                 (wrong(why))
@@ -161,11 +161,11 @@ async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup
                 } } }))
                 fieldset {
                     legend { "What" }
-                    (choice("out", "Out of the ratings", "It plays no more, and no match of it counts, as if it had never played. The log keeps them all."))
-                    (choice("back", "Reinstate", "Its matches count again, and it plays on where it stands for its team."))
-                    (choice("again", "Play again", "What it has played so far counts no more, for nobody; where it is live it is owed as many others. This cannot be taken back."))
+                    (choice("out", "Out of the ratings", "It plays no more, and none of its matches count, as if it had never played. The log keeps them all."))
+                    (choice("back", "Reinstate", "Its matches count again, and it plays on if it stands for its team."))
+                    (choice("again", "Play again", "What it has played so far no longer counts, for anyone; if it is live, it is owed as many others. This cannot be undone."))
                 }
-                (field("Reason", "One line, for all to read.", html! { input name="reason" value=(typed.reason) required maxlength="300"; }))
+                (field("Reason", "One line, for everyone to read.", html! { input name="reason" value=(typed.reason) required maxlength="300"; }))
                 button.main { (icon("flag")) "Rule" }
             }
         }
@@ -174,7 +174,7 @@ async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup
             @if decided.is_empty() { p.empty { "None yet." } } @else { (table(ask, &shown, &decided)) }
         }
     };
-    let lead = "Disqualify, take out, reinstate, or let a version play again: it is written into the sealed log, and changes the table at once. A \
+    let lead = "Disqualify, take out, reinstate, or let a version play again: it is written into the sealed log and changes the table at once. A \
                 single match is played again from its own page.";
     Ok(frame::page(ask, Here::Organise, &answer, lead, content))
 }
@@ -188,24 +188,24 @@ pub async fn rule(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Proble
     let (contest, reason, actor) = (ask.site.contest(), typed.reason.clone(), ask.whoever()?.name.clone());
     if let (Some((_, version)), "again") = (typed.about(), typed.ruling.as_str()) {
         let Some(version) = version else {
-            return again("Choose one version: a team's matches are those of its versions.").await;
+            return again("Choose a single version: a team's matches are those of its versions.").await;
         };
         let annul = Annul { contest, what: WhatAgain::Version(version), reason, actor, now: ask.now };
         return match ask.site.server.annul(annul, ask.now).await {
-            Ok(0) => again("No match of this version counts. Nothing was done.").await,
+            Ok(0) => again("None of this version's matches count. Nothing was done.").await,
             Ok(_) => Ok(Redirect::to("/organise/rulings").into_response()),
             Err(ServerError::Wrong(why)) => again(&format!("Not done: {why}.")).await,
             Err(error) => Err(error.into()),
         };
     }
     let (Some((entrant, version)), Ok(ruling)) = (typed.about(), Ruling::of(&typed.ruling)) else {
-        return again("Choose a team or version, and what is decided.").await;
+        return again("Choose a team or version, and a ruling.").await;
     };
     let rule = Rule { contest, ruling, entrant, version, reason, actor, now: ask.now };
     match ask.site.server.rule(rule, ask.now).await {
         Ok(true) => Ok(Redirect::to("/organise/rulings").into_response()),
         Ok(false) => {
-            again("That is so already, or there is no such team or version. Nothing was done.").await
+            again("That is already so, or there is no such team or version. Nothing was done.").await
         }
         Err(ServerError::Wrong(why)) => again(&format!("Not done: {why}.")).await,
         Err(error) => Err(error.into()),
@@ -219,7 +219,7 @@ pub fn again_form(ask: &Ask, game: MatchId) -> Markup {
             h2 { "Play it again" }
             (token(ask))
             input type="hidden" name="match" value=(game);
-            (field("Reason", "One line, for all to read. The whole block counts no more, whoever sat in it, and is played anew with another seed. This cannot be taken back.", html! { input name="reason" required maxlength="300"; }))
+            (field("Reason", "One line, for everyone to read. The whole block no longer counts, whoever played in it, and is played again with another seed. This cannot be undone.", html! { input name="reason" required maxlength="300"; }))
             button.danger { (icon("back")) "Play again" }
         }
     }
@@ -233,8 +233,7 @@ pub async fn again(ask: Ask, Form(typed): Form<Again>) -> Result<Response, Probl
     let back = format!("/match/{}", typed.game);
     match ask.site.server.annul(annul, ask.now).await {
         Ok(0) => {
-            let text =
-                "Only a match of the ladder that is over, and counts, can be played again. Nothing was done.";
+            let text = "Only a finished ladder match that counts can be played again. Nothing was done.";
             Err(Problem::wrong(text).then("The match", &back))
         }
         Ok(_) => Ok(Redirect::to("/rulings").into_response()),

@@ -77,7 +77,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             @if played.is_empty() { p.empty { "No matches yet: its check match comes first." } }
             @else { (matches::table(&ask, &played[..played.len().min(10)], Some(team.id))) }
         }
-        p.faint.foot { "Matches and replays are public. Code, output and build logs are the team's and the organiser's alone." }
+        p.faint.foot { "Matches and replays are public. Code, output and build logs are visible only to the team and the organiser." }
     };
     Ok(frame::with_heading(&ask, Here::Ladder, &team.name, heading, content))
 }
@@ -140,7 +140,7 @@ async fn versions_table(
     Ok(html! {
         section.card {
             header { h2 { "Versions" } @if !told.is_empty() { span.faint { (words::many(told.len() as i64, "version", "versions")) } } }
-            @if told.is_empty() { p.empty { "None yet: the first that passes its check match stands here." } }
+            @if told.is_empty() { p.empty { "None yet: the first that passes its check match appears here." } }
             @else {
                 table.dense {
                     thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th.wide scope="col" { "Against the one before" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
@@ -180,7 +180,7 @@ fn maps_and_endings(ask: &Ask, team: &Entrant, maps: &[Rival], endings: &[Ending
     html! {
         section.card {
             header { h2 { "By map and by way of ending" } span.faint { "share of points" } }
-            @if maps.is_empty() { p.empty { "No rated match yet." } }
+            @if maps.is_empty() { p.empty { "No rated matches yet." } }
             @else {
                 table.dense { tbody {
                     @for map in maps {
@@ -312,7 +312,7 @@ fn chart(ask: &Ask, shown: &Shown, versions: &[&Version]) -> Markup {
         .collect();
     let known = &known[known.len().saturating_sub(MOST_DRAWN)..];
     if known.is_empty() {
-        return html! { section.card { header { h2 { "Rating by version" } } p.empty { "The first version that is rated stands here." } } };
+        return html! { section.card { header { h2 { "Rating by version" } } p.empty { "The first version that is rated appears here." } } };
     }
     let low = known.iter().map(|one| one.2).fold(f64::MAX, f64::min);
     let high = known.iter().map(|one| one.3).fold(f64::MIN, f64::max);

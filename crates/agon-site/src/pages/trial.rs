@@ -51,9 +51,11 @@ impl Trial {
         let Some(verdict) = self.verdict.as_ref().filter(|verdict| verdict.blocks > 0) else {
             return match self.kept.ended {
                 Some(_) => {
-                    format!("No block was played against v{n}, so nothing is known of the difference.")
+                    format!("No block was played against v{n}, so nothing is known about the difference.")
                 }
-                None => format!("It meets v{n} soon: mirrored blocks, and both against the same opponents."),
+                None => format!(
+                    "It plays against v{n} soon: in mirrored blocks, and both against the same opponents."
+                ),
             };
         };
         let blocks = words::many(i64::from(verdict.blocks), "block", "blocks");
@@ -143,8 +145,8 @@ pub fn card(ask: &Ask, n: i64, trial: &Trial) -> Markup {
                     }
                     div.in { p.faint {
                         @if let Some(left) = trial.left(ask.now) { "Now: block " (trial.planned) " of at most " (BLOCKS) ", " (left) ". " }
-                        @if verdict.counted < verdict.blocks { (verdict.blocks - verdict.counted) " were the same match again and prove nothing. " }
-                        "About 200 matches leave ± 49 Elo; nothing is said before zero lies outside."
+                        @if verdict.counted < verdict.blocks { (verdict.blocks - verdict.counted) " repeated the same match and prove nothing. " }
+                        "About 200 matches leave ± 49 Elo; there is no verdict until zero lies outside."
                     } }
                 }
             }

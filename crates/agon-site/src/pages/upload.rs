@@ -39,9 +39,9 @@ async fn room(ask: &Ask) -> Result<Option<String>, Problem> {
     let uploads = [(&quota.uploads_an_hour, "this hour"), (&quota.uploads_a_day, "this day")];
     if let Some((used, when)) = uploads.into_iter().find(|(used, _)| full(used)) {
         let again =
-            used.until.map_or_else(String::new, |at| format!("; the next one can come {}", until(ask, at)));
+            used.until.map_or_else(String::new, |at| format!("; it can hand in again {}", until(ask, at)));
         return Ok(Some(format!(
-            "The team has handed in {} times {when}, which is all it may{again}.",
+            "The team has handed in {} times {when}, the most it may{again}.",
             used.used
         )));
     }
@@ -83,20 +83,20 @@ async fn page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
                 input type="file" name="file" required;
                 small { "A zip or tar.gz of its folder, with " code { "agon.toml" } " at the top, or a single file like " code { "bot.py" } ". Up to 20 MiB." }
             }
-            @if alone { p.faint { "You play for no team yet: one of your name is made." } }
+            @if alone { p.faint { "You are not in a team yet: one is made with your name." } }
             @if let Some(room) = &room { p.faint { (room) } }
             button.main { "Hand in" }
         }
         section.prose {
             h2 { "What happens then" }
             ol {
-                li { "It is unpacked, and built where it has something to build, without a network." }
-                li { "It plays a check match. Its page says how that goes, and if it fails, why and whose fault it is." }
+                li { "It is unpacked, and built if there is something to build, without a network." }
+                li { "It plays a check match. Its page shows how that goes and, if it fails, why and whose fault it is." }
                 li { "It is live: it stands for your team, and the ladder plays it. A version that fails changes nothing." }
             }
         }
     };
-    let says = "It never takes the place of a good one before it has shown that it plays.";
+    let says = "It never replaces a good one before it has shown that it plays.";
     Ok(frame::page(ask, Here::Home, "Hand in a version", says, content))
 }
 
@@ -180,17 +180,16 @@ async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Respo
                 .then(&format!("v{n}"), &format!("/version/{version}")))
         }
         Added::TooMany(Some(at)) => {
-            let why = format!(
-                "The team has handed in all it may for now; the next one can come {}.",
-                until(ask, at)
-            );
+            let why =
+                format!("The team has used up its uploads for now; it can hand in again {}.", until(ask, at));
             again(ask, &why).await
         }
         Added::TooMany(None) => {
-            again(ask, "The team's versions take all the room they may. Ask the organiser for more.").await
+            again(ask, "The team's versions take up all the space they may. Ask the organiser for more.")
+                .await
         }
         Added::Taken(other) => {
-            again(ask, &format!("The team's name looks like `{other}`, which is another one.")).await
+            again(ask, &format!("The team's name looks like `{other}`, which is another team.")).await
         }
     }
 }

@@ -54,7 +54,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     if let Some((since, why)) = &rests {
         answer = format!("v{} rests", version.n);
         lead = format!(
-            "{why}, so nothing was planned with it since {}. Its place stays. Hand in a better one, or let it play on.",
+            "{why}, so nothing has been planned with it since {}. It keeps its place. Hand in a better one, or let it play on.",
             ask.settings.told(*since, "%a %H:%M")
         );
     }
@@ -137,21 +137,21 @@ fn answer(
         VersionState::Failed => (
             format!("v{n} cannot play"),
             match live {
-                None => "Nothing of yours is on the ladder: change what is said below, and hand it in again.".to_owned(),
-                Some(live) => format!("v{} goes on playing as before. Change what is said below, and hand it in again.", live.n),
+                None => "You have nothing on the ladder: fix what is described below, and hand it in again.".to_owned(),
+                Some(live) => format!("v{} goes on playing as before. Fix what is described below, and hand it in again.", live.n),
             },
         ),
         VersionState::Trial => (
             format!("v{n} plays against the version before"),
-            format!("It takes that one's place when it is better. {}", told.unwrap_or_default()),
+            format!("It takes that one's place if it is better. {}", told.unwrap_or_default()),
         ),
         VersionState::Draft | VersionState::Received => (
             format!("v{n} is being checked"),
-            "It waits for its turn: then it is made ready and plays one match; when that goes without a fault it is live.".to_owned(),
+            "It waits for its turn: then it is made ready and plays one match; if that goes without a fault, it is live.".to_owned(),
         ),
         VersionState::Building | VersionState::Checking => (
             format!("v{n} is being {}", if version.state == VersionState::Building { "built" } else { "checked" }),
-            "It is made ready and plays one match; when that goes without a fault it is live.".to_owned(),
+            "It is made ready and plays one match; if that goes without a fault, it is live.".to_owned(),
         ),
     }
 }
@@ -177,7 +177,7 @@ fn why(version: &Version) -> Markup {
         cause,
         stage(cause.stage),
         html! {
-            @if cause.whose == Whose::Ours { p.fix { "Nothing is wrong with what you handed in. Hand it in again; if it stays so, tell an organiser." } }
+            @if cause.whose == Whose::Ours { p.fix { "Nothing is wrong with what you handed in. Hand it in again; if that does not help, tell an organiser." } }
         },
     )
 }
@@ -271,13 +271,13 @@ fn build_card(version: &Version, log: &str) -> Markup {
             header { h2 { "Build log" } @if !log.is_empty() { a href=(format!("/version/{}/log", version.id)) { "Whole log" } } }
             @if log.trim().is_empty() {
                 p.empty { @match version.state {
-                    VersionState::Received => "It waits for its build.",
+                    VersionState::Received => "It is waiting for its build.",
                     VersionState::Building => "It is being built.",
-                    _ => "The build said nothing: there was nothing to build, or it went well.",
+                    _ => "The build printed nothing: there was nothing to build, or it went well.",
                 } }
             } @else {
                 div.in {
-                    @if from > 0 { p.faint { (from) " lines before these are left out." } }
+                    @if from > 0 { p.faint { (from) " earlier lines are left out." } }
                     pre.said.log tabindex="0" aria-label="Build log" { (lines[from..].join("\n")) }
                 }
             }
@@ -289,7 +289,7 @@ fn build_card(version: &Version, log: &str) -> Markup {
 async fn check_card(ask: &Ask, version: &Version, check: Option<&Played>) -> Result<Markup, Problem> {
     let Some(played) = check else {
         return Ok(
-            html! { section.card { header { h2 { "Check match" } } p.empty { "It comes after the build: one match, against a built-in bot where there is one." } } },
+            html! { section.card { header { h2 { "Check match" } } p.empty { "It comes after the build: one match, against a built-in bot if there is one." } } },
         );
     };
     let seat = played.seats.iter().position(|seat| seat.version == version.id);
@@ -377,7 +377,7 @@ pub async fn log(ask: Ask) -> Result<Response, Problem> {
 pub async fn live(ask: Ask) -> Result<Response, Problem> {
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
-        let text = "Only a version that has been live before can be gone back to, and this one is live now, never was, or was taken out by a ruling.";
+        let text = "You can only go back to a version that has been live before; this one is live now, never was, or was taken out by a ruling.";
         return Err(Problem::wrong(text).then("The version", &format!("/version/{}", ask.id)));
     }
     Ok(Redirect::to(&format!("/version/{}", ask.id)).into_response())

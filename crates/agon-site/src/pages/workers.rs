@@ -109,20 +109,20 @@ async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Resu
     let paused = workers.iter().find(|worker| worker.paused.is_some() && worker.revoked.is_none());
     let answer = match (lying.or(paused), silent, elsewhere) {
         (Some(worker), ..) if worker.paused.is_some() => format!("{} is paused", worker.name),
-        (Some(worker), ..) => format!("{} posted what its replays do not bear out", worker.name),
+        (Some(worker), ..) => format!("{} posted results that its replays contradict", worker.name),
         (_, Some(worker), _) => format!("{} is silent", worker.name),
         (_, _, 0) => "Only this machine plays".to_owned(),
         _ => format!("{} beside this one", words::many(elsewhere as i64, "machine plays", "machines play")),
     };
     let lead = match lying.or(paused) {
         Some(worker) if worker.paused.is_some() => {
-            "It stands out from all others so far that it gets no matches. A machine that is busy, slow or broken does, and one that lies; its results still count."
+            "It differs so much from all the others that it gets no matches. A busy, slow or broken machine does, and so does one that lies; its results still count."
         }
         Some(_) => {
-            "Nothing of that counted: those matches were played again. Whoever does so is broken or lies; revoke its token."
+            "None of that counted: those matches were played again. A machine that does this is broken or lies; revoke its token."
         }
         None => {
-            "Another machine needs an address and a token, and no open port. It proves its sandbox and its speed when it comes, and may vanish at any moment."
+            "Another machine needs an address and a token, but no open port. It proves its sandbox and its speed when it joins, and may leave at any moment."
         }
     };
     let content = html! {
@@ -130,13 +130,13 @@ async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Resu
             header { h2 { "The token of " (name) } }
             div.in {
                 p { code.secret { (secret) } }
-                p { "It is shown this once. Put it into a file on that machine, which needs " a href="/get" { "agon" } ", and there:" }
+                p { "It is shown only once. Put it in a file on that machine, which needs " a href="/get" { "agon" } ", and run there:" }
                 pre { "agon work " (ask.address) " --token-file FILE" }
                 (frame::alone(ask))
             }
         } }
         section.card {
-            header { h2 { "Machines" } span.faint { "counts are of the last hour" } }
+            header { h2 { "Machines" } span.faint { "counts are for the last hour" } }
             table.dense {
                 thead { tr {
                     th scope="col" { "Machine" } th scope="col" { "State" } th.number scope="col" { "In hand" } th.number scope="col" { "Results" }
@@ -157,7 +157,7 @@ async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Resu
             (frame::field("What it is called", "Each machine has a token of its own.", html! { input name="name" required maxlength="32" placeholder="hall-3"; }))
             button.main { "Make its token" }
         }
-        p.faint.foot { "Speed is how often in a second one of its CPUs does a fixed piece of work; a machine outside of the contest's band is refused, with the figures. The band stands in contest.toml: [workers] speed, tolerance." }
+        p.faint.foot { "Speed is how often per second one of its CPUs does a fixed piece of work; a machine outside the contest's band is refused, with the figures. The band is set in contest.toml: [workers] speed, tolerance." }
     };
     Ok(frame::page(ask, Here::Organise, &answer, lead, content))
 }
@@ -192,7 +192,7 @@ fn again_form(ask: &Ask, workers: &[Working]) -> Markup {
             (frame::field("Machine", "One whose token was revoked.", html! { select name="worker" required { @for worker in workers.iter().filter(|worker| worker.revoked.is_some()) {
                 option value=(worker.id) { (worker.name) }
             } } }))
-            (frame::field("Reason", "One line, for all to read. Each block of the ladder of which it posted a match counts no more, and others are played. This cannot be taken back.", html! { input name="reason" required maxlength="300"; }))
+            (frame::field("Reason", "One line, for everyone to read. Ladder blocks with a match that it posted no longer count, and others are played. This cannot be undone.", html! { input name="reason" required maxlength="300"; }))
             button.danger { "Play again" }
         }
     }
@@ -205,15 +205,15 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     };
     let name = typed.name.trim().to_owned();
     if agon_server::check_name(&name).is_err() {
-        return again("A machine's name has 1 to 32 letters, digits, single blanks, -, _ and full stops.")
+        return again("A machine's name has 1 to 32 letters, digits, single spaces, -, _ and full stops.")
             .await;
     }
     let (secret, actor) = (secrets::fresh(), ask.whoever()?.name.clone());
     let (contest, sha, now) = (ask.site.contest(), secrets::sha(&secret), ask.now);
     match ask.site.store().act(Enlist { contest, name: name.clone(), sha, actor, now }).await? {
         Enlisted::New(_) => Ok(whole(&ask, None, Some((&name, &secret))).await?.into_response()),
-        Enlisted::Taken(other) => again(&format!("There is a machine {other} already.")).await,
-        Enlisted::TooMany => again("There are as many machines as there may be: revoke some.").await,
+        Enlisted::Taken(other) => again(&format!("There is already a machine {other}.")).await,
+        Enlisted::TooMany => again("There are already as many machines as allowed: revoke some.").await,
     }
 }
 
@@ -237,13 +237,13 @@ pub async fn again(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     let found =
         workers.into_iter().find(|worker| worker.id == WorkerId(typed.worker) && worker.revoked.is_some());
     let worker = found.ok_or_else(|| {
-        Problem::wrong("Only of a machine whose token was revoked: else it would post on.")
+        Problem::wrong("Revoke the machine's token first: otherwise it would go on posting.")
             .then("Workers", BACK)
     })?;
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let annul = Annul { contest, what: WhatAgain::Worker(worker.name), reason: typed.reason, actor, now };
     match ask.site.server.annul(annul, now).await {
-        Ok(0) => Err(Problem::wrong("Nothing of it counts. Nothing was done.").then("Workers", BACK)),
+        Ok(0) => Err(Problem::wrong("None of its matches count. Nothing was done.").then("Workers", BACK)),
         Ok(_) => Ok(Redirect::to("/rulings").into_response()),
         Err(ServerError::Wrong(why)) => {
             Err(Problem::wrong(format!("Not done: {why}.")).then("Workers", BACK))

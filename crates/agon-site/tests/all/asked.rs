@@ -81,7 +81,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     for (wrong, why) in [
         (&[("code", ""), ("against", &boss)][..], "Write something"),
         (&[("code", "x"), ("against", "none")], "Choose an opponent"),
-        (&[("code", "x"), ("against", "999999")], "not live any more"),
+        (&[("code", "x"), ("against", "999999")], "no longer live"),
         (&[("code", "x"), ("against", &boss), ("seat", "9")], "there is no seat 9"),
         (&[("code", "x"), ("against", &boss), ("map", "7")], "there is no map 7"),
         (&[("code", "x"), ("against", &boss), ("seed", "ten")], "whole number"),
@@ -112,10 +112,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     }
     assert_eq!(last, 429);
     let form = ann.get("/challenge").await.text();
-    assert!(
-        form.contains("which is all it may. The next can come from ") && form.contains("disabled"),
-        "{form}"
-    );
+    assert!(form.contains("the most it may. It can ask again from ") && form.contains("disabled"), "{form}");
     let (_, found) = agon_server::status::fsck(world.folder.path(), true).await.expect("looked through");
     assert_eq!(found, Vec::<String>::new());
 }

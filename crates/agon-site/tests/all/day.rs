@@ -33,7 +33,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     let wrong = settings.map(|(key, value)| if key == "closes" { (key, "soon") } else { (key, value) });
     let answer = rita.post("/organise/settings", &wrong).await;
     assert!(
-        answer.status == 422 && answer.text().contains("<code>soon</code> is no date"),
+        answer.status == 422 && answer.text().contains("<code>soon</code> is not a date"),
         "{}",
         answer.text()
     );
@@ -50,7 +50,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     let join = between(&ann.get("/team").await.text(), "<code class=\"secret\">", "<").to_owned();
     assert_eq!(cid.post("/team/join", &[("code", "AAAAA-AAAAA")]).await.status, 422);
     assert_eq!(cid.post("/team/join", &[("code", &join)]).await.status, 303);
-    assert!(bob.post("/team/join", &[("code", &join)]).await.text().contains("has all the 2 members"));
+    assert!(bob.post("/team/join", &[("code", &join)]).await.text().contains("already has 2 members"));
     assert!(ann.get("/").await.heading().contains("has no bot yet"));
     // They upload.
     let answer = ann.upload("/upload", &[], "bot.py", b"print('secret strategy of ann')").await;

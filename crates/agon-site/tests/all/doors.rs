@@ -157,7 +157,7 @@ async fn ten_wrong_passwords_are_all_one_may_try() {
     let answer = thief.post("/sign-in", &[("name", "ann"), ("password", PASSWORD)]).await;
     assert_eq!(answer.status, 429);
     assert!(
-        answer.text().contains("Go on in 16 min") || answer.text().contains("Go on in 15 min"),
+        answer.text().contains("Try again in 16 min") || answer.text().contains("Try again in 15 min"),
         "{}",
         answer.text()
     );
@@ -191,7 +191,7 @@ async fn where_a_code_is_asked_for_nobody_gets_in_without() {
     let mut ann = world.browser();
     let fields = [("name", "Ann"), ("password", PASSWORD), ("invite", "abcde 23456")];
     let answer = ann.post("/sign-up", &fields).await;
-    assert!(answer.status == 422 && answer.text().contains("not the code"), "{}", answer.text());
+    assert!(answer.status == 422 && answer.text().contains("not this contest's code"), "{}", answer.text());
     let code = "ABCDE-23456".to_owned();
     let (contest, now) = (world.server.contest(), world.now());
     let invite = agon_store::acts::Invite { contest, code, actor: "o".into(), now };

@@ -225,7 +225,7 @@ async fn what_cannot_be_built_is_nobodys_fault_but_its_authors() {
     for reader in [&mut ann, &mut rita] {
         let page = reader.get(&format!("/match/{}", game.id)).await.text();
         assert!(page.contains("could not be built or started") && page.contains("See why"), "{page}");
-        assert!(!page.contains("that is ours"), "{page}");
+        assert!(!page.contains("that is our fault"), "{page}");
     }
     let cockpit = rita.get("/organise").await.text();
     assert_eq!(between(&cockpit, "Given up</p><p class=\"big\">", "<"), "0");
@@ -245,7 +245,8 @@ async fn a_class_comes_by_a_list_all_or_nobody() {
         format!("name,team\nAnn,Ones\na-n-n,Ones\nBob,ones\nCid,{boss}\nDan,Ones\nEve,Ones\nR I T A\nd%");
     let answer = send(&mut rita, &list).await;
     assert!(
-        answer.status == 422 && answer.text().contains("Line 9: <code>d%</code> is no name for an account"),
+        answer.status == 422
+            && answer.text().contains("Line 9: <code>d%</code> is not a name for an account"),
         "{}",
         answer.text()
     );
@@ -267,7 +268,10 @@ async fn a_class_comes_by_a_list_all_or_nobody() {
     // A good list: each person has a link that sets a password, once.
     let page = send(&mut rita, "Ann;Ones\r\nBob;Ones\r\nCid\r\n").await;
     assert_eq!((page.status, page.text().contains("3 accounts are made")), (200, true), "{}", page.text());
-    assert!(page.text().contains("This address leads to this machine"), "nobody else can open these links");
+    assert!(
+        page.text().contains("This address works only on this machine"),
+        "nobody else can open these links"
+    );
     let text = page.text();
     let csv = between(&text, "readonly", "</textarea>");
     let link =
@@ -302,7 +306,7 @@ async fn the_contest_is_exported_on_the_site_and_whoever_has_the_file_checks_it(
     let mut rita = rita(&world).await;
     play_some(&world, 6).await;
     let page = rita.get("/organise/export").await;
-    assert_eq!((page.status, page.heading().as_str()), (200, "Nothing was exported yet"));
+    assert_eq!((page.status, page.heading().as_str()), (200, "Nothing has been exported yet"));
     assert!(!page.text().contains("name=\"reveal\""), "the contest still plays");
     let mut all = Vec::new();
     for (number, reveal) in [(1, ""), (2, ""), (3, "yes"), (4, "yes")] {
@@ -331,7 +335,7 @@ async fn the_contest_is_exported_on_the_site_and_whoever_has_the_file_checks_it(
     let again = exported(&mut rita, 3).await;
     assert_eq!(again, all);
     let page = rita.get("/organise/export").await.text();
-    assert!(page.contains("The last one could not be made: the secret tells the seeds"), "{page}");
+    assert!(page.contains("The last one could not be made: the secret reveals the seeds"), "{page}");
     // The act is logged a moment after the page reports it.
     for left in (0..200).rev() {
         let audit = world.server.store().events(world.server.contest(), 1).await.expect("read").remove(0);

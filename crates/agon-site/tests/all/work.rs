@@ -202,9 +202,9 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     said(
         worker.tell("/lease", &Wanted { request: "1".into(), most: 1, wait_ms: 0 }).await,
         409,
-        "has not introduced itself",
+        "has not registered",
     );
-    said(worker.http.get("/work/v1?program=agon%200.0.1").await, 409, "wants agon");
+    said(worker.http.get("/work/v1?program=agon%200.0.1").await, 409, "needs agon");
     said(worker.http.get("/work/v1?program=agon%200.0.1").await, 409, "/get");
     let other = Hello { run: "r".into(), program: "agon 0.0.1".into(), machine: machine() };
     said(worker.tell("/hello", &other).await, 409, "Another agon is wanted");
@@ -294,7 +294,7 @@ async fn the_organiser_makes_tokens_and_sees_who_plays() {
     worker.result(job.attempt, &whole).await;
     world.server.tick(world.now()).await.expect("done");
     let page = boss.get("/organise/workers").await;
-    assert_eq!(page.heading(), "hall 1 posted what its replays do not bear out");
+    assert_eq!(page.heading(), "hall 1 posted results that its replays contradict");
     let id = world.server.store().working(world.now()).await.expect("read");
     let id = id.iter().find(|worker| worker.name == "hall 1").expect("there").id.to_string();
     let again = [("worker", id.as_str()), ("reason", "its disk was failing")];
