@@ -311,7 +311,7 @@ test('high contrast: plates have a line in the colour of the text', async () => 
 
 test('two matches: what differs first, in orders, in the state, and by chance alone; two games are refused', async () => {
   const page = await open('replay=cultist-wars.replay&with=other.replay')
-  await page.getByText(/The orders differ first in turn \d+/).waitFor()
+  await page.getByText(/The orders first differ in turn \d+/).waitFor()
   await close(page)
   const seeds = await open('replay=cultist-wars.replay&with=seed.replay')
   await seeds.getByText(/They begin in different positions \(two seeds\)/).waitFor()
@@ -402,7 +402,7 @@ test('sharing: a link to the turn, one page with everything in it, a picture wit
   assert.equal(blocks, 4)
   await dialog.getByLabel('to', { exact: true }).fill('3')
   await dialog.getByRole('button', { name: 'Save as GIF' }).click()
-  await dialog.getByRole('alert').getByText('the first of them first').waitFor()
+  await dialog.getByRole('alert').getByText('the earlier one first').waitFor()
   await close(page)
 })
 

@@ -173,7 +173,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   await panel.getByLabel('The order instead, as a bot writes it').fill('WAIT')
   await panel.getByRole('button', { name: 'See the chance change' }).click()
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.wish?.gain.count >= 40)
-  assert.match(await panel.textContent(), /points of chance by this order, from \d+ ± \d+ %/)
+  assert.match(await panel.textContent(), /points of chance with this order, from \d+ ± \d+ %/)
   // The original order changes nothing, down to the last future.
   const own = await page.evaluate(() => window.agon.players[0].analyst.written(window.agon.players[0].step.answers[0].seat))
   await panel.getByLabel('The order instead, as a bot writes it').fill(own)
@@ -395,7 +395,7 @@ engines('a page opened as a file says when its browser cannot compute', async ()
     const page = await stage.browse()
     await page.addInitScript(block)
     await page.goto(`${pathToFileURL(stage.path(`site/matches/${match}`))}`)
-    await page.getByText('This page computes its match in the browser, and cannot here').waitFor()
+    await page.getByText('This page computes its match in the browser, which does not work here').waitFor()
     await close(page)
   }
 })

@@ -57,7 +57,7 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
 
   // By the largest change of the chance in one step: every replay is recomputed for it.
   await page.getByLabel('Order').selectOption('swing')
-  await page.getByText('in those whose replays were kept').waitFor()
+  await page.getByText('in matches whose replays were kept').waitFor()
   const cells = await rows.locator('td:nth-child(5)').allTextContents()
   const sizes = cells.map((cell) => Number(/(\d+) %/.exec(cell)[1]))
   assert.ok(sizes[0] > 0)

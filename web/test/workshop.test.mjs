@@ -97,7 +97,7 @@ engines('mistakes are told at their lines', async () => {
   assert.equal(await page.locator('.cm-lintRange-error').count(), 1)
   await page.evaluate(() => window.agon.editor.set('export const script = {\n  play( {\n}\n'))
   await page.getByRole('button', { name: 'Run' }).click()
-  await page.getByText(/Line \d is no JavaScript/).waitFor()
+  await page.getByText(/Line \d is not valid JavaScript/).waitFor()
   await write(page, 'export const bot = 1\n').catch(() => {})
   await page.getByText('it exports no `script`').first().waitFor()
   await close(page)

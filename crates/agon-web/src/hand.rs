@@ -136,9 +136,9 @@ impl TakenSeat {
         let order = session.by_hand().order_of(self.0.seat, chosen)?;
         let mut message = Vec::new();
         if !session.say(self.0.seat, &order, &mut message) {
-            return Err("this cannot be said in the game's protocol".to_owned());
+            return Err("the game's protocol cannot express this".to_owned());
         }
-        now.answers.send(message).map_err(|_| "this match is not played any more".to_owned())?;
+        now.answers.send(message).map_err(|_| "this match is no longer being played".to_owned())?;
         now.answered = true;
         Ok(())
     }
@@ -147,7 +147,7 @@ impl TakenSeat {
 /// Whether the seat may still ask and answer.
 fn open(now: &Now) -> Result<(), String> {
     match (&now.end, now.answered) {
-        (Some(_), _) => Err("the match is over, and this link with it".to_owned()),
+        (Some(_), _) => Err("the match is over, and this link ended with it".to_owned()),
         (None, true) => Err("this seat has answered; the others are playing".to_owned()),
         (None, false) => Ok(()),
     }

@@ -16,10 +16,10 @@ export const drawing: Drawing<Scene> = {
   ],
   legend: [
     ['crown', 'a leader: converts neighbours, cannot shoot'],
-    ['hood', 'a cultist: shoots up to 6 tiles far'],
+    ['hood', 'a cultist: shoots up to 6 tiles away'],
     ['grey ring', 'neutral: nobody’s yet'],
     ['disc, square', 'player 1, player 2'],
-    ['bar below it', 'its health, of another colour below a third'],
+    ['bar below it', 'its health, in another colour below a third'],
   ],
 
   size: (scene) => [scene.width, scene.height],

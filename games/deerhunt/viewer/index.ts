@@ -27,7 +27,7 @@ export const drawing: Drawing<Scene> = {
     ['gold ring', 'mining, until it pays'],
     ['dashed ring', 'making another unit, on the dashed side'],
     ['gold square', 'a hub, with what is left in it'],
-    ['zigzag', 'stunned, for so many turns'],
+    ['zigzag', 'stunned'],
     ['full line, dashes', 'as far as player 1 sees, as far as player 2 sees'],
     ['darker floor', 'nobody sees it'],
   ],

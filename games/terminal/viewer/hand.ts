@@ -140,7 +140,7 @@ export const hand: Hand<Scene, Choice, Frame> = {
         else if (unit.player === other) broke++
       }
       for (const { tiles, unit } of events.self_destruct) {
-        if (unit.player === seat) says.push(`${unit.kind} destroys itself, hitting ${tiles.length}: no way leads to the far edge`)
+        if (unit.player === seat) says.push(`${unit.kind} destroys itself, hitting ${tiles.length}: there is no path to the far edge`)
       }
     }
     const [before, after] = [scene.players[other - 1]!, prospect.scene.players[other - 1]!]

@@ -32,7 +32,7 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
     ['chevron above', 'upgraded'],
     ['bar through it', 'marked for removal'],
     ['gold ring', 'shield above full health'],
-    ['reddish tiles', 'a turret reaches them'],
+    ['reddish tiles', 'within reach of a turret'],
     ['lower half, upper half', 'player 1, player 2'],
   ],
 

@@ -7,7 +7,7 @@ test('something else is not taken for a replay', () => {
 
 test('a damaged replay says where', () => {
   const config = '{"unitInformation":[]}'
-  expect(() => original(config)).toThrow('holds no turn')
-  expect(() => original(`${config}\n{"turnInfo":[0,0,-1,0],`)).toThrow('line 2 is not whole')
-  expect(() => original(`${config}\n\n{"turnInfo":3}`)).toThrow('line 3 is no state')
+  expect(() => original(config)).toThrow('holds no turns')
+  expect(() => original(`${config}\n{"turnInfo":[0,0,-1,0],`)).toThrow('line 2 is incomplete')
+  expect(() => original(`${config}\n\n{"turnInfo":3}`)).toThrow('line 3 is not a state')
 })

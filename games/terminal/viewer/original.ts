@@ -32,7 +32,7 @@ export function original(text: string): Mended | undefined {
   if (first < 0 || !lines[first]!.startsWith('{') || !lines[first]!.includes('"unitInformation"')) return undefined
   const config = parse(lines[first]!, first)
   const states = lines.flatMap((line, at) => (at > first && line !== '' ? [check(parse(line, at), at)] : [])).slice(0, LONGEST)
-  if (states.length === 0) throw new ForeignError('this replay of Terminal holds no turn')
+  if (states.length === 0) throw new ForeignError('this Terminal replay holds no turns')
   return stream(config, states)
 }
 
@@ -40,7 +40,7 @@ function parse(line: string, at: number): Record<string, unknown> {
   try {
     return JSON.parse(line) as Record<string, unknown>
   } catch {
-    throw new ForeignError(`this replay of Terminal is damaged: line ${at + 1} is not whole`)
+    throw new ForeignError(`this Terminal replay is damaged: line ${at + 1} is incomplete`)
   }
 }
 
@@ -48,7 +48,7 @@ function check(line: Record<string, unknown>, at: number): StateLine {
   const lists = (units: unknown) => Array.isArray(units) && units.every((list) => Array.isArray(list))
   const good =
     Array.isArray(line.turnInfo) && Array.isArray(line.p1Stats) && Array.isArray(line.p2Stats) && lists(line.p1Units) && lists(line.p2Units)
-  if (!good) throw new ForeignError(`this replay of Terminal is damaged: line ${at + 1} is no state`)
+  if (!good) throw new ForeignError(`this Terminal replay is damaged: line ${at + 1} is not a state`)
   return { events: {}, ...line } as unknown as StateLine
 }
 

@@ -42,7 +42,7 @@ function broken(state: EditorState): Diagnostic[] {
   // Text that takes longer than this to parse is left to the browser.
   ensureSyntaxTree(state, state.doc.length, 1_000)?.iterate({
     enter: ({ type, from, to }) => {
-      if (type.isError && found.length < 3) found.push({ from, to: Math.max(to, Math.min(from + 1, state.doc.length)), severity: 'error', message: 'This is no JavaScript.' })
+      if (type.isError && found.length < 3) found.push({ from, to: Math.max(to, Math.min(from + 1, state.doc.length)), severity: 'error', message: 'This is not valid JavaScript.' })
     },
   })
   return found

@@ -31,7 +31,7 @@ class Seated implements Holder {
     const headers: Record<string, string> = { 'x-agon-seat': this.token }
     const options = chosen ? { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(chosen) } : { headers }
     const answer = await fetch(`seat/${path}`, options).catch(() => {
-      throw new Error('agon does not answer any more: this match is over, or was stopped.')
+      throw new Error('agon no longer answers: this match is over, or was stopped.')
     })
     if (answer.status === 204) return undefined
     const told = (await answer.json()) as T & { error?: string }
@@ -87,7 +87,7 @@ export async function sit(token: string): Promise<Playing> {
 function sitters(names: string): Sitter[] {
   return names.split(',').map((name) => {
     const found = sitter(name)
-    if (!found) throw new Error(`In this page only people and built-in bots play, and ${name} is neither.`)
+    if (!found) throw new Error(`Only people and built-in bots can play in this page, and ${name} is neither.`)
     return found
   })
 }

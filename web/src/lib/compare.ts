@@ -14,7 +14,7 @@ export interface Comparison {
 /** Why two matches cannot be compared; none when they can. */
 export function incomparable(a: MatchStream, b: MatchStream): string | undefined {
   if (a.head.game === b.head.game) return undefined
-  return `These are matches of two games, ${a.head.title} and ${b.head.title}: there is nothing to compare turn by turn. Open two matches of one game.`
+  return `These are matches of two games, ${a.head.title} and ${b.head.title}: there is nothing to compare turn by turn. Open two matches of the same game.`
 }
 
 export async function compare(a: MatchStream, b: MatchStream, gone: () => boolean): Promise<Comparison> {
@@ -42,10 +42,10 @@ export async function compare(a: MatchStream, b: MatchStream, gone: () => boolea
 
 function sentence(orders: number | null, state: number | null, where: (step: number) => string, seeds: string): string {
   if (orders === null && state === null) return 'Both matches are the same: every order and every state.'
-  if (state === 0) return `They begin in different positions (${seeds}); ${orders === null ? 'the orders are the same' : `the orders differ first in ${where(orders)}`}.`
-  if (orders === null) return `The orders are the same; the state differs first after ${where(state!)}, by chance alone (${seeds}).`
-  if (state === null) return `The orders differ first in ${where(orders)}; the state never does.`
-  if (state < orders) return `The state differs first after ${where(state)}, by chance alone (${seeds}); the orders differ first in ${where(orders)}.`
-  if (state === orders) return `The orders differ first in ${where(orders)}, and so does the state; until then chance was the same.`
-  return `The orders differ first in ${where(orders)}, the state first after ${where(state)}.`
+  if (state === 0) return `They begin in different positions (${seeds}); ${orders === null ? 'the orders are the same' : `the orders first differ in ${where(orders)}`}.`
+  if (orders === null) return `The orders are the same; the state first differs after ${where(state!)}, by chance alone (${seeds}).`
+  if (state === null) return `The orders first differ in ${where(orders)}; the state never does.`
+  if (state < orders) return `The state first differs after ${where(state)}, by chance alone (${seeds}); the orders first differ in ${where(orders)}.`
+  if (state === orders) return `The orders first differ in ${where(orders)}, and so does the state; until then chance was the same.`
+  return `The orders first differ in ${where(orders)}, the state after ${where(state)}.`
 }

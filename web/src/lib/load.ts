@@ -178,7 +178,7 @@ async function opened(source: Source): Promise<{ head: Head; steps: StepSource }
       if (!(error instanceof NoEngines)) throw error
       engines = undefined
       if (source.kind === 'page') {
-        throw new Problem(`This page computes its match in the browser, and cannot here: ${error.message}. Open it in another browser.`)
+        throw new Problem(`This page computes its match in the browser, which does not work here: ${error.message}. Open it in another browser.`)
       }
     }
   }
@@ -210,7 +210,7 @@ export async function reach(path: string, options: Asking = {}): Promise<Respons
     answer = await (askedEarly(path) ?? fetch(path, { ...options, headers: { ...options.headers, ...keyHeader() } }))
   } catch (error) {
     if (options.signal?.aborted) throw error
-    throw new Problem('agon does not answer any more. Start `agon watch` again and open the link it prints.')
+    throw new Problem('agon no longer answers. Start `agon watch` again and open the link it prints.')
   }
   if (answer.ok) return answer
   if (answer.status === 403) {
@@ -260,7 +260,7 @@ async function plain(file: Blob): Promise<Blob> {
   const pieces: Uint8Array<ArrayBuffer>[] = []
   for (let size = 0; ; ) {
     const { done, value } = await reader.read().catch(() => {
-      throw new Problem('This file cannot be read: it is packed, and damaged.')
+      throw new Problem('This file cannot be read: it is compressed and damaged.')
     })
     if (done) return new Blob(pieces)
     pieces.push(value)

@@ -177,7 +177,7 @@ export class MatchStream {
 
   private async fetch(from: number, to: number): Promise<string[]> {
     const lines = await this.steps!.lines(from, Math.min(to, this.total))
-    if (lines.length === 0) throw new Error(`nothing came of ${this.head.stepWord} ${from}`)
+    if (lines.length === 0) throw new Error(`there is no data for ${this.head.stepWord} ${from}`)
     return lines
   }
 

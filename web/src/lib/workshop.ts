@@ -84,7 +84,7 @@ export async function play(
     }
   } catch (error) {
     if (error instanceof Unloadable) mistake(error.message)
-    else if (error instanceof Ended) problem = `The script was ended: ${error.message}.`
+    else if (error instanceof Ended) problem = `The script was stopped: ${error.message}.`
     else throw error
   } finally {
     box?.end()

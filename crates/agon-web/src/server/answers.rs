@@ -82,7 +82,7 @@ async fn start(State(app): State<Arc<AppState>>) -> Response {
     });
     match listed.await {
         Ok(listing) => Json(listing).into_response(),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed while it listed the matches"),
+        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed to list the matches"),
     }
 }
 
@@ -423,7 +423,7 @@ async fn seat_turn(Extension(seat): Extension<TakenSeat>, Query(Since { steps })
 async fn seat_replay(Extension(seat): Extension<TakenSeat>) -> Response {
     match seat.replay() {
         Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
-        None => problem(StatusCode::CONFLICT, "the replay is there when the match is over"),
+        None => problem(StatusCode::CONFLICT, "the replay will be there once the match is over"),
     }
 }
 

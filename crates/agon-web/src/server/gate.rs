@@ -64,12 +64,12 @@ pub async fn private(State(app): State<Arc<AppState>>, request: Request, next: N
     let headers = request.headers();
     let key = headers.get(KEY).and_then(|key| key.to_str().ok()).unwrap_or_default();
     if !same(key, &app.key) {
-        let why = "this page has no key to this viewer, or an old one";
+        let why = "this page has no key for this viewer, or an old one";
         return answers::problem(StatusCode::FORBIDDEN, why);
     }
     let changes = request.method() != Method::GET && request.method() != Method::HEAD;
     if !origin_is_ours(headers, changes) {
-        return answers::problem(StatusCode::FORBIDDEN, "this was not asked by the viewer's own page");
+        return answers::problem(StatusCode::FORBIDDEN, "this did not come from the viewer's own page");
     }
     match whole(request, app.patience).await {
         Ok(request) => next.run(request).await,
@@ -82,12 +82,12 @@ pub async fn seated(State(app): State<Arc<AppState>>, mut request: Request, next
     let headers = request.headers();
     let token = headers.get(SEAT).and_then(|token| token.to_str().ok()).unwrap_or_default();
     let Some(seat) = app.seat(token) else {
-        let why = "this link gives no right to a seat: its match is over, or belongs to another run of agon";
+        let why = "this link opens no seat: its match is over, or it belongs to another run of agon";
         return answers::problem(StatusCode::FORBIDDEN, why);
     };
     let changes = request.method() != Method::GET && request.method() != Method::HEAD;
     if !origin_is_ours(headers, changes) {
-        return answers::problem(StatusCode::FORBIDDEN, "this was not asked by the viewer's own page");
+        return answers::problem(StatusCode::FORBIDDEN, "this did not come from the viewer's own page");
     }
     request.extensions_mut().insert(seat);
     match whole(request, app.patience).await {
@@ -110,7 +110,10 @@ async fn whole(request: Request, patience: Duration) -> Result<Request, Response
                 return Err(answers::problem(StatusCode::PAYLOAD_TOO_LARGE, "larger than 256 MiB"));
             }
             Ok(Some(Err(_))) | Err(_) => {
-                return Err(answers::problem(StatusCode::REQUEST_TIMEOUT, "the request did not come whole"));
+                return Err(answers::problem(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "the request was cut off or too slow",
+                ));
             }
         }
     }
@@ -134,8 +137,8 @@ pub async fn start(
         return StatusCode::NO_CONTENT.into_response();
     }
     let Some(place) = app.take_link(&link) else {
-        let text = "This link was opened before, or belongs to another run of agon. Press Enter in the console \
-                    where agon runs: it prints another one.";
+        let text = "This link has already been opened, or belongs to another run of agon. For a new one, press \
+                    Enter in the console where agon runs.";
         return refuse(StatusCode::FORBIDDEN, "This link is used up", text);
     };
     let nonce = fresh_secret();

@@ -94,14 +94,14 @@ export class Engines {
   }
 
   private async load(): Promise<void> {
-    if (typeof WebAssembly !== 'object') throw new NoEngines('this browser runs no WebAssembly')
+    if (typeof WebAssembly !== 'object') throw new NoEngines('this browser does not run WebAssembly')
     const from = this.module()
     // Handled below; if no worker can be started, nobody handles it.
     from.catch(() => {})
     try {
       this.worker = new EngineWorker()
     } catch (error) {
-      throw new NoEngines(`this browser runs no workers (${String(error)})`)
+      throw new NoEngines(`this browser does not run workers (${String(error)})`)
     }
     this.worker.onmessage = ({ data: [number, answered] }: MessageEvent<[number, Answered]>) => this.hear(number, answered)
     const { worker } = this
@@ -130,7 +130,7 @@ export class Engines {
     return new Promise((done) => {
       if (!this.worker) return done({ missing: 'its worker is gone' })
       const number = ++this.last
-      const late = () => this.lose({ stopped: `Nothing came of it for ${PATIENCE / 1000} seconds.` })
+      const late = () => this.lose({ stopped: `It gave no answer for ${PATIENCE / 1000} seconds.` })
       this.waiting.set(number, { done, timer: window.setTimeout(late, PATIENCE) })
       this.worker.postMessage([number, asked], transfer)
     })
