@@ -129,7 +129,7 @@ pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
     let host = crate::host()?;
     if !crate::has_wasm() {
         bail!(
-            "what is shipped has engines for its pages; install Rust for them: rustup target add {}",
+            "the archives include engines for pages; install the Rust target for them: rustup target add {}",
             crate::WASM
         );
     }
@@ -148,7 +148,7 @@ pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
             let folder = target.join("archives");
             archives.extend(archive(root, &way, &program, &folder).with_context(|| way.triple.clone())?);
         } else if wanted.is_some() {
-            bail!("{} needs what this machine does not have: {}", machine.name, missing.join(" && "));
+            bail!("{} needs what this machine lacks: {}", machine.name, missing.join(" && "));
         } else {
             println!("SKIPPED: no archive for {}; first {}", machine.name, missing.join(" && "));
         }
@@ -187,7 +187,7 @@ fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> R
         tar.append_data(&mut header, format!("{name}/{path}"), bytes)
     };
     let bytes = fs::read(program)?;
-    ensure!(!has_interpreter(&bytes), "{} asks for libraries of this machine", program.display());
+    ensure!(!has_interpreter(&bytes), "{} depends on libraries of this machine", program.display());
     add("agon", &bytes, 0o755)?;
     add("INSTALL.txt", INSTALL.as_bytes(), 0o644)?;
     for document in DOCUMENTS {

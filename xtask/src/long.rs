@@ -29,7 +29,7 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         name: "faultless",
-        about: "20,000 matches of two quick native programs with -j 8 have no fault; start a compiler beside it; 2 minutes",
+        about: "20,000 matches of two quick native programs with -j 8 have no fault; run a compiler beside it; 2 minutes",
         command: &[
             "--config",
             "env.AGON_MATCHES='20000'",
@@ -77,7 +77,7 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         name: "java",
-        about: "200 matches of the Java starter against itself, a compiler beside: no timeout; 4 minutes",
+        about: "200 matches of the Java starter against itself, beside a compiler: no timeout; 4 minutes",
         command: &[
             "--config",
             "env.AGON_MATCHES='200'",
@@ -92,7 +92,7 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         name: "contest-ladder",
-        about: "20 ladders of 40 versions with a quarter of a round robin's games order them as truly; about 5 minutes",
+        about: "20 ladders of 40 versions with a quarter of a round robin's games order them as correctly; about 5 minutes",
         command: &[
             "--config",
             "env.AGON_RUNS='20'",
@@ -185,8 +185,8 @@ const PROOFS: &[Proof] = &[
     Proof {
         name: "vm",
         about: "cgroups of version 2 and another kernel, in an emulated machine: the attacks, counters, bots that breed and hide and \
-                kills of agon, as root, as an ordinary user with a group of its own and without; half an hour. Behind the \
-                name, only proofs with this in theirs",
+                kills of agon, as root, as an ordinary user with a group of its own and without; half an hour. After the \
+                name: only the proofs with this in their names",
         command: &["run", "--quiet", "--package", "xtask", "--", "vm"],
     },
     Proof {

@@ -21,18 +21,18 @@ cargo xtask test [--require-golden] [--require-wasm] [--require-postgres] [--qui
     --require-golden   missing golden records are a failure, not a skip
     --require-wasm     builds the engines for pages too, and tests them in Node and the browser
     --require-postgres a missing PostgreSQL is a failure, not a skip
-    --quick            format, and the tests inside the crates: for the loop of writing
+    --quick            only the format, and the tests inside the crates: for use while writing
     --only STEP        one of: format, lints, tests, docs, web
 
 cargo xtask long NAME
     Runs a long proof; without a name it lists them.
 
 cargo xtask fuzz TARGET... [--minutes N]
-    Runs fuzz targets (or `all`), each for so many minutes, and adds what was run to fuzz/README.md.
+    Runs fuzz targets (or `all`), each for N minutes, and adds the runs to fuzz/README.md.
 
 cargo xtask dist [--target x86_64|aarch64|all]
-    Packs the program into one archive for each kind of machine, with its checksum. All is the default, and leaves out what
-    cannot be built here, saying how to get what is missing.";
+    Packs the program into one archive for each kind of machine, with its checksum. `all`, the default, skips what cannot
+    be built here, and says how to get what is missing.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -304,7 +304,7 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
     if browser.is_some() {
         let (mut sums, failed) = run("test:browser")?;
         if sums.failed > 0 {
-            println!("the tests in the browser are run once more: what is really wrong fails again");
+            println!("the browser tests are run once more: a real error fails again");
             sums = run("test:browser")?.0;
         }
         if sums.failed == 0 {

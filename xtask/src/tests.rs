@@ -72,7 +72,7 @@ impl Plan {
                 counts.passed += 1;
             }
             None => {
-                println!("FLAKY: {test} failed, and passed alone: find out why");
+                println!("FLAKY: {test} failed, but passed alone: find out why");
                 counts.failed += 1;
             }
         }
@@ -91,7 +91,7 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
         let known = |name: &String| programs.iter().any(|program| program.name == *name);
         let strange: Vec<&String> =
             plan.alone.iter().chain(plan.postgres.keys()).filter(|name| !known(name)).collect();
-        ensure!(strange.is_empty(), "xtask/tests.toml names test programs that there are not: {strange:?}");
+        ensure!(strange.is_empty(), "xtask/tests.toml names test programs that do not exist: {strange:?}");
         postgres(options, counts, &plan, &mut programs)?;
     }
     let mut took = BTreeMap::from([(crate::BUILDING, began.elapsed())]);
@@ -173,7 +173,7 @@ fn postgres(options: &Options, counts: &mut Counts, plan: &Plan, programs: &mut 
     if !(named || debian || std::env::split_paths(&path).any(is_there)) {
         let how = "apt-get install postgresql, or AGON_PG_BIN names the folder of initdb, postgres and psql";
         match options.require_postgres {
-            true => println!("FAILED: PostgreSQL is required, and not here ({how})"),
+            true => println!("FAILED: PostgreSQL is required, but not here ({how})"),
             false => println!("SKIPPED: contests on PostgreSQL ({how})"),
         }
         *(if options.require_postgres { &mut counts.failed } else { &mut counts.skipped }) += 1;
@@ -187,7 +187,7 @@ fn postgres(options: &Options, counts: &mut Counts, plan: &Plan, programs: &mut 
         let list = String::from_utf8_lossy(&list.stdout);
         for file in &only {
             let is_there = list.lines().any(|line| line.starts_with(file.as_str()));
-            ensure!(is_there, "xtask/tests.toml names {file}, but {} has none of that name", program.name);
+            ensure!(is_there, "xtask/tests.toml names {file}, but {} has no such file", program.name);
         }
         again.push(Program {
             name: format!("{} on PostgreSQL", program.name),

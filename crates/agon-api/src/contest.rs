@@ -90,8 +90,8 @@ pub struct Machine {
     pub processes: Option<u32>,
     /// Bytes of files that a bot may write; null if unlimited.
     pub disk: Option<u64>,
-    /// How often per second one of its CPUs does a fixed piece of work, which `agon play --as` does at home to compare; null
-    /// if nobody has measured.
+    /// How many times a second one of its CPUs does a fixed piece of work; `agon play --as` does the same work at home to
+    /// compare. Null if not measured.
     pub speed: Option<f64>,
     /// Folders of packages that all bots can read, by their last path component.
     pub packages: Vec<String>,

@@ -11,7 +11,7 @@ use crate::Moment;
 pub struct Ladder {
     /// Each team once, the best first.
     pub lines: Vec<Line>,
-    /// How certain it is who the best are; null while that cannot be said.
+    /// How certain it is who the best are; null while unknown.
     pub best: Option<Best>,
     /// The last row of the log that it includes.
     pub upto: i64,
@@ -22,9 +22,9 @@ pub struct Ladder {
 /// How certain it is who the best are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Best {
-    /// How many teams that is about.
+    /// The number of teams at the top that this is about.
     pub teams: u32,
-    /// The probability that each of them is better than everybody below, 0 to 1.
+    /// The probability that each of them is better than every team below, 0 to 1.
     pub these: f64,
     /// The probability that each of them is also better than the next, 0 to 1.
     pub order: f64,

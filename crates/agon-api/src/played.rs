@@ -65,7 +65,7 @@ pub struct Match {
     pub id: i64,
     /// What it is played for.
     pub kind: Kind,
-    /// Where it is in its life.
+    /// Its state.
     pub state: MatchState,
     /// The number of its map, from 1.
     pub map: u32,
@@ -81,7 +81,7 @@ pub struct Match {
     pub steps: Option<u32>,
     /// Whether its replay is available.
     pub has_replay: bool,
-    /// The number of tries that came to nothing through our fault.
+    /// The number of attempts that failed through the contest's own fault.
     pub void_tries: i64,
     /// Who sat where.
     pub seats: Vec<Seat>,
@@ -103,7 +103,7 @@ pub enum Kind {
     Ladder,
 }
 
-/// Where a match is in its life.
+/// The state of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchState {
@@ -111,11 +111,11 @@ pub enum MatchState {
     Planned,
     /// It is being played.
     Leased,
-    /// It was played, and is recomputed before it counts.
+    /// It was played, and will be recomputed before it counts.
     Posted,
     /// It is over.
     Valid,
-    /// It was given up: three tries came to nothing, or a bot cannot be prepared.
+    /// It was given up: three attempts failed, or a bot cannot be prepared.
     Dead,
 }
 
@@ -261,6 +261,6 @@ pub struct Asked {
     /// The match.
     #[serde(rename = "match")]
     pub game: Match,
-    /// Why it came to nothing, if it did.
+    /// Why it failed, if it did.
     pub cause: Option<Cause>,
 }

@@ -60,7 +60,7 @@ pub struct Version {
     pub state: State,
     /// Why it failed.
     pub cause: Option<Cause>,
-    /// The reason for its state, where there is more to say.
+    /// The reason for its state, if there is more to say.
     pub reason: Option<String>,
     /// Whether it replaces the version before it only if it is better.
     pub only_if_better: bool,
@@ -131,7 +131,7 @@ pub struct Step {
     pub at: Moment,
 }
 
-/// Why something came to nothing.
+/// Why something failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 pub struct Cause {
     /// Whose fault it is.
@@ -140,7 +140,7 @@ pub struct Cause {
     pub stage: Stage,
     /// What happened.
     pub what: String,
-    /// What to do about it, where that is known.
+    /// What to do about it, if known.
     pub fix: Option<String>,
 }
 
@@ -150,7 +150,7 @@ pub struct Cause {
 pub enum Whose {
     /// The author's.
     Yours,
-    /// That of the contest and its machines.
+    /// The contest's, or its machines'.
     Ours,
 }
 

@@ -345,7 +345,7 @@ impl Build {
         }
         if !made.result.exists() {
             let wanted = made.result.file_name().unwrap_or_default().to_string_lossy();
-            return Err(format!("`{}` ended well, but made no {wanted}", self.command[0]));
+            return Err(format!("`{}` succeeded, but did not make {wanted}", self.command[0]));
         }
         let _ = std::fs::remove_dir_all(&made.place);
         match std::fs::rename(&made.draft, &made.place) {

@@ -69,7 +69,7 @@ const WITHOUT: &str = "AGON_SANDBOX_WITHOUT";
 
 fn keeper() -> Result<&'static Keeper, String> {
     let make = || {
-        let program = guard::program().ok_or("no program makes sandboxes here")?;
+        let program = guard::program().ok_or("this process cannot make sandboxes")?;
         let means = Means::find();
         let launcher = Launcher::start(program, means)
             .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
@@ -201,7 +201,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     let is_shared = user.shares(&folder);
     if is_shared {
         remarks.push(format!(
-            "{} is shown to no bot as a whole, only the files that its command names; put the bot into a folder of its own",
+            "{} is never shown to a bot as a whole, only the files that its command names; put the bot into a folder of its own",
             folder.display()
         ));
         for word in std::iter::once(&launch.program).chain(&launch.arguments) {
@@ -215,7 +215,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         match File::open(&folder).and_then(|folder| walk(folder, bounds, false)) {
             Ok(found) => (before, copied) = (found, true),
             Err(_) => remarks.push(format!(
-                "{} is larger than the {} MB that a bot may write, so that the bot reads it and cannot change it",
+                "{} is larger than the {} MB that a bot may write, so the bot can read it but not change it",
                 folder.display(),
                 confinement.disk >> 20
             )),

@@ -115,8 +115,8 @@ pub fn use_token_file(file: PathBuf) {
 /// A sentence, when there is none or it is unusable.
 pub fn token_file() -> Result<PathBuf, String> {
     let file = TOKEN_FILE.get().ok_or_else(|| {
-        "who may join shows a token: make a file with one, (umask 077; head -c 24 /dev/urandom | base64 > token), give it \
-         here as --join-token token and a copy to who joins"
+        "joining takes a token: make a file with one, (umask 077; head -c 24 /dev/urandom | base64 > token), pass it here as \
+         --join-token token, and give a copy to whoever joins"
             .to_owned()
     })?;
     read_token(file)?;
@@ -135,7 +135,7 @@ pub fn read_token(path: &Path) -> Result<Vec<u8>, String> {
         return Err(format!("token file {shown}: not a file"));
     }
     if about.mode() & 0o077 != 0 {
-        return Err(format!("token file {shown}: other users may read it; chmod 600 {shown}"));
+        return Err(format!("token file {shown}: other users can read it; run chmod 600 {shown}"));
     }
     let mut token = Vec::new();
     let most = *TOKEN.end() as u64 + 2;
@@ -287,8 +287,8 @@ impl Read for Until<'_> {
 pub fn join(address: &str, token: &[u8]) -> Result<(Line, Welcome), String> {
     let nobody = |error: io::Error| match error.kind() {
         ErrorKind::ConnectionRefused => format!(
-            "nobody waits at {address}: start the match first, with a seat `join:...` at this port, or another bot has joined \
-             already"
+            "nobody waits at {address}: start the match first, with a seat `join:...` on this port, or another bot has already \
+             joined"
         ),
         _ => format!("{address}: {error}"),
     };
@@ -299,14 +299,14 @@ pub fn join(address: &str, token: &[u8]) -> Result<(Line, Welcome), String> {
     match line.expect() {
         Ok((Kind::Welcome, content)) => {
             let welcome = serde_json::from_slice(&content)
-                .map_err(|_| format!("{address}: an agon of another version waits there"))?;
+                .map_err(|_| format!("{address}: the agon waiting there is another version"))?;
             Ok((line, welcome))
         }
         Ok((Kind::Refused, why)) => {
             Err(format!("{address} does not let you join: {}", String::from_utf8_lossy(&why)))
         }
-        Ok(_) => Err(format!("{address}: what waits there is no agon, or one of another version")),
-        Err(why) => Err(format!("{address}: {why}; is it an agon that waits there?")),
+        Ok(_) => Err(format!("{address}: what is waiting there is not agon, or another version of it")),
+        Err(why) => Err(format!("{address}: {why}; is it agon that is waiting there?")),
     }
 }
 

@@ -320,7 +320,7 @@ fn inside(bot: &str, folder: &Path) -> String {
     };
     let bot = bot.trim_end_matches('/');
     if let Some(inner) = names.iter().find(is_bot) {
-        return format!("the bot lies further inside: name {bot}/{inner}");
+        return format!("the bot is further inside: name {bot}/{inner}");
     }
     let of_ending = |ending: &&str| {
         let mut fitting =

@@ -147,7 +147,10 @@ impl Manifest {
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let wrong = |why: String| format!("{}: [sandbox] read: {why}", folder.join(FILE).display());
         if self.reads.len() > MOST_READS {
-            return Err(wrong(format!("{} places, and at most {MOST_READS} are shown", self.reads.len())));
+            return Err(wrong(format!(
+                "{} places are named, but at most {MOST_READS} can be shown",
+                self.reads.len()
+            )));
         }
         let full = |text: &String| {
             let path = match text.strip_prefix("~/") {
@@ -158,12 +161,12 @@ impl Manifest {
             if !crate::inside::can_show(&path) {
                 return Err(wrong(format!(
                     "`{text}` cannot be shown: a sandbox has a root, /proc, /sys, /dev, /tmp and /etc of its own; name what \
-                     the bot reads, as /etc/fonts"
+                     the bot reads, such as /etc/fonts"
                 )));
             }
             if home.starts_with(&path) && path.parent().is_some() {
                 return Err(wrong(format!(
-                    "`{text}` is your home, which is shown to no bot as a whole; name what the bot reads in it"
+                    "`{text}` is your home, which is never shown to a bot as a whole; name what the bot reads in it"
                 )));
             }
             Ok(path)
@@ -276,7 +279,7 @@ fn no_toml(text: &str, start: usize, why: &str) -> String {
     let line = before.rsplit('\n').next().unwrap_or("").to_owned()
         + text.get(start..).unwrap_or("").lines().next().unwrap_or("");
     if why.contains("duplicate") {
-        return "this key stands here a second time; keep one of them".to_owned();
+        return "this key is given a second time; keep one of them".to_owned();
     }
     match line.split_once('=') {
         Some((key, value)) => {
@@ -285,7 +288,7 @@ fn no_toml(text: &str, start: usize, why: &str) -> String {
                 None => format!("`{key}` has no value; write {key} = \"...\""),
                 Some('"' | '\'') if value.contains('\\') => {
                     format!(
-                        "a backslash in double quotes means something else; write {key} = '...' in single quotes"
+                        "a backslash in double quotes has a special meaning; write {key} = '...' in single quotes"
                     )
                 }
                 Some(quote @ ('"' | '\'')) if value.matches(quote).count() % 2 == 1 => {
@@ -295,22 +298,20 @@ fn no_toml(text: &str, start: usize, why: &str) -> String {
                 Some('{') => format!("the table is not well formed; write {key} = {{ NAME = \"...\" }}"),
                 Some(quote @ ('"' | '\'')) => {
                     let text = value.trim_matches(quote);
-                    format!(
-                        "there is something behind the text in quotes; write {key} = {quote}{text}{quote}"
-                    )
+                    format!("there is something after the closing quote; write {key} = {quote}{text}{quote}")
                 }
-                Some(_) => format!("a text stands in quotes; write {key} = \"{value}\""),
+                Some(_) => format!("text must be in quotes; write {key} = \"{value}\""),
             }
         }
         None if line.trim_start().starts_with('[') => {
-            "a table's name stands in brackets; write [defaults] or [env]".to_owned()
+            "a table's name must be in brackets; write [defaults] or [env]".to_owned()
         }
         None if line.contains(':') => {
             let (key, value) = line.split_once(':').unwrap_or_default();
             let value = value.trim().trim_matches('"');
             format!("this file is TOML; write {} = \"{value}\"", key.trim().trim_matches('"'))
         }
-        None => "this line says nothing; write KEY = \"VALUE\", and # in front of remarks".to_owned(),
+        None => "this line is not a setting; write KEY = \"VALUE\", and # before a comment".to_owned(),
     }
 }
 
@@ -359,8 +360,8 @@ mod tests {
                 "run = 5",
                 ":1:7: `run` is a number and must be a command in quotes, or a list of its words; write run = \"python3 bot.py\"",
             ),
-            ("run = python3 bot.py", "a text stands in quotes; write run = \"python3 bot.py\""),
-            ("run = 1e", "a text stands in quotes; write run = \"1e\""),
+            ("run = python3 bot.py", "text must be in quotes; write run = \"python3 bot.py\""),
+            ("run = 1e", "text must be in quotes; write run = \"1e\""),
             (
                 "run = ['a', 5]",
                 "`run` is a list and must be a list of texts in quotes; write run = [\"python3\", \"bot.py\"]",
@@ -371,7 +372,7 @@ mod tests {
             ("run = \"C:\\games\\bot.exe\"", "single quotes"),
             ("run =", "`run` has no value"),
             ("run: python3 bot.py", "write run = \"python3 bot.py\""),
-            ("hello", "this line says nothing"),
+            ("hello", "this line is not a setting"),
             ("[defaults", "in brackets"),
             ("run = 'a'\nrun = 'b'", "a second time"),
             ("env = 'A=b'", "`env` is a text and must be a table; write [env]"),

@@ -57,7 +57,7 @@ impl BotName {
         let kind = if let Some(command) = command {
             if command.trim().is_empty() {
                 return Err(format!(
-                    "`{text}` names no command; write it behind the colon: cmd:PROGRAM ARGUMENTS"
+                    "`{text}` names no command; write it after the colon: cmd:PROGRAM ARGUMENTS"
                 ));
             }
             Kind::Command(words::split(command).map_err(|why| format!("`{text}`: {why}"))?)
@@ -111,7 +111,9 @@ impl BotName {
             place => place.parse().ok().map(local).or_else(|| place.parse().ok()),
         };
         found.filter(|address| address.port() > 0).ok_or_else(|| {
-            format!("`{place}` is no place to listen; write join:PORT for this machine alone, or join:ADDRESS:PORT")
+            format!(
+                "`{place}` is not an address; write join:PORT for this machine alone, or join:ADDRESS:PORT"
+            )
         })
     }
 

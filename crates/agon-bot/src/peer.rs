@@ -191,7 +191,7 @@ pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
             Some((pid, name)) => format!("`{name}` (process {pid}) listens there; end it, or use --port"),
             None => "another program listens there; end it, or use --port".to_owned(),
         },
-        io::ErrorKind::PermissionDenied => "ports below 1024 are not for everybody; use --port".to_owned(),
+        io::ErrorKind::PermissionDenied => "ports below 1024 need special rights; use --port".to_owned(),
         _ => error.to_string(),
     };
     format!("cannot listen at {address}: {holder}")

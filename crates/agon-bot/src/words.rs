@@ -16,8 +16,8 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
         let sign = SIGNS.iter().find(|sign| **sign == word).copied();
         if let Some(sign) = sign.or_else(|| word.ends_with(';').then_some(";")) {
             return Err(format!(
-                "`{sign}` needs a shell, and commands run without one; put the line into a script of its own and name that, \
-                 or write sh -c '...'"
+                "`{sign}` needs a shell, and commands run without one; put the line into a script and name that, or write \
+                 sh -c '...'"
             ));
         }
         let variable = word.strip_prefix('$').and_then(|name| name.trim_start_matches('{').chars().next());
@@ -27,7 +27,7 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
             ));
         }
         if word.starts_with("~/") {
-            return Err(format!("`{word}`: only a shell knows `~`; write the whole path"));
+            return Err(format!("`{word}`: only a shell expands `~`; write the whole path"));
         }
     }
     let is_setting = first.split_once('=').is_some_and(|(name, _)| {

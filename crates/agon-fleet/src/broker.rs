@@ -149,7 +149,9 @@ impl Fleet {
     pub fn open(&mut self, open: Open, now: u64) -> Result<Opened, String> {
         self.tidy(now);
         if self.series.len() >= MOST_SERIES {
-            return Err(format!("The fleet plays {MOST_SERIES} series already; wait until one is over."));
+            return Err(format!(
+                "The fleet is already playing {MOST_SERIES} series; wait until one is over."
+            ));
         }
         if open.sources.len() > MOST_SOURCES || !open.sources.iter().all(|sha| is_sha(sha)) {
             return Err(format!("A series has at most {MOST_SOURCES} bots that are not built in."));
@@ -177,15 +179,11 @@ impl Fleet {
     /// A sentence: no series needs it, or there is no room.
     pub fn supply(&mut self, sha: &str, bytes: Vec<u8>) -> Result<(), String> {
         if !self.series.values().any(|series| series.sources.contains(sha)) {
-            return Err(
-                "No series needs this bot: it is none that was named, or the series is over.".to_owned()
-            );
+            return Err("No series needs this bot: none of them named it, or the series is over.".to_owned());
         }
         let held: usize = self.sources.values().map(|bytes| bytes.len()).sum();
         if held + bytes.len() > MOST_BYTES {
-            return Err(
-                "The fleet holds so many bots that there is no room: end other series first.".to_owned()
-            );
+            return Err("The fleet has no room for another bot: end other series first.".to_owned());
         }
         self.sources.insert(sha.to_owned(), bytes.into());
         Ok(())
@@ -212,10 +210,10 @@ impl Fleet {
         }
         let lacks = own.sources.iter().any(|sha| !self.sources.contains_key(sha));
         if lacks && !exchange.add.is_empty() {
-            return Err(Refused::Wrong("Not all bots have come yet.".to_owned()));
+            return Err(Refused::Wrong("Not all bots have arrived yet.".to_owned()));
         }
         if exchange.add.len() > MOST_AT_ONCE || own.open.len() + exchange.add.len() > MOST_OPEN {
-            return Err(Refused::Wrong("More matches are handed out than are taken.".to_owned()));
+            return Err(Refused::Wrong("Too many matches were handed out.".to_owned()));
         }
         for job in &exchange.add {
             own.check(job).map_err(Refused::Wrong)?;
@@ -322,7 +320,7 @@ impl Fleet {
             return Ok(known.name.clone());
         }
         if self.machines.len() >= MOST_MACHINES {
-            return Err(format!("The fleet has {MOST_MACHINES} machines already."));
+            return Err(format!("The fleet already has {MOST_MACHINES} machines."));
         }
         let free = |number: &usize| self.machines.values().all(|other| number_of(&other.name) != *number);
         let name = format!("machine {}", (1..).find(free).unwrap_or_default());
@@ -557,7 +555,7 @@ impl Series {
             return Err(format!("The series has no map {}.", job.map));
         };
         if job.seats.len() != usize::from(ground.seats) {
-            return Err(format!("A match has {} seats, and this one {}.", ground.seats, job.seats.len()));
+            return Err(format!("A match has {} seats, but this one has {}.", ground.seats, job.seats.len()));
         }
         let strange = job.seats.iter().find_map(|seat| match &seat.program {
             Program::Source(sha) if !self.sources.contains(sha) => Some(sha),

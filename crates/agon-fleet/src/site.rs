@@ -143,13 +143,13 @@ pub fn router(site: Arc<Site>) -> Router {
         .nest(wire::ROOT, commands)
         .route("/", get(nobody))
         .fallback(async || {
-            refused(StatusCode::NOT_FOUND, "Nothing is here", "This is a fleet of agon, and no contest.")
+            refused(StatusCode::NOT_FOUND, "Nothing is here", "This is an agon fleet, not a contest.")
         })
         .with_state(site)
 }
 
 async fn nobody() -> &'static str {
-    "This is a fleet of agon: machines that play for their owner. It has no pages.\n"
+    "This is an agon fleet: machines that play for their owner. It has no pages.\n"
 }
 
 /// A refusal, which is sent as `application/problem+json`.
@@ -197,12 +197,12 @@ enum Side {
 async fn enter(State((site, side)): State<(Arc<Site>, Side)>, request: Request, next: Next) -> Response {
     let (own, whose) = match side {
         Side::Machine => (&site.machines, "a machine of this fleet"),
-        Side::Author => (&site.author, "the author whose fleet this is"),
+        Side::Author => (&site.author, "the author who owns this fleet"),
     };
     match bearer(request.headers()).is_some_and(|token| hash(token.as_bytes()).ct_eq(own).into()) {
         true => next.run(request).await,
         false => {
-            let text = format!("This token is not that of {whose}.");
+            let text = format!("This token does not belong to {whose}.");
             refused(StatusCode::UNAUTHORIZED, "Not known", text).into_response()
         }
     }
@@ -218,16 +218,21 @@ async fn read(body: Body, most: u64) -> Result<Vec<u8>, No> {
     match tokio::time::timeout(PATIENCE, to_bytes(body, most)).await {
         Ok(Ok(bytes)) => Ok(bytes.into()),
         Ok(Err(_)) => {
-            let text = format!("It was cut off, or is larger than {} KiB. Nothing was done.", most >> 10);
+            let text = format!(
+                "The request was cut off, or is larger than {} KiB. Nothing was changed.",
+                most >> 10
+            );
             Err(refused(StatusCode::PAYLOAD_TOO_LARGE, "Not taken", text))
         }
-        Err(_) => Err(refused(StatusCode::REQUEST_TIMEOUT, "Too slow", "What was sent did not come.")),
+        Err(_) => {
+            Err(refused(StatusCode::REQUEST_TIMEOUT, "Too slow", "The request did not arrive in time."))
+        }
     }
 }
 
 async fn told<T: DeserializeOwned>(body: Body) -> Result<T, No> {
     let bytes = read(body, LARGEST).await?;
-    serde_json::from_slice(&bytes).map_err(|error| wrong(format!("That cannot be read: {error}")))
+    serde_json::from_slice(&bytes).map_err(|error| wrong(format!("The request cannot be read: {error}")))
 }
 
 /// Refuses another version of the program: all programs in a series must be the same.
@@ -237,7 +242,7 @@ fn same_program(theirs: &str) -> Result<(), No> {
         return Ok(());
     }
     let theirs: String = theirs.chars().filter(|sign| !sign.is_control()).take(60).collect();
-    let text = format!("This fleet is of {own}, and this is {theirs}: use the same program everywhere.");
+    let text = format!("This fleet runs {own}, but this is {theirs}: use the same program everywhere.");
     Err(refused(StatusCode::CONFLICT, "Another agon is wanted", text))
 }
 
@@ -372,8 +377,8 @@ struct Bot {
 
 async fn source(State(site): State<Arc<Site>>, Query(own): Query<Bot>) -> Result<Vec<u8>, No> {
     let bytes = site.fleet().source(&own.run, &own.sha);
-    let bytes =
-        bytes.ok_or_else(|| refused(StatusCode::NOT_FOUND, "Nothing is here", "No such bot is played."))?;
+    let bytes = bytes
+        .ok_or_else(|| refused(StatusCode::NOT_FOUND, "Nothing is here", "No such bot is being played."))?;
     Ok(bytes.to_vec())
 }
 
@@ -433,7 +438,7 @@ fn no(refusal: Refused) -> No {
         Refused::Unknown => refused(
             StatusCode::GONE,
             "Over",
-            "This series is not known: the fleet was started anew, or heard nothing of it.",
+            "This series is unknown: the fleet was restarted, or has not heard of it for too long.",
         ),
         Refused::Wrong(why) => wrong(why),
     }

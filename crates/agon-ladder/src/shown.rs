@@ -26,7 +26,7 @@ pub struct Standing {
 /// A line of the board.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Line {
-    /// From 1; equal ratings share one. None where there are too few matches.
+    /// From 1; equal ratings share a rank. None while there are too few matches.
     pub rank: Option<u32>,
     /// The entrant.
     pub entrant: String,
@@ -34,11 +34,11 @@ pub struct Line {
     pub boss: bool,
     /// The number of the version whose rating this is.
     pub n: i64,
-    /// The number of a newer one that has too few matches yet.
+    /// The number of a newer version that has too few matches so far.
     pub placing: Option<i64>,
-    /// Its place in the table; none before its first whole block.
+    /// Its place in the table; none before its first complete block.
     pub place: Option<Place>,
-    /// How sure it is that it is stronger than the next line that has a rank; none where that is not known.
+    /// The probability that it is stronger than the next line that has a rank; none if unknown.
     pub above_next: Option<f64>,
 }
 

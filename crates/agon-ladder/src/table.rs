@@ -8,19 +8,19 @@ use crate::{Ladder, Row};
 /// A version in the table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Place {
-    /// Which.
+    /// The version.
     pub version: i64,
-    /// Its rating in Elo; none where no finite one fits, as for a version that won everything.
+    /// Its rating in Elo; none if no finite one fits, as for a version that won everything.
     pub elo: Option<f64>,
-    /// The ends of its interval of 95 %; none where that is open.
+    /// The lower end of its 95 % interval; none if it is open.
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end; none if it is open.
     pub high: Option<f64>,
-    /// In how many matches that count it sat.
+    /// The number of rated matches it played.
     pub matches: u64,
     /// Its group, from 1: ratings of different groups cannot be compared.
     pub group: u32,
-    /// How sure it is that it is stronger than the next of its group, which may be a version that plays no more.
+    /// The probability that it is stronger than the next of its group, which may be a version that no longer plays.
     pub above_next: Option<f64>,
 }
 

@@ -66,28 +66,28 @@ pub struct Trial {
     pub old: Vec<Row>,
 }
 
-/// What is known of the difference.
+/// What is known about the difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Verdict {
-    /// What that comes to.
+    /// The conclusion.
     pub says: Says,
-    /// Blocks that were played.
+    /// The number of blocks played.
     pub blocks: u32,
-    /// Those that count: the same match again proves nothing.
+    /// The number that count: repeats of the same match prove nothing.
     pub counted: u32,
-    /// The difference in Elo; none where no finite one fits.
+    /// The difference in Elo; none if no finite one fits.
     pub elo: Option<f64>,
-    /// The ends of its interval of 95 %; none where that is open.
+    /// The lower end of its 95 % interval; none if it is open.
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end; none if it is open.
     pub high: Option<f64>,
-    /// Maps on which it is worse, from 0, where there are several.
+    /// Maps on which it is worse, from 0, if there are several.
     pub worse_on: Vec<i64>,
     /// Maps on which it is better.
     pub better_on: Vec<i64>,
 }
 
-/// What a verdict comes to.
+/// The conclusion of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Says {

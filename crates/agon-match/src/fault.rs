@@ -6,7 +6,7 @@ use serde::Serialize;
 /// One fault of one seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 pub struct Fault {
-    /// Whose.
+    /// The seat that made it.
     #[serde(serialize_with = "seat_number")]
     #[ts(type = "number")]
     pub seat: Seat,
@@ -14,15 +14,15 @@ pub struct Fault {
     pub step: u32,
     /// The same place in the game's words: `turn 12`.
     pub turn: String,
-    /// What kind.
+    /// Its kind.
     pub kind: FaultKind,
     /// What happened, what was expected and the likely cause, for the bot's author.
     pub message: String,
-    /// The lines of the bot's standard error in this step that say most about it ([`crate::trace::useful`]). Of each
-    /// kind only the first faults have them.
+    /// The most telling lines of the bot's standard error in this step ([`crate::trace::useful`]). Only the first faults of
+    /// each kind have them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stderr: Vec<String>,
-    /// What to do, where that was read from what the bot wrote. It stands at the end of the message as well.
+    /// What to do, if the bot's output shows it. The message ends with it too.
     #[serde(skip)]
     pub advice: Option<String>,
 }
@@ -41,10 +41,10 @@ impl Fault {
     }
 }
 
-/// An order that the rules do not allow: a bad move, and no fault of the program.
+/// An order that the rules do not allow: a bad move, not a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 pub struct RejectedOrder {
-    /// Whose.
+    /// The seat that gave it.
     #[serde(serialize_with = "seat_number")]
     #[ts(type = "number")]
     pub seat: Seat,
@@ -52,11 +52,11 @@ pub struct RejectedOrder {
     pub step: u32,
     /// The same place in the game's words: `turn 12`.
     pub turn: String,
-    /// The rule that says so.
+    /// The rule it breaks.
     pub rule: &'static str,
     /// What is wrong with it.
     pub message: String,
-    /// Whether it asked for what is so already: nothing to mend.
+    /// Whether it asked for what is already the case, so that nothing needs fixing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub harmless: bool,
     /// The file and line that the bot named on standard error in this step ([`crate::trace::place`]).
@@ -72,7 +72,7 @@ fn seat_number<S: serde::Serializer>(seat: &Seat, to: S) -> Result<S::Ok, S::Err
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ts_rs::TS)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
-    /// No whole answer within the limit.
+    /// No complete answer within the limit.
     Timeout,
     /// It ended, or closed its output.
     Crash,
@@ -80,17 +80,17 @@ pub enum FaultKind {
     NeverStarted,
     /// An answer in a form that cannot be an answer.
     Malformed,
-    /// Output that is no answer.
+    /// Output that is not an answer.
     Stray,
     /// More output than is allowed.
     Flood,
     /// It does not read what it is sent.
     Deaf,
-    /// It took more memory or processes than a bot may.
+    /// It used more memory or processes than a bot may.
     Resources,
     /// It computed in its opponent's time.
     Pondering,
-    /// It said itself that it failed, as a script does that throws.
+    /// It reported its own failure, as a script does when it throws.
     Exception,
     /// It kept others from playing.
     Disturbing,

@@ -162,21 +162,21 @@ impl SeatCounts {
 /// The time a seat used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, ts_rs::TS)]
 pub struct SeatTime {
-    /// How many answers there were.
+    /// The number of answers.
     pub answers: u32,
     /// Wall time of all answers, in milliseconds.
     pub wall_ms: f64,
-    /// The part of it that counts against the limit: without the time that this machine kept the bot waiting.
+    /// The part of it that counts against the limit: the time this machine kept the bot waiting is left out.
     pub charged_ms: f64,
-    /// CPU time of all answers, in milliseconds; none where unknown.
+    /// CPU time of all answers, in milliseconds; none if unknown.
     pub cpu_ms: Option<f64>,
-    /// CPU time outside of answers (starting, and the turns of others), in milliseconds; none where unknown.
+    /// CPU time outside answers (starting, and the turns of others), in milliseconds; none if unknown.
     pub between_ms: Option<f64>,
-    /// CPU time of all its processes from start to end, in milliseconds, as far as they were waited for.
+    /// CPU time of all its processes from start to end, in milliseconds, of those that were waited for.
     pub total_cpu_ms: Option<f64>,
     /// The most memory one of its processes occupied, in MiB.
     pub memory_mib: Option<f64>,
-    /// For how long this machine kept it from running in answers that took long, in milliseconds.
+    /// How long this machine kept it from running, in milliseconds, over the answers that took long.
     pub kept_waiting_ms: f64,
     /// The longest answer, in milliseconds of wall time.
     pub max_ms: f64,
@@ -197,11 +197,11 @@ pub struct MatchResult {
     pub map: String,
     /// The seats in order.
     pub seats: Vec<SeatResult>,
-    /// How many steps were played.
+    /// The number of steps played.
     pub turns: u32,
     /// How it ended.
     pub outcome: OutcomeResult,
-    /// Where the replay is.
+    /// The path of the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
     /// Why the match does not count.
@@ -210,7 +210,7 @@ pub struct MatchResult {
     /// What could not be measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// How the bots were held: a sentence.
+    /// How the bots were contained, as a sentence.
     pub containment: String,
 }
 
@@ -221,26 +221,26 @@ pub struct SeatResult {
     pub seat: u8,
     /// The bot's label.
     pub bot: String,
-    /// The name by which it registered, where the protocol has one: a stranger's text.
+    /// The name under which it registered, if the protocol has one: untrusted text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registered: Option<String>,
     /// Its score; none when the match does not count.
     pub score: Option<f64>,
     /// Its rank.
     pub rank: Option<u8>,
-    /// What it did wrong as a program; the first of each kind, where there were very many.
+    /// What it did wrong as a program; only the first of each kind if there were very many.
     pub faults: Vec<Fault>,
-    /// How many faults are not listed.
+    /// The number of faults not listed.
     #[serde(skip_serializing_if = "is_none")]
     pub more_faults: u64,
-    /// How many of its orders the rules did not allow: bad moves, and no faults.
+    /// The number of its orders that the rules did not allow: bad moves, not faults.
     pub rejected: u64,
     /// The first of these orders.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rejections: Vec<RejectedOrder>,
     /// The time it used.
     pub time: SeatTime,
-    /// How its program was held: `off`, or the level of its sandbox.
+    /// How its program was contained: `off`, or the level of its sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
 }

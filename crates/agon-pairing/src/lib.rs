@@ -73,7 +73,7 @@ pub struct Standing {
     pub bot: usize,
     /// Its place, from 1; tied bots share it.
     pub place: u32,
-    /// Its points in all its blocks, byes included.
+    /// Its points in all its blocks, including byes.
     pub points: u64,
     /// The tie-break between bots of equal points in Swiss: the points of its opponents. 0 elsewhere.
     pub opponents: u64,
@@ -118,7 +118,7 @@ pub enum FormatError {
     #[error("best of {0}: an encounter has 1 to 99 blocks")]
     BestOf(u32),
     /// Nobody, or everybody, would go on from a heat.
-    #[error("{advance} of {seats} bots cannot go on: it must be 1 to {}", seats - 1)]
+    #[error("{advance} of {seats} bots cannot advance: it must be 1 to {}", seats - 1)]
     Advance {
         /// How many should go on.
         advance: usize,

@@ -98,7 +98,7 @@ pub enum Wrong {
     )]
     Place(PathBuf),
     /// Too many places.
-    #[error("the sandbox shows at most {MOST_PLACES} places, and {0} are named")]
+    #[error("the sandbox can show at most {MOST_PLACES} places, but {0} are named")]
     Places(usize),
     /// A limit too low to run anything.
     #[error("{what} of {given} is too little to run anything; the least is {least}")]

@@ -212,7 +212,7 @@ fn copy_file(from: &OwnedFd, into: &OwnedFd, entry: &Entry, room: &mut u64) -> i
     let path = CString::new(entry.path.as_os_str().as_bytes())?;
     let source = open(from, &path, OFlags::RDONLY)?;
     if FileType::from_raw_mode(rustix::fs::fstat(&source)?.st_mode) != FileType::RegularFile {
-        return Err(io::Error::other("it is no file any more"));
+        return Err(io::Error::other("it is no longer a file"));
     }
     let (folder, name) = parent(into, &entry.path)?;
     let draft = CString::new(format!(".agon-new-{}", std::process::id()))?;

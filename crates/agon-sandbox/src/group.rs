@@ -139,7 +139,7 @@ impl Hierarchies {
                     let _ = fs::remove_dir(&home);
                     return Err(match error.raw_os_error() {
                         Some(libc::EBUSY) => format!(
-                            "the cgroup {} has other processes, too, and was not given to this user",
+                            "the cgroup {} has other processes too, and was not given to this user",
                             base.display()
                         ),
                         _ => say(error),

@@ -265,7 +265,7 @@ pub struct Exit {
 
 /// Something outlived its sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{left} processes outlived their sandbox; its place is not used again")]
+#[error("{left} processes outlived their sandbox; its slot will not be used again")]
 pub struct Leftover {
     /// How many.
     pub left: usize,

@@ -28,7 +28,7 @@ impl Level {
                 "no cgroup: memory and processes are limited one by one; strangers' programs one at a time"
             }
             Self::C => "no namespaces: your own programs only",
-            Self::D => "nothing holds a program here",
+            Self::D => "programs are not confined at all",
         }
     }
 }
@@ -135,7 +135,8 @@ mod on_linux {
         }
         if landlock::version().is_none() {
             walls.remove(&Wall::Landlock);
-            let fix = "boot with lsm=landlock,... (Linux 5.13 or later); namespaces do without".to_owned();
+            let fix =
+                "boot with lsm=landlock,... (Linux 5.13 or later); namespaces work without it".to_owned();
             missing.push(Missing { what: "Landlock", why: "the kernel has none".to_owned(), fix });
         }
         let mut level = if walls.contains(&Wall::Group) { Level::A } else { Level::B };
@@ -190,7 +191,7 @@ mod on_linux {
                 false => "systemd-run --user --scope -p Delegate=yes agon ...",
             }
         } else {
-            "run agon as root, or in a cgroup that its user may write (with memory and pids)"
+            "run agon as root, or in a cgroup that its user can write to (with memory and pids)"
         };
         Missing { what: "a cgroup", why: why.to_owned(), fix: fix.to_owned() }
     }

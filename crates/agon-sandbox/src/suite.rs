@@ -105,7 +105,7 @@ pub fn run(program: &Path, wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> R
     };
     let mut attacks = Vec::new();
     if level == Level::D {
-        let why = "there is no filter of system calls: nothing is run here".to_owned();
+        let why = "there is no filter of system calls, so no attack is run here".to_owned();
         return Err(Refusal { step: "the attacks".into(), why, errno: 0 });
     }
     for attack in attack::all().into_iter().filter(chosen) {

@@ -29,7 +29,7 @@ const LARGEST_SOURCE: u64 = 8 << 20;
 pub fn run(arguments: &[std::ffi::OsString]) -> ExitCode {
     let Some(script) = Script::read(arguments) else {
         eprintln!(
-            "agon {} is started by `agon play` and its like, for bots in JavaScript",
+            "agon {} is started by `agon play` and other commands, for bots in JavaScript",
             agon_bot::script::SUBCOMMAND
         );
         return ExitCode::from(2);

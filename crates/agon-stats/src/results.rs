@@ -81,7 +81,7 @@ pub const MOST_SEATS: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResultsError {
     /// Another game or other rules.
-    #[error("results of {given} do not belong into a table of {expected}")]
+    #[error("results of {given} do not belong in a table of {expected}")]
     Mixed {
         /// What the table is of.
         expected: TableKey,
@@ -200,7 +200,7 @@ mod tests {
         let error = results.push(&key(2), block(8)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "results of deerhunt under rules 0000000000000002 do not belong into a table of deerhunt \
+            "results of deerhunt under rules 0000000000000002 do not belong in a table of deerhunt \
              under rules 0000000000000001"
         );
         assert_eq!(results.matches().count(), 1);

@@ -26,7 +26,7 @@ const TOLD: usize = 20;
 /// All rules that a query can check.
 const RULES: &[Rule] = &[
     Rule {
-        holds: "a job is there exactly while its match is planned or leased",
+        holds: "a job exists exactly while its match is planned or leased",
         breaks: "SELECT 'match', m.id FROM matches m LEFT JOIN jobs j ON j.match_id = m.id \
                  WHERE (m.state IN ('planned', 'leased')) <> (j.id IS NOT NULL) LIMIT 20",
     },
@@ -36,57 +36,57 @@ const RULES: &[Rule] = &[
                  WHERE (m.state = 'leased') <> (j.lease_id IS NOT NULL) LIMIT 20",
     },
     Rule {
-        holds: "a lease that a job names is there",
+        holds: "a lease that a job names exists",
         breaks: "SELECT 'job', j.id FROM jobs j LEFT JOIN leases l ON l.id = j.lease_id \
                  WHERE j.lease_id IS NOT NULL AND l.id IS NULL LIMIT 20",
     },
     Rule {
-        holds: "a try is open exactly while its match is leased for it, by the worker of the lease",
+        holds: "an attempt is open exactly while its match is leased for it, by the worker of the lease",
         breaks: "SELECT 'match', a.match_id FROM attempts a JOIN matches m ON m.id = a.match_id \
                  LEFT JOIN jobs j ON j.match_id = m.id LEFT JOIN leases l ON l.id = j.lease_id \
                  WHERE (a.ended_ms IS NULL) <> (m.state = 'leased' AND m.attempt = a.n AND l.worker_id = a.worker_id) \
                  LIMIT 20",
     },
     Rule {
-        holds: "an ended try says how, and only then",
+        holds: "an attempt says how it ended exactly when it has ended",
         breaks: "SELECT 'match', match_id FROM attempts WHERE (ended_ms IS NULL) <> (how IS NULL) LIMIT 20",
     },
     Rule {
-        holds: "a match has one valid result at most, from a try that posted it",
+        holds: "a match has at most one valid result, from an attempt that posted it",
         breaks: "SELECT 'match', m.id FROM matches m LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
                  WHERE m.state IN ('posted', 'valid') AND (a.how IS NULL OR a.how <> 'posted') LIMIT 20",
     },
     Rule {
-        holds: "what is posted has a result and a replay, what is valid an outcome and a replay, the rest neither",
+        holds: "a posted match has a result and a replay, a valid one an outcome and a replay, any other neither",
         breaks: "SELECT 'match', id FROM matches WHERE (replay_sha IS NOT NULL) <> (state IN ('posted', 'valid')) \
                  OR (result IS NOT NULL) <> (state = 'posted') OR (outcome IS NOT NULL) <> (state = 'valid') \
                  OR (settled_ms IS NOT NULL) <> (state = 'valid') LIMIT 20",
     },
     Rule {
-        holds: "no rank without a valid match, and no valid match without all ranks",
+        holds: "a valid match has all its ranks, and any other has none",
         breaks: "SELECT 'match', m.id FROM matches m JOIN seats s ON s.match_id = m.id \
                  WHERE (s.rank IS NOT NULL) <> (m.state = 'valid') LIMIT 20",
     },
     Rule {
-        holds: "a try that went wrong counts: its match waits with so many tries, or is dead after three",
+        holds: "failed attempts count: their match waits with that number of tries, or is dead after three",
         breaks: "SELECT 'match', j.match_id FROM jobs j WHERE j.tries <> (SELECT count(*) FROM attempts a \
                  WHERE a.match_id = j.match_id AND a.how IN ('lost', 'void', 'mismatch')) OR j.tries >= 3 LIMIT 20",
     },
     Rule {
-        holds: "a dead match was tried three times, or its bot could not be made ready, or it was only played again",
+        holds: "a dead match was tried three times, or its bot could not be prepared, or it was only a repeat",
         breaks: "SELECT 'match', m.id FROM matches m WHERE m.state = 'dead' AND (SELECT count(*) FROM attempts a \
                  WHERE a.match_id = m.id AND a.how IN ('lost', 'void', 'mismatch')) < 3 AND NOT EXISTS \
                  (SELECT 1 FROM attempts a WHERE a.match_id = m.id AND a.how = 'unfit') AND NOT EXISTS \
                  (SELECT 1 FROM blocks b WHERE b.id = m.block_id AND b.kind = 'again') LIMIT 20",
     },
     Rule {
-        holds: "a match of the ladder has all its rotations beside it",
+        holds: "a ladder match has all its rotations in its block",
         breaks: "SELECT 'block', b.id FROM blocks b WHERE b.kind IN ('ladder', 'promotion') AND \
                  (SELECT count(*) FROM matches m WHERE m.block_id = b.id) <> (SELECT count(*) FROM seats s \
                  JOIN matches m ON m.id = s.match_id WHERE m.block_id = b.id AND m.rotation = 0) LIMIT 20",
     },
     Rule {
-        holds: "in the rotations of a block everybody sits everywhere once",
+        holds: "over the rotations of a block, everybody sits in each seat once",
         breaks: "SELECT 'block', b.id FROM blocks b JOIN matches m ON m.block_id = b.id JOIN seats s ON s.match_id = m.id \
                  WHERE b.kind = 'ladder' GROUP BY b.id, s.seat, s.version_id HAVING count(*) <> \
                  (SELECT count(*) FROM seats s2 JOIN matches m2 ON m2.id = s2.match_id WHERE m2.block_id = b.id \
@@ -99,45 +99,45 @@ const RULES: &[Rule] = &[
                  WHERE b.contest_id = c.id AND b.n > 0)",
     },
     Rule {
-        holds: "what stands in the log is valid, and knows its place",
+        holds: "a match in the log is valid, and knows its place there",
         breaks: "SELECT 'log row', l.seq FROM log l LEFT JOIN matches m ON m.id = l.match_id \
                  WHERE l.match_id IS NOT NULL AND (m.id IS NULL OR m.state <> 'valid' OR m.log_seq IS NULL OR m.log_seq <> l.seq) LIMIT 20",
     },
     Rule {
-        holds: "a match that knows a place in the log stands there",
+        holds: "a match that names a place in the log is there",
         breaks: "SELECT 'match', m.id FROM matches m LEFT JOIN log l ON l.match_id = m.id \
                  WHERE m.log_seq > 0 AND l.seq IS NULL LIMIT 20",
     },
     Rule {
-        holds: "drafts and what is only played again have no place in the log, and nothing else",
+        holds: "a valid match is kept out of the log exactly when it is a draft or a repeat",
         breaks: "SELECT 'match', m.id FROM matches m JOIN blocks b ON b.id = m.block_id WHERE (m.log_seq IS NOT NULL \
                  AND m.log_seq = 0) <> (b.kind IN ('draft', 'again') AND m.state = 'valid') LIMIT 20",
     },
     Rule {
-        holds: "challenges and drafts are asked for, with numbers below 0, and besides only what is played again has such",
+        holds: "only challenges and drafts name who asked, and only they and repeats have numbers below 0",
         breaks: "SELECT 'block', id FROM blocks WHERE (asked_by IS NOT NULL) <> (kind IN ('challenge', 'draft')) \
                  OR (asked_by IS NOT NULL OR kind = 'again') <> (n < 0) LIMIT 20",
     },
     Rule {
-        holds: "what is played again is what its twin is, and only of such a job somebody is left out",
+        holds: "a repeat has the seed and map of its original, and only jobs of repeats leave a worker out",
         breaks: "SELECT 'block', b.id FROM blocks b LEFT JOIN blocks o ON o.contest_id = b.contest_id AND o.n = b.twin_of \
                  WHERE b.kind = 'again' AND (o.id IS NULL OR o.kind <> 'ladder' OR o.seed <> b.seed OR o.map <> b.map) UNION ALL \
                  SELECT 'job of match', j.match_id FROM jobs j JOIN matches m ON m.id = j.match_id \
                  JOIN blocks b ON b.id = m.block_id WHERE (j.but_id IS NOT NULL) <> (b.kind = 'again') LIMIT 20",
     },
     Rule {
-        holds: "a match is compared when another worker has played it again",
+        holds: "a match is compared once another worker has repeated it",
         breaks: "SELECT 'match', of_id FROM agains WHERE (at_ms IS NULL) <> (second_id IS NULL) \
                  OR (at_ms IS NULL) <> (differs IS NULL) OR second_id = first_id LIMIT 20",
     },
     Rule {
-        holds: "promotion blocks are of a trial, and nothing else is",
+        holds: "promotion blocks belong to a trial, and no other block does",
         breaks: "SELECT 'block', b.id FROM blocks b LEFT JOIN trials t ON t.version_id = b.trial_id \
                  WHERE (b.trial_id IS NOT NULL) <> (b.kind = 'promotion') OR (b.trial_id IS NOT NULL AND t.version_id IS NULL) \
                  LIMIT 20",
     },
     Rule {
-        holds: "who is in its trial has one that goes on",
+        holds: "a version in its trial has one that is still open",
         breaks: "SELECT 'version', v.id FROM versions v LEFT JOIN trials t ON t.version_id = v.id AND t.ended_ms IS NULL \
                  WHERE v.state = 'trial' AND t.version_id IS NULL LIMIT 20",
     },
@@ -146,24 +146,24 @@ const RULES: &[Rule] = &[
         breaks: "SELECT 'contest', contest_id FROM log GROUP BY contest_id HAVING count(*) <> max(seq) OR min(seq) <> 1",
     },
     Rule {
-        holds: "a bot has one live version at most, and it is the one that is entered",
+        holds: "a bot has at most one live version, and it is the one that is entered",
         breaks: "SELECT 'bot', v.bot_id FROM versions v LEFT JOIN entries e ON e.version_id = v.id AND e.to_ms IS NULL \
                  GROUP BY v.bot_id HAVING sum(CASE WHEN v.state = 'live' THEN 1 ELSE 0 END) > 1 \
                  OR sum(CASE WHEN (v.state = 'live') <> (e.version_id IS NOT NULL) THEN 1 ELSE 0 END) > 0 LIMIT 20",
     },
     Rule {
-        holds: "a version has been received, and was once what it is",
+        holds: "a version was received, and its state is among its steps",
         breaks: "SELECT 'version', v.id FROM versions v WHERE v.state <> 'draft' AND (NOT EXISTS (SELECT 1 FROM steps s \
                  WHERE s.version_id = v.id AND s.state = 'received') OR (v.state IN ('building', 'trial', 'live', 'failed') \
                  AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.version_id = v.id AND s.state = v.state) \
                  AND (v.state <> 'failed' OR v.cause IS NOT NULL))) LIMIT 20",
     },
     Rule {
-        holds: "only what failed says why",
+        holds: "only a failed version has a cause",
         breaks: "SELECT 'version', id FROM versions WHERE cause IS NOT NULL AND state <> 'failed' LIMIT 20",
     },
     Rule {
-        holds: "what a match told its authors goes with its result",
+        holds: "only a match with a result has reports for its authors",
         breaks: "SELECT 'match', m.id FROM matches m JOIN seats s ON s.match_id = m.id \
                  WHERE s.own_sha IS NOT NULL AND m.state NOT IN ('posted', 'valid') LIMIT 20",
     },
@@ -174,20 +174,20 @@ const RULES: &[Rule] = &[
                  WHERE b.kind = 'ladder' AND e.version_id IS NULL LIMIT 20",
     },
     Rule {
-        holds: "who was deleted has no password, no rights and no secrets left",
+        holds: "a deleted account has no password, no rights and no secrets left",
         breaks: "SELECT 'account', a.id FROM accounts a WHERE a.withdrawn_ms IS NOT NULL AND (a.password IS NOT NULL \
                  OR a.organiser OR EXISTS (SELECT 1 FROM logins l WHERE l.account_id = a.id) \
                  OR EXISTS (SELECT 1 FROM members m WHERE m.account_id = a.id AND m.to_ms IS NULL)) LIMIT 20",
     },
     Rule {
-        holds: "somebody plays for one team at a time, in the team's contest, and never for a boss",
+        holds: "a person plays for one team at a time, in the team's contest, and never for a boss",
         breaks: "SELECT 'account', m.account_id FROM members m JOIN entrants e ON e.id = m.entrant_id WHERE e.boss \
                  OR e.contest_id <> m.contest_id OR EXISTS (SELECT 1 FROM members o WHERE o.account_id = m.account_id \
                  AND o.contest_id = m.contest_id AND o.to_ms IS NULL AND m.to_ms IS NULL \
                  AND o.entrant_id <> m.entrant_id) LIMIT 20",
     },
     Rule {
-        holds: "a team that was withdrawn has nobody and nothing on the ladder",
+        holds: "a withdrawn team has no members and nothing on the ladder",
         breaks: "SELECT 'entrant', e.id FROM entrants e WHERE e.withdrawn_ms IS NOT NULL AND (e.join_code IS NOT NULL \
                  OR EXISTS (SELECT 1 FROM members m WHERE m.entrant_id = e.id AND m.to_ms IS NULL) \
                  OR EXISTS (SELECT 1 FROM bots b JOIN versions v ON v.bot_id = b.id WHERE b.entrant_id = e.id \
@@ -204,7 +204,7 @@ impl Store {
         let mut found: Vec<Finding> = backend::integrity(&self.reader)
             .await?
             .into_iter()
-            .map(|what| Finding { rule: "the database's files are whole", what })
+            .map(|what| Finding { rule: "the database's files are intact", what })
             .collect();
         for rule in RULES {
             let broken: Vec<(String, i64)> = sqlx::query_as(rule.breaks).fetch_all(&self.reader).await?;
@@ -251,8 +251,10 @@ impl Store {
             for LogRow { seq, body, sha } in rows {
                 let own = chain::link(&before, &body);
                 if own != sha {
-                    found
-                        .push(Finding { rule: "the chain of the log holds", what: format!("log row {seq}") });
+                    found.push(Finding {
+                        rule: "the log's chain is unbroken",
+                        what: format!("log row {seq}"),
+                    });
                     return Ok(());
                 }
                 before = sha;
@@ -266,7 +268,7 @@ impl Store {
                 };
                 if !same {
                     found.push(Finding {
-                        rule: "the log says what its matches say",
+                        rule: "the log agrees with its matches",
                         what: format!("log row {seq}"),
                     });
                     return Ok(());
@@ -313,7 +315,7 @@ impl Store {
             };
             if !owned || is_out == (ruled.ruling == Ruling::Out) {
                 found.push(Finding {
-                    rule: "a ruling is about somebody who is there, and changes something",
+                    rule: "a ruling names a team, or a version of it, that exists, and changes something",
                     what: format!("log row {}", ruled.seq),
                 });
             }
@@ -326,7 +328,7 @@ impl Store {
         };
         found.extend(self.versions(contest).await?.iter().filter(|version| stands(version)).map(|version| {
             Finding {
-                rule: "a version that a ruling took out does not stand for its team",
+                rule: "a version that a ruling took out does not play for its team",
                 what: format!("version {}", version.id),
             }
         }));

@@ -65,14 +65,14 @@ pub enum StoreError {
     #[error("the database cannot be reached: {0}")]
     Away(String),
     /// The disk of the database is full. Nothing was written.
-    #[error("the database has no room on its disk: {0}")]
+    #[error("the disk of the database is full: {0}")]
     Full(String),
     /// The folder or a file in it cannot be used.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
     /// The database was made by a later version of the program.
     #[error(
-        "this contest was written by a later agon (schema {found}; this one knows {known}): use that one"
+        "this contest was written by a later agon (schema {found}; this one knows {known}): use that version"
     )]
     Later {
         /// The schema of the database.
@@ -81,7 +81,7 @@ pub enum StoreError {
         known: i64,
     },
     /// The database holds something impossible.
-    #[error("the database holds what cannot be: {0}")]
+    #[error("the database holds something impossible: {0}")]
     Damaged(String),
     /// The writer has ended.
     #[error("the store is closed")]
@@ -217,9 +217,9 @@ pub async fn relocate(folder: &Path, url: Option<&str>) -> Result<u64, StoreErro
     let moved = |error| StoreError::File(folder.display().to_string(), error);
     let from = place_of(folder)?;
     match (from.is_server(), url) {
-        (false, None) => Err(StoreError::Wrong(format!("the database is in {DATABASE} already"))),
+        (false, None) => Err(StoreError::Wrong(format!("the database is already in {DATABASE}"))),
         (true, Some(_)) => {
-            Err(StoreError::Wrong("the database is on a server already: move it back first".to_owned()))
+            Err(StoreError::Wrong("the database is already on a server: move it back first".to_owned()))
         }
         (false, Some(url)) => {
             let rows = moving::copy(&from, &Place::server(url)?).await?;

@@ -47,7 +47,7 @@ async fn all(from: &mut Conn, into: &mut Conn) -> Result<u64, StoreError> {
     let contests: i64 = sqlx::query_scalar("SELECT count(*) FROM contests").fetch_one(&mut *into).await?;
     if contests > 0 {
         backend::rollback(into).await?;
-        return Err(StoreError::Database("there is a contest in it already: name a new database".to_owned()));
+        return Err(StoreError::Database("it already holds a contest: name a new database".to_owned()));
     }
     let tables = match backend::is_server(from) {
         true => tables(into).await?,
@@ -61,7 +61,7 @@ async fn all(from: &mut Conn, into: &mut Conn) -> Result<u64, StoreError> {
             .await?;
         if u64::try_from(found) != Ok(copied) {
             return Err(StoreError::Damaged(format!(
-                "{copied} rows of {} were copied, and {found} are there",
+                "{copied} rows of {} were copied, but {found} are there",
                 table.name
             )));
         }

@@ -224,7 +224,7 @@ fn fits(size: u64) -> io::Result<()> {
         true => Ok(()),
         false => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("an object has at most {} MiB, and this one {}", LARGEST_OBJECT >> 20, size >> 20),
+            format!("an object has at most {} MiB, but this one has {}", LARGEST_OBJECT >> 20, size >> 20),
         )),
     }
 }

@@ -109,23 +109,23 @@ impl Kind {
 }
 
 words! {
-    /// Where a match is in its life.
+    /// The state of a match.
     MatchState {
         /// It is waiting, and has a job.
         Planned = "planned",
         /// A worker holds it, and it has a job.
         Leased = "leased",
-        /// It has a result that is not checked yet.
+        /// It has a result that has not been checked yet.
         Posted = "posted",
         /// Its result was checked and accepted.
         Valid = "valid",
-        /// It was tried too often, and given up.
+        /// It was given up after too many attempts.
         Dead = "dead",
     }
 }
 
 words! {
-    /// Where a version is in its life.
+    /// The state of a version.
     VersionState {
         /// It is waiting.
         Received = "received",
@@ -133,15 +133,15 @@ words! {
         Building = "building",
         /// It is playing its check match.
         Checking = "checking",
-        /// It is playing against the one before, whose place it takes only if it is better.
+        /// It is playing against the version before it, and replaces it only if it is better.
         Trial = "trial",
-        /// It stands for its bot.
+        /// It is the version that plays for its bot.
         Live = "live",
-        /// It stood for its bot before, or was overtaken.
+        /// It was live before, or was overtaken.
         Former = "former",
         /// It cannot play.
         Failed = "failed",
-        /// Not a version: bytes that are being tried out, and are forgotten after a day.
+        /// Not a version: bytes that are being tried out, deleted after a day.
         Draft = "draft",
     }
 }
@@ -159,23 +159,23 @@ impl VersionState {
 }
 
 words! {
-    /// Whose doing something is.
+    /// Who is to blame for something.
     Whose {
-        /// Its author's.
+        /// The author.
         Yours = "yours",
-        /// The contest's and its machines'.
+        /// The contest and its machines.
         Ours = "ours",
     }
 }
 
 words! {
-    /// The steps from what was handed in to a version that plays.
+    /// The stages from an upload to a version that plays.
     Stage {
-        /// The archive, and what is in it.
+        /// Unpacking the archive and checking its content.
         Unpacking = "unpacking",
-        /// Its build.
+        /// Building it.
         Building = "building",
-        /// Its command.
+        /// Running its command.
         Starting = "starting",
         /// Its check match.
         Match = "match",
@@ -185,13 +185,13 @@ words! {
 /// Why a version cannot play.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
 pub struct Cause {
-    /// Whose doing it is.
+    /// Who is to blame.
     pub whose: Whose,
-    /// At which step.
+    /// The stage at which it happened.
     pub stage: Stage,
     /// What happened.
     pub what: String,
-    /// What to do about it, where that is known.
+    /// What to do about it, if known.
     pub fix: Option<String>,
 }
 
@@ -243,7 +243,7 @@ pub struct Contest {
     pub made: Time,
 }
 
-/// A version with whose it is.
+/// A version, with its entrant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
 pub struct Version {
     /// Its number.
@@ -251,25 +251,25 @@ pub struct Version {
     pub id: VersionId,
     /// The entrant.
     pub entrant: String,
-    /// Whether the entrant is a boss: a bot of ours that stands on the ladder.
+    /// Whether the entrant is a boss: one of the contest's own bots on the ladder.
     pub boss: bool,
     /// Its number among the versions of its bot, from 1.
     pub n: i64,
-    /// A bot inside the program, as `builtin:NAME`; none where it was handed in.
+    /// The built-in bot, as `builtin:NAME`; none if it was handed in.
     pub builtin: Option<String>,
     /// The hash of what was handed in.
     #[ts(type = "string")]
     pub source: Sha,
-    /// When that arrived, in milliseconds since 1970.
+    /// When it arrived, in milliseconds since 1970.
     #[ts(type = "number")]
     pub received: Time,
-    /// Where it is in its life.
+    /// Its state.
     pub state: VersionState,
-    /// Why it is there, where there is something to say.
+    /// The reason for its state, if there is more to say.
     pub reason: Option<String>,
     /// Why it failed, in parts.
     pub cause: Option<Cause>,
-    /// Whether it takes the place of the one before only when it is better.
+    /// Whether it replaces the version before it only if it is better.
     pub only_if_better: bool,
 }
 
@@ -349,16 +349,16 @@ pub struct Posted {
 pub struct Event {
     /// Its number.
     pub id: i64,
-    /// When, in milliseconds since 1970.
+    /// When it happened, in milliseconds since 1970.
     #[ts(type = "number")]
     pub at: Time,
-    /// Who.
+    /// Who did it.
     pub actor: String,
-    /// Did what.
+    /// What they did.
     pub verb: String,
-    /// To what.
+    /// What they did it to.
     pub object: String,
-    /// In words.
+    /// More about it, in words.
     pub detail: String,
 }
 

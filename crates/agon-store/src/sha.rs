@@ -45,7 +45,10 @@ impl FromStr for Sha {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
-            format!("`{}` is no SHA-256 of 64 hexadecimal digits", text.chars().take(80).collect::<String>())
+            format!(
+                "`{}` is not a SHA-256 of 64 hexadecimal digits",
+                text.chars().take(80).collect::<String>()
+            )
         };
         let digits = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         if !digits {

@@ -45,9 +45,9 @@ pub struct Head {
     pub started: u64,
     /// Who sat where.
     pub seats: Vec<SeatLine>,
-    /// How many steps can be shown; none while it is being played.
+    /// The number of steps that can be shown; none while it is being played.
     pub steps: Option<u32>,
-    /// How many frames each step has; empty if steps have none, and while it is being played.
+    /// The number of frames of each step; empty if steps have none, or while it is being played.
     pub frames: Vec<u32>,
     /// Whether it shows what belongs to one seat alone.
     pub private: bool,
@@ -189,7 +189,7 @@ pub enum Missing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct RejectionLine {
-    /// Whose, from 1.
+    /// The seat, from 1.
     pub seat: u8,
     /// The entry of its list, from 0.
     pub order: usize,
@@ -203,9 +203,9 @@ pub struct RejectionLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct FaultLine {
-    /// Whose, from 1.
+    /// The seat, from 1.
     pub seat: u8,
-    /// What kind.
+    /// Its kind.
     pub kind: String,
     /// The rule, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -18,7 +18,7 @@ pub struct Outlook {
     pub pairs: u32,
     /// Whether more of them would add information.
     pub more: bool,
-    /// Of how many orders something is known, and how many there are.
+    /// The number of orders about which something is known, and the number of orders.
     pub seen: [u32; 2],
     /// Each seat's chance of finishing first, after the step.
     pub chances: Vec<Estimate>,

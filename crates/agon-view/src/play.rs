@@ -60,7 +60,7 @@ pub struct Turn<L = Line> {
     pub lines: Vec<L>,
     /// How many steps were played in all.
     pub steps: u32,
-    /// The people who have to choose now, from 1.
+    /// The seats of people who must choose now, from 1.
     pub choosing: Vec<u8>,
     /// Where the match is, in the game's words.
     pub moment: String,

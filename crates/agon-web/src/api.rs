@@ -186,7 +186,7 @@ pub struct Swing {
     pub change: f64,
 }
 
-/// What goes along with the losses of a bot in a series, in sentences: `GET /api/why`, and `agon why`.
+/// What a bot's losses in a series have in common, in sentences: `GET /api/why`, and `agon why`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Causes {
@@ -342,7 +342,7 @@ pub struct TrialSoFar {
     pub futures: u32,
     /// The number there will be.
     pub of: u32,
-    /// How much its chance to come first gains by the other order, from -1 to 1.
+    /// How much the other order raises its chance of coming first, from -1 to 1.
     pub gain: f64,
     /// The standard error of the gain.
     pub error: f64,

@@ -32,24 +32,24 @@ impl Needs {
         if words.clone().count() > MOST_WORDS
             || words.into_iter().any(|word| word.chars().count() > LONGEST_WORD)
         {
-            return Some("It says more of itself than any machine has.".to_owned());
+            return Some("It describes itself at greater length than any machine does.".to_owned());
         }
         if !matches!(machine.level.as_str(), "A" | "B") && !self.trusts_bots {
             return Some(format!(
-                "It holds bots like this: {}. Strangers' bots are played in a sandbox of level A or B; `agon doctor` says on that machine what is missing.",
+                "Its sandbox: {}. Strangers' bots are played in a sandbox of level A or B; run `agon doctor` on that machine to see what is missing.",
                 machine.level
             ));
         }
         if !machine.speed.is_finite() || machine.speed <= 0.0 {
-            return Some("Its speed is no number above 0.".to_owned());
+            return Some("Its speed is not a number above 0.".to_owned());
         }
         if let Some((speed, whose)) = &self.speed {
             let tolerance = self.tolerance / 100.0;
             let (low, high) = (speed * (1.0 - tolerance), speed * (1.0 + tolerance));
             if !(low..=high).contains(&machine.speed) {
                 return Some(format!(
-                    "Its speed is {:.0}, and {speed:.0} ± {:.0} % is wanted ({whose}): from {low:.0} to {high:.0}. Bots have the same time \
-                     everywhere, so that a machine of another speed would change results. Where something else runs on it, end that; \
+                    "Its speed is {:.0}, and {speed:.0} ± {:.0} % is needed ({whose}): from {low:.0} to {high:.0}. Bots have the same time \
+                     everywhere, so a machine of another speed would change results. If something else is running on it, stop that; \
                      {}.",
                     machine.speed, self.tolerance, self.set_by
                 ));
@@ -61,14 +61,14 @@ impl Needs {
         let packages = lacks(&self.packages, &machine.packages);
         if !packages.is_empty() {
             return Some(format!(
-                "It lacks packages that all bots find here: {}. Copy these folders from the organiser, and name each with --packages.",
+                "It lacks packages that bots can use in this contest: {}. Copy these folders from the organiser, and name each with --packages.",
                 packages.join(", ")
             ));
         }
         let languages = lacks(&self.languages, &machine.languages);
         if !languages.is_empty() {
             return Some(format!(
-                "It lacks what bots find on the server's machine: {}. What is missing would look like its author's mistake. Install it there.",
+                "It lacks what bots find on the server's machine: {}. Bots would fail without it, as if by their authors' mistake. Install it there.",
                 languages.join(", ")
             ));
         }

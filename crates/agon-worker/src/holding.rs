@@ -27,11 +27,11 @@ pub fn hold(trusted: bool) -> Result<Confined, String> {
         _ => {}
     }
     let lacks = found.missing.first().map_or_else(String::new, |missing| {
-        format!(" {} are missing: {}; {}.", missing.what, missing.why, missing.fix)
+        format!(" Missing: {} ({}); {}.", missing.what, missing.why, missing.fix)
     });
     Err(format!(
         "this machine cannot hold strangers' bots: level {}, {}.{lacks} `agon doctor` says more. If you trust everybody \
-         who hands in a bot, write into contest.toml:\n[sandbox]\ntrust_bots = true",
+         who hands in a bot, write in contest.toml:\n[sandbox]\ntrust_bots = true",
         found.level,
         found.level.meaning()
     ))
@@ -105,7 +105,7 @@ impl Proof {
 /// When the walls cannot be attacked, or one does not hold.
 pub fn prove(folder: &Path) -> Result<Proof, String> {
     let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
-    let program = guard::program().ok_or("no program makes sandboxes here")?;
+    let program = guard::program().ok_or("this process cannot make sandboxes")?;
     let level = inside::found()?.level;
     let about = About::find(program, level);
     let common = build::cache().join("walls");
@@ -133,7 +133,7 @@ pub fn prove(folder: &Path) -> Result<Proof, String> {
         return Ok(proof);
     }
     Err(format!(
-        "the sandbox of this machine does not hold: {} won; the table is {}. Please report it, with what `agon doctor` says",
+        "the sandbox of this machine does not hold: {} won; the table is {}. Please report it, with the output of `agon doctor`",
         broken.join(", "),
         own.display()
     ))

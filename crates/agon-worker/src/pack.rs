@@ -41,13 +41,13 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
     let unfit = |what: String, fix: &str| Unfit { stage: Stage::Unpacking, what, fix: Some(fix.to_owned()) };
     if size == 0 {
         return Err(unfit(
-            "Nothing came: the file is empty.".to_owned(),
+            "Nothing arrived: the file is empty.".to_owned(),
             "Choose the bot's file or archive again.",
         ));
     }
     if size > LARGEST {
         let (size, most) = (size >> 20, LARGEST >> 20);
-        return Err(unfit(format!("It has {size} MiB; at most {most} MiB are taken."), TOO_LARGE));
+        return Err(unfit(format!("It is {size} MiB; at most {most} MiB are accepted."), TOO_LARGE));
     }
     if Form::of(head).is_some() {
         return Ok(Frame::default());
@@ -58,15 +58,12 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
     let damaged = [".zip", ".tar.gz", ".tgz", ".tar"].iter().any(|ending| lower.ends_with(ending));
     if damaged {
         return Err(unfit(
-            format!("`{name}` is no archive, though it is called so."),
+            format!("`{name}` is no archive, despite its name."),
             "Zip the bot's files again, and hand that in.",
         ));
     }
     if other {
-        return Err(unfit(
-            format!("`{name}` is an archive of a kind that is not read."),
-            "Use zip or tar.gz.",
-        ));
+        return Err(unfit(format!("`{name}` is an archive of an unsupported kind."), "Use zip or tar.gz."));
     }
     let is_good = !name.is_empty()
         && name.len() <= LONGEST_NAME
@@ -75,14 +72,14 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
     if !is_good {
         return Err(unfit(
             "The file has no name that a bot can have.".to_owned(),
-            "Call it as its language wants it, for example bot.py.",
+            "Name it as its language expects, for example bot.py.",
         ));
     }
     let is_program = head.starts_with(b"#!") || head.starts_with(b"\x7fELF");
     if !is_program && !Launch::knows(name) {
         return Err(unfit(
             format!("`{name}` is neither an archive nor a program."),
-            "Hand in a zip or tar.gz of the bot's folder, or a single file with the ending of its language, as bot.py.",
+            "Hand in a zip or tar.gz of the bot's folder, or a single file with the ending of its language, such as bot.py.",
         ));
     }
     let mut header = header(size, is_program);
@@ -98,7 +95,7 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
 /// Block size of a tar, in bytes.
 const BLOCK: u64 = 512;
 
-const TOO_LARGE: &str = "Leave out .git, node_modules, target and what a build makes; `agon submit` does so.";
+const TOO_LARGE: &str = "Leave out .git, node_modules, target and build output; `agon submit` does so.";
 
 /// Endings of archive formats that are not supported.
 const OTHER_ARCHIVES: &[&str] =
@@ -154,7 +151,7 @@ pub fn pack(bot: &Path) -> Result<Vec<u8>, String> {
         ),
     };
     if files.is_empty() {
-        return Err(format!("{}: there is no file in it", bot.display()));
+        return Err(format!("{}: it contains no files", bot.display()));
     }
     let (mut archive, mut bytes) = (tar::Builder::new(Vec::new()), 0);
     for file in files {
@@ -240,8 +237,8 @@ mod tests {
             ("bot.zip", Vec::new(), "empty", "again"),
             ("bot.zip", large, "at most 20 MiB", ".git"),
             ("bot.zip", b"no zip at all".to_vec(), "is no archive", "Zip the bot's files"),
-            ("bot.7z", b"7z\xbc\xaf\x27\x1c".to_vec(), "kind that is not read", "zip or tar.gz"),
-            ("bot.rar", b"Rar!".to_vec(), "kind that is not read", "zip or tar.gz"),
+            ("bot.7z", b"7z\xbc\xaf\x27\x1c".to_vec(), "of an unsupported kind", "zip or tar.gz"),
+            ("bot.rar", b"Rar!".to_vec(), "of an unsupported kind", "zip or tar.gz"),
             ("", b"x".to_vec(), "no name", "bot.py"),
             (".bashrc", b"x".to_vec(), "no name", "bot.py"),
             ("README.md", b"# A bot\n".to_vec(), "neither an archive nor a program", "bot.py"),

@@ -100,7 +100,7 @@ impl Table {
         let own = game.info().rules_version;
         if own != terms.rules_version {
             return Err(format!(
-                "the contest plays version {} of the rules of {}, this program version {own}; use the program that it was begun with",
+                "the contest plays version {} of the rules of {}, but this program plays version {own}; use the program it was started with",
                 terms.rules_version, terms.game
             ));
         }

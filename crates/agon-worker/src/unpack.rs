@@ -106,7 +106,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// # Errors
 /// A sentence that says what is wrong with the archive, or why there is no sandbox.
 pub fn unpack_inside(folder: &Path, form: Form, limits: Limits, archive: impl Read) -> Result<(), String> {
-    let program = guard::program().ok_or("no program makes sandboxes here")?;
+    let program = guard::program().ok_or("this process cannot make sandboxes")?;
     let failed = |error: io::Error| error.to_string();
     let input = work::sealed(archive).map_err(failed)?;
     let mut command = Command::new(program);
@@ -122,7 +122,7 @@ pub fn unpack_inside(folder: &Path, form: Form, limits: Limits, archive: impl Re
     });
     match status.map_err(failed)? {
         status if status.success() => Ok(()),
-        status if said.is_empty() => Err(format!("unpacking it ended with {status}")),
+        status if said.is_empty() => Err(format!("unpacking it failed with {status}")),
         _ => Err(String::from_utf8_lossy(&said).trim().to_owned()),
     }
 }
@@ -215,7 +215,7 @@ impl Unpacking {
     fn put(&mut self, name: &Path, is_folder: bool, mode: u32, content: impl Read) -> Result<(), String> {
         self.entries += 1;
         if self.entries > self.limits.entries {
-            return Err(format!("it holds more than {} files; pack the bot only", self.limits.entries));
+            return Err(format!("it holds more than {} files; pack only the bot", self.limits.entries));
         }
         let shown = name.to_string_lossy();
         if shown.chars().any(char::is_control) {
@@ -231,7 +231,7 @@ impl Unpacking {
             }
         }
         if inside.components().count() > DEEPEST {
-            return Err(format!("it holds folders in folders, more than {DEEPEST} of them"));
+            return Err(format!("it holds folders in folders, more than {DEEPEST} deep"));
         }
         let target = self.folder.join(&inside);
         let failed = |error: io::Error| match error.kind() {
@@ -240,7 +240,7 @@ impl Unpacking {
                 self.folder.display()
             ),
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
-                format!("`{}` stands in it twice", inside.display())
+                format!("it holds `{}` twice", inside.display())
             }
             _ => format!("`{}` in it: {error}", inside.display()),
         };
@@ -253,7 +253,7 @@ impl Unpacking {
             && !target.exists()
         {
             return Err(format!(
-                "`{}` stands in it twice, in upper and lower case: on other systems that is one file",
+                "it holds `{}` twice, in upper and lower case: on other systems that is one file",
                 inside.display()
             ));
         }

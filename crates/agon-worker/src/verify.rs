@@ -23,7 +23,7 @@ pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, Str
     let info = session.info();
     let header = &replay.header;
     if header.game != info.name || header.rules_version != info.rules_version {
-        return Err(format!("it is of {}, rules {}", header.game, header.rules_version));
+        return Err(format!("it is a replay of {}, rules {}", header.game, header.rules_version));
     }
     if header.recipe != *session.recipe() {
         return Err("its rules, map, seats or seed are not those of the match".to_owned());
@@ -31,7 +31,7 @@ pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, Str
     let own: Vec<&str> = job.seats.iter().map(|seat| seat.program.hash()).collect();
     let its: Vec<&str> = header.seats.iter().map(|seat| seat.hash.as_deref().unwrap_or("")).collect();
     if own != its {
-        return Err("other bots sat in its seats".to_owned());
+        return Err("it was played by other bots".to_owned());
     }
     let start = start(session.as_mut());
     let mut answers = Answers::default();

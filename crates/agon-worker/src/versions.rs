@@ -23,7 +23,7 @@ const LONGEST_BUILD: Duration = Duration::from_secs(300);
 /// How much of the end of a build's output is kept, in bytes.
 pub const MOST_LOG: u64 = 64 << 10;
 
-const TOO_MUCH: &str = "it said too much";
+const TOO_MUCH: &str = "it printed too much";
 
 /// Why a version cannot play.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +153,11 @@ impl Versions {
         // Regardless of the umask: a bot running as its own user must be able to read its folder.
         fs::set_permissions(&bot, fs::Permissions::from_mode(0o755)).map_err(ours)?;
         let damaged = |why: String| {
-            unfit(Stage::Unpacking, format!("The archive is not taken: {why}."), Some(ZIP_AGAIN.to_owned()))
+            unfit(
+                Stage::Unpacking,
+                format!("The archive was not accepted: {why}."),
+                Some(ZIP_AGAIN.to_owned()),
+            )
         };
         let form = Form::of(&archive).ok_or_else(|| damaged("it is neither a zip nor a tar".to_owned()))?;
         let unpacked = match self.confined {
@@ -174,8 +178,8 @@ impl Versions {
             LaunchError::Manifest(why) => unfit(Stage::Unpacking, told(why), None),
             LaunchError::NotBuilt { missing, .. } => unfit(
                 Stage::Building,
-                format!("The build ended well, but `{missing}`, which is to be run, is not there."),
-                Some("Let `build` in agon.toml make it, or name in `run` what it makes.".to_owned()),
+                format!("The build succeeded, but `{missing}`, which `run` needs, does not exist."),
+                Some("Have `build` in agon.toml make it, or name in `run` what the build makes.".to_owned()),
             ),
             LaunchError::UnknownFolder { hint, .. } => {
                 unfit(Stage::Unpacking, NO_BOT, Some(told(hint)).filter(|hint| !hint.is_empty()))
@@ -191,7 +195,7 @@ impl Versions {
         let ours = |error: io::Error| Unready::Ours(error.to_string());
         let mut entries = fs::read_dir(bot).map_err(ours)?.flatten();
         let Some(first) = entries.next() else {
-            return Err(unfit(Stage::Unpacking, "The archive holds no file.", Some(ZIP_AGAIN.to_owned())));
+            return Err(unfit(Stage::Unpacking, "The archive holds no files.", Some(ZIP_AGAIN.to_owned())));
         };
         let (name, alone) = (first.file_name().to_string_lossy().into_owned(), entries.next().is_none());
         if alone && first.path().is_dir() {
@@ -224,7 +228,7 @@ impl Versions {
             None => Ok(()),
             Some(game) => Err(unfit(
                 Stage::Unpacking,
-                format!("Its agon.toml says that it plays `{game}`; this contest is of `{}`.", self.game),
+                format!("Its agon.toml says that it plays `{game}`; this contest plays `{}`.", self.game),
                 Some(format!("Hand in the bot for {0}, or write [defaults] game = \"{0}\".", self.game)),
             )),
         }
@@ -265,7 +269,7 @@ const LOG: &str = "build.log";
 const ZIP_AGAIN: &str =
     "Zip the bot's own files, agon.toml or bot.py at the top; `agon submit FOLDER` does so.";
 const NO_BOT: &str = "The archive holds no bot: none of agon.toml, run.sh, application.py, grid_player.py, package.json, \
-                      bot.py and bot.js lies at its top.";
+                      bot.py and bot.js is at its top.";
 
 /// Builds; on failure says what went wrong, with the end of the build's output.
 fn build(build: &Build, confined: Confined, log: &Path, bot: &Path) -> Result<(), Unready> {

@@ -223,7 +223,7 @@ pub fn unframed<R: DeserializeOwned>(
             serde_json::from_slice(&bytes[..end]).map_err(|error| format!("result {number}: {error}"))?;
         let rest = &bytes[end + 1..];
         let replay = rest.get(..line.bytes).ok_or_else(|| {
-            format!("result {number}: its replay has {} bytes, and {} came", line.bytes, rest.len())
+            format!("result {number}: its replay has {} bytes, but {} arrived", line.bytes, rest.len())
         })?;
         all.push((line.result, replay));
         bytes = &rest[line.bytes..];
@@ -278,7 +278,11 @@ impl Result {
 /// The form of a name.
 pub fn check_name(name: &str) -> std::result::Result<(), String> {
     let good = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
-    if good { Ok(()) } else { Err(format!("A name has 1 to {LONGEST_NAME} signs of ASCII.")) }
+    if good {
+        Ok(())
+    } else {
+        Err(format!("A name has 1 to {LONGEST_NAME} ASCII characters, without blanks."))
+    }
 }
 
 /// Checks that a server may ask for this match: it names only objects and built-in bots, nothing that a machine would
@@ -298,7 +302,7 @@ pub fn check(job: &Job) -> std::result::Result<(), String> {
             let named: String =
                 seat.program.hash().chars().filter(|sign| !sign.is_control()).take(80).collect();
             return Err(format!(
-                "it asks for `{named}`, which is neither a built-in bot nor something handed in"
+                "it asks for `{named}`, which is neither a built-in bot nor one that was handed in"
             ));
         }
     }
@@ -362,7 +366,7 @@ mod tests {
         let huge = String::from_utf8(send(&all[..1]))
             .expect("text")
             .replace("\"bytes\":0", "\"bytes\":18446744073709551615");
-        wrong(huge.as_bytes(), "and 0 came");
+        wrong(huge.as_bytes(), "but 0 arrived");
     }
 
     #[test]

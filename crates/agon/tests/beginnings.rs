@@ -47,7 +47,7 @@ const CASES: &[Case] = &[
     case(&[("my bot.py", "")], "my", &["a name with spaces needs quotes: 'my bot.py'"]),
     case(&[("mein böt.py", "")], "mein bot.py", &["did you mean `mein böt.py`?"]),
     // Folders.
-    case(&[("outer/inner/bot.py", "")], "outer", &["lies further inside: name outer/inner"]),
+    case(&[("outer/inner/bot.py", "")], "outer", &["is further inside: name outer/inner"]),
     case(&[("src/Seeker.py", "")], "src", &["name the file itself: src/Seeker.py"]),
     case(&[("notes/todo.txt", "")], "notes", &["add an agon.toml with run"]),
     // agon.toml.

@@ -265,7 +265,7 @@ fn what_cannot_be_shown_is_wrong_and_says_why() {
         ("'/tmp'", "cannot be shown"),
         ("'~/'", "is your home"),
         ("'/no/such'", "`/no/such`: No such file"),
-        (&many, "40 places, and at most 32"),
+        (&many, "40 places are named, but at most 32"),
         ("7", "agon.toml:3:"),
     ] {
         write(at.path(), "bot/agon.toml", &format!("run = './bot'\n[sandbox]\nread = [{read}]\n"));

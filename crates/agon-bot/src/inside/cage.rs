@@ -166,7 +166,7 @@ impl Cage {
         }
         let files = if new.len() == 1 { "a file" } else { "files" };
         let done = match wanted {
-            None => "gone, as it was a copy; --keep-files FOLDER keeps them".to_owned(),
+            None => "lost, because the folder was a copy; --keep-files FOLDER keeps them".to_owned(),
             Some(folder) => match self.keep(folder, &new) {
                 Ok(place) => format!("kept in {}", place.display()),
                 Err(error) => format!("they could not be kept in {}: {error}", folder.display()),

@@ -138,7 +138,7 @@ fn bring(
         // Twice the bounds: the copy has room for the old content as well as for new data.
         let bounds = Bounds { bytes: 2 * bounds.bytes, entries: 2 * bounds.entries };
         bring_out(copy, into, before, bounds).map_err(|error| {
-            let why = format!("what it made cannot be kept in {}: {error}", into.display());
+            let why = format!("what it made cannot be saved in {}: {error}", into.display());
             io::Error::new(error.kind(), why)
         })?;
     }
@@ -232,7 +232,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
     packages(&mut confinement, &mut variables);
     if is_home(&folder, &user) {
         return Err(io::Error::other(format!(
-            "{} is shown to no build as a whole; put the bot into a folder of its own",
+            "{} is never shown to a build as a whole; put the bot into a folder of its own",
             folder.display()
         )));
     }

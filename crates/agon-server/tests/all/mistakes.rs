@@ -58,7 +58,7 @@ fn cases() -> Vec<Case> {
             "wrong game",
             &[("agon.toml", b"run = \"sh run.sh\"\n[defaults]\ngame = \"terminal\"\n", 0o644)],
             Stage::Unpacking,
-            "plays `terminal`; this contest is of `cultist-wars`",
+            "plays `terminal`; this contest plays `cultist-wars`",
             "[defaults] game = \"cultist-wars\"",
         ),
         case(

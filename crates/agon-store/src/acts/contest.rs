@@ -139,7 +139,7 @@ impl Act for Drained {
         .await?
         .rows_affected();
         if changed > 0 {
-            let detail = "all that was planned is played";
+            let detail = "everything planned has been played";
             note(conn, self.contest, self.now, ["server", "pause", "contest", detail]).await?;
         }
         Ok(changed > 0)

@@ -174,7 +174,7 @@ async fn release(conn: &mut Conn, lease: LeaseId, now: Time, how: Release) -> Re
             Release::Late if lost => "lost",
             Release::Late => "expired",
         };
-        let why = lost.then_some("its worker was not heard of any more");
+        let why = lost.then_some("its worker was no longer heard from");
         end(conn, Attempt { game: MatchId(id), n }, word, why, now).await?;
         let tries = tries + i64::from(lost);
         match wait_again(conn, ContestId(contest), MatchId(id), tries, if lost { Some(now) } else { None })

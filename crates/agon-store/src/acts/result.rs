@@ -104,7 +104,7 @@ impl Act for Post {
         }
         if tried.state == MatchState::Leased && tried.current != self.attempt.n {
             let running = Attempt { n: tried.current, ..self.attempt };
-            end(conn, running, "overtaken", Some("an older try came in late"), self.now).await?;
+            end(conn, running, "overtaken", Some("an older attempt arrived late"), self.now).await?;
         }
         sqlx::query(
             "UPDATE matches SET state = 'posted', attempt = $2, result = $3, replay_sha = $4 WHERE id = $1",

@@ -210,8 +210,8 @@ async fn replace_waiting(
         let cause = Cause {
             whose: Whose::Ours,
             stage: Stage::Unpacking,
-            what: format!("v{n} came before its turn, and took its place."),
-            fix: Some("Hand it in again to have it looked at.".to_owned()),
+            what: format!("v{n} was handed in before its turn came, and replaced it."),
+            fix: Some("Hand it in again to have it checked.".to_owned()),
         };
         let demote = Demote { version: VersionId(older), cause, now };
         demote.run(conn).await?;
@@ -293,7 +293,7 @@ impl Act for Promote {
             && trial::begin(conn, self.version, VersionId(against), self.now).await? == trial::Begun::First
         {
             enter_state(conn, self.version, VersionState::Trial, self.now).await?;
-            note(conn, contest, self.now, ["ladder", "try", &name, "it goes live when it is better"]).await?;
+            note(conn, contest, self.now, ["ladder", "try", &name, "it goes live if it is better"]).await?;
             return Ok(false);
         }
         let (own, overtaken) = match live {

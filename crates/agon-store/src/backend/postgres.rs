@@ -56,7 +56,9 @@ pub async fn keeps(conn: &mut Conn) -> Result<(), sqlx::Error> {
 pub fn url(url: &str) -> Result<String, StoreError> {
     match url.split_once("://") {
         Some(("postgres" | "postgresql", rest)) if !rest.is_empty() => Ok(url.to_owned()),
-        _ => Err(StoreError::Wrong("a database is named as postgres://USER:PASSWORD@HOST/NAME".to_owned())),
+        _ => Err(StoreError::Wrong(
+            "write the address of a database as postgres://USER:PASSWORD@HOST/NAME".to_owned(),
+        )),
     }
 }
 

@@ -56,7 +56,7 @@ pub async fn integrity(conn: &mut Conn) -> Result<Vec<String>, StoreError> {
     let dangling = sqlx::query("PRAGMA foreign_key_check").fetch_all(conn).await?;
     said.extend(dangling.iter().take(20).map(|row| {
         let text = |place: usize| row.try_get::<String, _>(place).unwrap_or_default();
-        format!("a row of {} names one of {} that is not there", text(0), text(2))
+        format!("a row of {} refers to one of {} that does not exist", text(0), text(2))
     }));
     Ok(said)
 }

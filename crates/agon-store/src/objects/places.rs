@@ -30,8 +30,8 @@ fn checked(place: &str) -> Result<String, StoreError> {
 fn wrong(place: &str) -> StoreError {
     let place: String = place.chars().filter(|sign| !sign.is_control()).take(200).collect();
     let why = format!(
-        "no place for objects: write a folder, or s3://BUCKET/PREFIX, with ?endpoint=https://HOST and &region=NAME where it is \
-         not Amazon's; keys stand in the environment or in {OBJECTS_KEY}, never in the address"
+        "not a place for objects: write a folder, or s3://BUCKET/PREFIX, with ?endpoint=https://HOST and &region=NAME if it is \
+         not Amazon's; keys go into the environment or {OBJECTS_KEY}, never into the address"
     );
     StoreError::Wrong(format!("{place}: {why}"))
 }
@@ -164,7 +164,7 @@ pub async fn relocate_objects(contest: &Path, place: &str) -> Result<u64, StoreE
         Err(_) => own.display().to_string(),
     };
     if now == place {
-        return Err(StoreError::Wrong(format!("{place}: the objects are there already")));
+        return Err(StoreError::Wrong(format!("{place}: the objects are already there")));
     }
     let (from, to) = (Objects::open(contest)?, Objects::at(&place, contest)?);
     let copied = from.copy_to(&to).await.map_err(|error| StoreError::File(place.clone(), error))?;

@@ -333,7 +333,7 @@ impl Store {
             let (what, ours) = match how.as_str() {
                 "lost" => ("worker lost, played again", true),
                 "void" => ("machine late or disturbed, played again", true),
-                "mismatch" => ("result not what its replay says, played again", true),
+                "mismatch" => ("result contradicted by its replay, played again", true),
                 _ => ("upload cannot be built or started", false),
             };
             Failure { what: what.to_owned(), ours, count }

@@ -58,14 +58,14 @@ pub struct KeptTrial {
     pub verdict: Option<String>,
 }
 
-/// How much of something was used, of how much.
+/// How much of an allowance is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ts_rs::TS)]
 pub struct Used {
-    /// So much.
+    /// The amount used.
     pub used: i64,
-    /// Of so much.
+    /// The limit.
     pub most: i64,
-    /// When there is room again, in milliseconds since 1970; none while there is some, and where time does not help.
+    /// When there is room again, in milliseconds since 1970; none if there is some now, or waiting does not help.
     #[ts(type = "number | null")]
     pub until: Option<Time>,
 }

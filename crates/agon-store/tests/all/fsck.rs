@@ -39,41 +39,41 @@ async fn contest(folder: &std::path::Path) {
 #[tokio::test]
 async fn every_kind_of_damage_is_found_and_named() {
     let damages: [(&str, &str); 24] = [
-        ("DELETE FROM jobs", "a job is there exactly while"),
+        ("DELETE FROM jobs", "a job exists exactly while"),
         ("UPDATE jobs SET lease_id = NULL", "a match is leased exactly while"),
         (
             "UPDATE attempts SET ended_ms = NULL, how = NULL WHERE how = 'posted'",
-            "a try is open exactly while",
+            "an attempt is open exactly while",
         ),
-        ("UPDATE attempts SET how = NULL WHERE how = 'posted'", "an ended try says how"),
-        ("UPDATE matches SET replay_sha = NULL WHERE state = 'valid'", "what is posted has a result"),
-        ("UPDATE seats SET rank = 1", "no rank without a valid match"),
-        ("UPDATE jobs SET tries = 2", "a try that went wrong counts"),
+        ("UPDATE attempts SET how = NULL WHERE how = 'posted'", "an attempt says how it ended"),
+        ("UPDATE matches SET replay_sha = NULL WHERE state = 'valid'", "a posted match has a result"),
+        ("UPDATE seats SET rank = 1", "a valid match has all its ranks"),
+        ("UPDATE jobs SET tries = 2", "failed attempts count"),
         ("UPDATE contests SET blocks = 7", "blocks of a contest are numbered"),
-        ("UPDATE matches SET log_seq = 2 WHERE state = 'valid'", "what stands in the log is valid"),
-        ("DELETE FROM log", "a match that knows a place"),
+        ("UPDATE matches SET log_seq = 2 WHERE state = 'valid'", "a match in the log is valid"),
+        ("DELETE FROM log", "a match that names a place"),
         ("UPDATE log SET seq = 2", "the log has no gaps"),
-        ("UPDATE log SET body = replace(body, 'not confined', 'confined')", "the chain of the log holds"),
-        ("UPDATE contests SET terms = '{\"x\":1}'", "the chain of the log holds"),
+        ("UPDATE log SET body = replace(body, 'not confined', 'confined')", "the log's chain is unbroken"),
+        ("UPDATE contests SET terms = '{\"x\":1}'", "the log's chain is unbroken"),
         (
             "UPDATE matches SET outcome = replace(outcome, '[1,2]', '[2,1]')",
-            "the log says what its matches say",
+            "the log agrees with its matches",
         ),
         ("UPDATE blocks SET seed = 5", "the seed of a block follows"),
-        ("UPDATE versions SET state = 'former' WHERE id = 1", "a bot has one live version at most"),
-        ("UPDATE blocks SET asked_by = 1", "challenges and drafts are asked for"),
-        ("UPDATE jobs SET but_id = 1", "what is played again is what its twin is"),
+        ("UPDATE versions SET state = 'former' WHERE id = 1", "a bot has at most one live version"),
+        ("UPDATE blocks SET asked_by = 1", "only challenges and drafts name who asked"),
+        ("UPDATE jobs SET but_id = 1", "a repeat has the seed and map of its original"),
         (
             "INSERT INTO agains (of_id, match_id, first_id, second_id) VALUES (1, 9, 1, 1)",
-            "a match is compared when another worker",
+            "a match is compared once another worker",
         ),
-        ("UPDATE blocks SET trial_id = 1", "promotion blocks are of a trial"),
-        ("UPDATE versions SET state = 'trial' WHERE id = 1", "who is in its trial has one"),
-        ("DELETE FROM steps", "a version has been received, and was once"),
-        ("UPDATE versions SET cause = '{}'", "only what failed says why"),
+        ("UPDATE blocks SET trial_id = 1", "promotion blocks belong to a trial"),
+        ("UPDATE versions SET state = 'trial' WHERE id = 1", "a version in its trial has one"),
+        ("DELETE FROM steps", "a version was received, and its state is"),
+        ("UPDATE versions SET cause = '{}'", "only a failed version has a cause"),
         (
             "UPDATE seats SET own_sha = (SELECT replay_sha FROM matches WHERE replay_sha IS NOT NULL)",
-            "what a match told its authors",
+            "only a match with a result has reports",
         ),
     ];
     for (damage, rule) in damages {
@@ -178,8 +178,11 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     assert_eq!(store.fsck(&objects).await.expect("looked through"), []);
     for (damage, holds) in [
         ("UPDATE versions SET state = 'live' WHERE id = 4", "a version that a ruling took out"),
-        ("UPDATE log SET body = replace(body, 'why', 'because') WHERE seq = 2", "the chain of the log holds"),
-        ("DELETE FROM log WHERE seq = 3", "a ruling is about somebody who is there"),
+        (
+            "UPDATE log SET body = replace(body, 'why', 'because') WHERE seq = 2",
+            "the log's chain is unbroken",
+        ),
+        ("DELETE FROM log WHERE seq = 3", "a ruling names a team"),
     ] {
         let mut conn = sqlx::AnyConnection::connect(&common::url(folder.path())).await.expect("opens");
         conn.execute(damage).await.expect("damaged");

@@ -216,7 +216,7 @@ pub struct AnalysedTurn {
     pub turn: u32,
     /// In the game's words.
     pub moment: String,
-    /// The chance of each seat to come first, after the turn.
+    /// Each seat's chance of coming first, after the turn.
     pub chances: Vec<Estimated>,
     pub orders: Vec<AnalysedOrder>,
 }
@@ -229,7 +229,7 @@ pub struct AnalysedOrder {
     pub seat: u8,
     /// As it was given; null when nothing usable came.
     pub order: Option<String>,
-    /// How much the chance of the seat would gain from the policy's order in its place.
+    /// How much the seat's chance would gain from the policy's order in its place.
     pub gain: Estimated,
     /// Whether the gain is beyond noise.
     pub marked: bool,
@@ -245,7 +245,7 @@ pub struct AnalysedWithBot {
     pub better: String,
     /// How much the bot's chance gains from it.
     pub gain: Estimated,
-    /// Whether the gain is above zero beyond noise. Without futures, the bot ended on the way to the turn, as `fault` says.
+    /// Whether the gain is above zero beyond noise. If there are no futures, the bot failed on the way to the turn: see `fault`.
     pub mistake: bool,
     /// The first fault the bot made on the way, if any.
     pub fault: Option<String>,

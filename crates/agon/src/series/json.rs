@@ -106,7 +106,7 @@ pub struct State {
     pub first_late: Option<String>,
     /// Matches that stayed void in every attempt.
     pub void: Vec<VoidMatch>,
-    /// Finished matches whose block is unfinished, or comes after one that is.
+    /// Finished matches whose block, or an earlier one, is unfinished.
     pub waiting: u64,
     /// Null in a tournament.
     pub pairings: Option<Vec<PairingState>>,

@@ -46,7 +46,7 @@ pub struct Matches {
     /// Given up after several attempts.
     pub dead: i64,
     pub in_log: i64,
-    /// Attempts that came to nothing.
+    /// Attempts that were void.
     pub wasted_tries: i64,
 }
 
@@ -85,9 +85,9 @@ pub struct Verified<'a> {
     pub program: &'a str,
     /// Whether everything checks out.
     pub holds: bool,
-    /// What does not, at most twenty entries.
+    /// What does not check out, at most twenty entries.
     pub wrong: &'a [String],
-    /// Rows of the log that were followed.
+    /// Rows of the log that were checked.
     pub rows: i64,
     /// The hash of all of them.
     pub sha256: &'a str,
@@ -143,10 +143,10 @@ pub struct Worker<'a> {
     /// Results of the last hour.
     #[cfg_attr(test, ts(type = "number"))]
     pub posted: i64,
-    /// Attempts of the last hour that came to nothing.
+    /// Attempts of the last hour that were void.
     #[cfg_attr(test, ts(type = "number"))]
     pub void: i64,
-    /// Results ever that their replays did not bear out.
+    /// All its results so far that their replays did not bear out.
     #[cfg_attr(test, ts(type = "number"))]
     pub mismatches: i64,
 }
