@@ -211,11 +211,11 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     said(
         worker.hello(Machine { speed: 80.0, ..machine() }).await,
         403,
-        "100 ± 10 % is wanted (contest.toml): from 90 to 110",
+        "100 ± 10 % is needed (contest.toml): from 90 to 110",
     );
     said(worker.hello(Machine { speed: 111.0, ..machine() }).await, 403, "Its speed is 111");
-    said(worker.hello(Machine { speed: 0.0, ..machine() }).await, 403, "no number above 0");
-    said(worker.hello(Machine { kernel: "x".repeat(201), ..machine() }).await, 403, "more of itself");
+    said(worker.hello(Machine { speed: 0.0, ..machine() }).await, 403, "not a number above 0");
+    said(worker.hello(Machine { kernel: "x".repeat(201), ..machine() }).await, 403, "at greater length");
     // Without trust, only a sandbox that confines is accepted.
     let file = world.folder.path().join("contest.toml");
     let text = std::fs::read_to_string(&file).expect("written");
