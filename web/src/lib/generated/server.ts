@@ -1,6 +1,6 @@
 // Made from the types of crates/agon-web/src/api.rs by its test; UPDATE_TYPES=1 makes it anew.
 
-/** What the start page shows: `GET /api/start`. */
+/** The content of the start page: `GET /api/start`. */
 export type Listing = {
   /** The version of the program. */
   version: string,
@@ -24,17 +24,17 @@ export type Game = {
   title: string,
   /** What it is about, in a sentence. */
   summary: string,
-  /** The least and the most seats. */
+  /** The minimum and maximum number of seats. */
   seats: [number, number],
   /** Its rules presets; the first is the default. */
   presets: Array<Named>,
-  /** The maps inside the program. */
+  /** The built-in maps. */
   maps: Array<GameMap>,
-  /** Whether the seed can make a map. */
+  /** Whether a map can be made from the seed. */
   generates: boolean,
   /** Whether its bots are scripts, which can be written in the page. */
   scripts: boolean,
-  /** The bots inside the program. */
+  /** The built-in bots. */
   builtins: Array<Named>,
 };
 
@@ -46,11 +46,11 @@ export type Named = {
   about: string,
 };
 
-/** A map inside the program. */
+/** A built-in map. */
 export type GameMap = {
   /** Its name. */
   name: string,
-  /** The least and the most seats it is for. */
+  /** The minimum and maximum number of seats it is for. */
   seats: [number, number],
 };
 
@@ -80,9 +80,9 @@ export type RecentMatch = {
   seed: string,
   /** Who played. */
   seats: Array<RecentSeat>,
-  /** How many steps were played. */
+  /** The number of steps played. */
   steps: number,
-  /** Why it ended, in the game's words; none when it has no outcome. */
+  /** Why it ended, in the game's words; null if it has no outcome. */
   reason: string | null,
   /** Why it does not count. */
   void: string | null,
@@ -94,15 +94,15 @@ export type RecentMatch = {
 export type RecentSeat = {
   /** The bot's label. */
   label: string,
-  /** Its score; none when the match has no outcome. */
+  /** Its score; null if the match has no outcome. */
   score: number | null,
   /** Its rank, from 1. */
   rank: number | null,
-  /** How many faults it made as a program. */
+  /** The number of faults it made as a program. */
   faults: number,
 };
 
-/** A series: what its journal says at its start. */
+/** A series, from the start of its journal. */
 export type Series = {
   /** The journal's file. */
   name: string,
@@ -116,19 +116,19 @@ export type Series = {
   rules: string,
   /** When it began, in seconds since 1970. */
   started: number,
-  /** Seats of a match. */
+  /** Seats in a match. */
   seats: number,
-  /** The labels of the bots; matches name them by their place here. */
+  /** The labels of the bots; matches refer to them by index. */
   bots: Array<string>,
 };
 
 /** A series with its matches: `GET /api/journal`. */
 export type Journal = {
-  /** How many matches came before the listed ones. */
+  /** How many matches precede the listed ones. */
   leftOut: number,
-  /** Whether its last line is not whole. */
+  /** Whether its last line is incomplete. */
   torn: boolean,
-  /** How it went, for a test and for each opponent of a gauntlet. */
+  /** Its course, for a test and for each opponent of a gauntlet. */
   courses: { bots: number[]; elo: [number, number]; bounds: [number, number] | null; llr: [number, number]; points: { games: number; elo: number | null; low: number | null; high: number | null; llr: number | null }[] }[],
   /** Its matches, in the order in which they ended. */
   matches: Array<JournalMatch>,
@@ -144,9 +144,9 @@ export type Journal = {
   rules: string,
   /** When it began, in seconds since 1970. */
   started: number,
-  /** Seats of a match. */
+  /** Seats in a match. */
   seats: number,
-  /** The labels of the bots; matches name them by their place here. */
+  /** The labels of the bots; matches refer to them by index. */
   bots: Array<string>,
 };
 
@@ -160,7 +160,7 @@ export type JournalMatch = {
   seed: string,
   /** The name of the map. */
   map: string,
-  /** The bot in each seat, by its place in the series, from 0. */
+  /** The bot in each seat, by index in the series, from 0. */
   bots: Array<number>,
   /** The score of each seat. */
   scores: Array<number>,
@@ -168,7 +168,7 @@ export type JournalMatch = {
   ranks: Array<number>,
   /** Why it ended, in the game's words. */
   reason: string,
-  /** How many steps were played. */
+  /** The number of steps played. */
   steps: number,
   /** The longest answer of each seat, in milliseconds. */
   maxMs: Array<number>,
@@ -180,37 +180,37 @@ export type JournalMatch = {
   command: string,
 };
 
-/** The step of a match that changed the chance of a seat most: `GET /api/swing`. */
+/** The step of a match that changed a seat's chance most: `GET /api/swing`. */
 export type Swing = {
-  /** From 1; 0 when nothing was played. */
+  /** From 1; 0 if nothing was played. */
   step: number,
-  /** What the chance became more, from -1 to 1. */
+  /** The change of the chance, from -1 to 1. */
   change: number,
 };
 
-/** What stands with the losses of a bot of a series, in sentences: `GET /api/why`, and `agon why`. */
+/** What a bot's losses in a series have in common, in sentences: `GET /api/why`, and `agon why`. */
 export type Causes = {
   /** How many matches it lost, of how many. */
   heading: string,
-  /** Groups of matches, by where it lost and by how. */
+  /** Groups of matches, by where and by how it lost. */
   sorts: Array<CauseSort>,
-  /** What could not be compared, and why there is no group, in sentences without their full stops. */
+  /** What could not be compared, and why there is no group; sentences without their full stops. */
   notes: Array<string>,
 };
 
-/** Groups of matches of one sort. */
+/** Groups of matches of one kind. */
 export type CauseSort = {
-  /** What sort. */
+  /** The kind. */
   heading: string,
-  /** The surest first. */
+  /** The most certain first. */
   causes: Array<GroupOfLosses>,
 };
 
-/** A group of matches with more of the losses than of the others. */
+/** A group of matches that holds more of the losses than of the other matches. */
 export type GroupOfLosses = {
-  /** How many of the losses are in it, and of the other matches. */
+  /** How many of the losses are in it, and how many of the other matches. */
   sentence: string,
-  /** Its lost matches; those in which most of the chance was lost at once first. */
+  /** Its lost matches; first those in which most of the chance was lost at once. */
   lost: Array<LostMatch>,
 };
 
@@ -220,13 +220,13 @@ export type LostMatch = {
   block: number,
   /** The match in the block, from 1. */
   game: number,
-  /** The step, from 1, in which the bot lost most of its chance at once; none without its replay. */
+  /** The step, from 1, at which the bot lost most of its chance at once; null without a replay. */
   step: number | null,
-  /** How much it lost then, in the game's words. */
+  /** How much it lost there, in the game's words. */
   fell: string | null,
 };
 
-/** What the page wants played: the body of `POST /api/play`. */
+/** The match the page wants played: the body of `POST /api/play`. */
 export type PlayRequest = {
   /** The journal's file. */
   journal: string,
@@ -255,21 +255,21 @@ export type Started = {
   live: string,
 };
 
-/** Whether an order was a mistake of the bot that gave it, as far as is known: each line of `POST /api/trial`. Who leaves ends it. */
+/** Whether an order was a mistake of the bot that gave it, as far as is known: each line of `POST /api/trial`. Closing the connection ends the trial. */
 export type TrialSoFar = {
-  /** The policy's order, with which the bot plays on in every second future. */
+  /** The policy's order, which the bot plays on from in every second future. */
   better: string,
-  /** In how many pairs of futures it was tried so far. */
+  /** The number of pairs of futures tried so far. */
   futures: number,
-  /** In how many it will be. */
+  /** The number there will be. */
   of: number,
-  /** What its chance to come first gains by the other order, from -1 to 1. */
+  /** How much the other order raises its chance of coming first, from -1 to 1. */
   gain: number,
-  /** The standard error of that. */
+  /** The standard error of the gain. */
   error: number,
   /** A fault that the bot made on the way. */
   fault: string | null,
-  /** Whether it was a mistake; none before all futures are played. */
+  /** Whether it was a mistake; null before all futures are played. */
   mistake: boolean | null,
   /** Why it could not be tried. */
   problem: string | null,
@@ -279,16 +279,16 @@ export type TrialSoFar = {
 export type Refused = {
   /** What is wrong and what to do. */
   error: string,
-  /** Whether the file is no replay of ours: then the page looks whether it knows it. */
+  /** Whether the file is not one of our replays: the page then checks whether it knows the format. */
   foreign: boolean,
 };
 
-/** What a page is told of the script: `GET /api/script`. */
+/** What a page is told about the script: `GET /api/script`. */
 export type ScriptText = {
   /** The file, as it was named. */
   name: string,
-  /** What stands in it. */
+  /** Its content. */
   text: string,
-  /** What it is known by until it changes. */
+  /** Identifies this content until it changes. */
   stamp: string,
 };

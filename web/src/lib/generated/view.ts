@@ -14,7 +14,7 @@ export type Head = {
   stepWord: string,
   /** Whether one seat decides at a time. */
   alternating: boolean,
-  /** The preset, and what was set. */
+  /** The preset and its changes. */
   rulesName: string,
   /** The version of the rules. */
   rulesVersion: number,
@@ -22,7 +22,7 @@ export type Head = {
   rules: any,
   /** The map's name. */
   map: string,
-  /** The seed; a text, because it has more digits than a number of JavaScript. */
+  /** The seed; a string, because it has more digits than a JavaScript number. */
   seed: string,
   /** The clock the bots had, in words. */
   clock: string,
@@ -30,9 +30,9 @@ export type Head = {
   started: number,
   /** Who sat where. */
   seats: Array<SeatLine>,
-  /** How many steps can be shown; none while it is played. */
+  /** The number of steps that can be shown; none while it is being played. */
   steps: number | null,
-  /** How many frames each step has; empty where steps have none, and while it is played. */
+  /** The number of frames of each step; empty if steps have none, or while it is being played. */
   frames: Array<number>,
   /** Whether it shows what belongs to one seat alone. */
   private: boolean,
@@ -44,11 +44,11 @@ export type Head = {
   moment: string,
   /** The scene before the first step. */
   scene: unknown,
-  /** The chance of each seat to finish first, as it begins; none where the game does not say. */
+  /** Each seat's chance of finishing first, at the start; none if the game does not say. */
   advantage?: Array<number>,
-  /** A sentence, where the match was recorded under another version of the rules: what is shown is what this program makes of its answers, as far as that agrees with the recording. */
+  /** A sentence, if the match was recorded under another version of the rules: what is shown is what this program makes of its answers, as far as that agrees with the recording. */
   otherRules?: string,
-  /** How it ended; none while it is played. */
+  /** How it ended; none while it is being played. */
   end: End | null,
 };
 
@@ -58,7 +58,7 @@ export type SeatLine = {
   label: string,
   /** The bot as the user named it. */
   bot?: string,
-  /** The name by which it registered. */
+  /** The name under which it registered. */
   registered?: string,
 };
 
@@ -78,13 +78,13 @@ export type Line = {
   events: { event: string; [key: string]: any }[],
   /** The frames within the step, as the game writes them. */
   frames?: unknown[],
-  /** The scene after it, told by what differs from the head's scene ([`crate::delta`]); none when nothing does. */
+  /** The scene after it, as the difference from the head's scene ([`crate::delta`]); none if nothing differs. */
   scene?: unknown,
   /** Who must answer next. */
   deciding: Array<number>,
-  /** The chance of each seat to finish first, after it ([`agon_game::advantage()`]); none where the game does not say, and where a seat looks on that may not know all of the board. */
+  /** Each seat's chance of finishing first, after it ([`agon_game::advantage()`]); none if the game does not say, or if the viewing seat may not know the whole board. */
   advantage?: Array<number>,
-  /** The names by which the bots registered, by seat: in a match that is being played, whose head was told before. */
+  /** The names under which the bots registered, by seat: in a match being played, whose head was sent earlier. */
   registered?: Array<string | null>,
 };
 
@@ -92,7 +92,7 @@ export type Line = {
 export type AnswerLine = {
   /** The seat, from 1. */
   seat: number,
-  /** The order in its canonical form; none when nothing usable came. */
+  /** The order in its canonical form; none if nothing usable came. */
   text?: string,
   /** Why nothing usable came. */
   missing?: Missing,
@@ -102,7 +102,7 @@ export type AnswerLine = {
   cpu?: number,
   /** The limit in milliseconds. */
   limit?: number,
-  /** The answer as sent, where it differs. */
+  /** The answer as sent, if it differs. */
   raw?: string,
   /** What the bot wrote on standard error. */
   stderr?: string,
@@ -114,11 +114,11 @@ export type Missing = "timed out" | "gone" | "never started" | { "malformed": st
 
 /** An order that the rules did not allow. */
 export type RejectionLine = {
-  /** Whose, from 1. */
+  /** The seat, from 1. */
   seat: number,
-  /** Which entry of its list, from 0. */
+  /** The entry of its list, from 0. */
   order: number,
-  /** The rule that says so. */
+  /** The rule behind it. */
   rule: string,
   /** Why, as a sentence. */
   why: string,
@@ -126,29 +126,29 @@ export type RejectionLine = {
 
 /** What a bot did wrong as a program. */
 export type FaultLine = {
-  /** Whose, from 1. */
+  /** The seat, from 1. */
   seat: number,
-  /** What kind. */
+  /** Its kind. */
   kind: string,
-  /** The rule, where one says so. */
+  /** The rule, if there is one. */
   rule?: string,
   /** What happened, for the bot's author. */
   message: string,
 };
 
-/** How a match ended, and in what state its recording is. */
+/** How a match ended, and the state of its recording. */
 export type End = {
-  /** In what state. */
+  /** The state of the recording. */
   end: EndWord,
-  /** Why, when it is void or altered; where, when it is cut. */
+  /** Why, if it is void or altered; where, if it is cut. */
   why: string | null,
-  /** How the match ended, where that is known. */
+  /** How the match ended, if known. */
   outcome: { scores: number[]; ranks: number[]; reason: string } | null,
   /** Where the match was, in the game's words. */
   moment: string,
 };
 
-/** In what state a recording is. */
+/** The state of a recording. */
 export type EndWord = "whole" | "cut" | "void" | "altered";
 
 /** Who sits in a seat. */
@@ -177,27 +177,27 @@ export type Wanted = {
 
 /** How far a match has come. */
 export type Turn = {
-  /** The steps that were played since. */
+  /** The steps played since. */
   lines: Array<Line>,
   /** How many steps were played in all. */
   steps: number,
-  /** The people who have to choose now, from 1. */
+  /** The seats of people who must choose now, from 1. */
   choosing: Array<number>,
   /** Where the match is, in the game's words. */
   moment: string,
-  /** The limit for an answer in milliseconds, as the rulebook has it. */
+  /** The limit for an answer in milliseconds, as in the rulebook. */
   limit: number,
   /** How it ended; none while it goes on. */
   end: End | null,
 };
 
-/** What is asked of a match that is played by hand. */
+/** A request about a match played by hand. */
 export type PlayAsk = { "begin": {
-  /** Which. */
+  /** Which match. */
   wanted: Wanted, } } | { "resume": {
   /** The replay. */
   replay: number,
-  /** How many steps stay. */
+  /** How many steps are kept. */
   steps: number,
   /** Who plays on. */
   seats: Array<Sitter>, } } | { "prospect": {
@@ -247,9 +247,9 @@ export type PlayAsk = { "begin": {
   id: number, }
 };
 
-/** A match by hand that was begun. */
+/** A match by hand that has begun. */
 export type Begun = {
-  /** How it is asked for. */
+  /** The id to request it by. */
   id: number,
   /** What it is. */
   head: Head,
@@ -257,23 +257,23 @@ export type Begun = {
   turn: Turn,
 };
 
-/** What is known. */
+/** What is known so far. */
 export type Outlook = {
   /** The bot that plays on. */
   policy: string,
   /** Whether something is hidden: futures begin in positions drawn from what the seat could know. */
   sampled: boolean,
-  /** How many pairs of futures were played in all. */
+  /** The total number of pairs of futures played. */
   pairs: number,
-  /** Whether more of them would tell more. */
+  /** Whether more of them would add information. */
   more: boolean,
-  /** Of how many orders something is known, and how many there are. */
+  /** The number of orders about which something is known, and the number of orders. */
   seen: [number, number],
-  /** The chance of each seat to finish first, after the step. */
+  /** Each seat's chance of finishing first, after the step. */
   chances: Array<Estimate>,
   /** The orders of the step. */
   orders: Array<Worth>,
-  /** What was wished for instead of one of them. */
+  /** The order wished for instead of one of them. */
   wish: Worth | null,
   /** Orders of any step whose effect is beyond noise, in order of play. */
   marks: Array<Worth>,
@@ -285,7 +285,7 @@ export type Estimate = {
   mean: number,
   /** Its standard error. */
   error: number,
-  /** Of how many futures. */
+  /** The number of futures. */
   count: number,
 };
 
@@ -295,7 +295,7 @@ export type Worth = {
   step: number,
   /** Whose order, from 1. */
   seat: number,
-  /** What the chance of the seat gains by the policy's order in its place; of what was wished for, what it gains by that over the recorded order. */
+  /** What the seat's chance gains by the policy's order in its place; for a wish, what it gains by the wish over the recorded order. */
   gain: Estimate,
   /** Whether that is beyond noise. */
   sure: boolean,
