@@ -20,7 +20,7 @@ fn moved_nowhere() {
     }
     let back = agon(folder.path(), &["serve", "move", "cup", "--back"]);
     assert_eq!(back.status.code(), Some(2), "{}", err(&back));
-    assert!(err(&back).contains("is in agon.db already"), "{}", err(&back));
+    assert!(err(&back).contains("is already in agon.db"), "{}", err(&back));
 }
 
 /// A bot in a shell that always waits, as a folder.

@@ -8,17 +8,17 @@ export type Scene = {
   mover: number | null, width: number, height: number,
   /** The board as the protocol draws it. */
   rows: Array<string>,
-  /** All that ever took part. */
+  /** All units that ever took part. */
   units: Array<Unit>,
-  /** Living units that are neutral. */
+  /** The number of living neutral units. */
   neutrals: number,
-  /** What the next moves of the neutrals come from. */
+  /** The state of the neutrals' generator, which decides their next moves. */
   generator: number,
 };
 
 /** A unit. */
 export type Unit = { id: number, kind: Kind,
-  /** Whose it is; null for a neutral. */
+  /** Its owner; null for a neutral. */
   player: number | null,
   /** 0 for the dead. */
   hp: number,
@@ -43,9 +43,9 @@ export type Event = { "event": "moved",
   unit: number,
   /** The unit it aimed at. */
   target: number,
-  /** The tiles between the two, nearest to the shooter first. */
+  /** The tiles between the two, nearest the shooter first. */
   line: Line,
-  /** The unit that was hit; none when an obstacle was. */
+  /** The unit that was hit; `None` when an obstacle was hit. */
   hit: number | null,
   /** Where the shot ended. */
   at: Tile,
@@ -55,7 +55,7 @@ export type Event = { "event": "moved",
   unit: number,
   /** The cultist. */
   target: number,
-  /** Whose it is now. */
+  /** Its new owner. */
   player: number, } | { "event": "died",
   /** The unit. */
   unit: number, } | { "event": "neutral_moved",

@@ -1,8 +1,8 @@
 // Made from the types of games/deerhunt/src by its test; UPDATE_TYPES=1 makes it anew.
 
-/** Everything, seen by nobody. */
+/** The whole state, as no single player sees it. */
 export type Scene = { round: number,
-  /** How many there are. */
+  /** The number of rounds. */
   rounds: number,
   /** Whose half-turn it is; null at the end. */
   mover: Player | null,
@@ -10,15 +10,15 @@ export type Scene = { round: number,
   vision: number,
   /** Rows of `X` for walls, `R` for hubs, and blanks. */
   ground: Array<string>, players: [Owned, Owned],
-  /** The living. */
+  /** The living units. */
   units: Array<Unit>,
-  /** What is left in each hub; null where hubs never run dry. */
+  /** The remaining stock of each hub; null when hubs never run dry. */
   stock: Array<number> | null,
 };
 
-/** What a player has. */
+/** What a player owns and sees. */
 export type Owned = {
-  /** Null where a seat does not know them. */
+  /** Null when the seat does not know them. */
   resources: number | null,
   /** The enemies it sees. */
   sees: Array<number>,
@@ -48,9 +48,9 @@ export type Event = { "event": "moved",
   to: At, } | { "event": "attacked",
   /** The attacker. */
   unit: number,
-  /** Whom. */
+  /** The attacked unit. */
   target: number,
-  /** The health the target has left. */
+  /** The target's remaining health. */
   left: number, } | { "event": "died",
   /** The unit. */
   unit: number,
@@ -58,17 +58,17 @@ export type Event = { "event": "moved",
   at: At, } | { "event": "duplication_began",
   /** The parent. */
   unit: number,
-  /** What the child will be. */
+  /** The kind of the child. */
   child: Kind,
-  /** On which side of the parent. */
+  /** The side of the parent. */
   direction: Direction, } | { "event": "born",
   /** The child. */
   unit: number,
   /** Its parent. */
   parent: number,
-  /** Whose it is. */
+  /** Its owner. */
   owner: Player,
-  /** What it is. */
+  /** Its kind. */
   kind: Kind,
   /** Where it stands. */
   at: At, } | { "event": "child_lost",
@@ -80,7 +80,7 @@ export type Event = { "event": "moved",
   unit: number, } | { "event": "mined",
   /** The worker, alive or dead. */
   unit: number,
-  /** Who was paid. */
+  /** The player who was paid. */
   owner: Player,
   /** How much. */
   amount: number, } | { "event": "hub_saturated",
@@ -90,7 +90,7 @@ export type Event = { "event": "moved",
   unit: number,
   /** Its victim. */
   target: number, } | { "event": "list_void",
-  /** Whose list. */
+  /** The player. */
   player: Player,
 };
 
@@ -102,7 +102,7 @@ export type At = {
   y: number,
 };
 
-/** What a unit is. */
+/** The kind of a unit. */
 export type Kind = "worker" | "melee";
 
 /** One of the two players. */

@@ -2,7 +2,7 @@
 
 /** A state. */
 export type Scene = { tick: number,
-  /** How many ticks a match has. */
+  /** The number of ticks in the match. */
   totalTick: number,
   /** The rows of the map. */
   map: Array<string>,
@@ -12,9 +12,9 @@ export type Scene = { tick: number,
 
 /** A team. */
 export type Team = { score: number,
-  /** What its diamonds would add. */
+  /** The pending points of its diamonds. */
   pending: number, deaths: number,
-  /** Whether it left the match. */
+  /** Whether its connection is gone for good. */
   gone: boolean,
 };
 
@@ -22,11 +22,11 @@ export type Team = { score: number,
 export type Unit = { id: number, team: number,
   /** Null while it is not on the board. */
   at: [number, number] | null,
-  /** The tiles it means to walk. */
+  /** The tiles of its stored path. */
   path: Array<[number, number]>,
   /** The diamond it holds. */
   diamond: number | null,
-  /** Ticks until its diamond has the next level. */
+  /** Ticks until its diamond reaches the next level. */
   summoning: number, vinedBy: number | null, killedBy: number | null, diedAt: [number, number] | null,
 };
 
@@ -40,7 +40,7 @@ export type Diamond = { at: [number, number] | null, level: number, points: numb
 export type Event = { "event": "spawned", unit: number, at: Point | null, } | { "event": "moved", unit: number, to: Point | null, } | { "event": "pickedUp", unit: number, diamond: number, points: number, } | { "event": "summonBegun", unit: number, level: number, points: number, } | { "event": "summonDone", unit: number, level: number, } | { "event": "handedOver", unit: number, to: number, diamond: number, } | { "event": "dropped", unit: number, diamond: number, at: Point | null, points: number, level: number, } | { "event": "killed", unit: number, victim: number, at: Point | null, diamond: number | null, } | { "event": "vined", unit: number, victim: number, from: Point | null, to: Point | null, lost: number | null, } | { "event": "timedOut", seat: number, } | { "event": "gone", seat: number,
 };
 
-/** A position as the wire and people write it: `x` counts columns from the left, `y` rows from the top (JB-MAP-1). */
+/** A position as written by people and on the wire: `x` counts columns from the left, `y` rows from the top (JB-MAP-1). */
 export type Point = {
   /** The column, from 0. */
   x: number,

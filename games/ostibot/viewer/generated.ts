@@ -2,7 +2,7 @@
 
 /** The whole state. */
 export type Scene = {
-  /** What it is the time for, in words. */
+  /** The current moment of the match, in words. */
   moment: string, round: number, turn: number, phase: Phase,
   /** The teams in the order of this round. */
   orderOfPlay: Array<number>,
@@ -18,30 +18,30 @@ export type Scene = {
   gold: Array<Pile>,
   /** Items on the ground. */
   items: Array<Lying>, fire: Array<Cell>,
-  /** For each team a row of hexadecimal bits for each row of the map, the lowest bit for column 0. */
+  /** What each team sees, for each row of the map a bit set in hexadecimal, the lowest bit for column 0. */
   sight: Array<string>,
 };
 
 export type Phase = "shop" | "play" | "over";
 
-/** Somebody who is on the map or has escaped. */
+/** An adventurer on the map or escaped. */
 export type Adventurer = { id: AdventurerId, team: number,
   /** Null for those who escaped. */
   position: Cell | null, escaped: boolean, hp: number, maxHp: number, gold: number, damage: number, armor: number, vision: number, worn: Array<Item>, inventory: Array<Item>,
 };
 
-/** The name of an adventurer, `a1`; numbers rise through the match and are never used again. */
+/** The name of an adventurer, `a1`; numbers rise through the match and are never reused. */
 export type AdventurerId = string;
 
 export type Item = { id: ItemId, itemType: Kind,
-  /** What people call it. */
+  /** Its name for people. */
   name: string,
 };
 
-/** The name of an item, `i1`; numbers rise through the match and are never used again. */
+/** The name of an item, `i1`; numbers rise through the match and are never reused. */
 export type ItemId = string;
 
-/** A thing that can be hit. */
+/** An object that can be hit. */
 export type Thing = { id: string, type: 'portal' | 'chest' | 'vase' | 'door', position: Cell, hp: number, maxHp: number,
 };
 

@@ -1,12 +1,12 @@
 // Made from the types of games/terminal/src by its test; UPDATE_TYPES=1 makes it anew.
 
-/** The board as a frame has it, and what else is known of the players. */
+/** The board in the form of a frame, and further facts about the players. */
 export type Scene = { turn: number,
   /** Frames played. */
   frames: number, players: Array<Player>, units: [Lists, Lists],
 };
 
-/** What is known of a player. */
+/** Facts about a player. */
 export type Player = { hp: Real, sp: Real, mp: Real,
   /** Milliseconds of the last answer. */
   ms: number,
@@ -18,7 +18,7 @@ export type Player = { hp: Real, sp: Real, mp: Real,
 export type Lists = {
   /** By [`Kind::index`], each by ascending id. */
   units: Standing[][],
-  /** Structures marked for removal; for `health` the restores that are left. */
+  /** Structures marked for removal; `health` holds the remaining restores. */
   removals: Array<Standing>,
   /** Upgraded structures; `health` is 0. */
   upgrades: Array<Standing>,
@@ -46,7 +46,7 @@ export type Stats = {
   ms: number,
 };
 
-/** All that happened in a frame, each list in the order it happened. */
+/** Everything that happened in a frame, each list in order. */
 export type Events = {
   /** Orders carried out; only in the first frame of a turn. */
   spawn: Array<Spawn>,
@@ -74,7 +74,7 @@ export type Spawn = {
   what: Spawned,
   /** The number of the unit. */
   id: number,
-  /** Whose order. */
+  /** The player who gave the order. */
   player: number,
 };
 
@@ -107,7 +107,7 @@ export type Shield = {
   from: Tile,
   /** Where the unit is. */
   to: Tile,
-  /** What the shield is worth. */
+  /** The amount of the shield. */
   amount: Real,
   /** The support. */
   giver: Who,
@@ -115,13 +115,13 @@ export type Shield = {
   target: number,
 };
 
-/** A unit destroyed itself, with harm. */
+/** A unit destroyed itself and did damage. */
 export type SelfDestruct = {
   /** Where. */
   at: Tile,
-  /** The tile of each unit it hit, ascending; units that share a tile name it as often. */
+  /** The tile of each unit it hit, ascending; a tile is repeated for each unit on it. */
   tiles: Array<Tile>,
-  /** What each lost. */
+  /** The health each lost. */
   damage: Real,
   /** Which. */
   unit: Who,
@@ -133,7 +133,7 @@ export type Attack = {
   from: Tile,
   /** Where its target is. */
   to: Tile,
-  /** What the target loses. */
+  /** The health the target loses. */
   damage: Real,
   /** The attacker. */
   attacker: Who,
@@ -145,7 +145,7 @@ export type Attack = {
 export type Damage = {
   /** Where. */
   at: Tile,
-  /** The whole damage, also where less health was left. */
+  /** The whole damage, even if less health was left. */
   amount: Real,
   /** Which. */
   unit: Who,
@@ -157,7 +157,7 @@ export type Death = {
   at: Tile,
   /** Which. */
   unit: Who,
-  /** Whether its own player had it removed. */
+  /** Whether its own player removed it. */
   removed: boolean,
 };
 
@@ -167,14 +167,14 @@ export type Who = {
   id: number,
   /** Its kind. */
   kind: Kind,
-  /** Whose it is. */
+  /** Its owner. */
   player: number,
 };
 
 /** The six kinds of units, in the order of the configuration. */
 export type Kind = string;
 
-/** A 32-bit float of the original: compared and stored by its bits. */
+/** A 32-bit float of the original, compared and stored by its bits. */
 export type Real = number;
 
 /** A tile of the arena.  Stored as a place in a padded grid 32 wide with spare rows below and above, so that the four neighbours of any tile are plain offsets inside a table of [`GRID`] entries. */

@@ -105,7 +105,7 @@ fn cases() -> Vec<Case> {
             file: "bot.tar",
             bytes: tar(&[("bot.py", b"", 0o644), (".git/objects/pack/1.pack", &noise, 0o444)]),
             stage: Stage::Unpacking,
-            what: "at most 20 MiB are taken",
+            what: "at most 20 MiB are accepted",
             fix: "Leave out .git",
         },
         case(

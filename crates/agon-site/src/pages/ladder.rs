@@ -61,7 +61,7 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
         (frame::live("rows", "board acts", 10, rows))
         (pages(from, found.len()))
         p.faint.foot {
-            "Place: bots ahead of it are better at 95 %, bots behind it are worse at 95 %. Rating: in Elo, with half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone. "
+            "Place: bots ahead of it are better, and bots behind it worse, with 95 % certainty each. Rating: in Elo, with half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone. "
             a href="/rulings" { "Rulings" }
         }
     };
