@@ -1,8 +1,9 @@
 //! The command line: the commands. The options of each live in its module.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::author::{build, check, doctor, new, pack, sandbox, test};
+use crate::common::screen;
 use crate::online::{challenge, login, logs, look, submit, tryout};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
@@ -192,4 +193,105 @@ Examples:
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// Help is no wider than this, and this wide where it is not printed on a terminal.
+pub const WIDEST: usize = 100;
+/// The space between an example and a remark that fits beside it more closely than it was written; and how much further to the right a remark
+/// below it begins.
+const SPACE: usize = 4;
+
+/// The command line, with help that fits this terminal.
+pub fn command() -> clap::Command {
+    let columns = screen::room().map_or(WIDEST, |room| room.min(WIDEST));
+    fitted(Cli::command(), columns)
+}
+
+/// A command whose help, and that of its subcommands, fits this width.
+pub fn fitted(command: clap::Command, columns: usize) -> clap::Command {
+    let below = command.get_after_help().map(|below| refilled(&below.to_string(), columns));
+    let command = match below {
+        Some(below) => command.after_help(below),
+        None => command,
+    };
+    command.term_width(columns).mut_subcommands(|command| fitted(command, columns))
+}
+
+/// The text below the options: each paragraph as one line, which clap wraps, and indented lines as they fit.
+fn refilled(text: &str, columns: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in text.lines() {
+        let is_prose = !line.is_empty() && !line.starts_with(' ');
+        match lines.last_mut() {
+            Some(paragraph) if is_prose && goes_on => {
+                paragraph.push(' ');
+                paragraph.push_str(line);
+            }
+            _ => lines.extend(example(line, columns)),
+        }
+        goes_on = is_prose;
+    }
+    lines.join("\n")
+}
+
+/// An example and the remark beside it, or below it if they do not fit beside one another.
+fn example(line: &str, columns: usize) -> Vec<String> {
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
+    let Some((command, remark)) = text.split_once("  ").filter(|_| line.chars().count() > columns) else {
+        return vec![line.to_owned()];
+    };
+    let remark = remark.trim_start();
+    let close = format!("{:indent$}{command}{:SPACE$}{remark}", "", "");
+    if close.chars().count() <= columns {
+        return vec![close];
+    }
+    let mut lines = vec![format!("{:indent$}{command}", "")];
+    let start = " ".repeat(indent + SPACE);
+    let mut below = start.clone();
+    for word in remark.split(' ') {
+        if below != start && below.chars().count() + 1 + word.chars().count() > columns {
+            lines.push(std::mem::replace(&mut below, start.clone()));
+        }
+        if below != start {
+            below.push(' ');
+        }
+        below.push_str(word);
+    }
+    lines.push(below);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_that_do_not_fit_beside_their_examples_stand_below() {
+        let text = "A sentence that is written\nin two lines.\n\nExamples:\n  agon play       one match\n  agon sprt a b   until it is clear which of both is better\n";
+        assert_eq!(refilled(text, 80), text.replace("written\nin", "written in").trim_end());
+        assert_eq!(
+            refilled(text, 30),
+            "A sentence that is written in two lines.\n\nExamples:\n  agon play       one match\n  agon sprt a b\n      until it is clear which\n      of both is better"
+        );
+        assert_eq!(refilled("  agon play       one match", 24), "  agon play    one match");
+    }
+
+    /// The lines of all help that are wider than this, at this width.
+    fn too_wide(mut command: clap::Command, columns: usize) -> Vec<String> {
+        let help = command.render_long_help().to_string();
+        let mut wide: Vec<String> =
+            help.lines().filter(|line| line.chars().count() > columns).map(str::to_owned).collect();
+        command.build();
+        for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+            wide.extend(too_wide(below.clone(), columns));
+        }
+        wide
+    }
+
+    #[test]
+    fn help_fits_a_terminal_of_80_columns() {
+        assert_eq!(too_wide(fitted(Cli::command(), 80), 80), Vec::<String>::new());
+    }
 }

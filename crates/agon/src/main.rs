@@ -22,7 +22,7 @@ mod workshop;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use cli::{Cli, Command};
 
 use crate::author::{build, check, doctor, new, pack, sandbox, test};
@@ -56,7 +56,10 @@ fn main() -> ExitCode {
     if let Ok(own) = std::env::current_exe() {
         agon_bot::guard::use_program(own);
     }
-    let cli = match Cli::try_parse_from(&arguments) {
+    let mut command = cli::command();
+    let parsed = command.try_get_matches_from_mut(&arguments);
+    let told = |matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command));
+    let cli = match parsed.and_then(told) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
             eprint!("{}", wrong::explain(error, &arguments));

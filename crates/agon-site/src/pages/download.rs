@@ -58,7 +58,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
             "It needs nothing else on any Linux machine of its kind. Everything here can also be done in the browser.",
         ),
         None => (
-            "This server hands out no program",
+            "This server has no program to download",
             "The one running here was built for this machine only. Ask the organiser, or build it from source; everything here can also be done in the browser.",
         ),
     };

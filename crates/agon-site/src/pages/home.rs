@@ -32,7 +32,7 @@ fn of_all(ask: &Ask, shown: &Shown) -> Markup {
         let (title, summary) = (info.title, words::sentence(info.summary));
         match ask.settings.closed(ask.now).filter(|_| is_over) {
             Some(closed) => format!("A contest of {title}. {summary} {closed}"),
-            None => format!("A contest of {title}: bots that people write play it day and night. {summary}"),
+            None => format!("A {title} contest: bots written by people play it day and night. {summary}"),
         }
     });
     let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();

@@ -10,7 +10,7 @@ async fn archives_and_starters_are_handed_out_and_nothing_else() {
     let mut browser = world.browser();
     let page = browser.get("/get").await;
     // The test's own program needs this machine's libraries.
-    assert_eq!((page.status, page.heading().as_str()), (200, "This server hands out no program"));
+    assert_eq!((page.status, page.heading().as_str()), (200, "This server has no program to download"));
     assert!(page.text().contains("wsl --install"));
     let dist = world.folder.path().join("dist");
     std::fs::create_dir(&dist).expect("made");

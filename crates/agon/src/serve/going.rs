@@ -294,7 +294,7 @@ fn greet(
         _ if jobs == 0 => writeln!(out, "No match is played here.")?,
         Confined::Foreign => writeln!(
             out,
-            "Bots are held in a sandbox of level {level}; before the first match its walls are attacked, for up to 20 seconds."
+            "Bots are held in a sandbox of level {level}; before the first match it is put to the test with attacks, for up to 20 seconds."
         )?,
         Confined::Own => writeln!(
             out,

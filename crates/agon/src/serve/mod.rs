@@ -28,7 +28,7 @@ bosses. Ctrl-C stops it cleanly, and the same command goes on with it; nothing i
 Its site answers only on this machine, at http://127.0.0.1:8080. --lan opens it to the private network, without encryption,
 --tls-self-signed with it; --tls-cert and --tls-key to the world, or --behind-proxy through a proxy that speaks TLS (agon docs contest).
 
-Bots are unpacked, built and played in the sandbox (agon docs security), whose walls are attacked before the first match. If
+Bots are unpacked, built and played in the sandbox (agon docs security), which is attacked before the first match to prove that it holds. If
 the machine has none, nothing is played unless contest.toml says that you trust them.
 
 Examples:

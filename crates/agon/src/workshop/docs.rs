@@ -170,7 +170,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::*;
-    use crate::cli::Cli;
+    use crate::cli::{Cli, WIDEST, fitted};
 
     fn docs() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
@@ -256,7 +256,7 @@ mod tests {
             "# Command line\n\nMade from the program itself: what `--help` says of every command. Regenerate it with\n\
              `UPDATE_BOOK=1 cargo test -p agon the_reference`.\n",
         );
-        describe(Cli::command().term_width(100), "", &mut text);
+        describe(fitted(Cli::command(), WIDEST), "", &mut text);
         let file = docs().join("reference.md");
         if std::env::var_os("UPDATE_BOOK").is_some() {
             fs::write(&file, &text).expect("a writable file");
@@ -279,7 +279,7 @@ mod tests {
         let below: Vec<clap::Command> =
             command.get_subcommands().filter(|below| !below.is_hide_set()).cloned().collect();
         for command in below {
-            describe(command.term_width(100), &name, text);
+            describe(command, &name, text);
         }
     }
 
