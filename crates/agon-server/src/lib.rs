@@ -31,6 +31,7 @@ mod facts;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use agon_ladder::{Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
@@ -89,6 +90,8 @@ pub struct Server {
     rated: Mutex<Facts>,
     wanted: Wanted,
     plans: Plans,
+    /// Whether results of the last round are valid but not yet sealed. Not in `learnt`, because recomputing must not wait for whoever plans.
+    unsealed: AtomicBool,
     /// One rated match in this many is played again; the secret determines which.
     share: u64,
     secret: String,
@@ -111,8 +114,6 @@ struct Learnt {
     shares: Shares,
     /// How many matches are planned ahead: none before the first request for work.
     ahead: usize,
-    /// Whether valid results of the last round are not sealed yet.
-    unsealed: bool,
     /// When drafts were last forgotten.
     forgot: Time,
     /// When unnamed objects were last looked for.
@@ -156,7 +157,6 @@ impl Server {
                 table: Arc::default(),
                 shares: Shares::default(),
                 ahead: 0,
-                unsealed: false,
                 forgot: Time(0),
                 swept: Time(0),
             }),
@@ -165,6 +165,7 @@ impl Server {
             secret: contest.secret,
             wanted: Wanted::default(),
             plans: Plans::default(),
+            unsealed: AtomicBool::new(false),
             brought: watch::Sender::new(()),
             done: watch::Sender::new(()),
             known: Mutex::default(),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
 
 use agon_store::acts::Judgement;
@@ -11,12 +10,13 @@ use agon_store::{
 };
 use agon_worker::{Report, Table, verify};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::sync::mpsc;
 
 use crate::{ServerError, asked, json, read};
 
-/// How many replays to fetch at once: a bucket answers each slowly. Of all that wait, few more than these are in memory.
+/// How many replays to fetch at once: a bucket answers each slowly.
 const AT_ONCE: usize = 16;
+/// How many results to judge before the next replays are fetched: a replay may be large, and no more than these are in memory.
+const TOGETHER: usize = 32;
 
 /// What the replays of results say, or why they are not of their matches.
 ///
@@ -28,7 +28,7 @@ pub async fn judge(
     posted: Vec<Posted>,
     versions: &Arc<BTreeMap<VersionId, Version>>,
 ) -> Result<Vec<(Attempt, Judgement)>, ServerError> {
-    let fetched = posted.into_iter().map(|result| async move {
+    let fetch = async |result: Posted| {
         let replay = objects.get(&result.replay, verify::LARGEST as u64).await;
         match &replay {
             Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => {
@@ -36,31 +36,28 @@ pub async fn judge(
             }
             _ => Ok((result, replay)),
         }
-    });
-    let (to, mut from) = mpsc::channel(1);
-    let (table, versions) = (table.clone(), versions.clone());
-    // One thread, beside those that answer requests: bots may be playing on the other CPUs. Each replay is dropped as soon as it is judged:
-    // it may be large.
-    let judged = tokio::task::spawn_blocking(move || {
-        let mut judged = Vec::new();
-        while let Some((result, replay)) = from.blocking_recv() {
-            let judgement = match judge_replay(&table, replay, &result, &versions)? {
-                Ok(outcome) => Judgement::Valid(outcome),
-                Err(why) => Judgement::Mismatch(why),
+    };
+    let (mut posted, mut judged) = (posted.into_iter(), Vec::new());
+    while posted.len() > 0 {
+        let next = posted.by_ref().take(TOGETHER).map(fetch);
+        let fetched: Vec<_> = stream::iter(next).buffered(AT_ONCE).try_collect().await?;
+        let (table, versions) = (table.clone(), versions.clone());
+        // One thread, beside those that answer requests: bots may be playing on the other CPUs.
+        let work = tokio::task::spawn_blocking(move || {
+            let judge = |(result, replay): (Posted, io::Result<Vec<u8>>)| {
+                let judgement = match judge_replay(&table, replay, &result, &versions)? {
+                    Ok(outcome) => Judgement::Valid(outcome),
+                    Err(why) => Judgement::Mismatch(why),
+                };
+                Ok((result.attempt, judgement))
             };
-            judged.push((result.attempt, judgement));
-        }
-        Ok(judged)
-    });
-    let mut fetched = pin!(stream::iter(fetched).buffered(AT_ONCE));
-    while let Some(next) = fetched.try_next().await? {
-        if to.send(next).await.is_err() {
-            // The judging thread has ended, and returns the reason.
-            break;
-        }
+            fetched.into_iter().map(judge).collect::<Result<Vec<_>, ServerError>>()
+        });
+        judged.extend(
+            work.await.map_err(|error| ServerError::Wrong(format!("computing results again: {error}")))??,
+        );
     }
-    drop(to);
-    judged.await.map_err(|error| ServerError::Wrong(format!("computing results again: {error}")))?
+    Ok(judged)
 }
 
 fn judge_replay(

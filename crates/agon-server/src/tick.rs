@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -89,7 +90,7 @@ impl Server {
     /// Accepts, seals and admits what it can. While more results wait than are recomputed at once, those of the previous round are sealed
     /// beside the next.
     async fn take_in(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
-        let unsealed = std::mem::take(&mut self.learnt.lock().await.unsealed);
+        let unsealed = self.unsealed.swap(false, Ordering::Relaxed);
         let before = async { if unsealed { self.seal(now).await } else { Ok(0) } };
         let (judged, sealed) = try_join(self.recompute(now), before).await?;
         (ticked.valid, ticked.mismatches) = judged;
@@ -97,7 +98,7 @@ impl Server {
         if ticked.valid + ticked.mismatches < MOST_POSTED as u64 {
             ticked.sealed += self.seal(now).await?;
         } else {
-            self.learnt.lock().await.unsealed = true;
+            self.unsealed.store(true, Ordering::Relaxed);
         }
         self.admit(now, ticked).await?;
         if *ticked != Ticked::default() {
