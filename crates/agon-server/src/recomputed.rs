@@ -15,7 +15,7 @@ use crate::{ServerError, asked, json, read};
 
 /// How many replays to fetch at once: a bucket answers each slowly.
 const AT_ONCE: usize = 16;
-/// How many results to judge before the next replays are fetched: a replay may be large, and no more than these are in memory.
+/// How many replays to hold in memory: each may be large, so the next ones are fetched only after these are judged.
 const TOGETHER: usize = 32;
 
 /// What the replays of results say, or why they are not of their matches.

@@ -195,10 +195,9 @@ Examples:
     },
 }
 
-/// Help is no wider than this, and this wide where it is not printed on a terminal.
+/// The maximum width of help, and its width when standard output is not a terminal.
 pub const WIDEST: usize = 100;
-/// The space between an example and a remark that fits beside it more closely than it was written; and how much further to the right a remark
-/// below it begins.
+/// Spaces between an example and a remark moved closer to it, and the extra indent of a remark moved below its example.
 const SPACE: usize = 4;
 
 /// The command line, with help that fits this terminal.
@@ -217,7 +216,7 @@ pub fn fitted(command: clap::Command, columns: usize) -> clap::Command {
     command.term_width(columns).mut_subcommands(|command| fitted(command, columns))
 }
 
-/// The text below the options: each paragraph as one line, which clap wraps, and indented lines as they fit.
+/// The text below the options, with each paragraph joined into one line for clap to wrap, and examples that fit.
 fn refilled(text: &str, columns: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut goes_on = false;
