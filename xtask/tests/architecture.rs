@@ -346,6 +346,27 @@ fn a_long_file_says_why() {
     );
 }
 
+#[test]
+fn no_unit_tests_are_left_unbuilt() {
+    let places = ["crates", "games"].map(|place| folders(&root().join(place))).concat();
+    let mut off = 0;
+    for folder in places {
+        let manifest: toml::Table = text(&folder.join("Cargo.toml")).parse().expect("a manifest");
+        let setting = manifest.get("lib").and_then(|lib| lib.get("test"));
+        if setting.and_then(toml::Value::as_bool) == Some(false) {
+            off += 1;
+            let tested = |file: &PathBuf| text(file).contains("#[test]") || text(file).contains("cfg(test)");
+            let tested: Vec<PathBuf> = sources(&folder.join("src")).into_iter().filter(tested).collect();
+            assert!(
+                tested.is_empty(),
+                "{}: `test = false` is for libraries without tests: {tested:?}",
+                name(&folder)
+            );
+        }
+    }
+    assert!(off > 0, "no library says `test = false`: where is it now?");
+}
+
 /// Whether a manifest, or a part of it, has this dependency.
 fn depends(manifest: &toml::Table, name: &str) -> bool {
     manifest
