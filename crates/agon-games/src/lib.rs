@@ -5,7 +5,9 @@
 use agon_game::{AnyGame, Face};
 
 /// All games, in alphabetical order.
-pub const ALL: &[&dyn AnyGame] = &[
+///
+/// A static, because a constant is built where it is named: each crate that did so would build all engines once more.
+pub static ALL: &[&dyn AnyGame] = &[
     &Face::<cultist_wars::CultistWars>::new(),
     &deerhunt::FACE,
     &Face::<jungle_blitz::JungleBlitz>::new(),
