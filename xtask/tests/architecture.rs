@@ -355,7 +355,8 @@ fn no_unit_tests_are_left_unbuilt() {
         let setting = manifest.get("lib").and_then(|lib| lib.get("test"));
         if setting.and_then(toml::Value::as_bool) == Some(false) {
             off += 1;
-            let tested = |file: &PathBuf| text(file).contains("#[test]") || text(file).contains("cfg(test)");
+            let signs = ["#[test]", "::test]", "cfg(test)", "cfg_attr(test"];
+            let tested = |file: &PathBuf| signs.iter().any(|sign| text(file).contains(sign));
             let tested: Vec<PathBuf> = sources(&folder.join("src")).into_iter().filter(tested).collect();
             assert!(
                 tested.is_empty(),
