@@ -356,7 +356,10 @@ fn no_unit_tests_are_left_unbuilt() {
         if setting.and_then(toml::Value::as_bool) == Some(false) {
             off += 1;
             let signs = ["#[test]", "::test]", "cfg(test)", "cfg_attr(test"];
-            let tested = |file: &PathBuf| signs.iter().any(|sign| text(file).contains(sign));
+            let tested = |file: &PathBuf| {
+                let text = text(file);
+                signs.iter().any(|sign| text.contains(sign))
+            };
             let tested: Vec<PathBuf> = sources(&folder.join("src")).into_iter().filter(tested).collect();
             assert!(
                 tested.is_empty(),
