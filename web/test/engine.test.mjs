@@ -158,7 +158,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   await page.waitForFunction(() => window.agon.players[0].analyst.step === 20 && window.agon.players[0].analyst.outlook?.orders[0]?.gain.count > 0)
 
   // Analysing all turns takes long; it stops, and stays stopped.
-  await panel.getByLabel('Look at all turns').check()
+  await panel.getByLabel('Analyse all turns').check()
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.seen[0] > 2)
   await panel.getByRole('button', { name: 'Stop' }).click()
   await panel.getByRole('button', { name: 'Go on' }).waitFor()

@@ -63,7 +63,7 @@ async function asked(page, against) {
   await page.getByLabel('Against').fill(against)
   await page.getByRole('button', { name: 'Ask the bot' }).click()
   await page.getByText(/^Mistake/).waitFor()
-  await page.getByText('Look at all turns').scrollIntoViewIfNeeded()
+  await page.getByText('Analyse all turns').scrollIntoViewIfNeeded()
 }
 
 /** Those that need engines in the page. */
@@ -106,7 +106,7 @@ test('pictures of the documentation', async (t) => {
     else if (tab) {
       await page.getByRole('tab', { name: tab }).click()
       await page.waitForFunction(() => window.agon.players[0].analyst?.outlook?.orders[0].gain.count > 200)
-      await page.getByLabel('Look at all turns').check()
+      await page.getByLabel('Analyse all turns').check()
       await page.waitForFunction(() => window.agon.players[0].analyst.marks.length > 0, undefined, { timeout: 60_000 })
     }
     await page.waitForTimeout(300)
