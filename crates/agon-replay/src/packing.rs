@@ -10,14 +10,22 @@ mod native {
     use std::cell::RefCell;
     use std::io::{self, Read as _};
 
+    use zstd::stream::read::Decoder;
+    use zstd::zstd_safe::{DCtx, ResetDirective};
+
     use crate::chunk::LARGEST;
 
     /// The farthest a frame may look back, as a power of two: no farther than a chunk is long.
     const LARGEST_WINDOW: u32 = LARGEST.ilog2();
 
+    /// The most memory that a thread keeps for unpacking, in bytes: what frames of ordinary matches need, and not the window of the largest.
+    const MOST_KEPT: usize = 1 << 20;
+
     thread_local! {
         /// Setting up a compressor costs more than compressing a short match, so each thread keeps one.
         static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+        /// The same for unpacking.
+        static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
     }
 
     /// One frame of `raw`.
@@ -33,7 +41,18 @@ mod native {
 
     /// Unpacks one frame; one byte more than `length` is enough to see that it is too long.
     pub fn unpack(stored: &[u8], length: u64) -> Option<Vec<u8>> {
-        let mut frame = zstd::stream::read::Decoder::with_buffer(stored).ok()?.single_frame();
+        CONTEXT.with_borrow_mut(|kept| {
+            let mut context = kept.take().or_else(DCtx::try_create)?;
+            // The last frame may have been given up halfway.
+            context.reset(ResetDirective::SessionOnly).ok()?;
+            let raw = unpack_with(&mut context, stored, length);
+            *kept = Some(context).filter(|context| context.sizeof() <= MOST_KEPT);
+            raw
+        })
+    }
+
+    fn unpack_with(context: &mut DCtx<'static>, stored: &[u8], length: u64) -> Option<Vec<u8>> {
+        let mut frame = Decoder::with_context(stored, context).single_frame();
         frame.window_log_max(LARGEST_WINDOW).ok()?;
         let mut raw = Vec::new();
         frame.by_ref().take(length + 1).read_to_end(&mut raw).ok()?;

@@ -25,6 +25,7 @@ pub mod export;
 pub mod recomputed;
 
 mod archive;
+mod behind;
 mod causes;
 mod facts;
 

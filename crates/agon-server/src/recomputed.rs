@@ -11,7 +11,7 @@ use agon_store::{
 use agon_worker::{Report, Table, verify};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use crate::{ServerError, asked, json, read};
+use crate::{ServerError, asked, behind, json, read};
 
 /// How many replays to fetch at once: a bucket answers each slowly.
 const AT_ONCE: usize = 16;
@@ -42,8 +42,7 @@ pub async fn judge(
         let next = posted.by_ref().take(TOGETHER).map(fetch);
         let fetched: Vec<_> = stream::iter(next).buffered(AT_ONCE).try_collect().await?;
         let (table, versions) = (table.clone(), versions.clone());
-        // One thread, beside those that answer requests: bots may be playing on the other CPUs.
-        let work = tokio::task::spawn_blocking(move || {
+        let work = move || {
             let judge = |(result, replay): (Posted, io::Result<Vec<u8>>)| {
                 let judgement = match judge_replay(&table, replay, &result, &versions)? {
                     Ok(outcome) => Judgement::Valid(outcome),
@@ -52,10 +51,8 @@ pub async fn judge(
                 Ok((result.attempt, judgement))
             };
             fetched.into_iter().map(judge).collect::<Result<Vec<_>, ServerError>>()
-        });
-        judged.extend(
-            work.await.map_err(|error| ServerError::Wrong(format!("computing results again: {error}")))??,
-        );
+        };
+        judged.extend(behind::compute("judge", "computing results again", work).await??);
     }
     Ok(judged)
 }

@@ -1,13 +1,10 @@
 //! What the server does by itself: ends leases, admits versions, recomputes results, seals them, and computes the table. If it is killed
 //! between any two of these, the next start goes on from there.
 
-use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
-use agon_bot::sys;
 use agon_ladder::{Admission, Check, Table, admission};
 use agon_store::acts::{
     Demote, Drained, Expire, JudgeAll, Judgement, KeepBoard, Plan, Promote, Seal, Suspend,
@@ -17,10 +14,9 @@ use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
 use agon_worker::Private;
 use agon_worker::protocol::MOST_PRIVATE;
 use futures_util::future::try_join;
-use tokio::sync::oneshot;
 
 use crate::facts::Facts;
-use crate::{Learnt, Server, ServerError, causes, json, recomputed};
+use crate::{Learnt, Server, ServerError, behind, causes, json, recomputed};
 
 /// What a tick did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,8 +33,6 @@ pub struct Ticked {
 
 /// The shortest time between two stored tables, in milliseconds.
 const BOARD_MS: i64 = 5_000;
-/// By how many steps the thread that computes the table lowers its priority.
-const BEHIND: i32 = 10;
 /// The oldest that a table may be when the next one is ready.
 const OLDEST: Duration = Duration::from_secs(10);
 /// How often to check whether a table is due.
@@ -258,22 +252,18 @@ impl Server {
         Ok(())
     }
 
-    /// Computes the table from the log in a thread of its own with low priority, so that requests for work are served meanwhile.
+    /// Computes the table from the log.
     async fn make_board(&self, now: Time) -> Result<(i64, Arc<Table>), ServerError> {
         let mut rated = self.rated.lock().await;
         // If the caller gives up on the table, the log is read again from its beginning.
         let mut facts = std::mem::replace(&mut *rated, Facts::new());
         facts.read(&self.store, self.contest, i64::MAX).await?;
         let (out, key) = (self.out(&facts).await?, self.key.clone());
-        let (to, made) = oneshot::channel();
         let work = move || {
-            sys::stand_back(BEHIND);
             let table = Arc::new(facts.table(&key, &out));
-            let _ = to.send((facts, table));
+            (facts, table)
         };
-        let wrong = |why: &dyn Display| ServerError::Wrong(format!("making the table: {why}"));
-        thread::Builder::new().name("table".to_owned()).spawn(work).map_err(|error| wrong(&error))?;
-        let (facts, table) = made.await.map_err(|_| wrong(&"its thread panicked"))?;
+        let (facts, table) = behind::compute("table", "making the table", work).await?;
         let upto = facts.upto;
         *rated = facts;
         drop(rated);

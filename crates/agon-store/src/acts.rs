@@ -48,10 +48,24 @@ pub use trial::{Decline, KeepVerdict};
 pub use version::{Add, Added, Demote, Promote, Return};
 pub use worker::{Admit, Enlist, Enlisted, Heard, Revoke};
 
+/// When an act is done if others wait as well. Those of one turn share a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Before all others: a machine stands idle meanwhile.
+    First,
+    /// As they come.
+    Usual,
+    /// What the server does by itself, much at once: nobody waits for that.
+    Last,
+}
+
 /// Something that changes the database.
 pub trait Act: Send + Sync + Sized + 'static {
     /// The outcome.
     type Reply: Send + 'static;
+
+    /// When acts of this kind are done if others wait as well.
+    const TURN: Turn = Turn::Usual;
 
     /// Does it. May be called again when the transaction failed.
     fn run<'a>(

@@ -103,18 +103,29 @@ impl Place {
         Ok(conn)
     }
 
+    /// Opens a connection for reading.
+    pub async fn reader(&self) -> Result<Conn, StoreError> {
+        drivers();
+        let mut conn = Conn::connect(&self.url).await?;
+        self.reads_only(&mut conn).await?;
+        Ok(conn)
+    }
+
+    async fn reads_only(&self, conn: &mut Conn) -> Result<(), sqlx::Error> {
+        match self.is_server() {
+            true => postgres::reads_only(conn).await,
+            false => sqlite::prepare(conn, true).await,
+        }
+    }
+
     /// Opens the reading connections.
     pub async fn readers(&self) -> Result<Pool, StoreError> {
         drivers();
-        let is_server = self.is_server();
+        let place = self.clone();
         let options = sqlx::any::AnyPoolOptions::new().max_connections(READERS);
         let options = options.after_connect(move |conn, _| {
-            Box::pin(async move {
-                match is_server {
-                    true => postgres::reads_only(conn).await,
-                    false => sqlite::prepare(conn, true).await,
-                }
-            })
+            let place = place.clone();
+            Box::pin(async move { place.reads_only(conn).await })
         });
         Ok(options.connect(&self.url).await?)
     }

@@ -4,7 +4,7 @@
 //! change something, each in one short transaction; the other functions of [`Store`] only read. Rows go in and out as types ([`rows`]). No
 //! act reads a clock: the time is a parameter.
 //!
-//! Each server of a contest has one task that writes. It drains its channel into one transaction, so that many small acts share one commit;
+//! Each server of a contest has one thread that writes. It drains its channel into one transaction, so that many small acts share one commit;
 //! callers are answered only after the commit. Every statement is the same in SQLite and PostgreSQL; the differences are in
 //! [`backend`](mod@backend).
 //!
@@ -27,6 +27,7 @@ pub mod fsck;
 pub mod names;
 
 mod backend;
+mod callers;
 mod chain;
 mod duties;
 mod moving;
@@ -89,6 +90,20 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The same, for somebody else who waited for it.
+    fn copy(&self) -> Self {
+        match self {
+            Self::Damaged(why) => Self::Damaged(why.clone()),
+            Self::Closed => Self::Closed,
+            Self::Full(why) => Self::Full(why.clone()),
+            Self::Away(why) => Self::Away(why.clone()),
+            other => {
+                let said = other.to_string();
+                Self::Database(said.strip_prefix("the database: ").unwrap_or(&said).to_owned())
+            }
+        }
+    }
+
     /// Whether a disk is full: the request can succeed once there is room.
     pub fn is_full(&self) -> bool {
         match self {
@@ -136,6 +151,7 @@ impl From<sqlx::Error> for StoreError {
 pub struct Store {
     writer: writer::Writer,
     reader: Pool,
+    callers: callers::Callers,
     duties: Arc<Duties>,
 }
 
@@ -154,9 +170,11 @@ impl Store {
         let place = place_of(folder)?;
         let mut connection = place.connect().await?;
         backend::migrate(&mut connection).await?;
+        backend::close(connection).await;
         let reader = place.readers().await?;
+        let callers = callers::Callers::start(place.clone());
         let duties = Arc::new(Duties::new(place.clone()));
-        Ok(Self { writer: writer::Writer::start(connection, place), reader, duties })
+        Ok(Self { writer: writer::Writer::start(place).await?, reader, callers, duties })
     }
 
     /// Does an act, and returns once it is committed.
@@ -175,6 +193,7 @@ impl Store {
     /// Ends the writer once all earlier acts are written, and folds the database's journal into its file.
     pub async fn close(self) {
         self.duties.end().await;
+        self.callers.close().await;
         self.reader.close().await;
         self.writer.close().await;
     }

@@ -1,12 +1,15 @@
-//! The one task that writes: it drains its channel into one transaction.
+//! The one thread that writes. Acts that wait at once share a transaction, but for those whose callers should not wait for the rest.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
+use crate::acts::Turn;
 use crate::backend::{self, Conn, Place};
 use crate::{Act, StoreError};
 
@@ -32,6 +35,8 @@ trait Deed: Any + Send {
     fn failed(self: Box<Self>, error: StoreError);
     /// The name of its kind.
     fn kind(&self) -> &'static str;
+    /// When it is done.
+    fn turn(&self) -> Turn;
 }
 
 struct Asked<A: Act> {
@@ -73,6 +78,10 @@ impl<A: Act> Deed for Asked<A> {
     fn kind(&self) -> &'static str {
         std::any::type_name::<A>()
     }
+
+    fn turn(&self) -> Turn {
+        A::TURN
+    }
 }
 
 /// What waits for the writer.
@@ -81,18 +90,32 @@ enum Order {
     Close(oneshot::Sender<()>),
 }
 
-/// A handle to the writing task.
+/// A handle to the thread.
 #[derive(Clone)]
 pub struct Writer {
     orders: mpsc::Sender<Order>,
 }
 
 impl Writer {
-    /// Starts the task.
-    pub fn start(conn: Conn, place: Place) -> Self {
+    /// Connects, and starts the thread.
+    pub async fn start(place: Place) -> Result<Self, StoreError> {
         let (orders, inbox) = mpsc::channel(WAITING);
-        tokio::spawn(work(conn, place, inbox));
-        Self { orders }
+        let (to, started) = oneshot::channel();
+        let failed = |error| StoreError::File("the thread that writes".to_owned(), error);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let writes = async move {
+            match place.connect().await {
+                Ok(conn) => {
+                    let _ = to.send(Ok(()));
+                    work(conn, place, inbox).await;
+                }
+                Err(error) => drop(to.send(Err(error))),
+            }
+        };
+        let thread = thread::Builder::new().name("writer".to_owned());
+        thread.spawn(move || runtime.block_on(writes)).map_err(failed)?;
+        started.await.map_err(|_| StoreError::Closed)??;
+        Ok(Self { orders })
     }
 
     /// Does an act.
@@ -103,7 +126,7 @@ impl Writer {
         from.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Ends the task once everything queued before this is done.
+    /// Ends the thread once everything queued before this is done.
     pub async fn close(&self) {
         let (to, from) = oneshot::channel();
         if self.orders.send(Order::Close(to)).await.is_ok() {
@@ -113,29 +136,75 @@ impl Writer {
 }
 
 async fn work(mut conn: Conn, place: Place, mut inbox: mpsc::Receiver<Order>) {
-    let mut orders = Vec::new();
-    while inbox.recv_many(&mut orders, MOST).await > 0 {
-        let (mut deeds, mut closing): (Vec<Box<dyn Deed>>, _) = (Vec::new(), None);
+    let (mut orders, mut waiting, mut closing) = (Vec::new(), Waiting::default(), None);
+    loop {
+        if waiting.is_empty() {
+            if closing.is_some() || inbox.recv_many(&mut orders, WAITING).await == 0 {
+                break;
+            }
+        } else {
+            orders.extend(std::iter::from_fn(|| inbox.try_recv().ok()).take(WAITING));
+        }
         for order in orders.drain(..) {
             match order {
-                Order::Act(deed) if closing.is_none() => deeds.push(deed),
-                Order::Act(deed) => deed.failed(StoreError::Closed),
+                Order::Act(deed) if closing.is_some() => deed.failed(StoreError::Closed),
+                Order::Act(deed) => waiting.add(deed),
                 Order::Close(to) => closing = Some(to),
             }
         }
-        if !write(&mut conn, deeds).await {
+        if !write(&mut conn, waiting.next()).await {
             // Callers are refused at once meanwhile, and ask again.
             if let Ok(again) = place.connect().await {
                 conn = again;
             }
         }
-        if let Some(to) = closing {
-            backend::close(conn).await;
-            let _ = to.send(());
-            return;
-        }
     }
     backend::close(conn).await;
+    if let Some(to) = closing {
+        let _ = to.send(());
+    }
+}
+
+/// The acts that wait, by their turns.
+#[derive(Default)]
+struct Waiting {
+    first: VecDeque<Box<dyn Deed>>,
+    usual: VecDeque<Box<dyn Deed>>,
+    last: VecDeque<Box<dyn Deed>>,
+    /// How often the turn has passed.
+    passed: usize,
+}
+
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.usual.is_empty() && self.last.is_empty()
+    }
+
+    fn add(&mut self, deed: Box<dyn Deed>) {
+        self.of(deed.turn()).push_back(deed);
+    }
+
+    fn of(&mut self, turn: Turn) -> &mut VecDeque<Box<dyn Deed>> {
+        match turn {
+            Turn::First => &mut self.first,
+            Turn::Usual => &mut self.usual,
+            Turn::Last => &mut self.last,
+        }
+    }
+
+    /// Takes what is written next, in one transaction: every other one is of those that go first, if any of them wait.
+    fn next(&mut self) -> Vec<Box<dyn Deed>> {
+        const TURNS: [Turn; 4] = [Turn::First, Turn::Usual, Turn::First, Turn::Last];
+        for _ in TURNS {
+            let turn = TURNS[self.passed % TURNS.len()];
+            self.passed = self.passed.wrapping_add(1);
+            let waiting = self.of(turn);
+            if !waiting.is_empty() {
+                return waiting.drain(..waiting.len().min(MOST)).collect();
+            }
+        }
+        Vec::new()
+    }
 }
 
 /// Writes all of them in one transaction; if that fails, each in its own, so that one bad act does not spoil the others. Returns whether
@@ -144,10 +213,10 @@ async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
     match together(conn, &mut deeds).await {
         Ok(()) => deeds.into_iter().for_each(Deed::done),
         Err(error @ StoreError::Away(_)) => {
-            deeds.into_iter().for_each(|deed| deed.failed(copy(&error)));
+            deeds.into_iter().for_each(|deed| deed.failed(error.copy()));
             return false;
         }
-        Err(error) if deeds.len() == 1 => deeds.into_iter().for_each(|deed| deed.failed(copy(&error))),
+        Err(error) if deeds.len() == 1 => deeds.into_iter().for_each(|deed| deed.failed(error.copy())),
         Err(_) => {
             for deed in deeds {
                 let mut alone = vec![deed];
@@ -155,7 +224,7 @@ async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
                 for deed in alone {
                     match &done {
                         Ok(()) => deed.done(),
-                        Err(error) => deed.failed(copy(error)),
+                        Err(error) => deed.failed(error.copy()),
                     }
                 }
             }
@@ -207,20 +276,57 @@ fn kinds(deeds: &[Box<dyn Deed>]) -> String {
     kinds.map(|kind| format!("{} {}", name(kind[0].kind()), kind.len())).collect::<Vec<_>>().join(", ")
 }
 
-fn copy(error: &StoreError) -> StoreError {
-    match error {
-        StoreError::Damaged(why) => StoreError::Damaged(why.clone()),
-        StoreError::Closed => StoreError::Closed,
-        StoreError::Full(why) => StoreError::Full(why.clone()),
-        StoreError::Away(why) => StoreError::Away(why.clone()),
-        other => StoreError::Database(
-            other.to_string().strip_prefix("the database: ").map_or_else(|| other.to_string(), str::to_owned),
-        ),
-    }
-}
-
 /// Acts are sent across threads.
 const _: fn() = || {
     fn crosses<T: Any + Send>() {}
     crosses::<Writer>();
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Waits(Turn);
+
+    impl Deed for Waits {
+        fn run<'a>(
+            &'a mut self,
+            _others: &'a mut [Box<dyn Deed>],
+            _conn: &'a mut Conn,
+        ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn done(self: Box<Self>) {}
+
+        fn failed(self: Box<Self>, _error: StoreError) {}
+
+        fn kind(&self) -> &'static str {
+            "waits"
+        }
+
+        fn turn(&self) -> Turn {
+            self.0
+        }
+    }
+
+    #[test]
+    fn who_goes_first_waits_for_one_transaction_at_most_and_nobody_waits_forever() {
+        let mut waiting = Waiting::default();
+        for (turn, count) in [(Turn::Last, 2), (Turn::Usual, MOST + 1), (Turn::First, 2 * MOST + 1)] {
+            (0..count).for_each(|_| waiting.add(Box::new(Waits(turn))));
+        }
+        let taken: Vec<(Turn, usize)> = std::iter::from_fn(|| {
+            let deeds = waiting.next();
+            deeds.first().map(|deed| (deed.turn(), deeds.len()))
+        })
+        .collect();
+        let (first, usual, last) = (Turn::First, Turn::Usual, Turn::Last);
+        assert_eq!(
+            taken,
+            [(first, MOST), (usual, MOST), (first, MOST), (last, 2), (first, 1), (usual, 1)],
+            "by turns, and as many as fit into a transaction"
+        );
+        assert!(waiting.is_empty());
+    }
+}

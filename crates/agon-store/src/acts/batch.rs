@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::Act;
 use crate::acts::result::{Judge, Judgement, Post, PostReply};
+use crate::acts::{Act, Turn};
 use crate::backend::{Conn, many};
 use crate::{Attempt, MatchId, MatchState, Outcome, Sha, StoreError, Time};
 
@@ -60,6 +60,8 @@ pub struct JudgeAll {
 impl Act for JudgeAll {
     /// For each, whether it was still to be judged.
     type Reply = Vec<bool>;
+
+    const TURN: Turn = Turn::Last;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<bool>, StoreError> {
         let attempts: Vec<Attempt> = self.judged.iter().map(|(attempt, _)| *attempt).collect();

@@ -1,6 +1,6 @@
 //! Contests: founding, pausing, writing to the audit log, and storing tables.
 
-use crate::acts::{Act, note};
+use crate::acts::{Act, Turn, note};
 use crate::backend::Conn;
 use crate::{ContestId, Sha, StoreError, Time};
 
@@ -191,6 +191,8 @@ const TABLES: i64 = 20;
 
 impl Act for KeepBoard {
     type Reply = ();
+
+    const TURN: Turn = Turn::Last;
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query(

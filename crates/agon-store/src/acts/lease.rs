@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::Act;
+use crate::acts::{Act, Turn};
 use crate::backend::{Conn, many};
 use crate::{Attempt, ContestId, Kind, LeaseId, Leased, MatchId, StoreError, Time, VersionId, WorkerId};
 
@@ -73,6 +73,8 @@ pub(crate) const AWAY_MS: i64 = 60_000;
 impl Act for Lease {
     type Reply = Granted;
 
+    const TURN: Turn = Turn::First;
+
     async fn run(&self, conn: &mut Conn) -> Result<Granted, StoreError> {
         Ok(Self::run_all(&[self], conn).await?.pop().unwrap_or_default())
     }
@@ -103,7 +105,7 @@ impl Act for Lease {
             }
         }
         let tries = try_on(conn, &taken).await?;
-        for (taken, leased) in taken.iter().zip(described(conn, &tries).await?) {
+        for (taken, leased) in taken.iter().zip(described(conn, tries).await?) {
             let own = granted.entry(taken.act.asked()).or_default();
             own.lease = Some(LeaseId(taken.lease));
             own.matches.push(leased);
@@ -228,7 +230,7 @@ async fn take_all<'a>(conn: &mut Conn, leases: &[(&'a Lease, i64)]) -> Result<Ve
 /// The first free jobs of the queue with their matches, as many as these leases of one contest take; none if one of them is not open to
 /// every worker, and each lease has to search by itself.
 async fn plain(conn: &mut Conn, leases: &[(&Lease, i64)]) -> Result<Option<Vec<(i64, i64)>>, StoreError> {
-    let [(first, _), _, ..] = leases else { return Ok(None) };
+    let [(first, _), ..] = leases else { return Ok(None) };
     if leases.iter().any(|(act, _)| act.contest != first.contest) {
         return Ok(None);
     }
@@ -270,8 +272,13 @@ async fn take(conn: &mut Conn, act: &Lease, lease: i64) -> Result<Vec<i64>, Stor
     Ok(jobs.into_iter().map(|(_, _, game)| game).collect())
 }
 
-/// A match that is leased: its number, its try, and its block.
-type Try = (i64, i64, i64);
+/// A match that is leased: its number, its try, and the kind, map and seed of its block.
+type Try = (i64, i64, String, i64, i64);
+
+/// The columns of a match's block, looked up without a join: so there is no plan to choose.
+const KIND_MAP_SEED: &str = "(SELECT b.kind FROM blocks b WHERE b.id = matches.block_id), \
+                             (SELECT b.map FROM blocks b WHERE b.id = matches.block_id), \
+                             (SELECT b.seed FROM blocks b WHERE b.id = matches.block_id)";
 
 /// Begins a try of each match, in their order.
 async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreError> {
@@ -280,7 +287,7 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
         let update = format!(
             "UPDATE matches SET state = 'leased', \
              attempt = (SELECT coalesce(max(a.n), 0) + 1 FROM attempts a WHERE a.match_id = matches.id) \
-             WHERE id IN ({}) RETURNING id, attempt, block_id",
+             WHERE id IN ({}) RETURNING id, attempt, {KIND_MAP_SEED}",
             many::rows(taken.len(), "@", 1)
         );
         let mut update = sqlx::query_as(AssertSqlSafe(update));
@@ -288,7 +295,7 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
             update = update.bind(taken.game);
         }
         let begun: Vec<Try> = update.fetch_all(&mut *conn).await?;
-        tries.extend(begun.into_iter().map(|begun| (begun.0, begun)));
+        tries.extend(begun.into_iter().map(|(game, n, kind, map, seed)| (game, (game, n, kind, map, seed))));
     }
     for taken in many::slices(taken) {
         let insert = format!(
@@ -297,49 +304,37 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
         );
         let mut insert = sqlx::query(AssertSqlSafe(insert));
         for Taken { act, game, .. } in taken {
-            let n = tries.get(game).map(|(_, n, _)| *n);
+            let n = tries.get(game).map(|(_, n, ..)| *n);
             insert = insert.bind(*game).bind(n).bind(act.worker.0).bind(act.now.0);
         }
         insert.execute(&mut *conn).await?;
     }
-    let of = |taken: &Taken<'_>| tries.get(&taken.game).copied().ok_or_else(|| unknown("match", taken.game));
-    taken.iter().map(of).collect()
+    taken.iter().map(|taken| tries.remove(&taken.game).ok_or_else(|| unknown("match", taken.game))).collect()
 }
 
 /// What a lease granted earlier still holds.
 async fn still(conn: &mut Conn, lease: i64) -> Result<Granted, StoreError> {
-    let tries: Vec<Try> = sqlx::query_as(
-        "SELECT m.id, m.attempt, m.block_id FROM jobs j JOIN matches m ON m.id = j.match_id \
+    let tries: Vec<Try> = sqlx::query_as(AssertSqlSafe(format!(
+        "SELECT matches.id, matches.attempt, {KIND_MAP_SEED} FROM jobs j JOIN matches ON matches.id = j.match_id \
          WHERE j.lease_id = $1 ORDER BY j.lane, j.id",
-    )
+    )))
     .bind(lease)
     .fetch_all(&mut *conn)
     .await?;
-    let matches = described(conn, &tries).await?;
+    let matches = described(conn, tries).await?;
     Ok(Granted { lease: Some(LeaseId(lease)).filter(|_| !matches.is_empty()), matches })
 }
 
 /// These matches as a worker gets them, in their order.
-async fn described(conn: &mut Conn, tries: &[Try]) -> Result<Vec<Leased>, StoreError> {
-    let mut blocks: BTreeMap<i64, (String, i64, i64)> = BTreeMap::new();
+async fn described(conn: &mut Conn, tries: Vec<Try>) -> Result<Vec<Leased>, StoreError> {
     let mut seats: BTreeMap<i64, Vec<VersionId>> = BTreeMap::new();
-    for tries in many::padded(tries) {
-        let select = format!(
-            "SELECT id, kind, map, seed FROM blocks WHERE id IN ({})",
-            many::rows(tries.len(), "@", 1)
-        );
-        let mut select = sqlx::query_as(AssertSqlSafe(select));
-        for (_, _, block) in &tries {
-            select = select.bind(*block);
-        }
-        let found: Vec<(i64, String, i64, i64)> = select.fetch_all(&mut *conn).await?;
-        blocks.extend(found.into_iter().map(|(id, kind, map, seed)| (id, (kind, map, seed))));
+    for tries in many::padded(&tries) {
         let select = format!(
             "SELECT match_id, version_id FROM seats WHERE match_id IN ({}) ORDER BY match_id, seat",
             many::rows(tries.len(), "@", 1)
         );
         let mut select = sqlx::query_as(AssertSqlSafe(select));
-        for (game, _, _) in tries {
+        for (game, ..) in tries {
             select = select.bind(*game);
         }
         let found: Vec<(i64, i64)> = select.fetch_all(&mut *conn).await?;
@@ -347,17 +342,12 @@ async fn described(conn: &mut Conn, tries: &[Try]) -> Result<Vec<Leased>, StoreE
             seats.entry(game).or_default().push(VersionId(version));
         }
     }
-    let leased = |(game, n, block): &Try| {
-        let (kind, map, seed) = blocks.get(block).ok_or_else(|| unknown("block", *block))?;
-        Ok(Leased {
-            attempt: Attempt { game: MatchId(*game), n: *n },
-            kind: Kind::of(kind)?,
-            map: *map,
-            seed: *seed,
-            seats: seats.remove(game).unwrap_or_default(),
-        })
+    let leased = |(game, n, kind, map, seed): Try| {
+        let attempt = Attempt { game: MatchId(game), n };
+        let seats = seats.remove(&game).unwrap_or_default();
+        Ok(Leased { attempt, kind: Kind::of(&kind)?, map, seed, seats })
     };
-    tries.iter().map(leased).collect()
+    tries.into_iter().map(leased).collect()
 }
 
 fn unknown(what: &str, id: i64) -> StoreError {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::Act;
+use crate::acts::{Act, Turn};
 use crate::backend::{Conn, many};
 use crate::{ContestId, EntrantId, Kind, MatchId, StoreError, Time, VersionId, seeds};
 
@@ -42,6 +42,8 @@ pub(crate) fn seated(lineup: &[VersionId], r: usize) -> impl Iterator<Item = Ver
 
 impl Act for Plan {
     type Reply = Vec<Planned>;
+
+    const TURN: Turn = Turn::Last;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<Planned>, StoreError> {
         let (last, secret) = next_numbers(conn, self.contest, self.blocks.len()).await?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::Act;
+use crate::acts::{Act, Turn};
 use crate::backend::{Conn, many};
 use crate::{ContestId, Kind, MatchId, Outcome, Sealed, Sha, StoreError, Time, VersionId, chain};
 
@@ -26,6 +26,8 @@ impl Act for Seal {
     /// The results sealed; as many as fit into one act.
     type Reply = Vec<Sealed>;
 
+    const TURN: Turn = Turn::Last;
+
     async fn run(&self, conn: &mut Conn) -> Result<Vec<Sealed>, StoreError> {
         let rows: Vec<Found> = sqlx::query_as(AssertSqlSafe(format!(
             // Finds the unsealed results first, by their own index: joined the other way round, every match is read.
@@ -42,7 +44,7 @@ impl Act for Seal {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
-        let mut seats = seats(conn).await?;
+        let mut seats = seats(conn, &rows).await?;
         let (mut seq, mut sha) = end_of(conn, self.contest).await?;
         let (mut sealed, mut written) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
         for (id, block, rotation, kind, map, seed, outcome, replay, settled, worker) in rows {
@@ -98,19 +100,25 @@ fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, StoreError> {
     serde_json::from_str(json).map_err(|error| StoreError::Damaged(error.to_string()))
 }
 
-/// The seats of the matches to be sealed, each with its version and that version's source.
-async fn seats(conn: &mut Conn) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, StoreError> {
-    let rows: Vec<(i64, i64, String)> = sqlx::query_as(
-        "SELECT s.match_id, s.version_id, v.source_sha FROM seats s JOIN versions v ON v.id = s.version_id \
-         WHERE s.match_id IN (SELECT id FROM matches WHERE state = 'valid' AND log_seq IS NULL ORDER BY id LIMIT 256) \
-         ORDER BY s.match_id, s.seat",
-    )
-    .fetch_all(conn)
-    .await?;
+/// The seats of these matches, each with its version and that version's source. No join: with one, a database whose statistics are old
+/// may begin with all versions.
+async fn seats(conn: &mut Conn, found: &[Found]) -> Result<BTreeMap<i64, Vec<(VersionId, Sha)>>, StoreError> {
     let mut seats: BTreeMap<i64, Vec<(VersionId, Sha)>> = BTreeMap::new();
-    for (id, version, source) in rows {
-        let source = source.parse().map_err(StoreError::Damaged)?;
-        seats.entry(id).or_default().push((VersionId(version), source));
+    for found in many::slices(found) {
+        let select = format!(
+            "SELECT s.match_id, s.version_id, (SELECT v.source_sha FROM versions v WHERE v.id = s.version_id) FROM seats s \
+             WHERE s.match_id IN ({}) ORDER BY s.match_id, s.seat",
+            many::rows(found.len(), "@", 1)
+        );
+        let mut select = sqlx::query_as(AssertSqlSafe(select));
+        for (game, ..) in found {
+            select = select.bind(*game);
+        }
+        let rows: Vec<(i64, i64, String)> = select.fetch_all(&mut *conn).await?;
+        for (game, version, source) in rows {
+            let source = source.parse().map_err(StoreError::Damaged)?;
+            seats.entry(game).or_default().push((VersionId(version), source));
+        }
     }
     Ok(seats)
 }

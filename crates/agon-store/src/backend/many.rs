@@ -15,15 +15,12 @@ pub fn slices<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// The same for statements that may name a row twice, such as look-ups, updates and deletions: a remainder that would take three slices or
-/// more becomes one slice, filled up with its last row.
+/// The same for statements that may name a row twice, such as look-ups, updates and deletions: the remainder is one slice, filled up with
+/// its last row.
 pub fn padded<T>(rows: &[T]) -> impl Iterator<Item = Vec<&T>> {
-    rows.chunks(MOST).flat_map(|rows| {
-        if rows.len().count_ones() <= 2 {
-            return slices(rows).map(|slice| slice.iter().collect()).collect::<Vec<Vec<&T>>>();
-        }
+    rows.chunks(MOST).map(|rows| {
         let last = rows.last().into_iter().cycle();
-        vec![rows.iter().chain(last).take(rows.len().next_power_of_two()).collect()]
+        rows.iter().chain(last).take(rows.len().next_power_of_two()).collect()
     })
 }
 
@@ -62,8 +59,6 @@ mod tests {
         assert_eq!(slices::<u8>(&[]).count(), 0);
         let sizes: Vec<usize> = padded(&all).map(|slice| slice.len()).collect();
         assert_eq!(sizes, [64, 64, 64], "45 would be 32, 8, 4 and 1");
-        let sizes: Vec<usize> = padded(&all[..33]).map(|slice| slice.len()).collect();
-        assert_eq!(sizes, [32, 1]);
         let mut said: Vec<usize> = padded(&all).flatten().copied().collect();
         said.dedup();
         assert_eq!(said, all);

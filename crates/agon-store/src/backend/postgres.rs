@@ -29,6 +29,9 @@ pub const LET_GO: &str = "SELECT pg_advisory_unlock_all()";
 /// No JIT: each statement is short and repeated, and compiling one takes a hundred times as long as running it.
 const NO_COMPILER: &str = "SET jit = off";
 
+/// One plan for each statement: the server otherwise makes a new one for each of the first five uses, and goes on weighing them.
+const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan";
+
 /// The writer finds each row by an index. A statement keeps its first plan, and one made while its table was empty would go on scanning the
 /// whole table until the server next counts its rows, a minute later.
 const BY_INDEX: &str = "SET enable_seqscan = off";
@@ -43,6 +46,7 @@ pub async fn writes(conn: &mut Conn) -> Result<(), sqlx::Error> {
     conn.execute(AssertSqlSafe(set)).await?;
     conn.execute(NO_COMPILER).await?;
     conn.execute(BY_INDEX).await?;
+    conn.execute(ONE_PLAN).await?;
     Ok(())
 }
 

@@ -127,7 +127,7 @@ impl Store {
     /// Database errors.
     pub async fn is_anybody_waiting(&self) -> Result<bool, StoreError> {
         let waiting: Option<i64> = sqlx::query_scalar(
-            "SELECT id FROM versions WHERE state IN ('received', 'building', 'checking') LIMIT 1",
+            "SELECT id FROM versions WHERE state IN ('received', 'building', 'checking') ORDER BY id LIMIT 1",
         )
         .fetch_optional(&self.reader)
         .await?;

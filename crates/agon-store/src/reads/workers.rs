@@ -106,8 +106,6 @@ const MOST_COMPARED: i64 = 20_000;
 type Row =
     (i64, String, String, Option<String>, Option<i64>, Option<i64>, Option<String>, i64, i64, i64, i64, i64);
 
-type AtWorkRow = (i64, String, Option<String>, i64, Option<i64>, Option<i64>);
-
 impl Store {
     /// The workers, the most recently heard first; those with a revoked token last. Tries are counted since a moment.
     ///
@@ -183,20 +181,7 @@ impl Store {
     /// # Errors
     /// Database errors.
     pub async fn worker_known_by(&self, sha: &Sha) -> Result<Option<AtWork>, StoreError> {
-        let row: Option<AtWorkRow> = sqlx::query_as(
-            "SELECT id, name, run, seen_ms, revoked_ms, paused_ms FROM workers WHERE token_sha = $1",
-        )
-        .bind(sha.to_string())
-        .fetch_optional(&self.reader)
-        .await?;
-        Ok(row.map(|(id, name, run, seen, revoked, paused)| AtWork {
-            id: WorkerId(id),
-            name,
-            run,
-            seen: Time(seen),
-            revoked: revoked.is_some(),
-            paused: paused.is_some(),
-        }))
+        self.callers.known_by(sha).await
     }
 
     /// Whether a worker is paused.
