@@ -168,13 +168,10 @@ impl Store {
     /// When it cannot be opened, or was made by a later version of the program.
     pub async fn open(folder: &Path) -> Result<Self, StoreError> {
         let place = place_of(folder)?;
-        let mut connection = place.connect().await?;
-        backend::migrate(&mut connection).await?;
-        backend::close(connection).await;
+        let writer = writer::Writer::start(place.clone()).await?;
         let reader = place.readers().await?;
         let callers = callers::Callers::start(place.clone());
-        let duties = Arc::new(Duties::new(place.clone()));
-        Ok(Self { writer: writer::Writer::start(place).await?, reader, callers, duties })
+        Ok(Self { writer, reader, callers, duties: Arc::new(Duties::new(place)) })
     }
 
     /// Does an act, and returns once it is committed.
