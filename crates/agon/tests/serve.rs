@@ -142,8 +142,9 @@ fn a_contest_from_its_first_day_on() {
     });
     // While paused, nothing more is played.
     assert!(out(&agon(place, &["serve", "pause", "cup"])).contains("It is paused"));
-    let now = until(place, "what was begun ends", |now| {
-        now["matches"]["leased"] == 0 && now["matches"]["posted"] == 0
+    let now = until(place, "what was begun ends, and is in the log", |now| {
+        let matches = &now["matches"];
+        matches["leased"] == 0 && matches["posted"] == 0 && matches["valid"] == matches["in_log"]
     });
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(status(place)["matches"]["in_log"], now["matches"]["in_log"]);
