@@ -55,7 +55,7 @@ pub enum Turn {
     First,
     /// As they come.
     Usual,
-    /// What the server does by itself, much at once: nobody waits for that.
+    /// What the server does by itself, much at once. A machine waits for it only where nothing is planned ahead.
     Last,
 }
 
