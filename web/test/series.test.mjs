@@ -92,6 +92,28 @@ test('a series is looked through: by result, opponent, map, fault and swing, and
   await close(again)
 })
 
+test('an address that was about to be brought up to date does not undo the step to another match', async () => {
+  const page = await stage.browse()
+  // What waits as long as an address does runs when the test says so.
+  await page.addInitScript(() => {
+    const usual = window.setTimeout.bind(window)
+    window.held = []
+    window.setTimeout = (run, after, ...rest) => (after === 250 ? window.held.push(run) : usual(run, after, ...rest))
+  })
+  const kept = entries.filter(({ replay }) => replay).sort((a, b) => a.block - b.block || a.game - b.game)
+  await page.goto(`${address}/#journal=series/journal.jsonl&match=${kept[0].block}.${kept[0].game}`)
+  await page.getByText(`1 of ${kept.length}`).waitFor()
+  await whole(page)
+  await page.waitForFunction(() => window.held.length > 0)
+  // The browser announces the new address a moment after it is set: in between comes the update.
+  await page.evaluate(() => {
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: ']', bubbles: true }))
+    window.held.forEach((run) => run())
+  })
+  await page.getByText(`2 of ${kept.length}`).waitFor()
+  await close(page)
+})
+
 test('what stands with the losses is said in sentences, which lead to the turn of a lost match, and to all of them', async () => {
   const told = JSON.parse(stage.agon('why', 'strong/journal.jsonl', '--json'))
   const [cause] = told.places

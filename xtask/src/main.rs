@@ -35,6 +35,12 @@ cargo xtask dist [--target x86_64|aarch64|all]
     be built here, and says how to get what is missing.";
 
 fn main() -> ExitCode {
+    // What this program handles, its children take as usual, and tests send Ctrl-C to theirs. A background job of a
+    // script would pass on that it is to be ignored.
+    if let Err(error) = ctrlc::set_handler(|| std::process::exit(130)) {
+        eprintln!("error: Ctrl-C cannot be handled: {error}");
+        return ExitCode::from(3);
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.first().map(String::as_str) {
         Some("test") => test(&arguments[1..]),

@@ -5,12 +5,14 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use agon_sandbox::Level;
 use common::{WAITER, command, err, folder, mode, out};
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -262,47 +264,86 @@ fn very_many_matches_leave_nothing_behind() {
     assert!(out(&done).contains("in a sandbox of level"), "{}", out(&done));
 }
 
+/// A process started by another one.
+fn child_of(parent: u32) -> Option<u32> {
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.find(|pid| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        status
+            .lines()
+            .any(|line| line.strip_prefix("PPid:").is_some_and(|ppid| ppid.trim() == parent.to_string()))
+    })
+}
+
+fn signal(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(pid as i32).expect("a process");
+    rustix::process::kill_process(pid, signal).expect("it is there");
+}
+
+/// Waits until something holds, or ten seconds are over.
+fn await_that(mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while !holds() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn what_a_killed_agon_leaves_is_swept() {
-    let at = folder();
-    if level() > Level::B || native(at.path()).is_none() {
+    let (at, level) = (folder(), level());
+    if level > Level::B || native(at.path()).is_none() {
         return;
     }
     let kills = number("AGON_MOMENTS", 3);
     let path = at.path().display().to_string();
-    let (mut chance, mut left_running, mut left_groups) = (u64::from(std::process::id()) * 2 + 1, 0, 0);
-    // Of the whole machine: groups that others left are not ours to remove.
-    let others = groups();
-    for _ in 0..kills {
+    let start = |journal: &str| {
         let words = ["gauntlet", "cultist-wars", "one", "two", "-n", "100000", "-j", "2", "--sandbox", "on"];
-        let words = [&words[..], &["--replays", "none", "-q", "--journal", "-"]].concat();
-        let mut agon = command(at.path(), &words);
-        let mut agon = agon.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts");
+        let words = [&words[..], &["--replays", "none", "-q", "--journal", journal]].concat();
+        let agon = command(at.path(), &words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        agon.expect("agon starts")
+    };
+    // One that had ended by itself would prove nothing.
+    let kill = |mut agon: Child| {
+        agon.kill().expect("killed");
+        let ended = agon.wait_with_output().expect("it is gone");
+        assert_eq!(ended.status.signal(), Some(9), "{}", err(&ended));
+    };
+    let (mut chance, mut left_running, mut left_groups) = (u64::from(std::process::id()) * 2 + 1, 0, 0);
+    for round in 0..kills {
+        let agon = start(&format!("{round}.jsonl"));
+        let id = agon.id();
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_millis(50 + (chance >> 33) % 900));
-        agon.kill().expect("killed");
-        agon.wait().expect("it is gone");
+        kill(agon);
         left_running += left(&path, Duration::from_secs(10));
         // The spawner notices that its host is gone, and removes its groups.
-        let until = Instant::now() + Duration::from_secs(10);
-        while groups_of(agon.id()) > 0 && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        left_groups += groups_of(agon.id());
+        await_that(|| groups_of(id) == 0);
+        left_groups += groups_of(id);
     }
+    // With its spawner gone too, nobody is left to do that: the next start does.
+    let agon = start("last.jsonl");
+    let dead = agon.id();
+    let mut spawner = None;
+    await_that(|| {
+        spawner = child_of(dead);
+        spawner.is_some() && (level == Level::B || groups_of(dead) > 0)
+    });
+    signal(dead, Signal::STOP);
+    signal(spawner.expect("a spawner"), Signal::KILL);
+    kill(agon);
+    left_running += left(&path, Duration::from_secs(10));
+    let of_both = groups_of(dead);
     let words = ["play", "cultist-wars", "one", "two", "--no-replay", "--json", "--sandbox", "on"];
     let next = command(at.path(), &words).output().expect("agon starts");
     assert!(next.status.success(), "{}", err(&next));
-    let dead = |group: &&String| {
-        let name = group.rsplit('/').next().unwrap_or_default();
-        let pid = name.split('-').nth(1).and_then(|pid| pid.parse::<u32>().ok());
-        pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
-    };
-    let unswept = groups().difference(&others).filter(|group| dead(group)).count();
+    let unswept = groups_of(dead);
     println!(
-        "{kills} kills: {left_running} processes left, {left_groups} cgroups left; after the next start {unswept} of the dead"
+        "{kills} kills: {left_running} processes left, {left_groups} cgroups left; one more with its spawner: {of_both} \
+         cgroups left, after the next start {unswept}"
     );
     assert_eq!((left_running, left_groups, unswept), (0, 0, 0));
+    assert!(level == Level::B || of_both > 0, "with nobody to remove them, they stay");
 }
 
 /// Memory that belongs to no single process, and daemons detached from their parents, count all the same.
