@@ -199,6 +199,14 @@ fn groups_of(pid: u32) -> usize {
     groups().iter().filter(|group| group.contains(&own)).count()
 }
 
+/// Waits until something holds, or ten seconds are over.
+fn await_that(mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while !holds() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Namespaces of the whole machine, where others come and go.
 fn namespaces() -> usize {
     let kinds = ["net", "mnt", "pid", "user", "ipc", "uts", "cgroup"];
@@ -253,6 +261,8 @@ fn very_many_matches_leave_nothing_behind() {
     assert!(done.status.success(), "{}: {said}{}", done.status, out(&done));
     let took = begun.elapsed().as_secs_f64();
     let path = at.path().display().to_string();
+    // Its spawner notices a moment later that it has ended.
+    await_that(|| groups_of(pid) == 0);
     let after = (mounts(), namespaces(), running(&path).len(), groups_of(pid), entries(&own));
     println!(
         "{matches} matches in {took:.0} s; mounts {} before, {} after; namespaces of the machine {} and {}; left of agon: \
@@ -279,14 +289,6 @@ fn child_of(parent: u32) -> Option<u32> {
 fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(pid as i32).expect("a process");
     rustix::process::kill_process(pid, signal).expect("it is there");
-}
-
-/// Waits until something holds, or ten seconds are over.
-fn await_that(mut holds: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(10);
-    while !holds() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 #[test]
