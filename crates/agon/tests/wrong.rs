@@ -136,6 +136,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("play cultist-wars bot.py builtin:greedy --name mine", &["--name mine", "--name 1=mine"]),
     ("play cultist-wars bot.py builtin:greedy --js deno", &["'deno'", "--js", "node"]),
     ("play cultist-wars bot.py builtin:greedy -n 100", &["one match", "agon gauntlet cultist-wars"]),
+    ("gauntlet cultist-wars bot.py builtin:greedy --journal -", &["'-'", "a journal is a file", "--json"]),
     ("gauntlet cultist-wars bot.py builtin:greedy -n many", &["'many'", "--games", "a whole number"]),
     ("gauntlet cultist-wars bot.py builtin:greedy -j -1", &["'-1'", "Usage: agon gauntlet"]),
     ("maps jungle-blitz esay-glade", &["esay-glade", "did you mean `easy-glade`?"]),

@@ -21,6 +21,7 @@ pub mod sprt;
 pub mod tournament;
 pub mod why;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session,
 use agon_spec::MatchSpec;
 use agon_stats::{RulesHash, Sprt};
 use agon_worker::{Ground, Terms};
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 
 use crate::common::builds;
@@ -118,7 +120,7 @@ pub struct RunOptions {
     #[arg(long, help_heading = "Run")]
     pub resume: bool,
     /// Where every finished match is recorded [default: a new folder in ./agon-series]
-    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().try_map(journal_file), help_heading = "Run")]
     pub journal: Option<PathBuf>,
     /// Which replays to keep
     #[arg(long, value_enum, default_value_t, help_heading = "Run")]
@@ -536,6 +538,12 @@ fn sprt(test: &TestId, header: &Header) -> Result<Sprt, Failure> {
     let shape = agon_contest::standing::shape(&header.plan(None));
     Sprt::new(test.model, (test.elo0, test.elo1), (test.alpha, test.beta), shape)
         .map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Elsewhere `-` is standard output.
+fn journal_file(name: OsString) -> Result<PathBuf, &'static str> {
+    let says = "a journal is a file, from which an interrupted series goes on; --json writes the result to standard output";
+    if name == "-" { Err(says) } else { Ok(name.into()) }
 }
 
 type Opened = (Journal, Header, Vec<agon_contest::Entry>);
