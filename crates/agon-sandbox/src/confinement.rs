@@ -39,6 +39,9 @@ pub enum Network {
     Port(u16),
 }
 
+/// What our own processes in a sandbox take of its memory at most, in bytes: with cgroups version 1 the keeper lives there too.
+const OWN: u64 = 8 << 20;
+
 /// What a program may have. All sizes in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Confinement {
@@ -46,8 +49,9 @@ pub struct Confinement {
     pub readable: Vec<Place>,
     /// What it may also change.
     pub writable: Vec<Place>,
-    /// Folders it sees as a private copy in memory, which it may change. `Sandbox::copy` shows the changes
-    /// while the sandbox lives. Without its own root (level C) they are readable only.
+    /// Folders it sees as a private copy in memory, which it may change; together they take less than half of
+    /// `memory`. `Sandbox::copy` shows the changes while the sandbox lives. Without its own root (level C) they
+    /// are readable only.
     pub copied: Vec<Place>,
     /// Memory of all its processes together, including files in `/tmp`.
     pub memory: u64,
@@ -134,6 +138,11 @@ impl Confinement {
         self.readable.iter().chain(&self.writable).chain(&self.copied)
     }
 
+    /// How much all copied folders may hold, in bytes. While a copy is made, its original is in the sandbox's memory as well.
+    pub(crate) fn copies(&self) -> u64 {
+        self.memory.saturating_sub(OWN) / 2
+    }
+
     /// Checks whether this can be enforced on any machine.
     ///
     /// # Errors
@@ -159,7 +168,7 @@ impl Confinement {
             return Err(Wrong::Place(self.folder.clone()));
         }
         let limits = [
-            ("memory", self.memory, 4 << 20, 1 << 44),
+            ("memory", self.memory, 2 * OWN, 1 << 44),
             ("processes", u64::from(self.processes), 1, 1 << 20),
             ("CPU time", self.cpu, 1, 1 << 30),
             // Zero would mean no limit at all to a file system in memory.

@@ -241,18 +241,19 @@ pub struct Copied {
 }
 
 impl Copied {
-    /// Reads a folder with the caller's rights.
+    /// Reads a folder with the caller's rights, and takes its size off `room`, which is in bytes.
     ///
     /// # Errors
-    /// It cannot be read, or is larger than what the program may write.
-    pub fn read(place: &Place, confinement: &Confinement) -> io::Result<Self> {
-        let bounds = Bounds { bytes: confinement.disk, entries: confinement.files as usize };
+    /// It cannot be read, or is larger than the room or than what the program may write.
+    pub fn read(place: &Place, confinement: &Confinement, room: &mut u64) -> io::Result<Self> {
+        let bounds = Bounds { bytes: confinement.disk.min(*room), entries: confinement.files as usize };
         let say =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.outside.display()));
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder =
             rustix::fs::open(&place.outside, flags, Mode::empty()).map_err(|error| say(error.into()))?;
         let entries = walk(&folder, bounds, true).map_err(say)?;
+        *room = room.saturating_sub(entries.iter().map(|entry| entry.size).sum());
         // Room for the original, plus what the program may write.
         let used: u64 = entries.iter().map(|entry| entry.size.div_ceil(4096) * 4096 + 4096).sum();
         let files = entries.len() as u64 + u64::from(confinement.files);

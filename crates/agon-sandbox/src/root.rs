@@ -224,7 +224,8 @@ impl Trees {
         for (place, attributes) in readable.chain(writable) {
             shown.push(Tree::hold(place, attributes).step(step)?);
         }
-        let copies = confinement.copied.iter().map(|place| Copied::read(place, confinement));
+        let mut room = confinement.copies();
+        let copies = confinement.copied.iter().map(|place| Copied::read(place, confinement, &mut room));
         let copies = copies.collect::<io::Result<_>>().step(step)?;
         Ok(Self { shown, copies, furnished: system.is_some() })
     }

@@ -139,7 +139,7 @@ fn cases() -> impl Strategy<Value = Case> {
         "/usr/share/x",
         "/lib/x",
     ];
-    const EDGES: &[u64] = &[0, 1, 8, 4096, 1 << 20, 4 << 20, 64 << 20, 1 << 44, u64::MAX];
+    const EDGES: &[u64] = &[0, 1, 8, 4096, 1 << 20, 16 << 20, 64 << 20, 1 << 44, u64::MAX];
     let outside = || prop_oneof![40 => prop::sample::select(OUTSIDE), 1 => prop::sample::select(BAD_OUTSIDE)];
     let inside = || prop_oneof![40 => prop::sample::select(INSIDE), 1 => prop::sample::select(BAD_INSIDE)];
     let limit = |usual: u64| prop_oneof![60 => Just(usual), 1 => prop::sample::select(EDGES)];

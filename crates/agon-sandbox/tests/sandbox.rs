@@ -104,6 +104,33 @@ fn memory_and_processes_are_counted_and_said() {
     );
 }
 
+/// Folders are read inside, where they count: too large ones would otherwise kill what reads them.
+#[test]
+fn copies_that_do_not_fit_into_memory_are_refused() {
+    let (launcher, found) = launcher();
+    if found.level > Level::B {
+        return;
+    }
+    let outside = tempfile::tempdir().expect("a folder");
+    let mut with = Confinement { memory: 64 << 20, ..Confinement::default() };
+    let mut tries = |name: &str, size: usize| {
+        let folder = outside.path().join(name);
+        std::fs::create_dir(&folder).expect("a folder");
+        std::fs::write(folder.join("file"), vec![1; size]).expect("a file");
+        with.copied.push(Place { outside: folder, inside: format!("/{name}").into() });
+        let sandbox = launcher.prepare(&with, &found.walls)?;
+        let ready = sandbox.ready();
+        sandbox.end().expect("nothing is left");
+        ready
+    };
+    assert_eq!(tries("one", 14 << 20), Ok(()));
+    assert_eq!(tries("two", 13 << 20), Ok(()));
+    // Together with the others.
+    let refusal = tries("three", 2 << 20).expect_err("29 MiB, which are there twice");
+    assert_eq!(refusal.step, "the files to be shown");
+    assert!(refusal.why.contains("three: file too large"), "{}", refusal.why);
+}
+
 #[test]
 fn what_is_stopped_stands_and_can_be_ended() {
     let (launcher, found) = launcher();
