@@ -284,27 +284,21 @@ int main(void) {
     for (;;) pause();
 }";
 
-/// Starts processes that end at once, and reaps none. It waits until each is a zombie, because what still lives counts, and on a busy
-/// machine that may be many.
+/// Starts two processes after each answer, which end at once, and reaps none: 150 in a match, more than twice what it may have. Not more at
+/// once, because those that still live count: with four there were 63 of them on a busy machine.
 const ZOMBIES: &str = "
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 int main(void) {
     char line[1000];
-    siginfo_t dead;
     for (int i = 0; i < 9; i++) if (!fgets(line, sizeof line, stdin)) return 0;
     for (;;) {
         if (!fgets(line, sizeof line, stdin)) return 0;
         for (int units = atoi(line); units > 0; units--) if (!fgets(line, sizeof line, stdin)) return 0;
-        for (int i = 0; i < 4; i++) {
-            pid_t child = fork();
-            if (child == 0) _exit(0);
-            if (child > 0) waitid(P_PID, child, &dead, WEXITED | WNOWAIT);
-        }
         if (write(1, \"WAIT\\n\", 5) != 5) return 0;
+        for (int i = 0; i < 2; i++) if (fork() == 0) _exit(0);
     }
 }";
 
