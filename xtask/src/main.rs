@@ -11,9 +11,13 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag::register_conditional_shutdown;
 
 const USAGE: &str = "\
 cargo xtask test [--require-golden] [--require-wasm] [--require-postgres] [--quick] [--only STEP]
@@ -36,8 +40,9 @@ cargo xtask dist [--target x86_64|aarch64|all]
 
 fn main() -> ExitCode {
     // What this program handles, its children take as usual, and tests send Ctrl-C to theirs. A background job of a
-    // script would pass on that it is to be ignored.
-    if let Err(error) = ctrlc::set_handler(|| std::process::exit(130)) {
+    // script would pass on that it is to be ignored. No other signal: `nohup` is meant.
+    let always = Arc::new(AtomicBool::new(true));
+    if let Err(error) = register_conditional_shutdown(SIGINT, 130, always) {
         eprintln!("error: Ctrl-C cannot be handled: {error}");
         return ExitCode::from(3);
     }

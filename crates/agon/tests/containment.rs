@@ -16,6 +16,8 @@ use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(60);
+/// For what takes a moment.
+const SOON: Duration = Duration::from_secs(10);
 
 /// A number that a long run can set.
 fn number(name: &str, usual: usize) -> usize {
@@ -49,16 +51,18 @@ fn running(mark: &str) -> Vec<u32> {
     pids.filter(|pid| *pid != own).filter(has).collect()
 }
 
-/// How many are left after what dies has had time to.
-fn left(mark: &str, patience: Duration) -> usize {
+/// Waits until something holds, or its time is over.
+fn await_that(patience: Duration, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
-    loop {
-        let left = running(mark).len();
-        if left == 0 || begun.elapsed() >= patience {
-            return left;
-        }
+    while !holds() && begun.elapsed() < patience {
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// How many are left after what dies has had time to.
+fn left(mark: &str, patience: Duration) -> usize {
+    await_that(patience, || running(mark).is_empty());
+    running(mark).len()
 }
 
 /// Every way to hide combined with every way to live on.
@@ -199,14 +203,6 @@ fn groups_of(pid: u32) -> usize {
     groups().iter().filter(|group| group.contains(&own)).count()
 }
 
-/// Waits until something holds, or ten seconds are over.
-fn await_that(mut holds: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(10);
-    while !holds() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 /// Namespaces of the whole machine, where others come and go.
 fn namespaces() -> usize {
     let kinds = ["net", "mnt", "pid", "user", "ipc", "uts", "cgroup"];
@@ -262,7 +258,7 @@ fn very_many_matches_leave_nothing_behind() {
     let took = begun.elapsed().as_secs_f64();
     let path = at.path().display().to_string();
     // Its spawner notices a moment later that it has ended.
-    await_that(|| groups_of(pid) == 0);
+    await_that(SOON, || groups_of(pid) == 0);
     let after = (mounts(), namespaces(), running(&path).len(), groups_of(pid), entries(&own));
     println!(
         "{matches} matches in {took:.0} s; mounts {} before, {} after; namespaces of the machine {} and {}; left of agon: \
@@ -321,23 +317,23 @@ fn what_a_killed_agon_leaves_is_swept() {
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_millis(50 + (chance >> 33) % 900));
         kill(agon);
-        left_running += left(&path, Duration::from_secs(10));
+        left_running += left(&path, SOON);
         // The spawner notices that its host is gone, and removes its groups.
-        await_that(|| groups_of(id) == 0);
+        await_that(SOON, || groups_of(id) == 0);
         left_groups += groups_of(id);
     }
     // With its spawner gone too, nobody is left to do that: the next start does.
     let agon = start("last.jsonl");
     let dead = agon.id();
     let mut spawner = None;
-    await_that(|| {
+    await_that(SOON, || {
         spawner = child_of(dead);
         spawner.is_some() && (level == Level::B || groups_of(dead) > 0)
     });
     signal(dead, Signal::STOP);
     signal(spawner.expect("a spawner"), Signal::KILL);
     kill(agon);
-    left_running += left(&path, Duration::from_secs(10));
+    left_running += left(&path, SOON);
     let of_both = groups_of(dead);
     let words = ["play", "cultist-wars", "one", "two", "--no-replay", "--json", "--sandbox", "on"];
     let next = command(at.path(), &words).output().expect("agon starts");
