@@ -115,6 +115,8 @@ struct Learnt {
     shares: Shares,
     /// How many matches are planned ahead: none before the first request for work.
     ahead: usize,
+    /// When leases were last looked through.
+    expired: Time,
     /// When drafts were last forgotten.
     forgot: Time,
     /// When unnamed objects were last looked for.
@@ -158,6 +160,7 @@ impl Server {
                 table: Arc::default(),
                 shares: Shares::default(),
                 ahead: 0,
+                expired: Time(0),
                 forgot: Time(0),
                 swept: Time(0),
             }),

@@ -18,7 +18,7 @@ use crate::{Server, ServerError, number};
 /// in hundreds within a moment, which is no reason to stop.
 const MOST_UNCHECKED: i64 = 2_048;
 /// Upper limit on the matches planned at once.
-const MOST_AT_ONCE: usize = 512;
+const MOST_AT_ONCE: usize = 1024;
 /// How many blocks are written in one act: the longest that a machine asking meanwhile must wait.
 const TOGETHER: usize = 32;
 /// Planning scans every version. In a long ladder a plan therefore has a match for one in this many versions, and as many matches are kept
@@ -140,9 +140,11 @@ impl Server {
             return Ok(());
         }
         let turn = self.plans.turn.lock().await;
-        let kept = (ahead + self.plans.pace(now)) as i64;
+        let taken = self.plans.pace(now);
+        let kept = (ahead + taken) as i64;
         if self.store.waiting(self.contest, kept).await? < kept {
-            self.plan(&turn, ahead, now).await?;
+            // As many as a second takes, so that there is about one plan a second: each counts what every version has in flight.
+            self.plan(&turn, ahead.max(taken.min(MOST_AT_ONCE)), now).await?;
         }
         Ok(())
     }

@@ -37,6 +37,8 @@ const BOARD_MS: i64 = 5_000;
 const OLDEST: Duration = Duration::from_secs(10);
 /// How often to check whether a table is due.
 const LOOK: Duration = Duration::from_millis(200);
+/// How often to look for leases that nobody renewed, in milliseconds: they last a hundred times as long.
+const EXPIRE_MS: i64 = 500;
 /// How often to look for what has expired, in milliseconds.
 const TIDY_MS: i64 = 60_000;
 /// How often to look for unnamed objects, and the age at which they are removed.
@@ -70,7 +72,7 @@ impl Server {
             self.learnt.lock().await.facts.read(&self.store, self.contest, i64::MAX).await?;
             return Ok(ticked);
         }
-        self.store.act(Expire { now }).await?;
+        self.expire(now).await?;
         // Neither waits for the other: writing what is played next takes as long as writing what was played.
         try_join(self.take_in(now, &mut ticked), self.plan_ahead(now)).await?;
         self.judge_trials(now).await?;
@@ -79,6 +81,17 @@ impl Server {
             self.store.act(Drained { contest: self.contest, now }).await?;
         }
         Ok(ticked)
+    }
+
+    /// Ends leases that nobody renewed.
+    async fn expire(&self, now: Time) -> Result<(), ServerError> {
+        let mut learnt = self.learnt.lock().await;
+        if now.0 - learnt.expired.0 >= EXPIRE_MS {
+            learnt.expired = now;
+            drop(learnt);
+            self.store.act(Expire { now }).await?;
+        }
+        Ok(())
     }
 
     /// Accepts, seals and admits what it can. While more results wait than are recomputed at once, those of the previous round are sealed

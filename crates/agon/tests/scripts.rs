@@ -337,7 +337,7 @@ fn large_answers_and_searches_by_the_clock_work_in_both_engines() {
         if js == "node" && !installed("node") {
             continue;
         }
-        let (result, code) = play(&folder, &["bot.js", "waits.js"], &["--js", js, "--set", "maxTurns=20"]);
+        let (result, code) = play(&folder, &["bot.js", "waits.js"], &["--js", js, "--set", "maxTurns=6"]);
         assert_eq!(code, Some(0), "{js}: {result}");
         assert_eq!(result["seats"][0]["faults"], serde_json::json!([]), "{js}");
         let fault = result["seats"][1]["faults"][0].to_string();
@@ -504,24 +504,34 @@ fn the_declarations_fit_the_example() {
         std::fs::copy(Path::new(&example("javascript")).join(file), folder.path().join(file))
             .expect("a copy");
     }
-    let check = |file: &str| {
+    let check = |files: &[&str]| {
         let options = ["--noEmit", "--allowJs", "--checkJs", "--strict", "--target", "es2022"];
         let checked = Command::new(&tsc)
             .args(options)
-            .args(["--module", "es2022", "--moduleResolution", "bundler", file])
+            .args(["--module", "es2022", "--moduleResolution", "bundler"])
+            .args(files)
             .current_dir(folder.path())
             .output()
             .expect("tsc starts");
         (checked.status.success(), String::from_utf8_lossy(&checked.stdout).into_owned())
     };
-    let (fits, said) = check("bot.js");
+    let (fits, said) = check(&["bot.js"]);
     assert!(fits, "{said}");
     // And they are more precise than `any`.
-    for wrong in ["input.gamestate", "({ actions: [{ adventurerId: 1 }] })", "input.rules.items.sword"] {
+    let wrong = [
+        ("field.js", "input.gamestate"),
+        ("type.js", "({ actions: [{ adventurerId: 1 }] })"),
+        ("item.js", "input.rules.items.sword"),
+    ];
+    for (file, wrong) in wrong {
         let text = format!(
             "/** @type {{import('./ostibot').Script}} */\nexport const script = {{ play(input) {{ return {wrong}; }} }};"
         );
-        write(&folder, "wrong.js", &text);
-        assert!(!check("wrong.js").0, "{wrong} is accepted");
+        write(&folder, file, &text);
+    }
+    let (fits, said) = check(&wrong.map(|(file, _)| file));
+    assert!(!fits);
+    for (file, wrong) in wrong {
+        assert!(said.contains(&format!("{file}(2,")), "{wrong} is accepted: {said}");
     }
 }

@@ -12,6 +12,8 @@ export class Player {
   /** The picture shown. */
   at = $state(0)
   playing = $state(false)
+  /** Whether playback stays with a match that is being played: it skips steps rather than fall behind. */
+  follows = $state(false)
   /** 1 to 9; 0 is as fast as possible. */
   speed = $state(3)
   selected = $state<string | null>(null)
@@ -155,6 +157,7 @@ export class Player {
 
   stop(): void {
     this.playing = false
+    this.follows = false
     clearTimeout(this.timer)
   }
 
@@ -188,13 +191,21 @@ export class Player {
     this.tick()
   }
 
+  /** Goes to the newest step of a match that is being played, and stays with it. */
+  follow(): void {
+    this.follows = true
+    this.playing = true
+    this.tick()
+  }
+
   private tick(): void {
     clearTimeout(this.timer)
     if (!this.playing) return
     if (this.at < this.stream.frames.length - 1) {
       // Pictures that would follow faster than a screen shows them are partly skipped.
       const some = this.within === null ? 1 : Math.max(1, Math.round(16 / Math.max(this.delay, 0.1)))
-      void this.go(Math.min(this.at + some, this.stream.frames.length - 1), this.delay >= 30)
+      const newest = this.follows ? this.stream.firsts[this.stream.total]! : 0
+      void this.go(Math.min(Math.max(this.at + some, newest), this.stream.frames.length - 1), this.delay >= 30)
     } else if (this.stream.end) {
       return this.stop()
     }

@@ -12,7 +12,7 @@ const LATELY: usize = 60;
 /// How many of a version's last matches tell how long its matches take.
 const OWN: usize = 20;
 /// How many recent matches are searched for those.
-const MOST: i64 = 400;
+const MOST: u32 = 400;
 /// How far back matches tell anything, in milliseconds.
 const HOUR: i64 = 3_600_000;
 /// The longest gap between two matches that counts, in milliseconds: the rest of it is idle time.

@@ -1,5 +1,7 @@
 //! Matches as the pages show them. What belongs to one team alone is left out of other viewers' rows here, not where they are shown.
 
+use sqlx::AssertSqlSafe;
+
 use crate::backend::Flag;
 use crate::{
     AccountId, ContestId, EntrantId, Kind, MatchId, MatchState, Outcome, Sha, Store, StoreError, Time,
@@ -364,17 +366,20 @@ impl Store {
     pub async fn lately_played(
         &self,
         contest: ContestId,
-        most: i64,
+        most: u32,
     ) -> Result<Vec<LatelyPlayed>, StoreError> {
-        let rows: Vec<(i64, String, i64, i64, i64)> = sqlx::query_as(
-            "SELECT m.id, m.kind, m.started_ms, m.settled_ms, s.version_id FROM (SELECT m.id, b.kind, \
-             coalesce(a.started_ms, m.settled_ms) AS started_ms, m.settled_ms FROM matches m \
+        // Found from the end of the log, and of the index of those that are in no log (drafts, and what is played again, which is nobody's
+        // match). Searching all matches for them takes as long as the contest is old.
+        let rows: Vec<(i64, String, i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT m.id, b.kind, coalesce(a.started_ms, m.settled_ms), m.settled_ms, s.version_id FROM matches m \
              JOIN blocks b ON b.id = m.block_id JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
-             WHERE b.contest_id = $1 AND m.state = 'valid' AND b.kind <> 'again' ORDER BY m.id DESC LIMIT $2) m \
-             JOIN seats s ON s.match_id = m.id ORDER BY m.id DESC, s.seat",
-        )
+             JOIN seats s ON s.match_id = m.id WHERE m.id IN \
+             (SELECT match_id FROM (SELECT match_id FROM log WHERE contest_id = $1 AND match_id IS NOT NULL \
+             ORDER BY seq DESC LIMIT {most}) AS sealed UNION ALL \
+             SELECT id FROM (SELECT id FROM matches WHERE log_seq = 0 ORDER BY id DESC LIMIT {most}) AS aside) \
+             AND b.contest_id = $1 AND b.kind <> 'again' ORDER BY m.settled_ms DESC, m.id DESC, s.seat",
+        )))
         .bind(contest.0)
-        .bind(most)
         .fetch_all(&self.reader)
         .await?;
         let mut all: Vec<LatelyPlayed> = Vec::new();
@@ -388,6 +393,7 @@ impl Store {
                 game.versions.push(VersionId(version));
             }
         }
+        all.truncate(most as usize);
         Ok(all)
     }
 

@@ -4,7 +4,7 @@ use agon_store::acts::{
     Compare, Enlist, Enlisted, ForgetAgains, Heard, Judge, Judgement, Lease, LetPlayOn, Meet, PauseWorker,
     Plan, PlayAgain, Post, PostReply, Revoke, Seal, Void, VoidReply,
 };
-use agon_store::reads::{ComparedOf, Eyes, Filter};
+use agon_store::reads::{ComparedOf, Eyes, Filter, LatelyPlayed};
 use agon_store::{ContestId, Kind, Leased, MatchId, Objects, Sha, Store, Time, VersionId, WorkerId};
 use tempfile::TempDir;
 
@@ -255,4 +255,30 @@ async fn a_match_that_went_wrong_does_not_wait_for_a_worker_that_is_paused() {
     assert_eq!(world.lease(one).await, None, "another one is there");
     assert!(world.pause(two).await);
     assert_eq!(world.lease(one).await.map(|again| again.attempt.game), Some(attempt.game));
+}
+
+#[tokio::test]
+async fn the_last_matches_come_newest_first_drafts_among_them_and_what_is_played_again_never() {
+    let mut world = World::new().await;
+    let [_, one, two] = world.workers;
+    let begin = world.now;
+    world.now = begin.plus(1_000);
+    let (contest, now, blocks) = (world.contest, world.now, vec![(0, world.lineup.clone())]);
+    world.store.act(Plan { contest, kind: Kind::Draft, blocks, rotations: 1, now }).await.expect("planned");
+    let leased = world.lease(one).await.expect("planned");
+    assert_eq!(world.play(one, &leased, vec![1, 2]).await, 0, "a draft has no place in the log");
+    world.now = begin.plus(2_000);
+    world.hear(&[one, two]).await;
+    assert_eq!(world.again(&[1]).await, 1);
+    let leased = world.lease(two).await.expect("for another one");
+    world.play(two, &leased, vec![1, 2]).await;
+    let lately = async |most| {
+        let found = world.store.lately_played(world.contest, most).await.expect("read");
+        let all = |game: &LatelyPlayed| world.lineup.iter().all(|version| game.versions.contains(version));
+        assert!(found.iter().all(all), "{found:?}");
+        found.into_iter().map(|game| (game.kind, game.settled.0 - begin.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(lately(5).await, [(Kind::Draft, 1_000), (Kind::Ladder, 0), (Kind::Ladder, 0)]);
+    assert_eq!(lately(2).await, [(Kind::Draft, 1_000), (Kind::Ladder, 0)]);
+    world.store.close().await;
 }
