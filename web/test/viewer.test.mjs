@@ -253,6 +253,7 @@ test('agon play --live streams the match while it is played', async () => {
   const { behind } = await gone.jsonValue()
   assert.ok(behind < 30, `${behind} steps behind`)
   await whole(page)
+  await page.waitForFunction(() => window.agon.players[0].at === window.agon.players[0].count - 1)
   assert.equal(await page.evaluate(() => window.agon.players[0].stream.end.end), 'whole')
   assert.deepEqual(page.wrong, [])
   await close(page)
