@@ -31,8 +31,7 @@ before(async () => {
 after(() => stage.end())
 
 async function open(hash, options) {
-  const page = await stage.browse(options)
-  await page.goto(`${address}/#${hash}`)
+  const page = await stage.open(address, hash, options)
   await whole(page)
   return page
 }

@@ -15,11 +15,7 @@ before(async () => {
 after(() => stage.end())
 
 /** Opens a place in the viewer. */
-async function open(hash, options) {
-  const page = await stage.browse(options)
-  await page.goto(`${address}/#${hash}`)
-  return page
-}
+const open = (hash, options) => stage.open(address, hash, options)
 
 for (const [game, { fog }] of Object.entries(GAMES)) {
   test(`${game}: what is drawn is what the engine has; stepping, scrubbing, inspecting`, async () => {

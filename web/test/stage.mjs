@@ -168,6 +168,13 @@ export class Stage {
     return page
   }
 
+  /** Opens the page of a viewer, with this after the `#` of its address. */
+  async open(address, hash, options) {
+    const page = await this.browse(options)
+    await page.goto(`${address}/#${hash}`)
+    return page
+  }
+
   /** The name of the engines' module in the pages of an address; none if this program has none. */
   async module(address) {
     return /<meta name="agon-engine" content="([^"]+)">/.exec(await (await fetch(address)).text())?.[1]

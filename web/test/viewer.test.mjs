@@ -34,11 +34,7 @@ before(async () => {
 after(() => stage.end())
 
 /** Opens a place in the viewer. */
-async function open(hash, options) {
-  const page = await stage.browse(options)
-  await page.goto(`${address}/#${hash}`)
-  return page
-}
+const open = (hash, options) => stage.open(address, hash, options)
 
 /** A match of the original engine of Terminal, as short as can be. */
 function original() {

@@ -8,12 +8,12 @@ use agon_store::acts::{
     Abort, Beat, Building, Built, Granted, Lease, Meet, Post, PostAll, PostReply, Reclaim, Start, Void,
 };
 use agon_store::{
-    Attempt, Contest, Kind, LeaseId, Leased, MatchId, Sha, Time, Version, VersionId, VersionState, WorkerId,
+    Attempt, Contest, Kind, LeaseId, Leased, MatchId, Sha, StoreError, Time, Version, VersionId,
+    VersionState, WorkerId,
 };
 use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::versions::MOST_LOG;
 use agon_worker::{Job, Nothing, Private, Program, Report, Sitting, Try};
-use futures_util::future::{try_join, try_join_all};
 
 use crate::{Server, ServerError};
 
@@ -160,7 +160,7 @@ impl Server {
     /// Keeps an object.
     pub(crate) async fn keep(&self, bytes: &[u8]) -> Result<Sha, ServerError> {
         let kept = self.objects.put(bytes).await;
-        Ok(kept.map_err(|error| agon_store::StoreError::File("objects".to_owned(), error))?)
+        Ok(kept.map_err(|error| StoreError::File("objects".to_owned(), error))?)
     }
 
     /// Posts the result of a match.
@@ -189,8 +189,7 @@ impl Server {
         over: &[(Try, Over<'_>)],
         now: Time,
     ) -> Result<Vec<agon_worker::Posted>, ServerError> {
-        let kept = over.iter().map(|(attempt, over)| self.keep_result(worker, *attempt, *over, now));
-        let kept = try_join_all(kept).await?;
+        let kept = self.keep_results(worker, over, now).await?;
         let refused: Vec<bool> = kept.iter().map(Option::is_none).collect();
         let posts: Vec<Post> = kept.into_iter().flatten().collect();
         let mut replies = match posts.is_empty() {
@@ -207,31 +206,28 @@ impl Server {
         Ok(refused.into_iter().map(posted).collect())
     }
 
-    /// Keeps the objects of a result; none if one of them is too large.
-    async fn keep_result(
+    /// Keeps the objects of results; none for a result of which one is too large.
+    async fn keep_results(
         &self,
         worker: WorkerId,
-        attempt: Try,
-        (report, replay, own): Over<'_>,
+        over: &[(Try, Over<'_>)],
         now: Time,
-    ) -> Result<Option<Post>, ServerError> {
-        let own: Vec<Option<String>> =
-            own.iter().take(usize::from(u8::MAX)).map(|own| own.as_ref().map(crate::json)).collect();
-        let report = crate::json(report);
-        if replay.len() > agon_worker::verify::LARGEST
-            || own.iter().flatten().any(|own| own.len() > MOST_PRIVATE)
-            || report.len() > MOST_REPORT
-        {
-            return Ok(None);
+    ) -> Result<Vec<Option<Post>>, ServerError> {
+        let fitting: Vec<Option<Fitting>> = over.iter().map(|(_, over)| Fitting::of(*over)).collect();
+        let mut objects = Vec::new();
+        for ((_, (_, replay, _)), fits) in over.iter().zip(&fitting) {
+            let Some(fits) = fits else { continue };
+            objects.push(replay.to_vec());
+            objects.extend(fits.own.iter().flatten().cloned().map(String::into_bytes));
         }
-        let own = own.iter().map(|own| async move {
-            match own {
-                Some(own) => self.keep(own.as_bytes()).await.map(Some),
-                None => Ok(None),
-            }
-        });
-        let (own, replay) = try_join(try_join_all(own), self.keep(replay)).await?;
-        Ok(Some(Post { worker, attempt: ours(attempt), result: report, replay, own, now }))
+        let kept = self.objects.put_all(objects).await;
+        let mut kept = kept.map_err(|error| StoreError::File("objects".to_owned(), error))?.into_iter();
+        let post = |((attempt, _), fits): (&(Try, Over<'_>), Option<Fitting>)| {
+            let (fits, replay) = (fits?, kept.next()?);
+            let own = fits.own.iter().map(|own| own.as_ref().and_then(|_| kept.next())).collect();
+            Some(Post { worker, attempt: ours(*attempt), result: fits.report, replay, own, now })
+        };
+        Ok(over.iter().zip(fitting).map(post).collect())
     }
 
     /// Records that a match gave no result.
@@ -290,6 +286,23 @@ impl Server {
             true => self.fetch(sha).await.map(Some),
             false => Ok(None),
         }
+    }
+}
+
+/// A result of which no part is too large, as JSON.
+struct Fitting {
+    report: String,
+    own: Vec<Option<String>>,
+}
+
+impl Fitting {
+    fn of((report, replay, own): Over<'_>) -> Option<Self> {
+        let own = own.iter().take(usize::from(u8::MAX)).map(|own| own.as_ref().map(crate::json)).collect();
+        let all = Self { report: crate::json(report), own };
+        let fits = replay.len() <= agon_worker::verify::LARGEST
+            && all.report.len() <= MOST_REPORT
+            && all.own.iter().flatten().all(|own| own.len() <= MOST_PRIVATE);
+        fits.then_some(all)
     }
 }
 

@@ -115,6 +115,8 @@ struct Learnt {
     shares: Shares,
     /// How many matches are planned ahead: none before the first request for work.
     ahead: usize,
+    /// When it was last checked that as many are.
+    looked_ahead: Time,
     /// When leases were last looked through.
     expired: Time,
     /// When drafts were last forgotten.
@@ -160,6 +162,7 @@ impl Server {
                 table: Arc::default(),
                 shares: Shares::default(),
                 ahead: 0,
+                looked_ahead: Time(0),
                 expired: Time(0),
                 forgot: Time(0),
                 swept: Time(0),

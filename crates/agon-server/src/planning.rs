@@ -26,6 +26,8 @@ const TOGETHER: usize = 32;
 const PART: usize = 20;
 /// The period over which the matches that machines take are counted for [`PART`], in milliseconds.
 const AHEAD_MS: i64 = 1_000;
+/// How often to look whether as many are planned, in milliseconds: a part of the period that they are for.
+const LOOK_AHEAD_MS: i64 = AHEAD_MS / 5;
 /// A ladder in which that is less plans only on request, not ahead.
 const SHORT: usize = 20;
 
@@ -135,10 +137,14 @@ impl Server {
 
     /// Keeps enough planned while a long ladder is being played, so that requests need not wait for planning.
     pub(crate) async fn plan_ahead(&self, now: Time) -> Result<(), ServerError> {
-        let ahead = self.learnt.lock().await.ahead;
-        if ahead < SHORT {
-            return Ok(());
-        }
+        let ahead = {
+            let mut learnt = self.learnt.lock().await;
+            if learnt.ahead < SHORT || now.0 - learnt.looked_ahead.0 < LOOK_AHEAD_MS {
+                return Ok(());
+            }
+            learnt.looked_ahead = now;
+            learnt.ahead
+        };
         let turn = self.plans.turn.lock().await;
         let taken = self.plans.pace(now);
         let kept = (ahead + taken) as i64;

@@ -9,12 +9,9 @@ use agon_store::{
     Attempt, Contest, Entry, Leased, Objects, Outcome, Posted, Sealed, Store, StoreError, Version, VersionId,
 };
 use agon_worker::{Report, Table, verify};
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::{ServerError, asked, behind, json, read};
 
-/// How many replays to fetch at once: a bucket answers each slowly.
-const AT_ONCE: usize = 16;
 /// How many replays to hold in memory: each may be large, so the next ones are fetched only after these are judged.
 const TOGETHER: usize = 32;
 
@@ -28,19 +25,19 @@ pub async fn judge(
     posted: Vec<Posted>,
     versions: &Arc<BTreeMap<VersionId, Version>>,
 ) -> Result<Vec<(Attempt, Judgement)>, ServerError> {
-    let fetch = async |result: Posted| {
-        let replay = objects.get(&result.replay, verify::LARGEST as u64).await;
-        match &replay {
-            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => {
-                Err(StoreError::File("objects".to_owned(), io::Error::other(error.to_string())))
-            }
-            _ => Ok((result, replay)),
-        }
-    };
     let (mut posted, mut judged) = (posted.into_iter(), Vec::new());
     while posted.len() > 0 {
-        let next = posted.by_ref().take(TOGETHER).map(fetch);
-        let fetched: Vec<_> = stream::iter(next).buffered(AT_ONCE).try_collect().await?;
+        let next: Vec<Posted> = posted.by_ref().take(TOGETHER).collect();
+        let replays = next.iter().map(|result| result.replay).collect();
+        let replays = objects.get_all(replays, verify::LARGEST as u64).await;
+        let is_theirs =
+            |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData);
+        if let Some(error) =
+            replays.iter().filter_map(|replay| replay.as_ref().err()).find(|error| !is_theirs(error))
+        {
+            return Err(StoreError::File("objects".to_owned(), io::Error::other(error.to_string())).into());
+        }
+        let fetched: Vec<_> = next.into_iter().zip(replays).collect();
         let (table, versions) = (table.clone(), versions.clone());
         let work = move || {
             let judge = |(result, replay): (Posted, io::Result<Vec<u8>>)| {

@@ -103,11 +103,14 @@ impl Place {
         Ok(conn)
     }
 
-    /// Opens a connection for reading.
-    pub async fn reader(&self) -> Result<Conn, StoreError> {
+    /// Opens a connection for reading single rows again and again.
+    pub async fn looker(&self) -> Result<Conn, StoreError> {
         drivers();
         let mut conn = Conn::connect(&self.url).await?;
         self.reads_only(&mut conn).await?;
+        if self.is_server() {
+            postgres::by_index(&mut conn).await?;
+        }
         Ok(conn)
     }
 

@@ -105,7 +105,7 @@ async fn known(
             }
         }
     }
-    let mut conn = place.reader().await?;
+    let mut conn = place.looker().await?;
     let found = look(&mut conn, tokens).await;
     if !matches!(found, Err(StoreError::Away(_))) {
         *home = Some(conn);

@@ -5,12 +5,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::SystemTime;
 
-use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use futures_util::{FutureExt as _, Stream, StreamExt as _, TryStreamExt as _};
 use object_store::local::LocalFileSystem;
 use object_store::{ObjectStore, ObjectStoreExt as _};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::{Sha, StoreError};
 
@@ -35,7 +36,7 @@ const INCOMING: &str = "incoming";
 /// How the names of incoming files begin.
 const DRAFT: &str = "draft-";
 
-/// How many objects are copied or looked up at once.
+/// How many objects are copied, read or looked up at once.
 const AT_ONCE: usize = 16;
 /// How many incoming objects are sent to a bucket at once.
 const SENDING: usize = 4;
@@ -120,6 +121,58 @@ impl Objects {
             return Err(damaged("was changed".to_owned()));
         }
         Ok(bytes)
+    }
+
+    /// Keeps several objects, each as [`put`](Self::put) does, and returns their hashes in the same order. Some may be kept when one fails.
+    ///
+    /// # Errors
+    /// Those of [`put`](Self::put).
+    pub async fn put_all(&self, all: Vec<Vec<u8>>) -> io::Result<Vec<Sha>> {
+        match self.folder {
+            Some(_) => self
+                .in_thread(all, |objects, bytes| objects.put(bytes).now_or_never())
+                .await
+                .into_iter()
+                .collect(),
+            None => {
+                let puts = all.into_iter().map(async |bytes| self.put(&bytes).await);
+                futures_util::stream::iter(puts).buffered(AT_ONCE).try_collect().await
+            }
+        }
+    }
+
+    /// The bytes with each of these hashes, as [`get`](Self::get) returns them, in the same order.
+    pub async fn get_all(&self, all: Vec<Sha>, most: u64) -> Vec<io::Result<Vec<u8>>> {
+        match self.folder {
+            Some(_) => self.in_thread(all, move |objects, sha| objects.get(sha, most).now_or_never()).await,
+            None => {
+                let gets = all.into_iter().map(async |sha| self.get(&sha, most).await);
+                futures_util::stream::iter(gets).buffered(AT_ONCE).collect().await
+            }
+        }
+    }
+
+    /// Does this for each in a thread without a runtime, where the library accesses a folder directly. Within a runtime it hands every
+    /// access to another thread, which takes longer than the access.
+    async fn in_thread<A: Send + 'static, B: Send + 'static>(
+        &self,
+        all: Vec<A>,
+        one: impl Fn(&Self, &A) -> Option<io::Result<B>> + Send + 'static,
+    ) -> Vec<io::Result<B>> {
+        let (to, done) = oneshot::channel();
+        let (objects, count) = (self.clone(), all.len());
+        let waits = || io::Error::other("an access to a folder did not end at once");
+        let work = move || {
+            let done = all.iter().map(|each| one(&objects, each).unwrap_or_else(|| Err(waits())));
+            // The caller may have gone.
+            let _ = to.send(done.collect());
+        };
+        if let Err(error) = thread::Builder::new().name("objects".to_owned()).spawn(work) {
+            return (0..count).map(|_| Err(io::Error::new(error.kind(), error.to_string()))).collect();
+        }
+        let ended =
+            |_| (0..count).map(|_| Err(io::Error::other("the thread that reads objects ended"))).collect();
+        done.await.unwrap_or_else(ended)
     }
 
     /// Removes an object, because its owner was deleted or it was kept for a limited time. Nothing in the database may name it any more.
@@ -280,6 +333,39 @@ mod tests {
         objects.remove(&other).await.expect("gone already");
         objects.remove(&sha).await.expect("removed");
         assert!(!objects.has(&sha).await.expect("looked"));
+    }
+
+    #[tokio::test]
+    async fn several_objects_come_back_in_the_order_in_which_they_were_asked_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let in_folder = Objects::open(folder.path()).expect("a folder");
+        let bucket = Arc::new(object_store::memory::InMemory::new());
+        let in_bucket = Objects::new(bucket, None, folder.path().join(INCOMING));
+        for objects in [in_folder, in_bucket] {
+            let all: Vec<Vec<u8>> =
+                (0..3 * AT_ONCE).map(|number| format!("replay {number}").into()).collect();
+            let mut shas = objects.put_all(all.clone()).await.expect("room");
+            assert_eq!(shas, all.iter().map(Sha::of).collect::<Vec<_>>());
+            shas.insert(1, Sha::of(b"other"));
+            shas.reverse();
+            let mut found = objects.get_all(shas, 9).await;
+            found.reverse();
+            assert_eq!(found.remove(1).expect_err("never kept").kind(), io::ErrorKind::NotFound);
+            let (short, long) = found.split_at(10);
+            assert_eq!(
+                short.iter().map(|found| found.as_ref().expect("kept")).collect::<Vec<_>>(),
+                all[..10].iter().collect::<Vec<_>>()
+            );
+            assert!(
+                long.iter().all(|found| found
+                    .as_ref()
+                    .is_err_and(|error| error.kind() == io::ErrorKind::InvalidData))
+            );
+            let large = vec![0; LARGEST_OBJECT as usize + 1];
+            let refused = objects.put_all(vec![b"small".to_vec(), large]).await.expect_err("too large");
+            assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
+            assert!(objects.put_all(Vec::new()).await.expect("nothing").is_empty());
+        }
     }
 
     #[test]

@@ -16,8 +16,8 @@ pub struct Seal {
 }
 
 impl Seal {
-    /// Upper limit on the results sealed by one act.
-    pub const MOST: usize = 256;
+    /// Upper limit on the results sealed by one act: machines that ask for work wait while it is written.
+    pub const MOST: usize = 64;
 }
 
 type Found = (i64, i64, i64, String, i64, i64, String, String, i64, String);

@@ -1,5 +1,7 @@
 //! Many rows in one statement: the statement costs, not its rows.
 
+use std::fmt::Write as _;
+
 /// Upper limit on the rows of a statement.
 const MOST: usize = 64;
 
@@ -35,7 +37,8 @@ pub fn rows(count: usize, row: &str, first: usize) -> String {
         for sign in row.chars() {
             match sign {
                 '@' => {
-                    text.push_str(&format!("${parameter}"));
+                    // Writing to a text never fails.
+                    let _ = write!(text, "${parameter}");
                     parameter += 1;
                 }
                 sign => text.push(sign),

@@ -32,8 +32,8 @@ const NO_COMPILER: &str = "SET jit = off";
 /// One plan for each statement: the server otherwise makes a new one for each of the first five uses, and goes on weighing them.
 const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan";
 
-/// The writer finds each row by an index. A statement keeps its first plan, and one made while its table was empty would go on scanning the
-/// whole table until the server next counts its rows, a minute later.
+/// The writer, and whoever looks up tokens, finds each row by an index. A statement keeps its first plan, and one made while its table was
+/// empty would go on scanning the whole table until the server next counts its rows, a minute later.
 const BY_INDEX: &str = "SET enable_seqscan = off";
 
 /// The time at the server.
@@ -45,6 +45,11 @@ pub async fn writes(conn: &mut Conn) -> Result<(), sqlx::Error> {
     let set = format!("SET idle_in_transaction_session_timeout = {}", PATIENCE.as_millis());
     conn.execute(AssertSqlSafe(set)).await?;
     conn.execute(NO_COMPILER).await?;
+    by_index(conn).await
+}
+
+/// Sets up a connection that finds rows only by an index, always with the same plan.
+pub async fn by_index(conn: &mut Conn) -> Result<(), sqlx::Error> {
     conn.execute(BY_INDEX).await?;
     conn.execute(ONE_PLAN).await?;
     Ok(())
