@@ -348,7 +348,7 @@ mod tests {
             assert_eq!(shas, all.iter().map(Sha::of).collect::<Vec<_>>());
             shas.insert(1, Sha::of(b"other"));
             shas.reverse();
-            let mut found = objects.get_all(shas, 9).await;
+            let mut found = objects.get_all(shas, 8).await;
             found.reverse();
             assert_eq!(found.remove(1).expect_err("never kept").kind(), io::ErrorKind::NotFound);
             let (short, long) = found.split_at(10);

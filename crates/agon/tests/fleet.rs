@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Running, address_after, command, err, folder, out};
+use common::{Running, address_after, command, err, folder, out, wait_until};
 use serde_json::Value;
 
 /// A fleet on a port, and its address.
@@ -72,15 +72,6 @@ fn matches(journal: &Path) -> BTreeMap<(u64, u64), Value> {
     all
 }
 
-/// Waits until the condition holds; bounded.
-fn until(what: &str, mut is: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(180);
-    while !is() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
 fn lines(journal: &Path) -> usize {
     std::fs::read_to_string(journal).map_or(0, |text| text.lines().count())
 }
@@ -116,15 +107,15 @@ fn two_machines_play_the_series_that_is_played_at_home_whoever_is_killed() {
     let mut away = Running(away.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts"));
     let journal = place.join("away/journal.jsonl");
     // One machine is killed in the middle and comes back, and so does the fleet.
-    until("it begins", || lines(&journal) > 4);
+    wait_until("it begins", || lines(&journal) > 4);
     drop(two);
     let _two = machine(place, &url, "two");
-    until("it goes on", || lines(&journal) > 14);
+    wait_until("it goes on", || lines(&journal) > 14);
     drop(server);
     std::thread::sleep(Duration::from_millis(500));
     let (_server, again) = fleet(place, port);
     assert_eq!(again, url);
-    until("the series is over", || away.0.try_wait().expect("a child").is_some());
+    wait_until("the series is over", || away.0.try_wait().expect("a child").is_some());
     let mut said = String::new();
     use std::io::Read as _;
     away.0.stdout.take().expect("piped").read_to_string(&mut said).expect("text");
@@ -311,10 +302,10 @@ while True:
         series(&games).min(series(&games))
     };
     let _one = join(0);
-    until("one machine", || machines() == 1);
+    wait_until("one machine", || machines() == 1);
     let alone = best();
     let _two = join(1);
-    until("two machines", || machines() == 2);
+    wait_until("two machines", || machines() == 2);
     let together = best();
     println!(
         "{games} matches: one machine {alone:.1} s; two {together:.1} s: {:.2} times as fast",

@@ -1,21 +1,18 @@
 //! A test of two versions is interrupted at any moment, in every way, and continued: no result is false, lost or
 //! doubled, no process is left behind, no file is empty.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_bot::sys;
+use common::{WAITER, wait_until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
-
-/// A bot that always waits and does nothing wrong.
-const WAITER: &str = "
-i=0; while [ $i -lt 9 ]; do read line; i=$((i+1)); done
-while read n; do while [ $n -gt 0 ]; do read line; n=$((n-1)); done; echo WAIT; done
-";
 
 /// A match of a journal: what decides, and its faults.
 #[derive(Debug, PartialEq)]
@@ -51,14 +48,6 @@ fn empty_files(folder: &Path) -> Vec<PathBuf> {
         _ => Vec::new(),
     });
     below.collect()
-}
-
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(120);
-    while !is_so() {
-        assert!(Instant::now() < until, "never happened: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// A test that is never decided: both bots only wait, so that every match is drawn.

@@ -1,10 +1,12 @@
 //! No process of a bot outlives agon, however agon ends, and nothing finished is lost.
 
+mod common;
+
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use agon_bot::sys;
+use common::wait_until;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A bot that has children of every kind and reports that all of them run. The first answers once, so that there is a
@@ -80,15 +82,6 @@ impl Match {
         let litter = || std::fs::read_dir(self.temporary.path()).expect("a folder").count();
         wait_until("no temporary folder is left", || litter() == 0);
         status.code()
-    }
-}
-
-/// Bounded, so that a failure is a failure and not a test that hangs.
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < until, "never happened: {what}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

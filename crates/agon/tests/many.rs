@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_bot::BotName;
 use agon_game::Seeded;
@@ -26,7 +26,7 @@ use agon_store::{Kind, MatchId, Sealed, Sha, Store};
 use agon_worker::play::Played;
 use agon_worker::wire::{Result as Sent, Welcome};
 use agon_worker::{Granted, Posted, Program, Table};
-use common::{Running, agon, command, err, folder, site_of};
+use common::{Running, agon, command, err, folder, site_of, wait_until};
 use database::Postgres;
 use wire::Wire;
 
@@ -138,7 +138,7 @@ impl World {
         bucket.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         self.bucket = Some(Running(bucket.spawn().expect("it starts")));
         let is_there = || TcpStream::connect(("127.0.0.1", self.bucket_port)).is_ok();
-        until("the bucket listens", is_there);
+        wait_until("the bucket listens", is_there);
     }
 
     fn start_server(&mut self, number: usize) {
@@ -264,14 +264,6 @@ fn forward(ports: [u16; 2]) -> String {
     url
 }
 
-fn until(what: &str, is: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(120);
-    while !is() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// A machine that plays like any other, and writes down what the contest acknowledges.
 fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize) -> BTreeMap<MatchId, Sha> {
     let mut wire = Wire::new(url, token.trim());
@@ -346,13 +338,13 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
     for kill in 0..kills {
         let before = acknowledged.load(Ordering::Relaxed);
         // One of each kind, then the others, and then any; each time under load.
-        until("something is acknowledged again", || acknowledged.load(Ordering::Relaxed) > before + 8);
+        wait_until("something is acknowledged again", || acknowledged.load(Ordering::Relaxed) > before + 8);
         std::thread::sleep(Duration::from_millis(random(1500)));
         let which = [0, 2, 4, 5, 1, 3].get(kill as usize).copied().unwrap_or_else(|| random(6));
         *killed.entry(world.kill(which, Duration::from_millis(random(1500)))).or_default() += 1;
     }
     let before = acknowledged.load(Ordering::Relaxed);
-    until("it goes on", || acknowledged.load(Ordering::Relaxed) > before + 20);
+    wait_until("it goes on", || acknowledged.load(Ordering::Relaxed) > before + 20);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
     let by_workers = || {
@@ -360,7 +352,9 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
         ["one", "two"].map(|name| rows.iter().filter(|row| row.worker == name).count())
     };
     let before = by_workers();
-    until("both workers play again", || by_workers().iter().zip(before).all(|(now, before)| *now > before));
+    wait_until("both workers play again", || {
+        by_workers().iter().zip(before).all(|(now, before)| *now > before)
+    });
     stop.store(true, Ordering::Relaxed);
     let kept: Vec<BTreeMap<MatchId, Sha>> =
         machines.into_iter().map(|own| own.join().expect("no panic")).collect();

@@ -5,20 +5,12 @@ mod common;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_bot::sys;
-use common::{WAITER, err, folder, out};
+use common::{WAITER, err, folder, out, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(120);
-    while !is_so() {
-        assert!(Instant::now() < until, "never happened: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
 
 /// agon, findable in process lists by what runs in `folder`.
 fn start(folder: &Path, before: &[&str], words: &[&str]) -> Child {

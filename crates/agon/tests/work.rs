@@ -4,11 +4,11 @@ mod common;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_store::Time;
 use agon_store::acts::PauseWorker;
-use common::{Running, agon, command, err, folder, out, site_of};
+use common::{Running, agon, command, err, folder, out, site_of, wait_until};
 use serde_json::Value;
 
 impl Running {
@@ -17,13 +17,9 @@ impl Running {
         assert!(Command::new("kill").args([name, &pid]).status().expect("kill").success());
     }
 
-    /// Its output, when it ends by itself within a minute.
+    /// Its output, when it ends by itself.
     fn ends(mut self) -> Output {
-        let until = Instant::now() + Duration::from_secs(60);
-        while self.0.try_wait().expect("a child").is_none() {
-            assert!(Instant::now() < until, "it does not end");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_until("it ends", || self.0.try_wait().expect("a child").is_some());
         let mut output =
             Output { status: self.0.wait().expect("ended"), stdout: Vec::new(), stderr: Vec::new() };
         use std::io::Read as _;
@@ -84,15 +80,6 @@ fn worker(folder: &Path, name: &str) -> Value {
     all.as_array().expect("a list").iter().find(|one| one["name"] == name).cloned().unwrap_or(Value::Null)
 }
 
-/// Waits until the condition holds; bounded.
-fn until(what: &str, is: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(180);
-    while !is() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
 #[test]
 fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     let place = folder();
@@ -117,7 +104,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     std::fs::write(bot.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
     assert!(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]).status.success());
     let one = work(place, &url, "one", &[]);
-    until("Ann is live", || {
+    wait_until("Ann is live", || {
         let now = json(place, &["serve", "status", "cup", "--json"]);
         now["versions"]
             .as_array()
@@ -133,7 +120,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     drop(one);
     let one = work(place, &url, "one", &[]);
     let before = results(place);
-    until("it plays again", || results(place) > before + 2);
+    wait_until("it plays again", || results(place) > before + 2);
 
     // The server goes away for a while: results played meanwhile are offered until it is back.
     server.signal("-KILL");
@@ -142,30 +129,30 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     let before = results(place);
     let (_server, again) = serve(place, port);
     assert_eq!(again, url);
-    until("they find each other", || results(place) > before + 2);
+    wait_until("they find each other", || results(place) > before + 2);
 
     // Suspended for a moment, as by closing a lid, then resumed.
     one.signal("-STOP");
     std::thread::sleep(Duration::from_secs(1));
     one.signal("-CONT");
     let before = results(place);
-    until("it goes on", || results(place) > before);
+    wait_until("it goes on", || results(place) > before);
 
     // A second one joins, and its token is revoked: it ends and says why.
     token(place, "two");
     let two = work(place, &url, "two", &[]);
-    until("both play", || worker(place, "two")["posted"].as_i64() > Some(1));
+    wait_until("both play", || worker(place, "two")["posted"].as_i64() > Some(1));
 
     // A paused machine waits until it may play again.
     let none = agon(place, &["serve", "play-on", "cup", "two"]);
     assert!(err(&none).contains("no machine `two` is paused"), "{}", err(&none));
     pause(place, "two");
     assert_eq!(worker(place, "two")["paused"], "it stood out");
-    until("it brings what it had", || worker(place, "two")["in_hand"] == 0);
+    wait_until("it brings what it had", || worker(place, "two")["in_hand"] == 0);
     let before = worker(place, "two")["posted"].as_i64();
     let told = agon(place, &["serve", "play-on", "cup", "two"]);
     assert!(out(&told).starts_with("two plays on"), "{}{}", out(&told), err(&told));
-    until("it plays again", || worker(place, "two")["posted"].as_i64() > before);
+    wait_until("it plays again", || worker(place, "two")["posted"].as_i64() > before);
     assert!(agon(place, &["serve", "revoke", "cup", "two"]).status.success());
     let ended = two.ends();
     assert_eq!(ended.status.code(), Some(2), "{}{}", out(&ended), err(&ended));
@@ -232,7 +219,7 @@ fn a_machine_that_starts_while_the_contest_is_away_waits_for_it() {
     assert_eq!(one.0.try_wait().expect("a child"), None, "it waits");
     let before = results(place);
     let (_server, _) = serve(place, port);
-    until("it plays", || results(place) > before);
+    wait_until("it plays", || results(place) > before);
     one.signal("-INT");
     let ended = one.ends();
     assert!(ended.status.success(), "{}", err(&ended));

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -73,16 +74,12 @@ pub fn mode(path: &Path, mode: u32) {
 
 /// The address of the site printed by an `agon serve` whose output is piped. The output is drained, so that the server
 /// never blocks on it.
-pub fn site_of(serve: &mut std::process::Child, patience: std::time::Duration) -> String {
+pub fn site_of(serve: &mut std::process::Child, patience: Duration) -> String {
     address_after("Its site: ", serve, patience)
 }
 
 /// The same after other words.
-pub fn address_after(
-    words: &'static str,
-    serve: &mut std::process::Child,
-    patience: std::time::Duration,
-) -> String {
+pub fn address_after(words: &'static str, serve: &mut std::process::Child, patience: Duration) -> String {
     use std::io::BufRead as _;
     let lines = std::io::BufReader::new(serve.stdout.take().expect("piped"));
     let (found, told) = std::sync::mpsc::channel();
@@ -94,4 +91,13 @@ pub fn address_after(
         }
     });
     told.recv_timeout(patience).expect("it says where its site is")
+}
+
+/// Waits until this holds, for three minutes at most: a loaded machine is slow, and what never happens fails.
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(180);
+    while !holds() {
+        assert!(Instant::now() < end, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

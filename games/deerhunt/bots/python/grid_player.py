@@ -15,7 +15,7 @@ class GridPlayer:
         self.home = None
 
     def tick(self, game_map, your_units, enemy_units, resources, turns_left):
-        """Returns the moves of this half-turn, one for each unit that shall do something."""
+        """Returns the moves of this half-turn, one for each unit that should act."""
         mine = list(your_units.units.values())
         if self.home is None:
             self.home = mine[0].position()
@@ -34,7 +34,7 @@ class GridPlayer:
         return moves
 
     def is_busy(self, unit):
-        """Whether a unit cannot act now; a list that names one would be void under the document's rules."""
+        """Whether a unit cannot act now. Under the document's rules, a list that names such a unit is void."""
         timers = ("mining_status", "duplication_status", "stun_status")
         return any(unit.attr.get(timer, 0) > 0 for timer in timers)
 

@@ -8,7 +8,7 @@
 const int HIGHEST = 3;
 const int NEAR = 3;
 
-// The nearest of some diamonds; none where there is none.
+// The nearest of these diamonds, if there are any.
 static const Diamond* nearest(const Position& from, const std::vector<const Diamond*>& diamonds) {
     const Diamond* best = nullptr;
     for (const Diamond* diamond : diamonds) {

@@ -58,7 +58,7 @@ struct Action {
     }
 };
 
-// What a TICK message says: all that can be seen, which is everything.
+// The content of a TICK message: the whole map is visible.
 struct Tick {
     int number, total;                     // from 0; the last is total - 1
     std::vector<std::vector<Tile>> tiles;  // tiles[x][y]
@@ -106,7 +106,7 @@ struct Tick {
         return all;
     }
 
-    // The diamond with this id; none where there is no such.
+    // The diamond with this id, if there is one.
     const Diamond* diamond(const std::string& id) const {
         for (const auto& diamond : diamonds) {
             if (diamond.id == id) return &diamond;

@@ -112,7 +112,7 @@ private:
         return {(byte(head[0]) & 0x80) != 0, byte(head[0]) & 0x0F, read(length)};
     }
 
-    // A client masks what it sends. The mask exists for old proxies; here zeros will do.
+    // A client masks what it sends. The mask protects old proxies; zeros will do here.
     void send(Kind kind, const std::string& content) {
         std::string frame(1, static_cast<char>(0x80 | kind));
         std::uint64_t length = content.size();

@@ -39,7 +39,7 @@ final class Game {
      */
     record Diamond(String id, Position position, int level, int points, String ownerId) {}
 
-    /** What a unit shall do; target is null where there is none. */
+    /** What a unit should do; target is null where there is none. */
     record Action(String unitId, String name, Position target) {
         String json() {
             String where = target == null ? "null" : "{\"x\":" + target.x() + ",\"y\":" + target.y() + "}";
@@ -47,7 +47,7 @@ final class Game {
         }
     }
 
-    /** All that can be seen, which is everything. */
+    /** The whole map is visible. */
     static final class Tick {
         /** From 0; the last is {@code total - 1}. */
         final int number, total;

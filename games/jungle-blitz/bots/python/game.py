@@ -6,7 +6,7 @@ EMPTY, WALL, SPAWN = "EMPTY", "WALL", "SPAWN"
 
 
 class Tick:
-    """What a TICK message says: all that can be seen, which is everything."""
+    """The content of a TICK message: the whole map is visible."""
 
     def __init__(self, message):
         raw = json.loads(message)

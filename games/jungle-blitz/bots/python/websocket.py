@@ -69,7 +69,7 @@ class WebSocket:
         return content
 
     def _send(self, kind, content):
-        """A client masks what it sends. The mask is there for old proxies; here zeros will do."""
+        """A client masks what it sends. The mask protects old proxies; zeros will do here."""
         length = len(content)
         if length < 126:
             size = bytes([0x80 | length])

@@ -1,4 +1,4 @@
-"""The same bot over the library `websockets` (pip install websockets), in the way the contest's own kit speaks."""
+"""The same bot over the library `websockets` (pip install websockets), as the contest's own kit uses it."""
 
 import asyncio
 

@@ -56,7 +56,7 @@ export const script = {
  */
 function remember(old, gameState, you) {
   const memory = old && old.round === gameState.round ? old : { round: gameState.round, seen: {}, looked: {} };
-  // Only what is near an adventurer is surely seen; what was there and is no more is forgotten.
+  // Only cells near an adventurer are certain to be seen: forget what was there and is gone.
   for (const one of gameState.adventurers.filter((one) => one.teamId === you)) {
     for (let y = one.position.y - 2; y <= one.position.y + 2; y++) {
       for (let x = one.position.x - 2; x <= one.position.x + 2; x++) {

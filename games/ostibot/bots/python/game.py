@@ -1,7 +1,7 @@
-"""The protocol of Ostibot: a line of JSON in, a line of JSON out. Nothing here decides anything; that is strategy.py's matter.
+"""The protocol of Ostibot: a line of JSON in, a line of JSON out. All decisions are in strategy.py.
 
 Positions are (x, y) from the top left corner. `agon docs ostibot` describes every field.
-Print to standard error only, for standard output is how you talk to the game.
+Print to standard error only: standard output is how you talk to the game.
 """
 
 import json
@@ -40,14 +40,14 @@ class Adventurer(Entity):
         self.inventory = raw.get("inventory", [])  # known of your own only
 
     def move(self, direction):
-        """One step; against what stands there, a hit."""
+        """Takes one step, or hits what stands there."""
         return {"adventurerId": self.id, "move": {"direction": direction}}
 
     def use(self, item):
         return {"adventurerId": self.id, "use": {"itemId": item["id"]}}
 
     def buy(self, item_type):
-        """For the shop. What is worn is put on at once."""
+        """For the shop. Equipment is put on at once."""
         return {"buy": {"adventurerId": self.id, "itemType": item_type, "equip": True}}
 
 

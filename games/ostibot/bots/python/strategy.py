@@ -43,11 +43,11 @@ class Strategy:
         return actions
 
     def remember(self, view):
-        """A view holds only what is seen now: adds it to what was seen in this round."""
+        """Adds what is seen now to what was seen earlier in this round."""
         if view.round != self.round:
             self.round, self.seen, self.looked = view.round, {}, set()
         for one in view.mine:
-            # Only what is near is surely seen; what was there and is no more is forgotten.
+            # Only nearby cells are certain to be seen: forget what was there and is gone.
             x, y = one.position
             near = {(x + dx, y + dy) for dx in range(-2, 3) for dy in range(-2, 3)}
             self.looked |= near

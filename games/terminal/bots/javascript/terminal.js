@@ -1,6 +1,6 @@
 // The protocol of Terminal: reads the lines of the game, writes the two lines of an answer.
 //
-// Nothing here decides anything; strategy.js does. You always play from below: your half is rows 0 to 13.
+// All decisions are in strategy.js. You always play from below: your half is rows 0 to 13.
 // Print with console.error only: standard output is how you talk to the game.
 
 'use strict';
@@ -99,7 +99,7 @@ class Turn {
     this.buildStack.push([this.config.remove, x, y]);
   }
 
-  /** Deploys up to `count` mobile units on one of your edges and returns how many it could. */
+  /** Deploys up to `count` mobile units on one of your edges and returns how many were deployed. */
   deploy(name, x, y, count = 1) {
     const cost = this.config.cost(name);
     if ((x + y !== 13 && x - y !== 14) || this.structures.has(`${x},${y}`)) return 0;

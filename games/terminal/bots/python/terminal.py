@@ -1,7 +1,7 @@
 """The protocol of Terminal: reads the lines of the game, writes the two lines of an answer.
 
-Nothing here decides anything; that is strategy.py's matter. You always play from below: your half is rows 0 to 13.
-Print to standard error only, for standard output is how you talk to the game.
+All decisions are in strategy.py. You always play from below: your half is rows 0 to 13.
+Print to standard error only: standard output is how you talk to the game.
 """
 
 import json
@@ -69,7 +69,7 @@ class Turn:
         self.build_stack, self.deploy_stack = [], []
 
     def build(self, name, x, y):
-        """Builds a structure in your half; whether that is possible."""
+        """Builds a structure in your half. Returns whether that is possible."""
         cost = self.config.cost(name)
         if not inside(x, y) or y > 13 or (x, y) in self.structures or cost > self.structure_points:
             return False
@@ -79,7 +79,7 @@ class Turn:
         return True
 
     def upgrade(self, x, y):
-        """Upgrades a structure of yours; whether that is possible."""
+        """Upgrades a structure of yours. Returns whether that is possible."""
         owner, name, _ = self.structures.get((x, y), (0, None, 0))
         cost = self.config.upgrade_cost(name) if owner == 1 else None
         if cost is None or (x, y) in self.upgraded or cost > self.structure_points:
@@ -94,7 +94,7 @@ class Turn:
         self.build_stack.append([self.config.remove, x, y])
 
     def deploy(self, name, x, y, count=1):
-        """Deploys up to `count` mobile units on one of your edges; how many it could."""
+        """Deploys up to `count` mobile units on one of your edges. Returns how many were deployed."""
         done, cost = 0, self.config.cost(name)
         on_edge = x + y == 13 or x - y == 14
         while on_edge and done < count and cost <= self.mobile_points and (x, y) not in self.structures:

@@ -42,7 +42,7 @@ class Recorded(unittest.TestCase):
 
 class Situations(unittest.TestCase):
     def second(self, change=lambda tick: None):
-        """The second recorded tick, changed; and the action of the first unit in it."""
+        """The action of the first unit in a changed copy of the second recorded tick."""
         raw = json.loads(RECORDED[1])
         change(raw)
         tick = Tick(json.dumps(raw))

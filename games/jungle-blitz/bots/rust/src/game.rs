@@ -91,7 +91,7 @@ impl Action {
     }
 }
 
-/// What a TICK message says: all that can be seen, which is everything.
+/// The content of a TICK message: the whole map is visible.
 #[derive(Clone, Debug)]
 pub struct Tick {
     /// From 0; the last is `total - 1`.

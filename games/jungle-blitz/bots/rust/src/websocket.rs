@@ -94,7 +94,7 @@ impl WebSocket {
         Ok(line.trim_end().to_owned())
     }
 
-    /// A client masks what it sends. The mask exists for old proxies; here zeros will do.
+    /// A client masks what it sends. The mask protects old proxies; zeros will do here.
     fn write(&mut self, kind: u8, content: &[u8]) -> io::Result<()> {
         let mut frame = vec![0x80 | kind];
         match content.len() {

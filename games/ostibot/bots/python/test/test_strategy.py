@@ -22,7 +22,7 @@ QUESTIONS = [json.loads(line) for line in RECORDED.splitlines()]
 
 
 def play(text):
-    """The lists of actions a match's questions are answered with."""
+    """The answers to a match's questions: lists of actions."""
     said = io.StringIO()
     with mock.patch("sys.stdin", io.StringIO(text)), contextlib.redirect_stdout(said):
         game.run(Strategy())

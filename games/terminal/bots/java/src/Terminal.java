@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 /**
  * The protocol of Terminal: reads the lines of the game, writes the two lines of an answer.
  *
- * <p>Nothing here decides anything; Strategy does. You always play from below: your half is rows 0
+ * <p>All decisions are in Strategy. You always play from below: your half is rows 0
  * to 13. Print with System.err only: standard output is how you talk to the game.
  */
 public final class Terminal {
@@ -149,7 +149,7 @@ public final class Terminal {
             buildStack.add(order(config.remove, new Tile(x, y)));
         }
 
-        /** Deploys up to {@code count} mobile units on one of your edges and returns how many it could. */
+        /** Deploys up to {@code count} mobile units on one of your edges and returns how many were deployed. */
         public int deploy(String name, int x, int y, int count) {
             Tile tile = new Tile(x, y);
             double cost = config.cost(name);

@@ -1,6 +1,6 @@
 //! The protocol of Terminal: reads the lines of the game, writes the two lines of an answer.
 //!
-//! Nothing here decides anything; strategy.rs does. You always play from below: your half is
+//! All decisions are in strategy.rs. You always play from below: your half is
 //! rows 0 to 13. Print with eprintln! only: standard output is how you talk to the game.
 
 use std::collections::{HashMap, HashSet};
@@ -179,7 +179,7 @@ impl Turn {
         self.build_stack.push((config.names[6].clone(), x, y));
     }
 
-    /// Deploys up to `count` mobile units on one of your edges and returns how many it could.
+    /// Deploys up to `count` mobile units on one of your edges and returns how many were deployed.
     pub fn deploy(&mut self, config: &Config, kind: usize, x: i32, y: i32, count: u32) -> u32 {
         let cost = config.cost(kind);
         let mut done = 0;
