@@ -37,8 +37,6 @@ const BOARD_MS: i64 = 5_000;
 const OLDEST: Duration = Duration::from_secs(10);
 /// How often to check whether a table is due.
 const LOOK: Duration = Duration::from_millis(200);
-/// How many judgements are written in one act: machines that ask for work wait meanwhile.
-const JUDGED: usize = 64;
 /// How often to look for leases that nobody renewed, in milliseconds: they last a hundred times as long.
 const EXPIRE_MS: i64 = 500;
 /// How often to look for what has expired, in milliseconds.
@@ -141,9 +139,7 @@ impl Server {
         let judged = recomputed::judge(&self.table, &self.objects, posted, &versions).await?;
         let valid = judged.iter().filter(|(_, judgement)| matches!(judgement, Judgement::Valid(_))).count();
         let all = judged.len();
-        for judged in judged.chunks(JUDGED) {
-            self.store.act(JudgeAll { judged: judged.to_vec(), now }).await?;
-        }
+        self.store.act(JudgeAll { judged, now }).await?;
         Ok((valid as u64, (all - valid) as u64))
     }
 

@@ -17,7 +17,7 @@ pub struct Seal {
 
 impl Seal {
     /// Upper limit on the results sealed by one act: machines that ask for work wait while it is written.
-    pub const MOST: usize = 64;
+    pub const MOST: usize = 128;
 }
 
 type Found = (i64, i64, i64, String, i64, i64, String, String, i64, String);
