@@ -12,6 +12,7 @@ use agon_store::{Contest, Kind, Time, Version, VersionId, VersionState};
 
 use tokio::sync::{Mutex, MutexGuard};
 
+use crate::tick::begin_if_due;
 use crate::{Server, ServerError, number};
 
 /// Upper limit on unchecked results; above it nothing is planned, because recomputing falls behind. A thousand machines with batches bring
@@ -139,10 +140,9 @@ impl Server {
     pub(crate) async fn plan_ahead(&self, now: Time) -> Result<(), ServerError> {
         let ahead = {
             let mut learnt = self.learnt.lock().await;
-            if learnt.ahead < SHORT || now.0 - learnt.looked_ahead.0 < LOOK_AHEAD_MS {
+            if learnt.ahead < SHORT || !begin_if_due(&mut learnt.looked_ahead, LOOK_AHEAD_MS, now) {
                 return Ok(());
             }
-            learnt.looked_ahead = now;
             learnt.ahead
         };
         let turn = self.plans.turn.lock().await;

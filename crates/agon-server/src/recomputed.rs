@@ -29,13 +29,14 @@ pub async fn judge(
     while posted.len() > 0 {
         let next: Vec<Posted> = posted.by_ref().take(TOGETHER).collect();
         let replays = next.iter().map(|result| result.replay).collect();
-        let replays = objects.get_all(replays, verify::LARGEST as u64).await;
+        let away = |error| StoreError::File("objects".to_owned(), error);
+        let replays = objects.get_all(replays, verify::LARGEST as u64).await.map_err(away)?;
         let is_theirs =
             |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData);
         if let Some(error) =
             replays.iter().filter_map(|replay| replay.as_ref().err()).find(|error| !is_theirs(error))
         {
-            return Err(StoreError::File("objects".to_owned(), io::Error::other(error.to_string())).into());
+            return Err(away(io::Error::other(error.to_string())).into());
         }
         let fetched: Vec<_> = next.into_iter().zip(replays).collect();
         let (table, versions) = (table.clone(), versions.clone());

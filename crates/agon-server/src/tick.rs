@@ -85,10 +85,7 @@ impl Server {
 
     /// Ends leases that nobody renewed.
     async fn expire(&self, now: Time) -> Result<(), ServerError> {
-        let mut learnt = self.learnt.lock().await;
-        if now.0 - learnt.expired.0 >= EXPIRE_MS {
-            learnt.expired = now;
-            drop(learnt);
+        if begin_if_due(&mut self.learnt.lock().await.expired, EXPIRE_MS, now) {
             self.store.act(Expire { now }).await?;
         }
         Ok(())
@@ -163,14 +160,10 @@ impl Server {
     /// Removes what is kept for a limited time.
     async fn tidy(&self, now: Time) -> Result<(), ServerError> {
         let mut learnt = self.learnt.lock().await;
-        if now.0 - learnt.forgot.0 < TIDY_MS {
+        if !begin_if_due(&mut learnt.forgot, TIDY_MS, now) {
             return Ok(());
         }
-        learnt.forgot = now;
-        let sweeps = now.0 - learnt.swept.0 >= SWEEP_MS;
-        if sweeps {
-            learnt.swept = now;
-        }
+        let sweeps = begin_if_due(&mut learnt.swept, SWEEP_MS, now);
         drop(learnt);
         self.forget_drafts(now).await?;
         self.store.act(Suspend { contest: self.contest, now }).await?;
@@ -298,6 +291,15 @@ impl Learnt {
         let (upto, made) = self.board;
         self.facts.upto != upto && now.0 - made.0 >= BOARD_MS
     }
+}
+
+/// Whether something is due that is done every so many milliseconds, and was begun `last`. If so, it begins now.
+pub(crate) fn begin_if_due(last: &mut Time, every_ms: i64, now: Time) -> bool {
+    let due = now.0 - last.0 >= every_ms;
+    if due {
+        *last = now;
+    }
+    due
 }
 
 fn check(state: &CheckState) -> Check {

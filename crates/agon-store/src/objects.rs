@@ -98,9 +98,14 @@ impl Objects {
     /// # Errors
     /// Storage errors, and [`InvalidInput`](io::ErrorKind::InvalidInput) for more than [`LARGEST_OBJECT`].
     pub async fn put(&self, bytes: &[u8]) -> io::Result<Sha> {
+        self.take(bytes.to_vec()).await
+    }
+
+    /// The same without a copy.
+    async fn take(&self, bytes: Vec<u8>) -> io::Result<Sha> {
         fits(bytes.len() as u64)?;
-        let sha = Sha::of(bytes);
-        self.shelf.put(&path(&sha), bytes.to_vec().into()).await.map_err(told)?;
+        let sha = Sha::of(&bytes);
+        self.shelf.put(&path(&sha), bytes.into()).await.map_err(told)?;
         Ok(sha)
     }
 
@@ -129,25 +134,27 @@ impl Objects {
     /// Those of [`put`](Self::put).
     pub async fn put_all(&self, all: Vec<Vec<u8>>) -> io::Result<Vec<Sha>> {
         match self.folder {
-            Some(_) => self
-                .in_thread(all, |objects, bytes| objects.put(bytes).now_or_never())
-                .await
-                .into_iter()
-                .collect(),
+            Some(_) => {
+                let kept = self.in_thread(all, |objects, bytes| objects.take(bytes).now_or_never()).await?;
+                kept.into_iter().collect()
+            }
             None => {
-                let puts = all.into_iter().map(async |bytes| self.put(&bytes).await);
+                let puts = all.into_iter().map(async |bytes| self.take(bytes).await);
                 futures_util::stream::iter(puts).buffered(AT_ONCE).try_collect().await
             }
         }
     }
 
     /// The bytes with each of these hashes, as [`get`](Self::get) returns them, in the same order.
-    pub async fn get_all(&self, all: Vec<Sha>, most: u64) -> Vec<io::Result<Vec<u8>>> {
+    ///
+    /// # Errors
+    /// When nothing can be read at present.
+    pub async fn get_all(&self, all: Vec<Sha>, most: u64) -> io::Result<Vec<io::Result<Vec<u8>>>> {
         match self.folder {
-            Some(_) => self.in_thread(all, move |objects, sha| objects.get(sha, most).now_or_never()).await,
+            Some(_) => self.in_thread(all, move |objects, sha| objects.get(&sha, most).now_or_never()).await,
             None => {
                 let gets = all.into_iter().map(async |sha| self.get(&sha, most).await);
-                futures_util::stream::iter(gets).buffered(AT_ONCE).collect().await
+                Ok(futures_util::stream::iter(gets).buffered(AT_ONCE).collect().await)
             }
         }
     }
@@ -157,22 +164,18 @@ impl Objects {
     async fn in_thread<A: Send + 'static, B: Send + 'static>(
         &self,
         all: Vec<A>,
-        one: impl Fn(&Self, &A) -> Option<io::Result<B>> + Send + 'static,
-    ) -> Vec<io::Result<B>> {
+        one: impl Fn(&Self, A) -> Option<io::Result<B>> + Send + 'static,
+    ) -> io::Result<Vec<io::Result<B>>> {
         let (to, done) = oneshot::channel();
-        let (objects, count) = (self.clone(), all.len());
-        let waits = || io::Error::other("an access to a folder did not end at once");
+        let objects = self.clone();
+        let waits = || Err(io::Error::other("an access to a folder did not end at once"));
         let work = move || {
-            let done = all.iter().map(|each| one(&objects, each).unwrap_or_else(|| Err(waits())));
+            let done = all.into_iter().map(|each| one(&objects, each).unwrap_or_else(waits));
             // The caller may have gone.
             let _ = to.send(done.collect());
         };
-        if let Err(error) = thread::Builder::new().name("objects".to_owned()).spawn(work) {
-            return (0..count).map(|_| Err(io::Error::new(error.kind(), error.to_string()))).collect();
-        }
-        let ended =
-            |_| (0..count).map(|_| Err(io::Error::other("the thread that reads objects ended"))).collect();
-        done.await.unwrap_or_else(ended)
+        thread::Builder::new().name("objects".to_owned()).spawn(work)?;
+        done.await.map_err(io::Error::other)
     }
 
     /// Removes an object, because its owner was deleted or it was kept for a limited time. Nothing in the database may name it any more.
@@ -348,7 +351,7 @@ mod tests {
             assert_eq!(shas, all.iter().map(Sha::of).collect::<Vec<_>>());
             shas.insert(1, Sha::of(b"other"));
             shas.reverse();
-            let mut found = objects.get_all(shas, 8).await;
+            let mut found = objects.get_all(shas, 8).await.expect("a thread");
             found.reverse();
             assert_eq!(found.remove(1).expect_err("never kept").kind(), io::ErrorKind::NotFound);
             let (short, long) = found.split_at(10);

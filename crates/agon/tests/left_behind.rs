@@ -4,10 +4,13 @@ mod common;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use agon_bot::sys;
-use common::wait_until;
+use common::wait;
 use rustix::process::{Pid, Signal, kill_process};
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// A bot that has children of every kind and reports that all of them run. The first answers once, so that there is a
 /// match; after that neither ever answers. The second is asked once that answer was played.
@@ -49,9 +52,9 @@ impl Match {
             .stderr(Stdio::null());
         let agon = command.spawn().expect("agon starts");
         let started = Self { agon, folder, temporary };
-        wait_until("the bots run", || [1, 2].iter().all(|seat| started.file(&format!("ready.{seat}"))));
+        wait(MINUTE, "the bots run", || [1, 2].iter().all(|seat| started.file(&format!("ready.{seat}"))));
         // Per bot: itself, its sleep, and two daemons, one with a sleep of its own; then agon and its guard.
-        wait_until("their children run", || started.alive().len() >= 12);
+        wait(MINUTE, "their children run", || started.alive().len() >= 12);
         started
     }
 
@@ -78,9 +81,9 @@ impl Match {
     /// Waits for agon, then until nothing is left. Returns its exit code.
     fn end(mut self) -> Option<i32> {
         let status = self.agon.wait().expect("our own child");
-        wait_until("nothing is alive", || self.alive().is_empty());
+        wait(MINUTE, "nothing is alive", || self.alive().is_empty());
         let litter = || std::fs::read_dir(self.temporary.path()).expect("a folder").count();
-        wait_until("no temporary folder is left", || litter() == 0);
+        wait(MINUTE, "no temporary folder is left", || litter() == 0);
         status.code()
     }
 }
@@ -105,7 +108,7 @@ fn nothing_outlives_ctrl_c() {
     let started = Match::start();
     started.signal(Signal::INT);
     let folder = started.folder.path().to_owned();
-    wait_until("the replay is ended", || verify(&folder).contains("it does not count"));
+    wait(MINUTE, "the replay is ended", || verify(&folder).contains("it does not count"));
     assert_eq!(started.end(), Some(1), "a match that was stopped is no success");
 }
 

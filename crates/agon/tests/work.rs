@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agon_store::Time;
 use agon_store::acts::PauseWorker;
-use common::{Running, agon, command, err, folder, out, site_of, wait_until};
+use common::{Running, agon, command, err, folder, out, site_of, wait, wait_until};
 use serde_json::Value;
 
 impl Running {
@@ -17,9 +17,9 @@ impl Running {
         assert!(Command::new("kill").args([name, &pid]).status().expect("kill").success());
     }
 
-    /// Its output, when it ends by itself.
+    /// Its output, when it ends by itself within a minute.
     fn ends(mut self) -> Output {
-        wait_until("it ends", || self.0.try_wait().expect("a child").is_some());
+        wait(Duration::from_secs(60), "it ends", || self.0.try_wait().expect("a child").is_some());
         let mut output =
             Output { status: self.0.wait().expect("ended"), stdout: Vec::new(), stderr: Vec::new() };
         use std::io::Read as _;

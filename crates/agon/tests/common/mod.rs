@@ -93,9 +93,14 @@ pub fn address_after(words: &'static str, serve: &mut std::process::Child, patie
     told.recv_timeout(patience).expect("it says where its site is")
 }
 
-/// Waits until this holds, for three minutes at most: a loaded machine is slow, and what never happens fails.
-pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(180);
+/// Waits until this holds, for two minutes at most: a loaded machine is slow, and what never happens fails.
+pub fn wait_until(what: &str, holds: impl FnMut() -> bool) {
+    wait(Duration::from_secs(120), what, holds);
+}
+
+/// The same for at most this long.
+pub fn wait(most: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + most;
     while !holds() {
         assert!(Instant::now() < end, "never happened: {what}");
         std::thread::sleep(Duration::from_millis(20));
