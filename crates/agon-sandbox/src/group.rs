@@ -1,19 +1,20 @@
 //! Cgroups: what all processes of a sandbox may use together, and what they have used.
 //!
 //! Groups are created below the one this program is in, so that limits on this program also limit its bots. Their names
-//! begin with the process that made them and its start time, so that what an earlier life left behind can be recognised
-//! and swept.
+//! begin with the claim of the launcher that made them, so that what an earlier life left behind can be recognised and
+//! swept.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
+use crate::claim::{Claim, Claims};
 use crate::confinement::Confinement;
 use crate::meter::Meter;
 
@@ -61,25 +62,12 @@ pub fn counter(text: &str, word: &str) -> u64 {
     line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
 }
 
-/// When a process began, in kernel ticks; with its pid this identifies it for good.
-pub fn began(pid: i32) -> Option<u64> {
-    let text = read(format!("/proc/{pid}/stat"));
-    text[text.rfind(')')? + 1..].split_ascii_whitespace().nth(19)?.parse().ok()
-}
-
-/// A prefix for the names of this process's groups, different at every call.
-pub fn new_prefix() -> String {
-    static CALLS: AtomicU64 = AtomicU64::new(0);
-    let own = std::process::id() as i32;
-    format!("agon-{own}-{}-{}-", began(own).unwrap_or(0), CALLS.fetch_add(1, Ordering::Relaxed))
-}
-
 impl Hierarchies {
-    /// Finds where this process may create groups.
+    /// Finds where this process may create groups, by making one that belongs to `claim`.
     ///
     /// # Errors
     /// What prevents it, in words.
-    pub fn find() -> Result<Self, String> {
+    pub fn find(claim: &Claim) -> Result<Self, String> {
         let mounts = read("/proc/self/mountinfo");
         let own = read("/proc/self/cgroup");
         let one = |controller: &str| {
@@ -91,7 +79,7 @@ impl Hierarchies {
         };
         if let (Some(memory), Some(pids)) = (one("memory"), one("pids")) {
             let found = Self::One { memory, pids, cpu: one("cpuacct"), freezer: one("freezer") };
-            return found.try_out();
+            return found.try_out(claim);
         }
         let path = own.lines().find_map(|line| line.strip_prefix("0::"));
         let base = path.and_then(|path| place(&mounts, "cgroup2", None, path));
@@ -101,7 +89,7 @@ impl Hierarchies {
             return Err(format!("the cgroup {} does not have the controller `{needed}`", base.display()));
         }
         let is_given = is_given(&base, path == Some("/"));
-        Self::Two(base).make_room(is_given)?.try_out()
+        Self::Two(base).make_room(is_given)?.try_out(claim)
     }
 
     /// In version 2 a group with processes cannot have limited groups below it: this process moves to a group of its
@@ -153,9 +141,9 @@ impl Hierarchies {
     }
 
     /// Creates a group with limits and removes it again.
-    fn try_out(self) -> Result<Self, String> {
+    fn try_out(self, claim: &Claim) -> Result<Self, String> {
         let say = |error: io::Error| format!("{}: {error}", self.folders()[0].display());
-        let group = Group::make(&self, &format!("{}probe", new_prefix())).map_err(say)?;
+        let group = Group::make(&self, &format!("{}probe", claim.prefix)).map_err(say)?;
         let limited = group.limit(&Confinement::default()).and_then(|()| group.meter().map(drop));
         let removed = group.remove();
         limited.and(removed).map_err(say)?;
@@ -184,28 +172,33 @@ impl Hierarchies {
         }
     }
 
-    /// Ends and removes the groups with this prefix or, without one, those of processes that are gone. Returns how
-    /// many.
-    pub fn sweep(&self, prefix: Option<&str>) -> usize {
-        let mut names = std::collections::BTreeSet::new();
-        for folder in self.folders() {
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                let matches = match prefix {
-                    Some(prefix) => name.starts_with(prefix),
-                    None => is_left(&name),
-                };
-                if matches {
-                    names.insert(name);
-                }
-            }
-        }
-        for name in &names {
+    /// Ends and removes the groups whose names begin with `prefix`. Whoever asks holds the claim.
+    pub fn sweep(&self, prefix: &str) {
+        for name in self.names().iter().filter(|name| name.starts_with(prefix)) {
             let group = Group { place: self.join(name) };
             group.kill();
             let _ = group.remove();
         }
-        names.len()
+    }
+
+    /// Ends and removes the groups that earlier programs of this user have left behind.
+    pub fn sweep_left(&self, claims: &Claims) {
+        // Each claim is taken once, for all groups that carry it.
+        let mut swept = BTreeSet::new();
+        for name in self.names() {
+            let prefix = name.rsplit_once('-').map_or("", |(prefix, _)| prefix);
+            if swept.insert(prefix.to_owned())
+                && let Some(claim) = claims.of_left(&name)
+            {
+                self.sweep(&claim.prefix);
+            }
+        }
+    }
+
+    /// The names of all groups here.
+    fn names(&self) -> BTreeSet<String> {
+        let entries = self.folders().into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 }
 
@@ -239,20 +232,6 @@ fn has_word(text: &str, word: &str) -> bool {
     text.split_ascii_whitespace().any(|found| found == word)
 }
 
-/// Whether a group's maker is gone.
-fn is_left(name: &str) -> bool {
-    let mut parts = name.split('-');
-    let mut number = || parts.next().and_then(|part| part.parse::<u64>().ok());
-    if !name.starts_with("agon-") {
-        return false;
-    }
-    number();
-    match (number(), number()) {
-        (Some(pid), Some(start)) => began(pid as i32) != Some(start),
-        _ => false,
-    }
-}
-
 /// Where a hierarchy is mounted that shows the group `path`.
 fn place(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
@@ -271,7 +250,7 @@ fn place(mounts: &str, kind: &str, controller: Option<&str>, path: &str) -> Opti
 }
 
 impl Group {
-    /// Creates a group; the name begins with [`new_prefix`].
+    /// Creates a group; the name begins with the prefix of a claim.
     ///
     /// # Errors
     /// The system's.
@@ -477,15 +456,10 @@ mod tests {
     #[test]
     fn what_a_folder_of_systems_root_holds_is_not_given() {
         assert!(!is_given(Path::new("/proc"), false));
-        assert!(!is_left(HOME), "it is never swept");
     }
 
     #[test]
-    fn only_groups_of_the_dead_are_left_behind() {
-        assert!(!is_left(&format!("{}1", new_prefix())));
-        assert!(is_left(&format!("agon-{}-1-1", std::process::id())));
-        assert!(!is_left("user.slice"));
-        assert!(!is_left("agon-x"));
+    fn a_counter_is_found_by_its_whole_name() {
         assert_eq!(counter("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "oom_kill"), 3);
     }
 }

@@ -12,11 +12,14 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use crate::claim::{CLAIM, Claim, Claims};
 use crate::confinement::{Confinement, Wall};
-use crate::group::{Group, Hierarchies, new_prefix};
+use crate::group::{Group, Hierarchies};
 use crate::message::{self, Order, Plan, Refusal, Report, Request, Step as _};
 use crate::meter::{Charge, Meter};
-use crate::slot::{FIRST_USER, Keeper, MOST_SLOTS, PATIENCE, Slot, ask, hear, lock, pair, readable, tell};
+use crate::slot::{
+    FIRST_USER, Keeper, LAST_USER, MOST_SLOTS, PATIENCE, Slot, ask, hear, lock, pair, readable, tell,
+};
 
 /// The hidden subcommand by which the program becomes part of a sandbox: `agon __sandbox spawner`.
 pub const SUBCOMMAND: &str = "__sandbox";
@@ -24,6 +27,8 @@ pub const SUBCOMMAND: &str = "__sandbox";
 /// What this process can do for its sandboxes.
 #[derive(Clone, Debug)]
 pub struct Means {
+    /// This user's claims on this machine, or why there are none.
+    pub claims: Result<Claims, String>,
     /// Where cgroups can be created, or why they cannot.
     pub groups: Result<Hierarchies, String>,
     /// Whether every slot has its own users: only root can provide them.
@@ -33,11 +38,15 @@ pub struct Means {
 impl Means {
     /// Finds out, by trying.
     pub fn find() -> Self {
-        let groups = Hierarchies::find();
-        if let Ok(groups) = &groups {
-            groups.sweep(None);
-        }
-        Self { groups, users: has_users() }
+        let claims = Claims::open();
+        let groups = claims.clone().and_then(|claims| {
+            let claim = claims.take().map_err(|refusal| refusal.to_string())?;
+            let groups = Hierarchies::find(&claim)?;
+            drop(claim);
+            groups.sweep_left(&claims);
+            Ok(groups)
+        });
+        Self { claims, groups, users: has_users() }
     }
 }
 
@@ -47,7 +56,7 @@ fn has_users() -> bool {
     let covers = |line: &str| {
         let mut numbers = line.split_ascii_whitespace().filter_map(|word| word.parse::<u64>().ok());
         let (first, _, count) = (numbers.next()?, numbers.next()?, numbers.next()?);
-        let all = u64::from(FIRST_USER)..u64::from(FIRST_USER + 2 * MOST_SLOTS);
+        let all = u64::from(FIRST_USER)..u64::from(LAST_USER);
         Some(first <= all.start && all.end <= first + count)
     };
     rustix::process::geteuid().is_root() && maps.lines().any(|line| covers(line) == Some(true))
@@ -57,9 +66,11 @@ fn has_users() -> bool {
 struct Inner {
     connection: Mutex<OwnedFd>,
     means: Means,
-    /// The prefix of its cgroups' names.
-    prefix: String,
+    /// What its slots belong to, or why it can have none.
+    claim: Result<Claim, Refusal>,
     free: Mutex<Vec<Slot>>,
+    /// The numbers that no slot has.
+    unused: Mutex<Vec<u32>>,
     spawner: Mutex<Child>,
     /// The CPUs that build sandboxes; all when empty.
     cpus: Mutex<Vec<usize>>,
@@ -86,16 +97,26 @@ impl Launcher {
     ) -> io::Result<Self> {
         let (here, there) = pair()?;
         let mut command = Command::new(program);
-        let (prefix, groups) = (new_prefix(), serde_json::to_string(&means.groups.as_ref().ok())?);
-        command.args([SUBCOMMAND, "spawner", &prefix, &groups]);
-        command.stdin(Stdio::from(there)).stdout(Stdio::null());
+        let no_claim = |why: &String| Refusal { step: CLAIM.into(), why: why.clone(), errno: 0 };
+        let claim = means.claims.as_ref().map_err(no_claim).and_then(Claims::take);
+        if let (Ok(claim), Ok(groups)) = (&claim, &means.groups) {
+            // What a killed program had under this number.
+            groups.sweep(&claim.prefix);
+        }
+        let prefix = claim.as_ref().map_or("", |claim| &claim.prefix);
+        let groups = serde_json::to_string(&means.groups.as_ref().ok())?;
+        command.args([SUBCOMMAND, "spawner", prefix, &groups]);
+        // It cleans up when this process is killed, and holds the claim until then.
+        let held = claim.as_ref().ok().map(Claim::share).transpose()?;
+        command.stdin(Stdio::from(there)).stdout(held.map_or_else(Stdio::null, Stdio::from));
         change(&mut command);
         let spawner = command.current_dir("/").spawn()?;
         Ok(Self(Arc::new(Inner {
             connection: Mutex::new(here),
             means,
-            prefix,
+            claim,
             free: Mutex::new(Vec::new()),
+            unused: Mutex::new((0..MOST_SLOTS).rev().collect()),
             spawner: Mutex::new(spawner),
             cpus: Mutex::default(),
         })))
@@ -125,7 +146,7 @@ impl Launcher {
         let free = lock(&self.0.free).pop();
         let mut slot = match free {
             Some(slot) => slot,
-            None => self.claim()?,
+            None => self.slot()?,
         };
         match self.prepare_in(&mut slot, confinement, walls) {
             Ok(mut begun) => {
@@ -133,7 +154,7 @@ impl Launcher {
                 Ok(begun)
             }
             Err(refusal) if slot.is_lost() => {
-                slot.give_up();
+                self.give_up(slot);
                 Err(refusal)
             }
             Err(refusal) => {
@@ -143,18 +164,33 @@ impl Launcher {
         }
     }
 
-    fn claim(&self) -> Result<Slot, Refusal> {
-        let mut slot = Slot::claim(self.0.means.groups.as_ref().ok(), &self.0.prefix)?;
+    /// A new slot.
+    fn slot(&self) -> Result<Slot, Refusal> {
+        let claim = self.0.claim.as_ref().map_err(Clone::clone)?;
+        let number = lock(&self.0.unused).pop().ok_or_else(|| Refusal {
+            step: "a slot".into(),
+            why: format!("all {MOST_SLOTS} are taken"),
+            errno: 0,
+        })?;
+        let mut slot = Slot::make(number, claim, self.0.means.groups.as_ref().ok())
+            .inspect_err(|_| lock(&self.0.unused).push(number))?;
         if let Some(group) = slot.group.clone().filter(Group::needs_keeper) {
             match self.keeper(group) {
                 Ok(keeper) => slot.keeper = Some(keeper),
                 Err(refusal) => {
-                    slot.give_up();
+                    self.give_up(slot);
                     return Err(refusal);
                 }
             }
         }
         Ok(slot)
+    }
+
+    /// Gives up a slot in which nothing runs; another may have its number.
+    fn give_up(&self, slot: Slot) {
+        let number = slot.number;
+        slot.give_up();
+        lock(&self.0.unused).push(number);
     }
 
     fn keeper(&self, group: Group) -> Result<Keeper, Refusal> {
@@ -180,7 +216,7 @@ impl Launcher {
         } else {
             let folder = tempfile::Builder::new().prefix("agon-home-").tempdir().step("a folder")?;
             if users {
-                let owner = slot.user() + 1;
+                let owner = slot.user + 1;
                 std::os::unix::fs::chown(folder.path(), Some(owner), Some(owner)).step("a folder")?;
             }
             Some(folder)
@@ -188,7 +224,7 @@ impl Launcher {
         let plan = Plan {
             confinement: confinement.clone(),
             walls: walls.clone(),
-            user: users.then(|| slot.user()),
+            user: users.then_some(slot.user),
             group: slot.group.clone().filter(|_| grouped),
             home: home.as_ref().map_or_else(|| "/tmp".into(), |folder| folder.path().to_owned()),
             cpus: lock(&self.0.cpus).clone(),
@@ -476,7 +512,7 @@ impl Sandbox {
             return Err(Leftover { left });
         }
         if slot.is_lost() {
-            slot.give_up();
+            self.launcher.give_up(slot);
         } else {
             lock(&self.launcher.0.free).push(slot);
         }

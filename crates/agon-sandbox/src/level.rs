@@ -49,6 +49,9 @@ impl fmt::Display for Level {
 pub struct Missing {
     /// What.
     pub what: &'static str,
+    /// The wall that it is, if it is one.
+    #[serde(skip)]
+    pub wall: Option<crate::Wall>,
     /// What was seen.
     pub why: String,
     /// A command, or other advice.
@@ -84,7 +87,7 @@ impl Found {
             };
             self.walls.remove(&wall);
             self.level = self.level.max(level);
-            self.missing.insert(0, Missing { what, why: why(), fix: fix() });
+            self.missing.insert(0, Missing { what, wall: Some(wall), why: why(), fix: fix() });
         }
     }
 }
@@ -94,7 +97,7 @@ impl Found {
 pub fn probe(_program: &Path) -> Found {
     let why = "this system is not Linux".to_owned();
     let fix = "run agon in a Linux virtual machine".to_owned();
-    let missing = vec![Missing { what: "a sandbox", why, fix }];
+    let missing = vec![Missing { what: "a sandbox", wall: None, why, fix }];
     Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: false }
 }
 
@@ -107,11 +110,25 @@ mod on_linux {
     use std::time::Duration;
 
     use super::*;
+    use crate::claim::CLAIM;
     use crate::message::Refusal;
     use crate::{Confinement, Launcher, Means, Order, Place, Wall, landlock};
 
     /// How long the probe's program, which does nothing, may take.
     const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// What is tried without, one after the other, and the level that this leaves. What had to be left out is what this
+    /// machine lacks.
+    const WITHOUT: [(&[Wall], Level); 8] = [
+        (&[], Level::A),
+        (&[Wall::Landlock], Level::A),
+        (&[Wall::Group], Level::B),
+        (&[Wall::Namespaces], Level::C),
+        (&[Wall::Group, Wall::Namespaces], Level::C),
+        (&[Wall::Filter], Level::D),
+        (&[Wall::Filter, Wall::Namespaces], Level::D),
+        (&[Wall::Filter, Wall::Namespaces, Wall::Group], Level::D),
+    ];
 
     /// Determines the level. `program` is ours and understands [`SUBCOMMAND`](crate::SUBCOMMAND).
     pub fn probe(program: &Path) -> Found {
@@ -119,7 +136,8 @@ mod on_linux {
             Ok(launcher) => probe_with(&launcher, program),
             Err(error) => {
                 let why = format!("{}: {error}", program.display());
-                let missing = vec![Missing { what: "the spawner", why, fix: "reinstall agon".to_owned() }];
+                let fix = "reinstall agon".to_owned();
+                let missing = vec![Missing { what: "the spawner", wall: None, why, fix }];
                 Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: false }
             }
         }
@@ -128,30 +146,57 @@ mod on_linux {
     /// The same with an existing launcher.
     pub fn probe_with(launcher: &Launcher, program: &Path) -> Found {
         let mut missing = Vec::new();
-        let mut walls = BTreeSet::from(Wall::ALL);
+        let mut all = BTreeSet::from(Wall::ALL);
         if let Err(why) = &launcher.means().groups {
-            walls.remove(&Wall::Group);
-            missing.push(of_group(why));
+            all.remove(&Wall::Group);
+            // Without a claim nothing was tried.
+            missing.extend(launcher.means().claims.is_ok().then(|| of_group(why)));
         }
         if landlock::version().is_none() {
-            walls.remove(&Wall::Landlock);
-            let fix =
-                "boot with lsm=landlock,... (Linux 5.13 or later); namespaces work without it".to_owned();
-            missing.push(Missing { what: "Landlock", why: "the kernel has none".to_owned(), fix });
+            all.remove(&Wall::Landlock);
+            missing.push(of_landlock("the kernel has none".to_owned()));
         }
-        let mut level = if walls.contains(&Wall::Group) { Level::A } else { Level::B };
-        if let Err(refusal) = try_out(launcher, program, &walls) {
-            missing.insert(0, of_namespaces(&refusal));
-            walls.remove(&Wall::Namespaces);
-            level = Level::C;
-            if let Err(refusal) = try_out(launcher, program, &walls) {
-                let (why, fix) = (refusal.to_string(), "use a kernel with CONFIG_SECCOMP_FILTER".to_owned());
-                missing.insert(0, Missing { what: "the filter of system calls", why, fix });
-                walls.clear();
-                level = Level::D;
+        let at_best = if all.contains(&Wall::Group) { Level::A } else { Level::B };
+        let mut refusals: Vec<(&[Wall], Refusal)> = Vec::new();
+        for (without, level) in
+            WITHOUT.iter().filter(|(without, _)| without.iter().all(|wall| all.contains(wall)))
+        {
+            let mut walls: BTreeSet<Wall> =
+                all.difference(&without.iter().copied().collect()).copied().collect();
+            match try_out(launcher, program, &walls) {
+                Err(refusal) => {
+                    let is_of_a_wall = refusal.step != CLAIM;
+                    refusals.push((without, refusal));
+                    if !is_of_a_wall {
+                        break;
+                    }
+                }
+                Ok(()) => {
+                    for wall in *without {
+                        // What happened when this wall was the only one of them that was not left out.
+                        let others = |left_out: &[Wall]| {
+                            without.iter().all(|other| other == wall || left_out.contains(other))
+                        };
+                        let refusal = refusals
+                            .iter()
+                            .find(|(left_out, _)| others(left_out) && !left_out.contains(wall));
+                        missing.splice(0..0, refusal.map(|(_, refusal)| of_wall(*wall, refusal)));
+                    }
+                    if *level == Level::D {
+                        walls.clear();
+                    }
+                    return Found {
+                        level: at_best.max(*level),
+                        walls,
+                        missing,
+                        own_users: launcher.means().users,
+                    };
+                }
             }
         }
-        Found { level, walls, missing, own_users: launcher.means().users }
+        // None of the walls is the reason.
+        missing.splice(0..0, refusals.into_iter().next().map(|(_, refusal)| of_another(&refusal)));
+        Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: launcher.means().users }
     }
 
     /// Runs a program that does nothing.
@@ -182,6 +227,39 @@ mod on_linux {
         }
     }
 
+    fn of_wall(wall: Wall, refusal: &Refusal) -> Missing {
+        match wall {
+            Wall::Group => of_group(&refusal.to_string()),
+            Wall::Landlock => of_landlock(refusal.to_string()),
+            Wall::Filter => Missing {
+                what: "the filter of system calls",
+                wall: Some(wall),
+                why: refusal.to_string(),
+                fix: "use a kernel with CONFIG_SECCOMP_FILTER".to_owned(),
+            },
+            _ => of_namespaces(refusal),
+        }
+    }
+
+    fn of_landlock(why: String) -> Missing {
+        let fix = "boot with lsm=landlock,... (Linux 5.13 or later); namespaces work without it".to_owned();
+        Missing { what: "Landlock", wall: Some(Wall::Landlock), why, fix }
+    }
+
+    /// What every sandbox needs, whatever its walls.
+    fn of_another(refusal: &Refusal) -> Missing {
+        let fix = match (refusal.step.as_str(), refusal.errno) {
+            (CLAIM, _) => {
+                "set XDG_RUNTIME_DIR to a folder that only this user can enter, or end some of the programs"
+            }
+            (_, libc::EAGAIN | libc::ENOMEM) => "this machine has no room for another process: end some",
+            (_, libc::EMFILE | libc::ENFILE) => "raise the limit of open files: ulimit -n",
+            (_, libc::ENOSPC) => "make room on the disk",
+            _ => "run agon doctor again; if it says the same, please report it",
+        };
+        Missing { what: "a place for a sandbox", wall: None, why: refusal.to_string(), fix: fix.to_owned() }
+    }
+
     fn of_group(why: &str) -> Missing {
         let fix = if Path::new("/.dockerenv").exists() {
             "docker run --cgroupns=private -v /sys/fs/cgroup:/sys/fs/cgroup:rw ..."
@@ -193,7 +271,7 @@ mod on_linux {
         } else {
             "run agon as root, or in a cgroup that its user can write to (with memory and pids)"
         };
-        Missing { what: "a cgroup", why: why.to_owned(), fix: fix.to_owned() }
+        Missing { what: "a cgroup", wall: Some(Wall::Group), why: why.to_owned(), fix: fix.to_owned() }
     }
 
     fn of_namespaces(refusal: &Refusal) -> Missing {
@@ -216,6 +294,7 @@ mod on_linux {
             }
             _ => "see agon docs security",
         };
-        Missing { what: "namespaces", why: refusal.to_string(), fix: fix.to_owned() }
+        let wall = Some(Wall::Namespaces);
+        Missing { what: "namespaces", wall, why: refusal.to_string(), fix: fix.to_owned() }
     }
 }

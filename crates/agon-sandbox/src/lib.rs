@@ -14,6 +14,8 @@ pub mod attack;
 pub mod suite;
 
 #[cfg(target_os = "linux")]
+mod claim;
+#[cfg(target_os = "linux")]
 mod copy;
 #[cfg(target_os = "linux")]
 mod course;

@@ -6,18 +6,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socketpair};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
 
+use crate::claim::{self, Claim};
 use crate::confinement::Confinement;
 use crate::group::{Group, Hierarchies};
 use crate::message::{self, Born, Refusal, Request, Step as _};
 use crate::meter::Meter;
 
-/// The outside user of the first slot. No system assigns this number to anybody.
+/// The outside user of the first slot of the first claim. No system assigns this number to anybody.
 pub const FIRST_USER: u32 = 2_000_000_000;
-/// How many slots there are on a machine.
+/// How many slots a launcher has.
 pub const MOST_SLOTS: u32 = 1024;
+/// The number after the last slot's users.
+pub const LAST_USER: u32 = FIRST_USER + 2 * MOST_SLOTS * claim::MOST;
 /// How long building a sandbox may take on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -29,7 +32,10 @@ pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A place for one sandbox at a time: its users, its cgroup, its folder.
 #[derive(Debug)]
 pub struct Slot {
-    number: u32,
+    /// Its number in its launcher, below [`MOST_SLOTS`].
+    pub number: u32,
+    /// The user of its inits; the next one is the user of its programs.
+    pub user: u32,
     /// Its cgroup, if there are cgroups.
     pub group: Option<Group>,
     /// The counters of that.
@@ -38,36 +44,19 @@ pub struct Slot {
     limits: Option<(u64, u32)>,
     /// The process that lives in the cgroup and forks what is to run there, if moving in takes long.
     pub keeper: Option<Keeper>,
-    /// Reserves the number among all programs of this machine, however this one ends.
-    _name: OwnedFd,
 }
 
 impl Slot {
-    /// The user of its inits; the next one is the user of its programs.
-    pub fn user(&self) -> u32 {
-        FIRST_USER + 2 * self.number
-    }
-
-    /// Claims the first free number, without a keeper yet.
+    /// Makes the slot of this number, without a keeper yet.
     ///
     /// # Errors
-    /// The system's, or all slots are taken.
-    pub fn claim(groups: Option<&Hierarchies>, prefix: &str) -> Result<Self, Refusal> {
-        for number in 0..MOST_SLOTS {
-            let name = format!("agon-slot-{number}");
-            let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).step("a slot")?;
-            let flags = SocketFlags::CLOEXEC;
-            let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None);
-            let socket = socket.step("a slot")?;
-            if rustix::net::bind(&socket, &address).is_ok() {
-                let group =
-                    groups.map(|groups| Group::make(groups, &format!("{prefix}{number}"))).transpose();
-                let group = group.step("a cgroup")?;
-                let meter = group.as_ref().map(Group::meter).transpose().step("counters of the cgroup")?;
-                return Ok(Self { number, group, meter, limits: None, keeper: None, _name: socket });
-            }
-        }
-        Err(Refusal { step: "a slot".into(), why: format!("all {MOST_SLOTS} are taken"), errno: 0 })
+    /// The system's.
+    pub fn make(number: u32, claim: &Claim, groups: Option<&Hierarchies>) -> Result<Self, Refusal> {
+        let group = groups.map(|groups| Group::make(groups, &format!("{}{number}", claim.prefix)));
+        let group = group.transpose().step("a cgroup")?;
+        let meter = group.as_ref().map(Group::meter).transpose().step("counters of the cgroup")?;
+        let user = FIRST_USER + 2 * (MOST_SLOTS * claim.number + number);
+        Ok(Self { number, user, group, meter, limits: None, keeper: None })
     }
 
     /// Gives its cgroup the limits of what will run there, and resets the memory peak.

@@ -30,9 +30,14 @@ const NAMESPACES: i32 = libc::CLONE_NEWUSER
 /// Signals the spawner ignores; the init restores all but the last.
 pub const IGNORED: [i32; 4] = [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGPIPE];
 
-/// The spawner's whole life. Its standard input is the connection to its host; `prefix` begins the names of the cgroups
-/// that the host creates for it in `groups`.
+/// The spawner's whole life. Its standard input is the connection to its host, its standard output the host's claim;
+/// `prefix` begins the names of the cgroups that the host creates for it in `groups`.
 pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
+    // Held to the end, and by nothing that is forked: a sandbox closes everything beyond the standard descriptors.
+    let _claim = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3);
+    if let Ok(nothing) = rustix::fs::open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
+        let _ = rustix::stdio::dup2_stdout(&nothing);
+    }
     // Resets whatever our starter ignores. The kernel then forgets children that end, and orphans nobody else waits
     // for.
     sys::ordinary_signals(1..=64);
@@ -43,7 +48,7 @@ pub fn serve(prefix: &str, groups: Option<&Hierarchies>) {
     answer(None);
     // The host is gone. What it started dies with us, and its cgroups are removed once they are empty.
     if let Some(groups) = groups {
-        groups.sweep(Some(prefix));
+        groups.sweep(prefix);
     }
 }
 

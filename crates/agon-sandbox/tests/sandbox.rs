@@ -267,3 +267,61 @@ fn an_ordinary_user_has_a_sandbox_too() {
     }
     assert!(text.lines().count() > 6 && !text.contains("BAD"), "{text}{errors}");
 }
+
+#[test]
+fn names_that_anybody_can_bind_take_nothing_away() {
+    use std::os::linux::net::SocketAddrExt as _;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+    let bind = |number: u32| {
+        let name = SocketAddr::from_abstract_name(format!("agon-slot-{number}"))?;
+        UnixDatagram::bind_addr(&name)
+    };
+    let taken: Vec<_> = (0..1_024).map_while(|number| bind(number).ok()).collect();
+    let (launcher, found) = launcher();
+    assert!(taken.len() > 900, "only {} names", taken.len());
+    assert!(found.level < Level::D, "{:?}", found.missing);
+    let (text, exit, _sandbox) = shell(&launcher, &found.walls, &Confinement::default(), "echo here");
+    assert_eq!((text.as_str(), exit), ("here\n", Some(0)));
+}
+
+#[test]
+fn what_is_missing_is_named_by_what_failed() {
+    let why = || "/run/agon: it is not a folder of this user".to_owned();
+    let means = Means { claims: Err(why()), groups: Err(why()), ..Means::find() };
+    let launcher = Launcher::start(Path::new(PROGRAM), means).expect("a spawner");
+    let found = probe_with(&launcher, Path::new(PROGRAM));
+    assert_eq!(found.level, Level::D);
+    let first = &found.missing[0];
+    assert_eq!((first.what, first.wall), ("a place for a sandbox", None));
+    assert!(first.why.contains("/run/agon") && first.fix.contains("XDG_RUNTIME_DIR"), "{first:?}");
+    assert!(!found.missing.iter().any(|missing| missing.fix.contains("SECCOMP")), "{:?}", found.missing);
+}
+
+#[test]
+fn a_program_that_sees_no_other_process_takes_nobody_for_dead() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can make a namespace of processes for all of its programs");
+        return;
+    }
+    let (launcher, found) = launcher();
+    let sandbox = launcher.prepare(&Confinement::default(), &found.walls).expect("a sandbox");
+    sandbox.ready().expect("it is built");
+    let (mut output, theirs) = std::io::pipe().expect("a pipe");
+    let input = File::open("/dev/null").expect("nothing");
+    let line = "sleep 3; echo alive";
+    let order = Order { program: "sh".into(), arguments: vec!["-c".into(), line.into()], ..Order::default() };
+    sandbox.run(&order, [input.as_fd(), theirs.as_fd(), theirs.as_fd()]).expect("it runs");
+    drop(theirs);
+    let mut other = std::process::Command::new("unshare");
+    other.args(["-pf", "--mount-proc", PROGRAM, "B", "read-foreign-file"]);
+    let told = other.output().expect("a program in a namespace of its own");
+    assert!(told.status.success() && String::from_utf8_lossy(&told.stdout).starts_with("ok"), "{told:?}");
+    assert_eq!(sandbox.wait(PATIENCE).map(|exit| exit.code), Some(0), "it was killed from there");
+    let mut text = String::new();
+    output.read_to_string(&mut text).expect("a text");
+    assert_eq!(text, "alive\n");
+    if found.walls.contains(&Wall::Group) {
+        assert!(sandbox.charge().is_some_and(|charge| charge.cpu > Duration::ZERO), "its cgroup is gone");
+    }
+}
