@@ -14,10 +14,10 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::algo::{self, Algo};
 use crate::inside::Confined;
 use crate::inside::work::{self, Work};
-use crate::java;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
 use crate::tools;
+use crate::{java, launch};
 
 /// The compiler for single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the files, `OUT`
 /// for the output folder, `FOLDER` for the source's folder, `MAIN` for Java's class.
@@ -192,6 +192,9 @@ impl Build {
         let full = std::path::absolute(path).map_err(|error| format!("bot `{name}`: {error}"))?;
         if !full.is_dir() {
             return Self::of_source(&full);
+        }
+        if name.confined == Confined::Foreign {
+            launch::read_own(&full)?;
         }
         let Manifest { build, run, env, .. } = Manifest::read(&full)?.unwrap_or_default();
         let environment: Vec<(String, String)> = env.into_iter().collect();

@@ -26,11 +26,14 @@ use crate::tree::Excess;
 mod cage;
 mod needs;
 mod spares;
+mod strangers;
 pub mod work;
 
 pub use cage::{Cage, left_behind};
+pub(crate) use needs::plain;
 pub use needs::{Needs, User};
 use spares::Spares;
+pub(crate) use strangers::stays;
 
 /// Whether a bot runs in a sandbox, and on whose behalf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -174,18 +177,23 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     if !folder.is_dir() {
         return Err(Trouble::Start(io::ErrorKind::NotFound.into()));
     }
-    let program = folder.join(spawn::find(&launch.program, Some(&folder), &path));
+    let foreign = launch.confined == Confined::Foreign;
+    let program = match foreign {
+        true => strangers::program(&launch.program, &folder, &user)
+            .ok_or_else(|| Trouble::Hidden(strangers::refusal(Path::new(&launch.program))))?,
+        false => folder.join(spawn::find(&launch.program, Some(&folder), &path)),
+    };
     if !program.exists() {
         return Err(Trouble::Start(io::Error::from_raw_os_error(libc::ENOENT)));
     }
     if program.is_dir() || !crate::sys::may_execute(&program) {
         return Err(Trouble::Start(io::Error::from_raw_os_error(libc::EACCES)));
     }
-    let foreign = launch.confined == Confined::Foreign;
     let needs = needs::of(launch, &program, foreign, &user);
     let mut confinement = limits();
     let mut remarks = Vec::new();
     confinement.readable = needs.places.iter().map(Place::same).collect();
+    confinement.hidden = needs.hidden.into_iter().collect();
     // Our own program, run on behalf of a bot: as its script engine, or as the doorkeeper of its seat.
     let known = guard::program().filter(|own| *own == program && !needs::is_systems(own));
     if let Some(own) = known {
@@ -233,6 +241,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     // Outer places first, so that inner ones are mounted within them.
     confinement.readable.sort_by_key(|place| place.outside.components().count());
     confinement.readable.dedup();
+    confinement.hide_what_is_shown();
     confinement.folder = if is_shared && confinement.readable.is_empty() { "/tmp".into() } else { folder };
     confinement.network = launch.dials_at.map_or(Network::None, Network::Port);
     variables.insert("AGON_SEAT".to_owned(), seat.to_string());
@@ -275,7 +284,9 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
     let begun = sandbox.run(&order, [input.0.as_fd(), said.as_fd(), error.1.as_fd()]);
     begun.map_err(|refusal| match refusal.errno {
         _ if !refusal.is_the_programs() => machine(refusal),
-        libc::ENOENT | libc::EACCES => Trouble::Hidden(not_shown(&order.program, &confinement, &refusal.why)),
+        libc::ENOENT | libc::EACCES => {
+            Trouble::Hidden(not_shown(&order.program, &confinement, &refusal.why, launch.confined))
+        }
         libc::ENOEXEC => Trouble::Start(io::Error::from_raw_os_error(libc::ENOEXEC)),
         _ => machine(refusal),
     })?;
@@ -366,10 +377,14 @@ impl Keeper {
 }
 
 /// Why a program that exists outside does not start inside.
-fn not_shown(program: &Path, confinement: &Confinement, why: &str) -> String {
+fn not_shown(program: &Path, confinement: &Confinement, why: &str, confined: Confined) -> String {
     let mut file = program.to_owned();
     for _ in 0..16 {
         let sees = needs::is_systems(&file) || confinement.seen(&file, true).is_some();
+        let leads_out = || !needs::is_systems(&file) && !strangers::stays(&file, &confinement.folder);
+        if confined == Confined::Foreign && (!sees || leads_out()) {
+            return strangers::refusal(&file);
+        }
         if !sees || !file.exists() {
             return format!("`{}` is not shown in the sandbox; {}", file.display(), what_to_do(&file));
         }

@@ -1,6 +1,6 @@
 //! From a bot's name to the command that runs it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::algo::Algo;
 use crate::build::Build;
-use crate::inside::Confined;
+use crate::inside::{Confined, plain, stays};
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
 
@@ -144,7 +144,7 @@ impl Launch {
             if is_runtime(&word.to_string_lossy()) {
                 return true;
             }
-            let file = self.folder.as_deref().unwrap_or(Path::new("")).join(word);
+            let Some(file) = self.file_of(word) else { return false };
             let is_script =
                 file.extension().is_some_and(|ending| ending == "sh") || first_line(&file).is_some();
             let mut text = Vec::new();
@@ -158,7 +158,17 @@ impl Launch {
         })
     }
 
+    /// The file that a word of the command may name. A stranger's words lead to nothing outside its folder.
+    pub(crate) fn file_of(&self, word: &OsStr) -> Option<PathBuf> {
+        let folder = self.folder.as_deref().unwrap_or(Path::new(""));
+        let file = folder.join(word);
+        (self.confined != Confined::Foreign || stays(&file, folder)).then_some(file)
+    }
+
     fn folder(bot: &str, folder: &Path, confined: Confined) -> Result<Self, LaunchError> {
+        if confined == Confined::Foreign {
+            read_own(folder).map_err(LaunchError::Manifest)?;
+        }
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
         let reads = match &own {
             // A stranger's wishes are not even looked at.
@@ -244,6 +254,20 @@ impl Launch {
             }
             _ => Ok(Self { program: own, folder, ..Self::default() }),
         }
+    }
+}
+
+/// Checks that what says how a stranger's folder is run and built is its own: errors quote it.
+///
+/// # Errors
+/// A sentence that names the file.
+pub(crate) fn read_own(folder: &Path) -> Result<(), String> {
+    let files = [manifest::FILE, crate::algo::FILE, "package.json", "Cargo.toml"];
+    match files.into_iter().find(|file| !stays(&folder.join(file), folder)) {
+        Some(file) => {
+            Err(format!("{}: it is a link that leads out of the bot's folder", folder.join(file).display()))
+        }
+        None => Ok(()),
     }
 }
 
@@ -367,7 +391,9 @@ fn unbuilt<'a>(words: &'a [String], folder: &Path) -> Option<&'a str> {
         None => word.contains('/'),
         Some(before) => of_java(&words[before]) && !word.contains([':', '*']),
     });
-    needed.map(|(_, word)| word.as_str()).find(|word| !folder.join(word).exists())
+    // A build makes nothing outside its folder.
+    let is_missing = |word: &&str| stays(&plain(&folder.join(word)), folder) && !folder.join(word).exists();
+    needed.map(|(_, word)| word.as_str()).find(is_missing)
 }
 
 #[cfg(test)]

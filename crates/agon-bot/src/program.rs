@@ -278,7 +278,7 @@ pub fn start(
     cpus: Option<&[usize]>,
     temporary: Option<&Path>,
 ) -> Result<(ProcessTree, Started), StartError> {
-    if let Some(why) = foreign(&file_of(launch)) {
+    if let Some(why) = launch.file_of(&launch.program).and_then(|file| foreign(&file)) {
         let shown = Path::new(&launch.program).display();
         return Err(StartError::NoProgram(format!("cannot start `{shown}`: {why}")));
     }
@@ -337,11 +337,6 @@ fn start_patiently(command: &Command, cpus: &[usize], joined: bool, mark: &str) 
     tree::start_bot(command, cpus, joined, mark)
 }
 
-/// The file of a program. (A name without a folder is searched for by the system, not here.)
-fn file_of(launch: &Launch) -> PathBuf {
-    launch.folder.as_deref().unwrap_or(Path::new("")).join(&launch.program)
-}
-
 /// Why a file certainly is no program for this machine. Checked because the system hands unknown files to the shell,
 /// whose complaints help nobody.
 fn foreign(file: &Path) -> Option<&'static str> {
@@ -372,9 +367,10 @@ fn foreign(file: &Path) -> Option<&'static str> {
 /// Why the system would not start a program, and what to do.
 fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
     let shown = Path::new(&launch.program).display();
-    let file = file_of(launch);
+    // (A name without a folder is searched for by the system, not here.)
+    let file = launch.file_of(&launch.program);
     let why = match error.raw_os_error() {
-        Some(libc::ENOENT) => match first_line(&file) {
+        Some(libc::ENOENT) => match file.as_deref().and_then(first_line) {
             Some(line) if line.ends_with('\r') => {
                 "its first line ends with a Windows line ending, so that its interpreter is not found; \
                  convert the file (sed -i 's/\\r$//' FILE)"
@@ -400,7 +396,7 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
                 )
             }
         },
-        Some(libc::EACCES) if file.is_dir() => "it is a folder".to_owned(),
+        Some(libc::EACCES) if file.is_some_and(|file| file.is_dir()) => "it is a folder".to_owned(),
         Some(libc::EACCES) => format!("it may not be executed; try chmod +x {shown}"),
         Some(libc::ENOEXEC) => "it is not a program for this machine".to_owned(),
         Some(libc::EAGAIN | libc::ENOMEM) => {

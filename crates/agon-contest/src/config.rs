@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+pub use agon_bot::Level;
 use agon_bot::manifest::{at, toml_error};
 use serde::Deserialize;
 use toml::de::DeTable;
@@ -160,6 +161,8 @@ impl Default for LadderSection {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SandboxSection {
+    /// The lowest level at which bots are played; written down when the first machine plays.
+    pub level: Option<Level>,
     /// The organiser trusts everybody who uploads: their bots also run where this machine cannot confine them.
     pub trust_bots: bool,
     /// Folders with packages that all bots and builds can read.
@@ -280,7 +283,7 @@ impl ContestFile {
 
 /// Suggests the key that was probably meant.
 fn hint(line: &str) -> String {
-    const KEYS: [&str; 28] = [
+    const KEYS: [&str; 29] = [
         "game",
         "rules",
         "set",
@@ -305,6 +308,7 @@ fn hint(line: &str) -> String {
         "matches",
         "[site]",
         "[ladder]",
+        "level",
         "trust_bots",
         "packages",
         "env",
@@ -349,8 +353,10 @@ mod tests {
         assert_eq!(file.site.title.as_deref(), Some("Autumn"));
         assert_eq!((file.site.bosses, file.ladder.matches), (Some(vec!["builtin:greedy".to_owned()]), 50));
         assert_eq!(file.sandbox, SandboxSection::default());
-        let held = "[sandbox]\ntrust_bots = true\npackages = ['env']\nenv = { PYTHONPATH = '/env' }\n";
+        let held =
+            "[sandbox]\nlevel = 'B'\ntrust_bots = true\npackages = ['env']\nenv = { PYTHONPATH = '/env' }\n";
         let held = ContestFile::parse(&format!("game = 'g'\n{held}")).expect("a good file").sandbox;
+        assert_eq!(held.level, Some(Level::B));
         assert!(held.trust_bots && held.packages == ["env"] && held.env["PYTHONPATH"] == "/env");
         let wrong = ContestFile::parse("game = 'g'\n[sandbox]\ntrust_bot = true\n").unwrap_err();
         assert!(wrong.contains("trust_bots"), "{wrong}");

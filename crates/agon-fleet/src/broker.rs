@@ -306,6 +306,7 @@ impl Fleet {
         let first = others.min_by_key(|member| number_of(&member.name));
         let needs = Needs {
             trusts_bots: true,
+            level: None,
             speed: first.map(|first| (first.about.speed, "the first machine that joined".to_owned())),
             tolerance: self.tolerance,
             set_by: "`agon serve --fleet --tolerance PERCENT` sets the band",

@@ -47,6 +47,9 @@ const OWN: u64 = 8 << 20;
 pub struct Confinement {
     /// What it may read and run, besides the system's programs and libraries.
     pub readable: Vec<Place>,
+    /// Folders below those, as the program sees them, that are shown empty, but for readable places within them. Only with
+    /// its own root.
+    pub hidden: Vec<PathBuf>,
     /// What it may also change.
     pub writable: Vec<Place>,
     /// Folders it sees as a private copy in memory, which it may change; together they take less than half of
@@ -78,6 +81,7 @@ impl Default for Confinement {
     fn default() -> Self {
         Self {
             readable: Vec::new(),
+            hidden: Vec::new(),
             writable: Vec::new(),
             copied: Vec::new(),
             memory: 256 << 20,
@@ -138,6 +142,12 @@ impl Confinement {
         self.readable.iter().chain(&self.writable).chain(&self.copied)
     }
 
+    /// Forgets to hide what is not shown after all.
+    pub fn hide_what_is_shown(&mut self) {
+        let Self { readable, hidden, .. } = self;
+        hidden.retain(|path| readable.iter().any(|place| path.starts_with(&place.inside)));
+    }
+
     /// How much all copied folders may hold, in bytes. While a copy is made, its original is in the sandbox's memory as well.
     pub(crate) fn copies(&self) -> u64 {
         self.memory.saturating_sub(OWN) / 2
@@ -148,7 +158,7 @@ impl Confinement {
     /// # Errors
     /// What is wrong with it.
     pub fn check(&self) -> Result<(), Wrong> {
-        let places = self.places().count();
+        let places = self.places().count() + self.hidden.len();
         if places > MOST_PLACES {
             return Err(Wrong::Places(places));
         }
@@ -164,8 +174,11 @@ impl Confinement {
                 return Err(Wrong::Place(place.inside.clone()));
             }
         }
-        if !is_plain(&self.folder) {
-            return Err(Wrong::Place(self.folder.clone()));
+        // Only what is shown from outside needs hiding; the rest is the sandbox's own.
+        let covered = |path: &Path| self.readable.iter().any(|place| path.starts_with(&place.inside));
+        let wrong = self.hidden.iter().find(|path| !is_plain(path) || !covered(path));
+        if let Some(wrong) = wrong.or(Some(&self.folder).filter(|folder| !is_plain(folder))) {
+            return Err(Wrong::Place(wrong.clone()));
         }
         let limits = [
             ("memory", self.memory, 2 * OWN, 1 << 44),
@@ -189,11 +202,16 @@ impl Confinement {
 
     /// Where the program sees an outside path; none if it does not. `own_root` as in [`Place::inside`].
     pub fn seen(&self, outside: &Path, own_root: bool) -> Option<PathBuf> {
-        self.places().find_map(|place| {
+        let mut all = self.places().filter_map(|place| {
             let rest = outside.strip_prefix(&place.outside).ok()?;
             let start = if own_root { &place.inside } else { &place.outside };
-            Some(if rest.as_os_str().is_empty() { start.clone() } else { start.join(rest) })
-        })
+            let seen = if rest.as_os_str().is_empty() { start.clone() } else { start.join(rest) };
+            let hides = |folder: &&PathBuf| seen.starts_with(folder) && folder.starts_with(&place.inside);
+            let is_hidden =
+                own_root && self.hidden.iter().any(|folder| hides(&folder) && *folder != place.inside);
+            (!is_hidden).then_some(seen)
+        });
+        all.next()
     }
 
     /// The program's complete environment.

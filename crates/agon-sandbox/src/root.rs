@@ -230,17 +230,35 @@ impl Trees {
         Ok(Self { shown, copies, furnished: system.is_some() })
     }
 
-    /// Attaches all of it below `root`.
-    fn show(self, root: &Path) -> Result<(), Refusal> {
+    /// Attaches all of it below `root`, except for what is `hidden`.
+    fn show(self, root: &Path, hidden: &[PathBuf]) -> Result<(), Refusal> {
         if !self.furnished {
             furnish(root)?;
         }
+        let mut emptied = Vec::new();
+        let mut empty = |within: &dyn Fn(&Path) -> bool| {
+            for path in hidden.iter().filter(|path| within(path)) {
+                let point = below(root, path);
+                if !emptied.contains(&point) && point.is_dir() {
+                    mount("agon", &point, "tmpfs", ROOT, c"size=64k,nr_inodes=64,mode=755")
+                        .step("an empty folder")?;
+                    emptied.push(point);
+                }
+            }
+            Ok::<(), Refusal>(())
+        };
         for tree in self.shown {
+            // What is shown within an empty folder comes after it, what the folder is part of before.
+            empty(&|path| tree.inside.starts_with(path) && tree.inside != path)?;
             if !tree.show(root)? {
                 let gone =
                     Refusal::new(format!("showing {}", tree.inside.display()), io::ErrorKind::NotFound);
                 return Err(gone);
             }
+        }
+        empty(&|_| true)?;
+        for point in emptied {
+            mount_remount(&point, ROOT | MountFlags::RDONLY, c"").step("an empty folder")?;
         }
         for copied in self.copies {
             copied.write(root)?;
@@ -305,10 +323,10 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refu
     let size = std::ffi::CString::new(size).step("the size of /tmp")?;
     mount("agon", &home, "tmpfs", ROOT, size.as_c_str()).step("a /tmp of its own")?;
     // After /tmp, so that a place below /tmp is shown in the new one.
-    trees.show(root)?;
-    let hidden = c"subset=pid,hidepid=2";
+    trees.show(root, &confinement.hidden)?;
+    let processes = c"subset=pid,hidepid=2";
     let options = ROOT | MountFlags::NOEXEC;
-    mount("proc", root.join("proc"), "proc", options, hidden).step("a /proc of its own")?;
+    mount("proc", root.join("proc"), "proc", options, processes).step("a /proc of its own")?;
     // The old root is put on top of the new one, so that it needs no folder there, and then removed.
     rustix::process::chdir(root).step("the way to the root")?;
     rustix::process::pivot_root(".", ".").step("the change of the root")?;

@@ -325,3 +325,38 @@ fn a_program_that_sees_no_other_process_takes_nobody_for_dead() {
         assert!(sandbox.charge().is_some_and(|charge| charge.cpu > Duration::ZERO), "its cgroup is gone");
     }
 }
+
+#[test]
+fn a_part_of_what_is_shown_can_be_left_out_and_a_part_of_that_shown() {
+    let (launcher, found) = launcher();
+    if found.level > Level::B {
+        println!("skipped: no namespaces here: {:?}", found.missing);
+        return;
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let tool = folder.path().join("tool");
+    for (name, text) in
+        [("lib/std", "std"), ("lib/packages/secret", "secret"), ("lib/packages/npm/npm", "npm")]
+    {
+        let file = tool.join(name);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+        std::fs::write(file, text).expect("a file");
+    }
+    let hidden = tool.join("lib/packages");
+    let confinement = Confinement {
+        readable: vec![Place::same(&tool), Place::same(hidden.join("npm"))],
+        hidden: vec![hidden.clone(), tool.join("not-there")],
+        ..Confinement::default()
+    };
+    let at = tool.join("lib").display().to_string();
+    let line = format!(
+        "cat {at}/std {at}/packages/npm/npm; ls {at}/packages; cat {at}/packages/secret 2>/dev/null; \
+         chmod 777 {at}/packages 2>/dev/null; echo x 2>/dev/null > {at}/packages/made || echo closed"
+    );
+    let (text, exit, _sandbox) = shell(&launcher, &found.walls, &confinement, &line);
+    assert_eq!((text.as_str(), exit), ("stdnpmnpm\nclosed\n", Some(0)));
+    assert!(confinement.seen(&hidden.join("secret"), true).is_none());
+    assert!(confinement.seen(&hidden.join("npm/npm"), true).is_some());
+    let alone = Confinement { hidden: vec!["/usr/lib".into()], ..Confinement::default() };
+    assert!(alone.check().is_err(), "what is the system's is not hidden this way");
+}

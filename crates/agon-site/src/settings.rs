@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::pages::words;
 use agon_contest::ContestFile;
-use agon_contest::config::{Date, SignUpWord, WorkersSection};
+use agon_contest::config::{Date, Level, SignUpWord, WorkersSection};
 use agon_store::Time;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -47,6 +47,8 @@ pub struct Settings {
     pub best: usize,
     /// What machines that join must be like.
     pub workers: WorkersSection,
+    /// The lowest level of the sandbox at which bots are played, if that was said.
+    pub level: Option<Level>,
     /// Whether the organiser trusts all bots.
     pub trusts_bots: bool,
     /// Folders of packages that all bots can read, by their last path component.
@@ -114,6 +116,7 @@ impl Settings {
             matches: file.ladder.matches,
             best: file.decide_top.unwrap_or(BEST),
             workers,
+            level: file.sandbox.level,
             trusts_bots: file.sandbox.trust_bots,
             packages: file.sandbox.packages.iter().filter_map(last).collect(),
         })
@@ -233,14 +236,7 @@ impl Answers {
     /// # Errors
     /// A sentence that says what is wrong with them, or with the file.
     pub fn write(&self, folder: &Path) -> Result<(), String> {
-        let path = folder.join(FILE);
-        let shown = path.display();
-        let text = std::fs::read_to_string(&path).map_err(|error| format!("{shown}: {error}"))?;
-        let text = self.put(&text)?;
-        let draft = folder.join(format!("{FILE}.new"));
-        std::fs::write(&draft, text)
-            .and_then(|()| std::fs::rename(&draft, &path))
-            .map_err(|error| format!("{shown}: {error}"))
+        rewrite(folder, |text| self.put(text))
     }
 
     /// The text of a file with these answers in it.
@@ -280,6 +276,27 @@ impl Answers {
         ContestFile::parse(&text).map_err(|why| format!("{FILE}{why}"))?;
         Ok(text)
     }
+}
+
+/// Writes the lowest level at which bots are played into the file of a contest's folder.
+///
+/// # Errors
+/// A sentence that says what is wrong with the file.
+pub fn write_level(folder: &Path, level: Level) -> Result<(), String> {
+    rewrite(folder, |text| {
+        let mut document: DocumentMut = text.parse().map_err(|error| format!("{FILE}: {error}"))?;
+        set(section(&mut document, "sandbox")?, "level", Some(value(level.to_string())));
+        Ok(document.to_string())
+    })
+}
+
+/// Changes the file of a contest's folder: whole, or not at all.
+fn rewrite(folder: &Path, change: impl FnOnce(&str) -> Result<String, String>) -> Result<(), String> {
+    let path = folder.join(FILE);
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let text = change(&std::fs::read_to_string(&path).map_err(failed)?)?;
+    let draft = folder.join(format!("{FILE}.new"));
+    std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &path)).map_err(failed)
 }
 
 fn date(label: &str, text: &str, zone: &TimeZone) -> Result<Option<(Time, toml_edit::Datetime)>, String> {

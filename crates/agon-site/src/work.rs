@@ -156,6 +156,7 @@ async fn needs(ask: &Ask, worker: WorkerId) -> Result<Needs, Problem> {
     let languages = own.map(|own| own.languages.as_slice()).unwrap_or_default();
     Ok(Needs {
         trusts_bots: ask.settings.trusts_bots,
+        level: ask.settings.level,
         speed: speed.map(|(speed, whose)| (speed, whose.to_owned())),
         tolerance: ask.settings.workers.tolerance,
         set_by: "the organiser sets the band in contest.toml, [workers] speed and tolerance",

@@ -1,5 +1,7 @@
 //! Whether a machine is fit to play.
 
+use agon_bot::Level;
+
 use crate::wire::Machine;
 
 /// Longest name of a machine, level or the like, in characters.
@@ -12,6 +14,8 @@ const MOST_WORDS: usize = 200;
 pub struct Needs {
     /// Bots need not be held: whoever is responsible for them trusts all of them.
     pub trusts_bots: bool,
+    /// The lowest level at which they are played, if that was said.
+    pub level: Option<Level>,
     /// The speed that all machines must have, and which machine set it; none while unknown.
     pub speed: Option<(f64, String)>,
     /// How much slower or faster a machine may be, in per cent.
@@ -34,9 +38,15 @@ impl Needs {
         {
             return Some("It describes itself at greater length than any machine does.".to_owned());
         }
-        if !matches!(machine.level.as_str(), "A" | "B") && !self.trusts_bots {
+        let least = match self.level.unwrap_or(Level::D) {
+            least if self.trusts_bots => least,
+            least => least.min(Level::B),
+        };
+        let levels = [Level::A, Level::B, Level::C, Level::D];
+        let own = levels.into_iter().find(|level| level.to_string() == machine.level);
+        if own.map_or(least < Level::D, |own| own > least) {
             return Some(format!(
-                "Its sandbox: {}. Strangers' bots are played in a sandbox of level A or B; run `agon doctor` on that machine to see what is missing.",
+                "Its sandbox: {}. Bots are played at level {least} or better here; run `agon doctor` on that machine to see what is missing.",
                 machine.level
             ));
         }

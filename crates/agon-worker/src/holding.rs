@@ -1,7 +1,7 @@
 //! How a worker holds strangers' bots, and the proof that it does.
 //!
-//! Below level B nobody's bot is played, unless the organiser trusts all of them. Before the first match the walls are
-//! attacked. The table of results is kept; it is valid until the machine restarts, or runs another kernel or program.
+//! Below level B nobody's bot is played, unless the organiser trusts all of them, and a contest does not fall below the
+//! level at which it was founded unless its organiser says so. Before the first match the walls are attacked. The table of results is kept; it is valid until the machine restarts, or runs another kernel or program.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,31 +10,47 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{Confined, Level, build, guard, inside};
 use agon_contest::whole;
+use agon_sandbox::Found;
 use agon_sandbox::suite::{self, Outcome, Wanted};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-/// How bots are held here: in a sandbox fit for strangers, or without one only if their organiser trusts them.
+/// How bots are held here: in a sandbox fit for strangers, or without one only if their organiser trusts them; never as
+/// root, and never at a lower level than `least`.
 ///
 /// # Errors
 /// What this machine lacks, how to fix it, and how to declare trust.
-pub fn hold(trusted: bool) -> Result<Confined, String> {
-    let found = inside::found()?;
-    match found.level {
-        Level::A | Level::B => return Ok(Confined::Foreign),
-        Level::C if trusted => return Ok(Confined::Own),
-        _ if trusted => return Ok(Confined::No),
-        _ => {}
-    }
+pub fn hold(trusted: bool, least: Option<Level>) -> Result<Confined, String> {
+    held(inside::found()?, trusted, least, rustix::process::geteuid().is_root())
+}
+
+fn held(found: &Found, trusted: bool, least: Option<Level>, is_root: bool) -> Result<Confined, String> {
+    let level = found.level;
     let lacks = found.missing.first().map_or_else(String::new, |missing| {
         format!(" Missing: {} ({}); {}.", missing.what, missing.why, missing.fix)
     });
-    Err(format!(
-        "this machine cannot hold strangers' bots: level {}, {}.{lacks} `agon doctor` says more. If you trust everybody \
-         who hands in a bot, write in contest.toml:\n[sandbox]\ntrust_bots = true",
-        found.level,
-        found.level.meaning()
-    ))
+    let is = format!("level {level}, {}.{lacks} `agon doctor` says more.", level.meaning());
+    if let Some(least) = least.filter(|least| level > *least) {
+        return Err(format!(
+            "the bots of this contest are held at level {least} or better, as contest.toml says ([sandbox] level), and this \
+             machine has {is} Only its organiser can lower that."
+        ));
+    }
+    let cannot = format!("this machine cannot hold strangers' bots: {is}");
+    match level {
+        Level::A | Level::B => Ok(Confined::Foreign),
+        // A wall may be done without by trust; something else that failed may work again in a moment.
+        _ if !trusted && found.missing.first().is_some_and(|missing| missing.wall.is_some()) => Err(format!(
+            "{cannot} If you trust everybody who hands in a bot, write in contest.toml:\n[sandbox]\ntrust_bots = true"
+        )),
+        _ if !trusted => Err(cannot),
+        Level::C if !is_root || found.own_users => Ok(Confined::Own),
+        _ if is_root => Err(format!(
+            "{cannot} Trusted or not, bots never run as root: start agon as an ordinary user who owns the contest's folder, \
+             for instance with User= in its systemd service, or docker run --user."
+        )),
+        _ => Ok(Confined::No),
+    }
 }
 
 /// The word for results and workers: the level of the sandbox, if there is one.
@@ -200,7 +216,46 @@ impl About {
 
 #[cfg(test)]
 mod tests {
+    use agon_sandbox::{Missing, Wall};
+
     use super::*;
+
+    fn found(level: Level, wall: Option<Wall>, own_users: bool) -> Found {
+        let missing = vec![Missing { what: "something", wall, why: "why".into(), fix: "fix".into() }];
+        Found { level, walls: [].into(), missing, own_users }
+    }
+
+    #[test]
+    fn nobody_plays_below_the_level_of_the_founding_trusted_or_not() {
+        let a_fallen = found(Level::D, Some(Wall::Filter), true);
+        for trusted in [false, true] {
+            let why = held(&a_fallen, trusted, Some(Level::A), false).unwrap_err();
+            assert!(why.contains("at level A or better") && why.contains("something (why); fix"), "{why}");
+            assert!(!why.contains("trust_bots"), "{why}");
+        }
+        let b = found(Level::B, Some(Wall::Group), true);
+        assert!(held(&b, false, Some(Level::A), false).is_err());
+        assert_eq!(held(&b, false, Some(Level::B), false), Ok(Confined::Foreign));
+        assert_eq!(held(&b, false, None, true), Ok(Confined::Foreign));
+    }
+
+    #[test]
+    fn no_bot_runs_as_root() {
+        for (level, own_users) in [(Level::C, false), (Level::D, true), (Level::D, false)] {
+            let why = held(&found(level, Some(Wall::Filter), own_users), true, None, true).unwrap_err();
+            assert!(why.contains("never run as root"), "{why}");
+        }
+        // There each slot has a user of its own.
+        assert_eq!(held(&found(Level::C, Some(Wall::Namespaces), true), true, None, true), Ok(Confined::Own));
+        assert_eq!(held(&found(Level::D, Some(Wall::Filter), false), true, None, false), Ok(Confined::No));
+    }
+
+    #[test]
+    fn trust_is_asked_for_only_where_a_wall_is_missing() {
+        let why = |wall| held(&found(Level::D, wall, true), false, None, false).unwrap_err();
+        assert!(why(Some(Wall::Filter)).contains("trust_bots = true"));
+        assert!(!why(None).contains("trust_bots"), "{}", why(None));
+    }
 
     #[test]
     fn a_table_says_which_walls_broke() {

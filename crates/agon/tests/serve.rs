@@ -332,6 +332,11 @@ fn a_machine_without_a_sandbox_plays_only_what_is_trusted() {
         }
         trust(folder.path());
         let played = run(&["serve", "cup", "--matches", "2", "-j", "1", "--no-site"]);
+        if without == "filter" && rustix::process::geteuid().is_root() {
+            assert_eq!(played.status.code(), Some(3), "{}", err(&played));
+            assert!(err(&played).contains("bots never run as root"), "{}", err(&played));
+            continue;
+        }
         assert!(played.status.success(), "{}", err(&played));
         assert!(
             out(&played).contains("You trust these bots") && out(&played).contains(word),
@@ -339,6 +344,31 @@ fn a_machine_without_a_sandbox_plays_only_what_is_trusted() {
             out(&played)
         );
     }
+}
+
+/// Trust is for what was known when it was given: a machine that has lost its walls since then plays nothing.
+#[test]
+fn a_contest_does_not_fall_below_the_level_of_its_founding() {
+    let folder = folder();
+    let run = |without: &str, more: &[&str]| {
+        let words = [&["serve", "cup", "--matches", "2", "-j", "1", "--no-site"], more].concat();
+        let mut agon = command(folder.path(), &words);
+        agon.env("AGON_SANDBOX_WITHOUT", without).output().expect("agon starts")
+    };
+    let file = folder.path().join("cup/contest.toml");
+    let founded = run("cgroup", &["--new", "cultist-wars"]);
+    assert!(founded.status.success(), "{}", err(&founded));
+    let text = std::fs::read_to_string(&file).expect("there");
+    assert!(text.contains("[sandbox]\nlevel = \"B\"\n"), "{text}");
+    std::fs::write(&file, text.replace("level = \"B\"", "level = \"B\"\ntrust_bots = true"))
+        .expect("written");
+    for without in ["namespaces", "filter"] {
+        let refused = run(without, &[]);
+        assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
+        assert!(err(&refused).contains("held at level B or better"), "{}", err(&refused));
+    }
+    let again = run("cgroup", &[]);
+    assert!(again.status.success(), "{}", err(&again));
 }
 
 #[test]

@@ -240,6 +240,201 @@ fn interpreters_beside_the_systems_are_found_and_shown() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A home with all the tools that somebody may have installed there, and a secret in each of their folders. The tools are
+/// copies of the shell, and managers of versions that name them.
+fn home_with_secrets(home: &Path) -> String {
+    let shell = |name: &str| {
+        let file = home.join(name);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+        std::fs::copy("/bin/sh", file).expect("a copy");
+    };
+    let manager = |name: &str, place: &str| {
+        let line = format!("#!/bin/sh\n[ $1 = which ] && echo {}/$2\n", home.join(place).display());
+        write(home, name, &line);
+    };
+    shell(".pyenv/versions/3.12/bin/python3");
+    write(home, ".pyenv/shims/python3", "#!/bin/sh\necho planted; exec pyenv exec python3\n");
+    manager(".pyenv/bin/pyenv", ".pyenv/versions/3.12/bin");
+    shell(".rustup/toolchains/stable/bin/cargo");
+    shell(".rustup/toolchains/stable/bin/rustc");
+    write(home, ".cargo/bin/cargo", "#!/bin/sh\necho planted\n");
+    write(home, ".cargo/bin/rustc", "#!/bin/sh\necho planted\n");
+    manager(".cargo/bin/rustup", ".rustup/toolchains/stable/bin");
+    shell(".volta/tools/image/node/20/bin/npm");
+    write(home, ".volta/bin/npm", "#!/bin/sh\necho planted\n");
+    manager(".volta/bin/volta", ".volta/tools/image/node/20/bin");
+    shell(".asdf/installs/ruby/3.3/bin/ruby");
+    write(home, ".asdf/shims/ruby", "#!/bin/sh\necho planted\n");
+    manager(".asdf/bin/asdf", ".asdf/installs/ruby/3.3/bin");
+    shell(".local/share/mise/installs/go/1.22/bin/go");
+    write(home, ".local/share/mise/shims/go", "#!/bin/sh\necho planted\n");
+    manager(".local/bin/mise", ".local/share/mise/installs/go/1.22/bin");
+    shell(".sdkman/candidates/java/21/bin/java");
+    shell(".nvm/versions/node/v20/bin/node");
+    write(home, ".nvm/versions/node/v20/lib/node_modules/npm/bin/npm-cli.js", "#!/usr/bin/env node\n");
+    shell("work/venv/bin/lua");
+    shell(".local/bin/php");
+    for folder in [
+        ".cargo",
+        ".cargo/bin",
+        ".cargo/registry/src",
+        ".rustup",
+        ".rustup/toolchains",
+        ".rustup/toolchains/stable",
+        ".pyenv",
+        ".pyenv/shims",
+        ".pyenv/bin",
+        ".pyenv/versions/3.12",
+        ".pyenv/versions/3.12/lib/python3.12/site-packages",
+        ".volta",
+        ".volta/bin",
+        ".volta/tools/image/node/20",
+        ".asdf",
+        ".asdf/shims",
+        ".asdf/installs/ruby/3.3",
+        ".sdkman",
+        ".sdkman/etc",
+        ".sdkman/candidates/java/21",
+        ".local",
+        ".local/bin",
+        ".local/lib/python3.12/site-packages",
+        ".local/share/mise",
+        ".local/share/mise/installs/go/1.22",
+        ".nvm",
+        ".nvm/versions/node/v20",
+        ".nvm/versions/node/v20/lib/node_modules",
+        ".nvm/versions/node/v20/lib/node_modules/private",
+        "work/venv",
+        ".ssh",
+        ".config/agon",
+        "",
+    ] {
+        write(home, &format!("{folder}/credentials.toml"), "token = 'planted'\n");
+    }
+    let path = [
+        ".pyenv/shims",
+        ".pyenv/bin",
+        ".cargo/bin",
+        ".volta/bin",
+        ".volta/tools/image",
+        ".asdf/shims",
+        ".asdf/bin",
+        ".local/share/mise/shims",
+        ".local/bin",
+        ".sdkman/candidates/java/21/bin",
+        ".nvm/versions/node/v20/bin",
+        "work/venv/bin",
+    ];
+    let path: Vec<_> = path.iter().map(|part| home.join(part).display().to_string()).collect();
+    path.join(":") + ":/usr/bin:/bin"
+}
+
+/// Looks for the secret everywhere but among the system's programs, and says what else it can see of the home.
+const SEARCH: &str = "for place in /*; do case $place in /usr|/proc|/lib*|/dev) ;; *) \
+                      grep -rsq \"token = 'plan\"\"ted'\" \"$place\" && echo LEAK: a secret in $place >&2 ;; esac; done
+                      for file in HOME/.*/credentials.toml HOME/.ssh HOME/.config HOME/.local/share/mise/shims; do \
+                      [ -e $file ] && echo LEAK: $file >&2; done";
+
+/// Secrets in all places where tools keep theirs, looked for by a stranger in its build and in its match; and what it may
+/// name as its program and its build.
+#[test]
+fn a_stranger_sees_of_tools_what_is_executed_and_no_secret() {
+    if level().is_none() {
+        return;
+    }
+    let at = folder();
+    let home = at.path().join("home");
+    let path = home_with_secrets(&home);
+    let search = SEARCH.replace("HOME", &home.display().to_string());
+    // Each tool is called by its name: those that cannot be found fail the build.
+    let tools = "for tool in python3 cargo rustc npm ruby go java node lua php; do \
+                 $tool -c 'echo ran '$tool >&2 || exit 9; done";
+    write(at.path(), "bot/build.sh", &format!("{search}\n{tools}\nexec 2>&1\n"));
+    write(at.path(), "bot/bot", &doing(&search));
+    write(at.path(), "bot/agon.toml", "build = 'cargo build.sh'\nrun = 'python3 bot'\n");
+    let opt = tempfile::Builder::new()
+        .prefix("elsewhere-")
+        .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+        .expect("a folder");
+    write(opt.path(), "there", "#!planted first line\n");
+    let archive = |name: &str| {
+        let packed = format!("{name}.tar.gz");
+        let tar =
+            std::process::Command::new("tar").args(["czf", &packed, name]).current_dir(at.path()).status();
+        assert!(tar.expect("tar").success());
+        packed
+    };
+    let bot = archive("bot");
+    let program = at.path().join("agon");
+    std::fs::copy(env!("CARGO_BIN_EXE_agon"), &program).expect("a copy");
+    common::mode(at.path(), 0o755);
+    let run = |user: Option<u32>, words: &[&str]| {
+        let mut agon = std::process::Command::new(&program);
+        agon.args(words).current_dir(at.path()).env("NO_COLOR", "1").env("HOME", &home).env("PATH", &path);
+        agon.stdin(std::process::Stdio::null());
+        for name in ["CARGO_HOME", "RUSTUP_HOME", "PYENV_ROOT", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"] {
+            agon.env_remove(name);
+        }
+        agon.env("AGON_CACHE", at.path().join(format!("cache-{user:?}")));
+        if let Some(user) = user {
+            use std::os::unix::process::CommandExt as _;
+            agon.gid(user).uid(user);
+        }
+        agon.output().expect("agon starts")
+    };
+    let mut users = vec![None];
+    if rustix::process::geteuid().is_root() {
+        let chown = std::process::Command::new("chown").args(["-R", "60123:60123"]).arg(at.path()).status();
+        assert!(chown.expect("chown").success());
+        users.push(Some(60_123));
+    } else {
+        println!("skipped as root: the tests run as an ordinary user");
+    }
+    for user in users {
+        let built = run(user, &["build", &bot]);
+        let said = out(&built) + &err(&built);
+        assert!(
+            built.status.success() && said.contains("ran python3") && said.contains("ran php"),
+            "{user:?}: {said}"
+        );
+        assert!(!said.contains("LEAK") && !said.contains("planted"), "{user:?}: {said}");
+        let played = run(user, &["play", "cultist-wars", &bot, "builtin:idle", "--no-replay", "--json"]);
+        let said = out(&played) + &err(&played);
+        assert!(played.status.success(), "{user:?}: {said}");
+        assert!(!said.contains("LEAK") && !said.contains("planted"), "{user:?}: {said}");
+        let seat = &result(&played)["seats"][0];
+        assert_eq!(seat["faults"].as_array().map(Vec::len), Some(0), "{user:?}: {said}");
+    }
+    // Whatever is named elsewhere gets one and the same answer.
+    for key in ["run", "build"] {
+        let mut told = std::collections::BTreeSet::new();
+        for name in ["there", "not-there"] {
+            let file = opt.path().join(name).display().to_string();
+            let toml = if key == "run" {
+                format!("run = '{file}'")
+            } else {
+                format!("build = '{file}'\nrun = './bot'")
+            };
+            write(at.path(), "other/bot", WAITER);
+            write(at.path(), "other/agon.toml", &toml);
+            write(at.path(), "other/name", name);
+            let other = archive("other");
+            let answered = match key {
+                "run" => run(None, &["play", "cultist-wars", &other, "builtin:idle", "--no-replay"]),
+                _ => run(None, &["build", &other]),
+            };
+            let said = (out(&answered) + &err(&answered)).replace(&file, "FILE");
+            assert!(
+                said.contains("neither a file of the bot's own folder nor a program"),
+                "{key} {name}: {said}"
+            );
+            let line = said.lines().find(|line| line.contains("neither")).unwrap_or_default().to_owned();
+            told.insert(line.split("FILE").last().unwrap_or_default().to_owned());
+        }
+        assert_eq!(told.len(), 1, "{told:?}");
+    }
+}
+
 #[test]
 fn archives_are_held_unless_somebody_says_otherwise() {
     let Some(level) = level() else { return };

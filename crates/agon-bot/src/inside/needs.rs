@@ -2,26 +2,28 @@
 //!
 //! A program is followed through its links, its `#!` line and the programs it calls by name, to the folders that
 //! hold interpreters: virtual environments, pyenv, nvm, conda, rustup, a JDK besides the system's. A stranger's
-//! program is not trusted: it may name interpreters, and where those are is looked up here.
+//! program is not trusted: it may name interpreters, and where those are, and what is shown of them, is decided in
+//! [`strangers`](super::strangers).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
+use super::strangers;
 use crate::launch::Launch;
 use crate::{build, sys, tools};
 
 /// What every sandbox shows.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 /// Folders of programs, below the folder of what they belong to.
-const BINS: [&str; 4] = ["bin", "sbin", "shims", "libexec"];
+pub(super) const BINS: [&str; 4] = ["bin", "sbin", "shims", "libexec"];
 /// At most this many files are followed.
 const MOST: usize = 256;
 /// Only this much of a script is read.
 const LARGEST: u64 = 64 << 10;
 /// Names of interpreters beside those of [`tools::TOOLS`].
-const ALSO: [&str; 12] =
+pub(super) const ALSO: [&str; 12] =
     ["python", "python2", "sh", "bash", "dash", "env", "mono", "deno", "bun", "kotlin", "pypy3", "ts-node"];
 /// Where tools keep their files, relative to the user's home, unless the variable says otherwise.
 const HOMES: [(&str, &str); 7] = [
@@ -39,6 +41,8 @@ const HOMES: [(&str, &str); 7] = [
 pub struct Needs {
     /// Files and folders, besides the system's and its own folder.
     pub places: BTreeSet<PathBuf>,
+    /// Folders within them that are shown empty.
+    pub hidden: BTreeSet<PathBuf>,
     /// Variables that let its tools find them, including `PATH`.
     pub variables: BTreeMap<String, String>,
 }
@@ -55,6 +59,12 @@ pub struct User {
 }
 
 impl User {
+    /// The programs of this name on the path, the first first.
+    pub(super) fn find(&self, name: &str) -> impl Iterator<Item = PathBuf> {
+        let all = self.path.iter().map(move |folder| folder.join(name));
+        all.filter(|file| file.is_file() && sys::may_execute(file))
+    }
+
     /// The user running this program.
     pub fn own() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
@@ -90,7 +100,8 @@ pub fn of_build(launch: &Launch, program: &Path, foreign: bool, user: &User) -> 
 
 fn search<'a>(launch: &Launch, program: &Path, foreign: bool, user: &'a User) -> Search<'a> {
     let folder = launch.folder.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
-    let mut search = Search { user, folder, foreign, seen: BTreeSet::new(), needs: Needs::default() };
+    let mut search =
+        Search { user, folder, foreign, seen: BTreeSet::new(), bins: Vec::new(), needs: Needs::default() };
     search.file(program);
     let is_shell = program.file_name().is_some_and(|name| name.to_string_lossy().ends_with("sh"));
     for word in &launch.arguments {
@@ -113,6 +124,8 @@ struct Search<'a> {
     folder: PathBuf,
     foreign: bool,
     seen: BTreeSet<PathBuf>,
+    /// Where a stranger's tools were found on the path, and where they really are.
+    bins: Vec<(PathBuf, PathBuf)>,
     needs: Needs,
 }
 
@@ -122,7 +135,7 @@ pub fn is_systems(path: &Path) -> bool {
 }
 
 /// A path without `.` and `..`, resolved as text: links are not followed.
-fn plain(path: &Path) -> PathBuf {
+pub(crate) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -138,15 +151,21 @@ impl Search<'_> {
     /// Follows a word that names a program.
     fn word(&mut self, word: &str) {
         let name = word.rsplit('/').next().unwrap_or(word);
-        let interpreter = tools::TOOLS.iter().any(|tool| tool.program == name) || ALSO.contains(&name);
-        if word.contains('/') && !self.foreign {
-            self.file(&plain(&self.folder.join(word)));
-        } else if interpreter || !self.foreign {
-            let found = self.user.path.iter().map(|folder| folder.join(name));
-            let mut found = found.filter(|file| file.is_file() && sys::may_execute(file));
-            if let Some(file) = found.next() {
-                self.file(&file);
-            }
+        let file = if self.foreign {
+            strangers::tool(name, self.user).map(|tool| {
+                let real = tool.file.canonicalize().ok();
+                let bins =
+                    [Some(&tool.file), real.as_ref()].into_iter().flatten().filter_map(|file| file.parent());
+                self.bins.extend(bins.map(|bin| (tool.on_path.clone(), bin.to_owned())));
+                tool.file
+            })
+        } else if word.contains('/') {
+            Some(plain(&self.folder.join(word)))
+        } else {
+            self.user.find(name).next()
+        };
+        if let Some(file) = file {
+            self.file(&file);
         }
     }
 
@@ -158,6 +177,9 @@ impl Search<'_> {
         }
         // Files in a stranger's folder may point anywhere.
         let trusted = !(self.foreign && file.starts_with(&self.folder));
+        if !trusted && !strangers::stays(file, &self.folder) {
+            return;
+        }
         if trusted {
             self.show(file);
             if let Ok(target) = fs::read_link(file) {
@@ -180,7 +202,7 @@ impl Search<'_> {
 
     /// Follows what a shell script calls, if it has no `#!` line or its shell was named.
     fn script(&mut self, file: &Path) {
-        if !file.is_file() || self.foreign && !file.starts_with(&self.folder) {
+        if !file.is_file() || self.foreign && !strangers::stays(file, &self.folder) {
             return;
         }
         let mut text = Vec::new();
@@ -209,6 +231,12 @@ impl Search<'_> {
         let Some(folder) = file.parent() else { return };
         if file.starts_with("/nix/store") {
             self.needs.places.insert("/nix/store".into());
+            return;
+        }
+        if self.foreign {
+            let mut needs = std::mem::take(&mut self.needs);
+            strangers::show(file, |place| self.is_too_much(place), &mut needs);
+            self.needs = needs;
             return;
         }
         let is_bin = folder.file_name().is_some_and(|name| BINS.iter().any(|bin| name == *bin));
@@ -298,9 +326,13 @@ impl Search<'_> {
     fn finish(mut self) -> Needs {
         // A place inside another shown place need not be listed.
         let all = self.needs.places.clone();
+        let hidden = &self.needs.hidden;
+        let hides = |other: &Path, place: &Path| {
+            hidden.iter().any(|folder| place.starts_with(folder) && folder.starts_with(other))
+        };
         self.needs.places.retain(|place| {
-            let covered = all.iter().any(|other| other != place && place.starts_with(other));
-            !covered && place.exists() && place.as_os_str() != "/"
+            let covers = |other: &PathBuf| other != place && place.starts_with(other) && !hides(other, place);
+            !all.iter().any(covers) && place.exists() && place.as_os_str() != "/"
         });
         let shown = |folder: &&PathBuf| {
             let mut places = self.needs.places.iter();
@@ -308,8 +340,20 @@ impl Search<'_> {
                 || folder.starts_with(&self.folder)
                 || places.any(|place| folder.starts_with(place))
         };
-        let mut path: Vec<String> =
-            self.user.path.iter().filter(shown).map(|folder| folder.to_string_lossy().into_owned()).collect();
+        // For what is not shown of the path, where its tools really are.
+        let holds =
+            |bin: &&PathBuf| shown(bin) || self.needs.places.iter().any(|place| place.starts_with(bin));
+        let folders = self.user.path.iter().flat_map(|folder| {
+            let real = self.bins.iter().filter(move |(on_path, _)| on_path == folder).map(|(_, bin)| bin);
+            let is_shown = shown(&folder);
+            real.filter(move |bin| !is_shown && holds(bin)).chain(is_shown.then_some(folder))
+        });
+        let mut path: Vec<String> = Vec::new();
+        for folder in folders.map(|folder| folder.to_string_lossy().into_owned()) {
+            if !path.contains(&folder) {
+                path.push(folder);
+            }
+        }
         for usual in ["/usr/local/bin", "/usr/bin", "/bin"] {
             if !path.iter().any(|folder| folder == usual) {
                 path.push(usual.to_owned());

@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::{Confined, Needs, User, keeper, needs, not_shown, packages};
+use super::{Confined, Needs, User, keeper, needs, not_shown, packages, strangers};
 use crate::launch::Launch;
 use crate::tree::Excess;
 use crate::{guard, spawn, sys};
@@ -97,7 +97,7 @@ pub fn run(
     {
         _ if !refusal.is_the_programs() => machine(refusal),
         libc::ENOENT | libc::EACCES => {
-            io::Error::other(not_shown(&order.program, &confinement, &refusal.why))
+            io::Error::other(not_shown(&order.program, &confinement, &refusal.why, work.confined))
         }
         libc::ENOEXEC => io::Error::from_raw_os_error(libc::ENOEXEC),
         _ => machine(refusal),
@@ -198,14 +198,18 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
     if !folder.is_dir() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let program = folder.join(spawn::find(command.get_program(), Some(&folder), &path));
+    let foreign = work.confined == Confined::Foreign;
+    let program = match foreign {
+        true => strangers::program(command.get_program(), &folder, &user)
+            .ok_or_else(|| io::Error::other(strangers::refusal(Path::new(command.get_program()))))?,
+        false => folder.join(spawn::find(command.get_program(), Some(&folder), &path)),
+    };
     if !program.exists() {
         return Err(io::ErrorKind::NotFound.into());
     }
     if program.is_dir() || !sys::may_execute(&program) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let foreign = work.confined == Confined::Foreign;
     let launch = Launch {
         program: command.get_program().to_owned(),
         arguments: command.get_args().map(OsStr::to_owned).collect(),
@@ -213,12 +217,13 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
         confined: work.confined,
         ..Launch::default()
     };
-    let Needs { places, mut variables } = needs::of_build(&launch, &program, foreign, &user);
+    let Needs { places, hidden, mut variables } = needs::of_build(&launch, &program, foreign, &user);
     let mut confinement = limits();
     // A copied place is not shown a second time.
     let written = |place: &Path| work.writes.iter().any(|own| place.starts_with(own));
     let shown = places.iter().filter(|place| !written(place));
     confinement.readable = shown.map(Place::same).collect();
+    confinement.hidden = hidden.into_iter().collect();
     if guard::program() == Some(&program) && !needs::is_systems(&program) {
         confinement.readable.retain(|place| !program.starts_with(&place.outside));
         confinement.readable.push(Place::same(&program));
@@ -241,6 +246,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
     }
     confinement.readable.sort_by_key(|place| place.outside.components().count());
     confinement.readable.dedup();
+    confinement.hide_what_is_shown();
     confinement.copied = work.writes.iter().map(Place::same).collect();
     confinement.folder = folder;
     let text = |word: &OsStr| {

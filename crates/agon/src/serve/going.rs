@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agon_bot::inside::Packages;
-use agon_bot::{Confined, sys};
+use agon_bot::{Confined, Level, sys};
 use agon_server::{Inside, Server, ServerError, Setting, inside, room, tick};
 use agon_store::Objects;
 use agon_store::reads::MOST_POSTED;
@@ -268,7 +268,12 @@ fn hold_bots(dir: &Path) -> Result<(Confined, Vec<String>), Failure> {
     agon_bot::inside::build_ahead();
     // Authors cannot install anything here.
     agon_bot::tools::advise_others();
-    let confined = holding::hold(section.trust_bots).map_err(Failure::Own)?;
+    let confined = holding::hold(section.trust_bots, section.level).map_err(Failure::Own)?;
+    if section.level.is_none() {
+        // From now on the contest does not fall below what it was founded with.
+        let level = holding::level(confined).unwrap_or(Level::D);
+        agon_site::settings::write_level(dir, level).map_err(Failure::Own)?;
+    }
     Ok((confined, section.packages))
 }
 

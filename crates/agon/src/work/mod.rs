@@ -335,10 +335,10 @@ fn look(confined: Confined, cpus: usize, jobs: usize, attacks: Option<u32>, pack
 
 /// How bots are contained here. The owner of a lent machine decides, not the contest alone.
 fn hold(options: &WorkOptions, welcome: &Welcome) -> Result<Confined, Failure> {
-    let own = holding::hold(false);
+    let own = holding::hold(false, None);
     match (own, options.trust_bots && welcome.trusts_bots) {
         (Ok(confined), _) => Ok(confined),
-        (Err(_), true) => holding::hold(true).map_err(Failure::Own),
+        (Err(_), true) => holding::hold(true, None).map_err(Failure::Own),
         (Err(why), false) => {
             // The rest of that sentence is for organisers.
             let why = why.split(" If you trust").next().unwrap_or(&why).to_owned();
