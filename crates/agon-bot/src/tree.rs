@@ -286,10 +286,24 @@ impl ProcessTree {
             || sys::variable(process, MARK).is_some_and(|mark| mark == self.mark)
     }
 
-    /// CPU time of all known processes since they were first seen; none when the bot is gone.
+    /// The CPU time of everything that ever ran in its sandbox, where the kernel counts it.
+    fn counted(&self) -> Option<Duration> {
+        self.cage.as_ref()?.cpu()
+    }
+
+    /// Whether its CPU time is counted by the kernel, whatever processes come and go, and not added up from samples.
+    pub fn is_counted(&self) -> bool {
+        self.ended.is_none() && self.counted().is_some()
+    }
+
+    /// CPU time: of all of it where it is counted, otherwise of all known processes since they were first seen. None when
+    /// the bot is gone.
     pub fn cpu_time(&mut self) -> Option<Duration> {
         if self.ended.is_some() {
             return None;
+        }
+        if let Some(counted) = self.counted() {
+            return Some(counted);
         }
         let own = if self.root_gone { None } else { sys::cpu_time(self.root) };
         let exit = |cage: &Cage| cage.exit(Duration::ZERO).map(|exit| exit.cpu);
@@ -321,7 +335,9 @@ impl ProcessTree {
     pub fn look(&mut self) -> Usage {
         self.survey();
         let threads = self.counters();
-        Usage { cpu: self.cpu_time(), ended: Some(self.ended_children()), threads, whole: true }
+        // What is counted includes them.
+        let ended = (!self.is_counted()).then(|| self.ended_children());
+        Usage { cpu: self.cpu_time(), ended, threads, whole: true }
     }
 
     fn counters(&self) -> Vec<(Pid, ThreadTime)> {
@@ -347,9 +363,14 @@ impl ProcessTree {
         Self { cpus, ..self }
     }
 
+    /// CPU time of processes that came and went before the first answer and that no sample saw; in steps of 10 ms.
+    pub fn launching(&self) -> Duration {
+        if self.is_counted() { Duration::ZERO } else { self.ended_children() }
+    }
+
     /// CPU time of processes that the known ones started and waited for, whether we saw them or not; in steps of 10
     /// ms.
-    pub fn ended_children(&self) -> Duration {
+    fn ended_children(&self) -> Duration {
         self.all().filter_map(sys::stat).map(|stat| stat.ended_children).sum()
     }
 
@@ -403,8 +424,14 @@ impl ProcessTree {
 
     /// Stops all known processes, so that they cannot think in the opponent's time.
     pub fn stop(&mut self) {
-        self.stopped = true;
-        self.signal(Signal::STOP);
+        if !std::mem::replace(&mut self.stopped, true) {
+            self.signal(Signal::STOP);
+        }
+    }
+
+    /// Whether we have stopped them.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
     }
 
     /// Resumes them.

@@ -13,6 +13,9 @@
 //! So a bot is charged for at least the time its busiest thread ran, and, with one CPU, for everything it used. Threads
 //! that wait beside the thinking one do not change that; what is counted twice when several wait at once is time in
 //! which the bot stood still.
+//!
+//! In a sandbox of level A the CPU time is the kernel's count of everything that ran there, so that processes which come
+//! and go between two looks gain nothing: however many wait, a bot that used all of its CPUs was not kept waiting.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -173,9 +176,14 @@ impl KeptWaiting {
 
     /// How long it was kept waiting up to the last look.
     pub fn total(&self) -> Duration {
+        self.at_most(self.waits)
+    }
+
+    /// At most the time in which it made no progress, up to the last look: no wait is longer.
+    pub fn at_most(&self, wait: Duration) -> Duration {
         let Some(last) = self.looks.back() else { return Duration::ZERO };
         let got_on = self.busiest.max(last.all / self.cpus);
-        self.waits.min(last.at.duration_since(self.asked).saturating_sub(got_on))
+        wait.min(last.at.duration_since(self.asked).saturating_sub(got_on))
     }
 }
 

@@ -80,6 +80,8 @@ pub enum Lateness {
     Unfinished(u32),
     /// This many messages came, none of them an answer.
     NoAnswer(u32),
+    /// It had used this much CPU time in others' turns, which counts.
+    Pondered(Duration),
     /// Nothing ever came.
     Silent,
     /// It had answered before.
@@ -129,6 +131,7 @@ impl Cause {
             late(Lateness::NotRead),
             late(Lateness::StoppedItself),
             late(Lateness::Ended(Ending::Code(0))),
+            late(Lateness::Pondered(Duration::from_micros(31_400))),
             Self::OutOfTime {
                 used: Duration::from_secs(60),
                 total: Duration::from_secs(60),
@@ -272,6 +275,11 @@ impl fmt::Display for Lateness {
                 let came = if *count == 1 { "message came that is" } else { "messages came that are" };
                 write!(f, "{count} {came} no answer, and nothing else")
             }
+            Self::Pondered(used) => write!(
+                f,
+                "it had used {:.1} ms of CPU in its opponent's turn, which count as its own",
+                used.as_secs_f64() * 1e3
+            ),
             Self::Silent => f.write_str(
                 "nothing came at all: is the output flushed after each answer (Python: flush=True, C++: std::endl, Java: System.out.flush()), and is \
                  all input read?",

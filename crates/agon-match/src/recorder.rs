@@ -71,6 +71,10 @@ impl<W: Write> Observer for Recorder<W> {
             }
             let cpu_us = take.cpu.map(|cpu| cpu.as_micros() as u64);
             self.writer.timing(*seat, Timing { wall_us: take.wall.as_micros() as u64, cpu_us });
+            // Where another answer was played instead, its thinking time is not what was measured.
+            if let (Some(counted), None) = (take.counted, step.instead_of) {
+                self.writer.counted(*seat, counted);
+            }
         }
         self.writer.step(step.answers, session.hash())?;
         if self.flushed.elapsed() >= FLUSH {

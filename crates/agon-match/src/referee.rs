@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use agon_bot::{Program, advice};
 use agon_game::{Absence, Answer, Chance as _, Facts, PackedAnswer, Seat, Seats, Seeded, Session};
+use agon_replay::Counted;
 use agon_replay::data::note;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -129,6 +130,8 @@ pub struct Take {
     pub charged: Duration,
     /// CPU time of the bot's processes; none where unknown.
     pub cpu: Option<Duration>,
+    /// What the kernel counted, where it does.
+    pub counted: Option<Counted>,
     /// The answer as received, if it differs from the canonical one.
     pub raw: Option<Vec<u8>>,
     /// What else it said since its last answer.
@@ -225,6 +228,8 @@ pub fn play_on(
     for (seat, text) in greetings {
         referee.seats[seat.index()].said.push(Said { when: When::First, text });
     }
+    // The start is everybody's own; from the first question on, the turns are.
+    referee.book_start();
     let has_begun = gathered.is_ok();
     let void = gathered.and_then(|()| referee.run(observer)).err();
     let mut notes = referee.notes();
@@ -396,6 +401,10 @@ struct SeatState {
     /// CPU time in its opponents' turns, less a small allowance for each; and the maximum of that.
     pondered: Duration,
     most_pondered: Duration,
+    /// CPU time in others' turns since its last answer, less the allowance: counted as part of the next one.
+    owes: Duration,
+    /// All that was counted so.
+    owed: Duration,
     /// Whether it thinks in its opponents' turns.
     ponders: bool,
     /// Whether it is stopped between its turns.

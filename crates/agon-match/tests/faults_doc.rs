@@ -50,6 +50,7 @@ fn there_is_an_example_of_every_cause() {
             Lateness::Slow => 5,
             Lateness::Unfinished(_) => 16,
             Lateness::NoAnswer(_) => 17,
+            Lateness::Pondered(_) => 20,
         },
         Cause::Gone { .. } => 6,
         Cause::NotStarted(_) => 7,
@@ -65,7 +66,7 @@ fn there_is_an_example_of_every_cause() {
         Cause::OutOfTime { .. } => 19,
     };
     let examples = Cause::examples();
-    for wanted in 0..=19 {
+    for wanted in 0..=20 {
         assert!(examples.iter().any(|cause| number(cause) == wanted), "no example of cause {wanted}");
     }
     let place = |kind| match kind {

@@ -21,6 +21,8 @@ pub mod tag {
     pub const STEPS: u8 = b'S';
     /// Timing.
     pub const TIMING: u8 = b'T';
+    /// What the kernel counted of a seat's sandbox.
+    pub const COUNTED: u8 = b'C';
     /// Private notes of one seat.
     pub const NOTES: u8 = b'P';
     /// The end, JSON. Last, once.

@@ -101,6 +101,29 @@ pub struct Timing {
     pub cpu_us: Option<u64>,
 }
 
+/// What was counted and measured of an answer beside its [`Timing`], from which its charge follows. Known where the bot was
+/// in a sandbox whose CPU time the kernel counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counted {
+    /// The number of CPUs it could use, at least 1.
+    pub cpus: u8,
+    /// CPU time of everything in the sandbox, from the question to the answer, in microseconds.
+    pub cpu_us: u64,
+    /// How long the machine kept it waiting meanwhile, as measured, in microseconds.
+    pub waited_us: u64,
+    /// CPU time in others' turns since its last answer, as far as it counts, in microseconds.
+    pub owed_us: u64,
+}
+
+impl Counted {
+    /// What an answer is charged that took this long, in microseconds: its wall time, without what the machine kept it
+    /// waiting, and what it owed. On no account did it wait while it used all of its CPUs.
+    pub fn charged_us(self, wall_us: u64) -> u64 {
+        let idle = wall_us.saturating_sub(self.cpu_us / u64::from(self.cpus.max(1)));
+        (wall_us - self.waited_us.min(idle)).saturating_add(self.owed_us)
+    }
+}
+
 /// The kinds of notes.
 pub mod note {
     /// What it wrote on standard error.
@@ -151,6 +174,8 @@ pub struct Replay {
     pub steps: Vec<Step>,
     /// Timing by `(step, seat)`.
     pub timing: BTreeMap<(u32, Seat), Timing>,
+    /// What was counted, likewise.
+    pub counted: BTreeMap<(u32, Seat), Counted>,
     /// The private notes by seat.
     pub notes: BTreeMap<Seat, Vec<Note>>,
     /// The end; none if the file is cut off.

@@ -23,7 +23,7 @@ mod reader;
 mod steps;
 mod writer;
 
-pub use data::{End, Header, Note, Replay, SeatInfo, Step, Timing};
+pub use data::{Counted, End, Header, Note, Replay, SeatInfo, Step, Timing};
 pub use reader::{LARGEST, MOST_ITEMS, ReplayError};
 pub use redact::redact;
 pub use writer::Writer;

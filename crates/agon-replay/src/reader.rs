@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use agon_game::pack::Reader;
-use agon_game::{Outcome, Seat, Session};
+use agon_game::{Answer, Outcome, Seat, Session};
 use thiserror::Error;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::chunk::{self, Stop, tag};
-use crate::{End, Header, MAGIC, Note, Replay, Timing, steps};
+use crate::{Counted, End, Header, MAGIC, Note, Replay, Timing, steps};
 
 /// The largest size of a replay, unpacked.
 pub const LARGEST: usize = 256 << 20;
@@ -64,6 +64,7 @@ impl Replay {
             header,
             steps: Vec::new(),
             timing: BTreeMap::new(),
+            counted: BTreeMap::new(),
             notes: BTreeMap::new(),
             end: None,
             chain: xxh3_64(&first),
@@ -89,6 +90,7 @@ impl Replay {
                     steps::read(raw, replay.header.timed, seats, &mut items, &mut replay.steps)
                 }
                 tag::TIMING => read_timing(raw, seats, &mut items, &mut replay.timing),
+                tag::COUNTED => read_counted(raw, seats, &mut items, &mut replay.counted),
                 tag::NOTES => read_notes(raw, seats, &mut items, &mut replay.notes),
                 tag::END => read_end(raw, seats, &mut items).map(|end| replay.end = Some(end)),
                 // A later program may write more kinds of conveniences.
@@ -119,6 +121,25 @@ impl Replay {
             true => Ok(()),
             false => Err(format!("{moment}: the answers do not lead to the recorded state")),
         }
+    }
+
+    /// The first answer, by step and seat, whose thinking time does not follow from what was counted, if there is one.
+    pub fn wrong_charge(&self) -> Option<(u32, Seat)> {
+        let think_ms = |step: u32, seat: Seat| {
+            let answers = &self.steps.get(step as usize)?.answers;
+            let (_, answer) = answers.iter().find(|(other, _)| *other == seat)?;
+            match answer {
+                Answer::Given { think_ms, .. } | Answer::Malformed { think_ms, .. } => Some(*think_ms),
+                Answer::Missing(_) => None,
+            }
+        };
+        let all = self.counted.iter().filter(|_| self.header.timed);
+        let wrong = all.into_iter().find(|((step, seat), counted)| {
+            let Some(timing) = self.timing.get(&(*step, *seat)) else { return true };
+            let ms = counted.charged_us(timing.wall_us) / 1_000;
+            think_ms(*step, *seat).is_some_and(|think_ms| u64::from(think_ms) != ms)
+        });
+        wrong.map(|(place, _)| *place)
     }
 
     /// What in its end contradicts its answers; none if there is no end, or nothing is wrong with it. `state` and
@@ -196,6 +217,24 @@ fn read_timing(
         let wall_us = reader.varint()?;
         let cpu_us = reader.varint()?.checked_sub(1);
         timing.insert((step, seat), Timing { wall_us, cpu_us });
+    }
+    Some(())
+}
+
+fn read_counted(
+    raw: &[u8],
+    seats: usize,
+    items: &mut Items,
+    counted: &mut BTreeMap<(u32, Seat), Counted>,
+) -> Option<()> {
+    let mut reader = Reader::new(raw);
+    while reader.left() > 0 {
+        items.take(1)?;
+        let step = u32::try_from(reader.varint()?).ok()?;
+        let seat = seat_of(reader.byte()?, seats)?;
+        let cpus = reader.byte()?;
+        let [cpu_us, waited_us, owed_us] = [reader.varint()?, reader.varint()?, reader.varint()?];
+        counted.insert((step, seat), Counted { cpus, cpu_us, waited_us, owed_us });
     }
     Some(())
 }

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::chunk::{self, tag};
 use crate::steps::Columns;
-use crate::{End, Header, LARGEST, MAGIC, Timing};
+use crate::{Counted, End, Header, LARGEST, MAGIC, Timing};
 
 /// Times and notes are written out when they reach this many bytes.
 const ENOUGH: usize = 64 << 10;
@@ -24,6 +24,7 @@ pub struct Writer<W: Write> {
     columns: Columns,
     step: u32,
     timing: Vec<u8>,
+    counted: Vec<u8>,
     notes: Vec<Vec<u8>>,
     /// How many more bytes of notes may be kept.
     room: usize,
@@ -48,6 +49,7 @@ impl<W: Write> Writer<W> {
             columns: Columns::default(),
             step: 0,
             timing: Vec::new(),
+            counted: Vec::new(),
             notes: vec![Vec::new(); header.seats.len()],
             room: MOST_NOTES,
             chain: xxh3_64(&raw),
@@ -86,6 +88,15 @@ impl<W: Write> Writer<W> {
         put_varint(&mut self.timing, timing.cpu_us.map_or(0, |time| time + 1));
     }
 
+    /// Keeps what was counted of `seat` in the step that is written next.
+    pub fn counted(&mut self, seat: Seat, counted: Counted) {
+        put_varint(&mut self.counted, u64::from(self.step));
+        self.counted.extend([seat.index() as u8, counted.cpus]);
+        for us in [counted.cpu_us, counted.waited_us, counted.owed_us] {
+            put_varint(&mut self.counted, us);
+        }
+    }
+
     /// Writes a step: the answers the game played, and the hash of the state after it.
     ///
     /// # Errors
@@ -96,7 +107,7 @@ impl<W: Write> Writer<W> {
         if self.columns.count() >= STEPS.0 || self.columns.len() >= STEPS.1 {
             self.flush_steps()?;
         }
-        let held = self.timing.len() + self.notes.iter().map(Vec::len).sum::<usize>();
+        let held = self.timing.len() + self.counted.len() + self.notes.iter().map(Vec::len).sum::<usize>();
         if held >= ENOUGH { self.flush() } else { Ok(()) }
     }
 
@@ -118,6 +129,10 @@ impl<W: Write> Writer<W> {
         if !self.timing.is_empty() {
             chunk::write(&mut self.to, tag::TIMING, &self.timing, &mut self.scratch)?;
             self.timing.clear();
+        }
+        if !self.counted.is_empty() {
+            chunk::write(&mut self.to, tag::COUNTED, &self.counted, &mut self.scratch)?;
+            self.counted.clear();
         }
         for (seat, notes) in self.notes.iter_mut().enumerate().filter(|(_, notes)| !notes.is_empty()) {
             self.raw.clear();

@@ -1,7 +1,7 @@
 //! What is written comes back; what is cut, altered or foreign is read only as far as it is true.
 
 use agon_game::{Absence, Answer, Outcome, PackedAnswer, Recipe, Seat};
-use agon_replay::{End, Header, Replay, ReplayError, SeatInfo, Timing, Writer};
+use agon_replay::{Counted, End, Header, Replay, ReplayError, SeatInfo, Timing, Writer};
 
 fn header(timed: bool) -> Header {
     let recipe = Recipe {
@@ -116,6 +116,34 @@ fn foreign_and_newer_files_are_told_apart() {
     assert_eq!(Replay::read(b""), Err(ReplayError::Foreign));
     assert_eq!(Replay::read(b"AGONRPL2 something"), Err(ReplayError::Newer));
     assert!(matches!(Replay::read(b"AGONRPL1"), Err(ReplayError::Damaged(_))));
+}
+
+#[test]
+fn a_charge_follows_from_what_was_counted() {
+    let charged = |cpus, cpu_us, waited_us, owed_us, wall_us| {
+        Counted { cpus, cpu_us, waited_us, owed_us }.charged_us(wall_us)
+    };
+    assert_eq!(charged(1, 20_000, 30_000, 0, 50_000), 20_000, "it waited for others");
+    assert_eq!(charged(1, 50_000, 40_000, 0, 50_000), 50_000, "it waited for its own processes");
+    assert_eq!(charged(2, 60_000, 40_000, 0, 50_000), 30_000);
+    assert_eq!(charged(1, 1_000, 0, 0, 50_000), 50_000, "it slept");
+    assert_eq!(charged(1, 1_000, 0, 2_000, 3_000), 5_000, "it computed in another's turn");
+    assert_eq!(charged(0, u64::MAX, u64::MAX, u64::MAX, 7), u64::MAX, "whatever a file says");
+    let replay = |think_ms| {
+        let mut writer = Writer::new(Vec::new(), &header(true)).expect("a vector takes all");
+        let answers = [(Seat::new(0), given(b"x", 1)), (Seat::new(1), given(b"y", think_ms))];
+        writer.timing(Seat::new(1), Timing { wall_us: 9_700, cpu_us: Some(2_000) });
+        let counted = Counted { cpus: 1, cpu_us: 2_000, waited_us: 6_000, owed_us: 500 };
+        writer.counted(Seat::new(1), counted);
+        writer.step(&answers, 0).expect("a vector takes all");
+        let (state, chain) = ("0".to_owned(), String::new());
+        let end = End { steps: 0, outcome: None, state, chain, facts: serde_json::Value::Null };
+        let replay = Replay::read(&writer.finish(end).expect("a vector takes all")).expect("a good replay");
+        assert_eq!(replay.counted, [((0, Seat::new(1)), counted)].into());
+        replay
+    };
+    assert_eq!(replay(4).wrong_charge(), None);
+    assert_eq!(replay(3).wrong_charge(), Some((0, Seat::new(1))));
 }
 
 #[test]

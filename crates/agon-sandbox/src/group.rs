@@ -38,6 +38,8 @@ pub enum Hierarchies {
         pids: PathBuf,
         /// CPU time, if it is counted.
         cpu: Option<PathBuf>,
+        /// Equal shares of the CPUs, if they can be given.
+        shares: Option<PathBuf>,
         /// Stopping all processes at once, if available.
         freezer: Option<PathBuf>,
     },
@@ -78,7 +80,10 @@ impl Hierarchies {
             place(&mounts, "cgroup", Some(controller), line)
         };
         if let (Some(memory), Some(pids)) = (one("memory"), one("pids")) {
-            let found = Self::One { memory, pids, cpu: one("cpuacct"), freezer: one("freezer") };
+            let (cpu, shares, freezer) = (one("cpuacct"), one("cpu"), one("freezer"));
+            // Mounted together, they are one folder.
+            let shares = shares.filter(|shares| Some(shares) != cpu.as_ref());
+            let found = Self::One { memory, pids, cpu, shares, freezer };
             return found.try_out(claim);
         }
         let path = own.lines().find_map(|line| line.strip_prefix("0::"));
@@ -101,6 +106,7 @@ impl Hierarchies {
         let switch = base.join("cgroup.subtree_control");
         let on = read(&switch);
         if LIMITS.iter().all(|needed| has_word(&on, needed)) {
+            let _ = fs::write(&switch, "+cpu");
             return Ok(self);
         }
         let home = base.join(HOME);
@@ -140,6 +146,15 @@ impl Hierarchies {
         Ok(self)
     }
 
+    /// Whether the groups have equal shares of the CPUs.
+    pub fn has_shares(&self) -> bool {
+        match self {
+            Self::One { shares: Some(_), .. } => true,
+            Self::One { cpu, .. } => cpu.as_ref().is_some_and(|path| path.join("cpu.shares").exists()),
+            Self::Two(path) => has_word(&read(path.join("cgroup.subtree_control")), "cpu"),
+        }
+    }
+
     /// Creates a group with limits and removes it again.
     fn try_out(self, claim: &Claim) -> Result<Self, String> {
         let say = |error: io::Error| format!("{}: {error}", self.folders()[0].display());
@@ -152,8 +167,8 @@ impl Hierarchies {
 
     fn folders(&self) -> Vec<&Path> {
         match self {
-            Self::One { memory, pids, cpu, freezer } => {
-                let some = [cpu.as_deref(), freezer.as_deref()];
+            Self::One { memory, pids, cpu, shares, freezer } => {
+                let some = [cpu.as_deref(), shares.as_deref(), freezer.as_deref()];
                 [memory.as_path(), pids].into_iter().chain(some.into_iter().flatten()).collect()
             }
             Self::Two(path) => vec![path],
@@ -162,10 +177,11 @@ impl Hierarchies {
 
     fn join(&self, name: &str) -> Self {
         match self {
-            Self::One { memory, pids, cpu, freezer } => Self::One {
+            Self::One { memory, pids, cpu, shares, freezer } => Self::One {
                 memory: memory.join(name),
                 pids: pids.join(name),
                 cpu: cpu.as_ref().map(|path| path.join(name)),
+                shares: shares.as_ref().map(|path| path.join(name)),
                 freezer: freezer.as_ref().map(|path| path.join(name)),
             },
             Self::Two(path) => Self::Two(path.join(name)),

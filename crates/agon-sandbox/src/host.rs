@@ -444,6 +444,13 @@ impl Sandbox {
         Some(self.meter()?.since(self.before.get().copied()))
     }
 
+    /// The CPU time of all of it since it was built; none where no cgroup counts it. Cheaper than
+    /// [`charge`](Self::charge).
+    pub fn cpu(&self) -> Option<Duration> {
+        let before = self.before.get().map_or(Duration::ZERO, |before| before.cpu);
+        Some(self.meter()?.cpu()?.saturating_sub(before))
+    }
+
     /// The counters of its cgroup, if it has one.
     fn meter(&self) -> Option<&Meter> {
         self.slot.as_ref()?.meter.as_ref().filter(|_| self.plan.group.is_some())

@@ -69,6 +69,8 @@ pub struct Found {
     pub missing: Vec<Missing>,
     /// Whether each slot has its own users.
     pub own_users: bool,
+    /// Whether sandboxes that compute at the same time have equal shares of the CPUs.
+    pub shares: bool,
 }
 
 impl Found {
@@ -98,7 +100,7 @@ pub fn probe(_program: &Path) -> Found {
     let why = "this system is not Linux".to_owned();
     let fix = "run agon in a Linux virtual machine".to_owned();
     let missing = vec![Missing { what: "a sandbox", wall: None, why, fix }];
-    Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: false }
+    Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: false, shares: false }
 }
 
 #[cfg(target_os = "linux")]
@@ -138,7 +140,7 @@ mod on_linux {
                 let why = format!("{}: {error}", program.display());
                 let fix = "reinstall agon".to_owned();
                 let missing = vec![Missing { what: "the spawner", wall: None, why, fix }];
-                Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: false }
+                Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: false, shares: false }
             }
         }
     }
@@ -156,6 +158,7 @@ mod on_linux {
             all.remove(&Wall::Landlock);
             missing.push(of_landlock("the kernel has none".to_owned()));
         }
+        let shares = launcher.means().groups.as_ref().is_ok_and(|groups| groups.has_shares());
         let at_best = if all.contains(&Wall::Group) { Level::A } else { Level::B };
         let mut refusals: Vec<(&[Wall], Refusal)> = Vec::new();
         for (without, level) in
@@ -190,13 +193,14 @@ mod on_linux {
                         walls,
                         missing,
                         own_users: launcher.means().users,
+                        shares,
                     };
                 }
             }
         }
         // None of the walls is the reason.
         missing.splice(0..0, refusals.into_iter().next().map(|(_, refusal)| of_another(&refusal)));
-        Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: launcher.means().users }
+        Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: launcher.means().users, shares }
     }
 
     /// Runs a program that does nothing.

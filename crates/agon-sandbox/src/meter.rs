@@ -74,15 +74,20 @@ impl Meter {
         })
     }
 
+    /// CPU time of everything that ever ran in it; none where it is not counted.
+    pub fn cpu(&self) -> Option<Duration> {
+        let file = self.cpu.as_ref()?;
+        match self.two {
+            true => Some(Duration::from_micros(counter(&read(file)?, "usage_usec"))),
+            false => Some(Duration::from_nanos(read(file)?.trim().parse().ok()?)),
+        }
+    }
+
     /// What the group has used since it was created; memory since [`forget_peak`](Self::forget_peak).
     pub fn charge(&self) -> Charge {
         let text = |file: &File| read(file).unwrap_or_default();
-        let cpu = self.cpu.as_ref().map_or(Duration::ZERO, |file| match self.two {
-            true => Duration::from_micros(counter(&text(file), "usage_usec")),
-            false => Duration::from_nanos(number(file)),
-        });
         Charge {
-            cpu,
+            cpu: self.cpu().unwrap_or_default(),
             peak: self.peak.as_ref().map_or(0, number),
             killed: counter(&text(&self.killed), "oom_kill"),
             refused: counter(&text(&self.refused), "max"),

@@ -222,7 +222,7 @@ mod tests {
 
     fn found(level: Level, wall: Option<Wall>, own_users: bool) -> Found {
         let missing = vec![Missing { what: "something", wall, why: "why".into(), fix: "fix".into() }];
-        Found { level, walls: [].into(), missing, own_users }
+        Found { level, walls: [].into(), missing, own_users, shares: false }
     }
 
     #[test]

@@ -42,6 +42,11 @@ pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, Str
     if replay.end.is_none() {
         return Err("its end is missing".to_owned());
     }
+    if let Some((step, seat)) = replay.wrong_charge() {
+        return Err(format!(
+            "step {step}: the thinking time of seat {seat} does not follow from what was counted"
+        ));
+    }
     let (state, steps) = (session.hash(), session.steps());
     let outcome = session.outcome().ok_or("it ends before the match does")?;
     if let Some(why) = replay.wrong_end(state, Some(outcome)) {

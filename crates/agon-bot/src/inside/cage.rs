@@ -84,6 +84,11 @@ impl Cage {
         Some(ExitStatus::from_raw(exit.signal.unwrap_or(exit.code << 8)))
     }
 
+    /// The CPU time of all its processes since it was built, as the kernel counts it; none at level B and below.
+    pub fn cpu(&self) -> Option<Duration> {
+        self.sandbox.as_ref()?.cpu()
+    }
+
     /// What all its processes have used.
     pub fn charge(&self) -> Option<Charge> {
         self.sandbox.as_ref()?.charge()

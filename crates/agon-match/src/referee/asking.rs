@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use agon_bot::program::Ending;
 use agon_bot::{KeptWaiting, Received};
 use agon_game::{Absence, Answer, Heard, PackedAnswer, Seat};
+use agon_replay::Counted;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
@@ -51,6 +52,7 @@ impl Referee<'_> {
         let before = if lasted < BEAT { program.tree().glance() } else { program.tree().look() };
         let cpu_before = before.cpu;
         self.note_pondering(seat, cpu_before);
+        let owes = self.take_owed(seat);
         let program = self.program(seat);
         program.tree().go_on();
         program.wire().flush();
@@ -76,7 +78,7 @@ impl Referee<'_> {
         let kept = KeptWaiting::new(asked, before, cpus);
         let used = Used::new(cpu_before, kept, stood_still);
         let mut one = Waiting::new(index, seat, limit, asked, is_read, used);
-        (one.heard.early, one.heard.ahead) = (early, ahead);
+        (one.heard.early, one.heard.ahead, one.owes) = (early, ahead, owes);
         leaves.into_iter().for_each(|cause| one.must_go(cause));
         one
     }
@@ -309,7 +311,16 @@ impl Referee<'_> {
     fn time(&mut self, one: &mut Waiting) -> Time {
         let wall = one.wall();
         let kept_waiting = self.kept_waiting(one).min(wall);
-        Time { wall, kept_waiting }
+        Time { wall, kept_waiting, counted: self.counted(one, kept_waiting) }
+    }
+
+    /// What the kernel counted since a seat was asked, if it counts.
+    fn counted(&mut self, one: &Waiting, kept_waiting: Duration) -> Option<Counted> {
+        let tree = self.program(one.seat).tree();
+        let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let cpu = tree.cpu_time().filter(|_| tree.is_counted())?.saturating_sub(one.used.before?);
+        let cpus = u8::try_from(tree.cpus()).unwrap_or(u8::MAX);
+        Some(Counted { cpus, cpu_us: us(cpu), waited_us: us(kept_waiting), owed_us: us(one.owes) })
     }
 
     /// Takes an answer that came in time, or slightly late if the clock tolerates it.
@@ -317,18 +328,24 @@ impl Referee<'_> {
         &mut self,
         one: &mut Waiting,
         mut time: Time,
-        answer: PackedAnswer,
+        mut answer: PackedAnswer,
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<bool, Void> {
-        let limit = one.limit().map(|limit| limit + one.stolen()).filter(|limit| time.wall > *limit);
+        let spent = time.wall + one.owes;
+        let limit = one.limit().map(|limit| limit + one.stolen()).filter(|limit| spent > *limit);
         if let (Some(limit), Some(allowance)) = (limit, one.allowance(self.terms.clock)) {
             // The time the machine took is not charged.
             let late = self.machine_was_late(one).max(match one.respite() {
                 Respite::PutOff(by) | Respite::Queued { put_off: by, .. } => by,
                 Respite::None => Duration::ZERO,
             });
-            time.kept_waiting = late.min(time.wall);
+            time.kept_waiting = one.used.kept.at_most(late).min(time.wall);
+            time.counted = self.counted(one, time.kept_waiting);
+            let ms = self.think_ms(one.seat, time);
+            if let Answer::Given { think_ms, .. } | Answer::Malformed { think_ms, .. } = &mut answer {
+                *think_ms = ms;
+            }
             let tolerated = &mut self.seats[one.seat.index()].tolerated;
             *tolerated += u32::from(time.charged() > limit);
             if time.charged() > allowance || *tolerated > TOLERATED {
@@ -356,7 +373,7 @@ impl Referee<'_> {
         answers: &mut [(Seat, PackedAnswer)],
         takes: &mut [Take],
     ) -> Result<bool, Void> {
-        let Some(allowance) = one.allowance(self.terms.clock) else { return Ok(false) };
+        let Some(patience) = one.patience(self.terms.clock) else { return Ok(false) };
         if one.deadline(self.terms.clock).is_some_and(|deadline| Instant::now() < deadline) {
             return Ok(false);
         }
@@ -364,18 +381,19 @@ impl Referee<'_> {
         // have been in time, and the match is void; if it is not enough, the bot was too slow.
         let wall = one.wall();
         let late = self.machine_was_late(one);
+        let late = one.used.kept.at_most(late);
         let grace = if let Respite::Queued { grace, .. } = one.respite() { grace } else { Duration::ZERO };
-        let most = Duration::from_secs(10) + 10 * allowance;
+        let most = Duration::from_secs(10) + 10 * patience;
         if late > most || grace > most {
             self.disturbed(one, wall, late.max(grace))?;
             return Ok(false);
         }
-        if wall < allowance + late {
+        if wall < patience + late {
             one.put_off(late);
             return Ok(false);
         }
         if let Some(cpu) = self.waits_now(one) {
-            one.look_again(allowance, cpu);
+            one.look_again(patience, cpu);
             return Ok(false);
         }
         if self.stopped(one)? {
@@ -412,6 +430,7 @@ impl Referee<'_> {
             Ending::Runs if one.is_reading() => Lateness::NotRead,
             Ending::Runs if one.heard.parts > 0 => Lateness::Unfinished(one.heard.parts),
             Ending::Runs if one.heard.stray > 0 && !answered => Lateness::NoAnswer(one.heard.stray),
+            Ending::Runs if one.owes > one.limit().unwrap_or_default() / 2 => Lateness::Pondered(one.owes),
             Ending::Runs if answered => Lateness::Slow,
             Ending::Runs => Lateness::Silent,
             ended => Lateness::Ended(ended),
@@ -466,7 +485,7 @@ impl Referee<'_> {
         };
         let (said, lost) = program.take_said();
         let first = self.seats[one.seat.index()].time.answers == 0;
-        let launching = if first { self.program(one.seat).tree().ended_children() } else { Duration::ZERO };
+        let launching = if first { self.program(one.seat).tree().launching() } else { Duration::ZERO };
         let state = &mut self.seats[one.seat.index()];
         state.launching += launching;
         state.lasted = spent.wall;
@@ -493,6 +512,7 @@ impl Referee<'_> {
         *take = Take {
             wall: spent.wall,
             charged,
+            counted: spent.counted,
             cpu,
             raw: take.raw.take(),
             said: Vec::new(),
@@ -512,12 +532,17 @@ struct Time {
     wall: Duration,
     /// How long the machine kept the bot from running meanwhile.
     kept_waiting: Duration,
+    /// What was counted of it, where the kernel counts.
+    counted: Option<Counted>,
 }
 
 impl Time {
     /// What counts: the bot's own time.
     fn charged(self) -> Duration {
-        self.wall.saturating_sub(self.kept_waiting)
+        match self.counted {
+            Some(counted) => Duration::from_micros(counted.charged_us(self.wall.as_micros() as u64)),
+            None => self.wall.saturating_sub(self.kept_waiting),
+        }
     }
 
     /// The same in whole milliseconds, as games take it.

@@ -29,6 +29,8 @@ pub(super) struct Waiting {
     pub seat: Seat,
     pub doing: Doing,
     limit: Limit,
+    /// CPU time that it used in others' turns since its last answer, which counts as used in this one.
+    pub owes: Duration,
     /// When the clock started: when the question was handed over. If the question did not fit into the bot's input, the
     /// clock restarts when the last of it was taken.
     asked: Instant,
@@ -120,7 +122,8 @@ impl Waiting {
     /// A seat that is asked now; `is_read`: whether its input took the whole question.
     pub fn new(index: usize, seat: Seat, limit: Limit, asked: Instant, is_read: bool, used: Used) -> Self {
         let doing = if is_read { Doing::Thinking(Respite::None) } else { Doing::Reading(Respite::None) };
-        Self { index, seat, doing, limit, asked, heard: Heard::default(), used }
+        let (owes, heard) = (Duration::ZERO, Heard::default());
+        Self { index, seat, doing, limit, owes, asked, heard, used }
     }
 
     /// Marks it to leave; the first reason counts.
@@ -174,16 +177,21 @@ impl Waiting {
         self.used.stolen.iter().map(|(_, cpu)| *cpu).sum()
     }
 
-    /// The most time it may take, by the clock and with what others took from it added. The last of a match's time has
-    /// no tolerance.
+    /// The most time it may be charged, by the clock and with what others took from it added. The last of a match's time
+    /// has no tolerance.
     pub fn allowance(&self, clock: Clock) -> Option<Duration> {
         let tolerance = if clock.tolerant && !self.limit.is_last { TOLERANCE } else { Duration::ZERO };
         Some(self.limit.time? + tolerance + self.stolen())
     }
 
+    /// What of that it has not used before it was asked.
+    pub fn patience(&self, clock: Clock) -> Option<Duration> {
+        Some(self.allowance(clock)?.saturating_sub(self.owes))
+    }
+
     /// When its time is up, unless that is put off by then.
     pub fn deadline(&self, clock: Clock) -> Option<Instant> {
-        Some(self.asked + self.allowance(clock)? + self.respite().length())
+        Some(self.asked + self.patience(clock)? + self.respite().length())
     }
 
     /// The time given beyond its limit.
@@ -263,6 +271,18 @@ mod tests {
         one.used.steal(Seat::new(1), MS(3));
         assert_eq!(one.used.stolen, [(Seat::new(1), MS(5)), (Seat::new(2), MS(1))]);
         assert_eq!(one.allowance(Clock::ORIGINAL), Some(MS(56)));
+    }
+
+    #[test]
+    fn what_it_used_in_others_turns_is_taken_from_its_limit() {
+        let mut one = asked(true);
+        one.owes = MS(20);
+        assert_eq!(
+            (one.allowance(Clock::ORIGINAL), one.patience(Clock::ORIGINAL)),
+            (Some(MS(50)), Some(MS(30)))
+        );
+        one.owes = MS(80);
+        assert_eq!(one.patience(Clock::ORIGINAL), Some(MS(0)));
     }
 
     #[test]

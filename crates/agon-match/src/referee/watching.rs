@@ -8,6 +8,7 @@ use agon_game::{Absence, Seat};
 
 use super::waiting::Waiting;
 use super::{Leaving, MOST_DISTURBANCES, Referee};
+use crate::pulse::BEAT;
 use crate::record::Void;
 use crate::{Cause, Player, Ponder};
 
@@ -21,6 +22,11 @@ const PONDER_NOTE: Duration = Duration::from_millis(1);
 const FREEZES: Duration = Duration::from_millis(1);
 /// This much per turn is tidying up after an answer; anything more adds up over the turns.
 const TIDYING: Duration = Duration::from_micros(100);
+/// A bot whose CPU time is counted is frozen at the first beat of another's turn. So it can use no more there than this on
+/// each of its CPUs, unless we come late to freeze it, which is not its fault.
+const UNFROZEN: Duration = BEAT.saturating_mul(2);
+/// A wait is this machine's fault if it exceeds what the bots themselves used by more than this.
+const UNEXPLAINED: Duration = Duration::from_millis(10);
 /// A bot's descendants are looked for again after this many beats.
 const SURVEY_BEATS: u32 = 16;
 /// Up to this many threads of a bot are looked at every beat; with more, less often.
@@ -28,6 +34,16 @@ const THREADS_A_BEAT: usize = 16;
 /// A bot's use of the machine is checked after this many beats of its own turns, and whenever its processes were looked
 /// for.
 const EXCESS_BEATS: u32 = 4;
+
+/// What a bot used while another one was waited for.
+struct Taken {
+    seat: Seat,
+    cpu: Duration,
+    /// The part that was not its to use.
+    beyond: Duration,
+    /// Whether the kernel counted it.
+    is_counted: bool,
+}
 
 impl Referee<'_> {
     /// Books the CPU time a seat has used since its last answer. Once it thinks in its opponent's turn, it is stopped
@@ -38,6 +54,11 @@ impl Referee<'_> {
         let used = cpu.unwrap_or_default().saturating_sub(state.cpu_then.unwrap_or_default());
         state.between += used;
         state.cpu_then = cpu;
+        if counts && self.program(seat).tree().is_counted() {
+            self.owe(seat, used);
+            return used;
+        }
+        let state = &mut self.seats[seat.index()];
         // Before its first answer it is only starting.
         if !counts || state.time.answers == 0 || used.is_zero() && state.pondered.is_zero() {
             return used;
@@ -60,18 +81,51 @@ impl Referee<'_> {
         used
     }
 
+    /// Books the CPU time at which the first turn begins.
+    pub(super) fn book_start(&mut self) {
+        for seat in Seat::first(self.players.len() as u8) {
+            if let Player::Program(program) = &mut self.players[seat.index()]
+                && program.tree().is_counted()
+            {
+                self.seats[seat.index()].cpu_then = program.tree().cpu_time();
+            }
+        }
+    }
+
+    /// Counts what a seat used in another's turn as part of its next answer.
+    fn owe(&mut self, seat: Seat, used: Duration) {
+        let most = TIDYING + UNFROZEN * self.program(seat).tree().cpus() as u32;
+        let state = &mut self.seats[seat.index()];
+        state.owes = (state.owes + used).min(most);
+    }
+
+    /// What a seat that is asked now has used in others' turns since its last answer.
+    pub(super) fn take_owed(&mut self, seat: Seat) -> Duration {
+        let state = &mut self.seats[seat.index()];
+        let owes = std::mem::take(&mut state.owes).saturating_sub(TIDYING);
+        state.owed += owes;
+        owes
+    }
+
     /// Notes about seats that computed a little in their opponents' turns.
     pub(super) fn pondering_notes(&self) -> impl Iterator<Item = String> {
         let seats = Seat::first(self.players.len() as u8).zip(&self.seats);
+        let counted = seats.filter(|(_, state)| state.owed > PONDER_NOTE).map(|(seat, state)| {
+            format!(
+                "seat {seat} used {:.1} ms of CPU while its opponent was to move; they are counted in its next answers",
+                state.owed.as_secs_f64() * 1e3
+            )
+        });
+        let seats = Seat::first(self.players.len() as u8).zip(&self.seats);
         let tidied = seats.filter(|(_, state)| state.most_pondered > PONDER_NOTE && !state.ponders);
-        tidied.map(|(seat, state)| {
+        counted.chain(tidied.map(|(seat, state)| {
             let frozen = if state.stands { "; it stands still there from then on" } else { "" };
             format!(
                 "seat {seat} used {:.1} ms of CPU while its opponent was to move, as interpreters that tidy up do; that is no \
                  fault{frozen}",
                 state.most_pondered.as_secs_f64() * 1e3
             )
-        })
+        }))
     }
 
     /// Checks on the bots while one thinks: what it takes of the machine, and whether another computes in its time.
@@ -105,10 +159,11 @@ impl Referee<'_> {
         for seat in Seat::first(self.players.len() as u8) {
             let idle = self.seats[seat.index()].out.is_none() && waiting.iter().all(|one| one.seat != seat);
             let Player::Program(program) = &mut self.players[seat.index()] else { continue };
-            if !idle || self.seats[seat.index()].stands {
+            if !idle || self.seats[seat.index()].stands || program.tree().is_stopped() {
                 continue;
             }
-            if first {
+            let is_counted = program.tree().is_counted();
+            if first && !is_counted {
                 program.tree().survey();
             }
             let cpu = program.tree().cpu_time();
@@ -116,7 +171,8 @@ impl Referee<'_> {
             for one in &mut *waiting {
                 one.used.steal(seat, used);
             }
-            if self.seats[seat.index()].stands {
+            // What is counted is frozen at once; an answer that comes before the first beat costs nobody that.
+            if is_counted || self.seats[seat.index()].stands {
                 self.program(seat).tree().stop();
             }
         }
@@ -156,46 +212,72 @@ impl Referee<'_> {
     ) -> Result<(), Void> {
         let moment = self.session.moment();
         let (ms, limit) = (|time: Duration| time.as_secs_f64() * 1e3, one.limit().unwrap_or_default());
-        let taken = match self.session.info().alternating {
-            true => one.used.stolen.clone(),
-            false => self.beyond_their_turns(one),
+        let taken = self.taken(one, wall);
+        let all: Duration = taken.iter().map(|taken| taken.cpu).sum();
+        let by = taken.iter().max_by_key(|taken| taken.beyond).filter(|by| !by.beyond.is_zero());
+        // What was only sampled may be much more.
+        let is_theirs = match taken.iter().all(|taken| taken.is_counted) {
+            true => late <= all + UNEXPLAINED,
+            false => by.is_some_and(|by| by.cpu >= late / 2),
         };
-        let Some((by, cpu)) =
-            taken.into_iter().max_by_key(|(_, cpu)| *cpu).filter(|(_, cpu)| *cpu >= late / 2)
-        else {
+        if !is_theirs {
+            let theirs: Vec<String> = taken
+                .iter()
+                .map(|taken| format!("seat {} used {:.1} ms", taken.seat, ms(taken.cpu)))
+                .collect();
+            let theirs = if theirs.is_empty() { String::new() } else { format!("; {}", theirs.join(", ")) };
             return Err(Void::HostLate(format!(
-                "at {moment} seat {} took {:.1} ms of {:.0}, but for {:.1} ms this machine kept it waiting",
+                "at {moment} seat {} took {:.1} ms of {:.0}, but for {:.1} ms this machine kept it waiting{theirs}",
                 one.seat,
                 ms(wall),
                 ms(limit),
                 ms(late)
             )));
-        };
-        let why = format!(
-            "at {moment} processes of seat {by} used {:.1} ms of CPU, for which seat {} had to wait",
-            ms(cpu),
-            one.seat
-        );
-        self.blame(by, why)?;
+        }
+        // Where all think at once, waiting while others use what is theirs is nobody's fault, and not charged.
+        if let Some(by) = by {
+            let (by, cpu) = (by.seat, by.beyond);
+            let why = format!(
+                "at {moment} processes of seat {by} used {:.1} ms of CPU, for which seat {} had to wait",
+                ms(cpu),
+                one.seat
+            );
+            self.blame(by, why)?;
+        }
         one.put_off(late);
         Ok(())
     }
 
-    /// CPU time that other bots have used since they were asked or have answered, beyond what they may use while all
-    /// think: all of their CPUs for as long as an answer may take.
-    fn beyond_their_turns(&mut self, one: &Waiting) -> Vec<(Seat, Duration)> {
-        let limit = one.limit().unwrap_or_default();
-        let mut taken = Vec::new();
+    /// What the other bots have used since a seat was asked, and how much of that was not theirs to use: all of it in
+    /// another's turn, and beyond an equal share of the CPUs where all think at once.
+    fn taken(&mut self, one: &Waiting, wall: Duration) -> Vec<Taken> {
+        let mut all = Vec::new();
+        let alternating = self.session.info().alternating;
+        let seats =
+            self.players.iter().filter(|player| matches!(player, Player::Program(_))).count().max(1) as u32;
         for (seat, player) in Seat::first(self.players.len() as u8).zip(&mut *self.players) {
             let Player::Program(program) = player else { continue };
-            let tree = program.tree();
-            if let (true, Some(then)) = (seat != one.seat, self.seats[seat.index()].cpu_then) {
-                tree.survey();
-                let used = tree.cpu_time().unwrap_or_default().saturating_sub(then);
-                taken.push((seat, used.saturating_sub(limit * tree.cpus() as u32)));
+            if seat == one.seat || program.is_elsewhere() {
+                continue;
             }
+            let tree = program.tree();
+            let is_counted = tree.is_counted();
+            let (cpu, beyond) = if alternating {
+                let stolen = one.used.stolen.iter().find(|(thief, _)| *thief == seat);
+                let stolen = stolen.map_or(Duration::ZERO, |(_, cpu)| *cpu);
+                (stolen, stolen)
+            } else {
+                if !is_counted {
+                    tree.survey();
+                }
+                let then = self.seats[seat.index()].cpu_then;
+                let cpu =
+                    then.zip(tree.cpu_time()).map_or(Duration::ZERO, |(then, now)| now.saturating_sub(then));
+                (cpu, cpu.saturating_sub(wall * tree.cpus() as u32 / seats))
+            };
+            all.push(Taken { seat, cpu, beyond, is_counted });
         }
-        taken
+        all
     }
 
     /// Handles a seat stopped by a signal that neither we nor its own processes sent. Returns whether it goes on.

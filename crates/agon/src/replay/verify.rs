@@ -28,6 +28,10 @@ pub enum Finding {
 /// Recomputes a replay.
 pub fn check(replay: &Replay) -> Result<Finding, Failure> {
     let mut session = open(replay)?;
+    if let Some((step, seat)) = replay.wrong_charge() {
+        let why = format!("seat {seat}: its thinking time does not follow from what was counted");
+        return Ok(Finding::Broken(step as usize, why));
+    }
     for number in 0..replay.steps.len() {
         if let Err(why) = replay.play_step(number, session.as_mut()) {
             return Ok(Finding::Broken(number, why));
