@@ -111,6 +111,8 @@ pub struct SiteSection {
     pub team_size: Option<u8>,
     /// Who may sign up; by default nobody.
     pub sign_up: Option<SignUpWord>,
+    /// Addresses or networks of proxies before the one on this machine, which append to `X-Forwarded-For` as well.
+    pub trusted_proxies: Vec<String>,
 }
 
 /// A date with a time, as in TOML.
@@ -280,7 +282,7 @@ impl ContestFile {
 
 /// Suggests the key that was probably meant.
 fn hint(line: &str) -> String {
-    const KEYS: [&str; 28] = [
+    const KEYS: [&str; 29] = [
         "game",
         "rules",
         "set",
@@ -302,6 +304,7 @@ fn hint(line: &str) -> String {
         "bots",
         "title",
         "bosses",
+        "trusted_proxies",
         "matches",
         "[site]",
         "[ladder]",
