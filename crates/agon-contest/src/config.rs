@@ -113,6 +113,8 @@ pub struct SiteSection {
     pub sign_up: Option<SignUpWord>,
     /// Addresses or networks of proxies before the one on this machine, which append to `X-Forwarded-For` as well.
     pub trusted_proxies: Vec<String>,
+    /// Wrong passwords for one account from one address in a quarter of an hour; by default ten.
+    pub wrong_passwords: Option<u32>,
 }
 
 /// A date with a time, as in TOML.
@@ -282,7 +284,7 @@ impl ContestFile {
 
 /// Suggests the key that was probably meant.
 fn hint(line: &str) -> String {
-    const KEYS: [&str; 29] = [
+    const KEYS: [&str; 30] = [
         "game",
         "rules",
         "set",
@@ -305,6 +307,7 @@ fn hint(line: &str) -> String {
         "title",
         "bosses",
         "trusted_proxies",
+        "wrong_passwords",
         "matches",
         "[site]",
         "[ladder]",

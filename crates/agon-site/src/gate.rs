@@ -12,11 +12,12 @@ use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use axum_extra::headers::{HeaderMapExt as _, Host};
 use ipnet::IpNet;
 use tokio_stream::StreamExt as _;
 
+mod device;
 mod who;
 
 use crate::problem::Problem;
@@ -26,6 +27,7 @@ use crate::settings::Settings;
 use crate::site::{Site, Way};
 use crate::{pages, routes, secrets};
 
+pub use device::Device;
 pub use who::set_cookie;
 use who::{at_work, bearer, cookie, known, meter, names_loopback};
 

@@ -30,6 +30,7 @@ pub mod passwords;
 pub mod problem;
 pub mod secrets;
 pub mod settings;
+pub mod throttle;
 
 pub mod listen;
 pub mod tls;

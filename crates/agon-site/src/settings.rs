@@ -19,6 +19,9 @@ pub const FILE: &str = "contest.toml";
 /// The most members of a team, whatever the file says.
 pub const LARGEST_TEAM: u8 = 20;
 
+/// The default number of wrong passwords.
+const WRONG_PASSWORDS: u32 = 10;
+
 /// The default number of best teams to decide.
 const BEST: usize = 3;
 
@@ -45,6 +48,8 @@ pub struct Settings {
     pub sign_up: Option<SignUpWord>,
     /// Proxies before the one on this machine.
     pub proxies: Vec<IpNet>,
+    /// Wrong passwords for one account from one network in a quarter of an hour.
+    pub wrong_passwords: u32,
     /// The number of rated matches a version plays.
     pub matches: u32,
     /// Pages say how certain it is who the best this many are.
@@ -95,6 +100,10 @@ impl Settings {
         }
         let proxies = site.trusted_proxies.iter().map(|text| network(text));
         let proxies = proxies.collect::<Result<_, _>>().map_err(|why| wrong("trusted_proxies", &why))?;
+        let wrong_passwords = site.wrong_passwords.unwrap_or(WRONG_PASSWORDS);
+        if !(3..=1_000).contains(&wrong_passwords) {
+            return Err(wrong("wrong_passwords", "a number from 3 to 1000"));
+        }
         let workers = file.workers;
         if workers.speed.is_some_and(|speed| !speed.is_finite() || speed <= 0.0) {
             return Err(wrong(
@@ -118,6 +127,7 @@ impl Settings {
             team_size,
             sign_up: site.sign_up,
             proxies,
+            wrong_passwords,
             matches: file.ladder.matches,
             best: file.decide_top.unwrap_or(BEST),
             workers,
@@ -410,6 +420,8 @@ mod tests {
         );
         let settings = read("trusted_proxies = ['10.0.0.7', '2001:db8::/32']").expect("two of them");
         assert_eq!(settings.proxies.len(), 2);
+        assert_eq!(settings.wrong_passwords, WRONG_PASSWORDS);
+        assert!(read("wrong_passwords = 0").unwrap_err().contains("from 3 to 1000"));
         assert!(read("team_size = 21").unwrap_err().contains("1 to 20"));
         assert!(read("sign_up = 'all'").unwrap_err().contains("unknown variant"));
         assert!(

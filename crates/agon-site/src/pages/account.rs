@@ -4,7 +4,6 @@ use agon_store::acts::{
     Begin, End, JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, SetPassword, Take, Which,
     Withdraw,
 };
-use agon_store::names::likeness;
 use agon_store::{Account, LinkKind, Login, LoginId, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;
@@ -13,7 +12,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::{Ask, set_cookie};
+use crate::gate::{Ask, Device, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
 use crate::pages::words;
@@ -169,18 +168,18 @@ pub async fn others(ask: Ask) -> Result<Redirect, Problem> {
     Ok(Redirect::to("/account"))
 }
 
-/// The caller's account, if the password is right. Attempts count like those of signing in.
+/// The caller's account, if the password is right. Wrong ones count for this session: nobody else can use them up.
 async fn proven(ask: &Ask, password: &str) -> Result<Option<Account>, Problem> {
-    let account = ask.site.store().account(ask.whoever()?.account).await?.ok_or_else(Problem::ours)?;
-    let name = likeness(&account.name);
-    if let Err(until) = ask.site.limits.sign_in(&name, ask.from, ask.now) {
-        let what = "Too many wrong passwords were tried for this account.";
+    let person = ask.whoever()?;
+    let account = ask.site.store().account(person.account).await?.ok_or_else(Problem::ours)?;
+    if let Err(until) = ask.site.throttle.confirm(person.login, ask.settings.wrong_passwords, ask.now) {
+        let what = "Too many wrong passwords were typed here.";
         return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
     }
     let short: String = password.chars().take(*passwords::LENGTH.end() + 1).collect();
     let is_right = ask.site.passwords.is(short, account.password.clone()).await;
     if is_right {
-        ask.site.limits.signed_in(&name);
+        ask.site.throttle.confirmed(person.login);
     }
     Ok(Some(account).filter(|_| is_right))
 }
@@ -196,10 +195,17 @@ pub async fn password(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) ->
         return Ok(again(account(&ask, Some(&why)).await?));
     }
     let password = ask.site.passwords.hash(typed.fresh).await;
-    let act = SetPassword { contest: ask.site.contest(), account: known.id, password, now: ask.now };
-    ask.site.store().act(act).await?;
+    let set = SetPassword {
+        contest: ask.site.contest(),
+        account: known.id,
+        password: password.clone(),
+        now: ask.now,
+    };
+    ask.site.store().act(set).await?;
     let cookie = set_cookie(&ask.site, &headers, None, 0);
-    Ok((cookie, Redirect::to("/sign-in")).into_response())
+    let known = Account { password: Some(password), ..known };
+    let known = Device::remembered(&ask.site, &headers, &known, ask.now);
+    Ok((cookie, known, Redirect::to("/sign-in")).into_response())
 }
 
 /// Deletes the account.
@@ -257,13 +263,7 @@ fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Mark
 }
 
 /// Sets the password by means of a link.
-pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    if let Err(until) = ask.site.limits.guess(ask.from, ask.now) {
-        return Err(Problem::too_much(
-            "Too many attempts came from this network.",
-            (until.0 - ask.now.0) / 1000,
-        ));
-    }
+pub async fn reset(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let known = reset_for(&ask, &typed.link).await?;
     if let Err(why) = passwords::check(&typed.fresh, &known.name) {
         return Ok(again(reset_page(&ask, &known, &typed.link, Some(&why))));
@@ -272,10 +272,14 @@ pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     let (contest, now) = (ask.site.contest(), ask.now);
     let take =
         Take { contest, sha: secrets::sha(&typed.link), account: known.id, kind: LinkKind::Password, now };
-    if ask.site.store().act(take).await? {
-        ask.site.store().act(SetPassword { contest, account: known.id, password, now }).await?;
+    let next = Redirect::to("/sign-in?after=password");
+    if !ask.site.store().act(take).await? {
+        return Ok(next.into_response());
     }
-    Ok(Redirect::to("/sign-in?after=password").into_response())
+    ask.site.store().act(SetPassword { contest, account: known.id, password: password.clone(), now }).await?;
+    // Whoever had the link gets in, however many guess at the name.
+    let known = Account { password: Some(password), ..known };
+    Ok((Device::remembered(&ask.site, &headers, &known, now), next).into_response())
 }
 
 /// The caller's team.
@@ -372,10 +376,10 @@ pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
 
 /// Joins a team.
 pub async fn join_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    if let Err(until) = ask.site.limits.guess(ask.from, ask.now) {
+    let (account, most) = (ask.whoever()?.account, i64::from(ask.settings.team_size));
+    if let Err(until) = ask.site.limits.code(account, ask.now) {
         return Err(Problem::too_much("Too many codes were tried.", (until.0 - ask.now.0) / 1000));
     }
-    let (account, most) = (ask.whoever()?.account, i64::from(ask.settings.team_size));
     let code = secrets::typed_code(&typed.code);
     let act = JoinTeam { contest: ask.site.contest(), account, code, most, now: ask.now };
     let why = match ask.site.store().act(act).await? {

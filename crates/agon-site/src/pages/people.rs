@@ -12,12 +12,13 @@ use axum_extra::headers::{HeaderMapExt as _, UserAgent};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::{Ask, set_cookie};
+use crate::gate::{Ask, Device, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
 use crate::passwords;
 use crate::problem::Problem;
 use crate::secrets;
+use crate::throttle::Held;
 
 const DAY: i64 = 86_400_000;
 /// How long a session may stay unused.
@@ -148,18 +149,14 @@ pub async fn sign_up(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
         Some(SignUpWord::Invite) => Some(secrets::typed_code(&typed.invite)),
         Some(SignUpWord::Closed) | None => return Ok(again(sign_up_page(&ask, "", "", None))),
     };
-    guessed(&ask)?;
+    if let Err(until) = ask.site.limits.sign_up(ask.from, ask.now) {
+        let what = "Too many attempts to sign up came from this network.";
+        return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
+    }
     match make(&ask, &typed, invite).await? {
         Ok(account) => begin(&ask, &headers, account, false, own_address(&typed.next)).await,
         Err(why) => Ok(again(sign_up_page(&ask, &typed.name, &typed.next, Some(&why)))),
     }
-}
-
-/// Limits how many codes, links and passwords are tried from one address.
-fn guessed(ask: &Ask) -> Result<(), Problem> {
-    ask.site.limits.guess(ask.from, ask.now).map_err(|until| {
-        Problem::too_much("Too many attempts came from this network.", (until.0 - ask.now.0) / 1000)
-    })
 }
 
 /// Makes an account, or says why there is none.
@@ -217,7 +214,9 @@ async fn begin(
         ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
     }
     let cookie = set_cookie(&ask.site, headers, Some(&secret), lasts / 1000);
-    Ok((cookie, Redirect::to(next)).into_response())
+    let account = ask.site.store().account(account).await?.ok_or_else(Problem::nothing)?;
+    let known = Device::remembered(&ask.site, headers, &account, ask.now);
+    Ok((cookie, known, Redirect::to(next)).into_response())
 }
 
 /// A browser in a few words.
@@ -263,24 +262,37 @@ fn sign_in_page(ask: &Ask, name: &str, next: &str, done: Option<&str>, why: Opti
 
 /// Signs somebody in.
 pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    let likeness = likeness(&typed.name);
-    if let Err(until) = ask.site.limits.sign_in(&likeness, ask.from, ask.now) {
-        let what = "Too many wrong passwords were tried for this name.";
-        return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
-    }
     let account = ask.site.store().account_like(&typed.name).await?;
+    let device = account.as_ref().and_then(|account| Device::known(&ask.site, &headers, account, ask.now));
+    let (name, tries) = (likeness(&typed.name), ask.settings.wrong_passwords);
+    let attempt = ask.site.throttle.sign_in(&name, ask.from, device.as_ref(), tries, ask.now).await;
+    let attempt = attempt.map_err(|held| held_up(held, ask.now))?;
     // The same amount of work whether the account exists or not.
     let hash = account.as_ref().and_then(|account| account.password.clone());
     let short: String = typed.password.chars().take(*passwords::LENGTH.end() + 1).collect();
     let is_right = ask.site.passwords.is(short, hash).await;
     match account.filter(|_| is_right) {
         Some(account) => {
-            ask.site.limits.signed_in(&likeness);
+            ask.site.throttle.right(&attempt);
             begin(&ask, &headers, account.id, account.organiser, own_address(&typed.next)).await
         }
         None => {
+            ask.site.throttle.wrong(attempt, ask.now);
             let why = "No account has this name and this password. Type both as you did when you signed up; upper and lower case matter in the password.";
             Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))))
+        }
+    }
+}
+
+fn held_up(held: Held, now: Time) -> Problem {
+    match held {
+        Held::Wrong(until) => {
+            let what = "Too many wrong passwords were tried for this name, from this network or in this browser. A browser in which you \
+                        signed in before is not held up by others, and an organiser can make you a link that sets a new password.";
+            Problem::too_much(what, (until.0 - now.0) / 1000)
+        }
+        Held::Busy => {
+            Problem::too_much("Too many passwords are being tried for this name, or from this network.", 10)
         }
     }
 }
@@ -331,7 +343,6 @@ async fn organiser_page(ask: &Ask, name: &str, link: &str, why: Option<&str>) ->
 
 /// Makes somebody an organiser.
 pub async fn organiser(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    guessed(&ask)?;
     // Rejects an invalid link before an account is made for it.
     organiser_page(&ask, "", &typed.link, None).await?;
     let account = match ask.person() {

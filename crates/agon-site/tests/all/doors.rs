@@ -1,6 +1,6 @@
 //! The doors: sessions, forms from other sites, limits, and the headers of every answer.
 
-use crate::common::World;
+use crate::common::{Browser, World};
 use agon_site::Way;
 use agon_store::LoginKind;
 
@@ -24,7 +24,7 @@ async fn somebody_signs_up_out_and_in() {
     assert!(ann.get("/").await.text().contains("Ann"));
     let before = ann.clone();
     assert_eq!(ann.post("/sign-out", &[]).await.status, 303);
-    assert!(ann.cookies.is_empty());
+    assert!(ann.secret().is_empty(), "{:?}", ann.cookies);
     let mut stolen = before;
     assert!(
         !stolen.get("/").await.text().contains(">Ann<"),
@@ -163,6 +163,135 @@ async fn ten_wrong_passwords_are_all_one_may_try() {
     );
     world.wait(15 * 60_000);
     assert_eq!(thief.post("/sign-in", &[("name", "Ann"), ("password", PASSWORD)]).await.status, 303);
+}
+
+/// Somebody far away at this address, behind the proxy.
+fn from(world: &World, address: &str) -> Browser {
+    let extra = [("Origin", "https://cup.example"), ("X-Forwarded-For", address)];
+    Browser {
+        extra: extra.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        ..world.browser()
+    }
+}
+
+/// Tries a password; the status of the answer.
+async fn try_password(browser: &mut Browser, name: &str, password: &str) -> u16 {
+    browser.post("/sign-in", &[("name", name), ("password", password)]).await.status
+}
+
+#[tokio::test]
+async fn who_guesses_locks_out_himself_and_nobody_else() {
+    let section = "sign_up = \"open\"\nwrong_passwords = 4";
+    let world = World::with(section, Way::Proxy("https://cup.example".into())).await;
+    let mut ann = from(&world, "192.0.2.1");
+    assert_eq!(ann.post("/sign-up", &[("name", "Ann"), ("password", PASSWORD)]).await.status, 303);
+    let mut thief = from(&world, "198.51.100.7");
+    for wrong in 0..4 {
+        assert_eq!(try_password(&mut thief, "Ann", &format!("guess number {wrong}")).await, 422);
+    }
+    assert_eq!(try_password(&mut thief, "Ann", PASSWORD).await, 429);
+    // What anybody writes before the proxy's own entry makes him nobody else.
+    thief.extra[1].1 = "203.0.113.9, 198.51.100.7".into();
+    assert_eq!(try_password(&mut thief, "ann", PASSWORD).await, 429);
+    assert_eq!(try_password(&mut thief, "Bob", "whatever it may be").await, 422, "other names");
+    assert_eq!(try_password(&mut from(&world, "192.0.2.2"), "Ann", PASSWORD).await, 303, "other places");
+    // The thief comes into Ann's network: those who are signed in, and browsers that she used, are not held up.
+    let mut near = from(&world, "192.0.2.1");
+    for _ in 0..4 {
+        assert_eq!(try_password(&mut near, "Ann", "guess guess guess").await, 422);
+    }
+    assert_eq!(try_password(&mut from(&world, "192.0.2.1"), "Ann", PASSWORD).await, 429);
+    let known = |browser: &Browser| browser.cookies.get("__Host-agon-known").cloned().expect("a cookie");
+    let first = known(&ann);
+    ann.post("/sign-out", &[]).await;
+    assert_eq!(try_password(&mut ann, "Ann", PASSWORD).await, 303);
+    assert_ne!(known(&ann), first);
+    let change = [("password", PASSWORD), ("fresh", "melon brass hat dune")];
+    assert_eq!(ann.post("/account/password", &change).await.header("location"), Some("/sign-in"));
+    assert_eq!(
+        try_password(&mut ann, "Ann", "melon brass hat dune").await,
+        303,
+        "the new one is known at once"
+    );
+    // A cookie of before the change, a changed one and one of somebody else are worth nothing.
+    let mut cat = from(&world, "192.0.2.77");
+    assert_eq!(cat.post("/sign-up", &[("name", "Cat"), ("password", PASSWORD)]).await.status, 303);
+    let mut changed = known(&ann).into_bytes();
+    let last = changed.len() - 2;
+    changed[last] = if changed[last] == b'a' { b'b' } else { b'a' };
+    for cookie in [first, String::from_utf8(changed).expect("text"), known(&cat), "~~..~".repeat(900)] {
+        let mut forger = from(&world, "192.0.2.1");
+        forger.cookies.insert("__Host-agon-known".into(), cookie);
+        assert_eq!(try_password(&mut forger, "Ann", "melon brass hat dune").await, 429);
+    }
+    // Who has the known browser guesses within a bound of its own, and leaves Ann's other ones alone.
+    let mut stolen = from(&world, "192.0.2.1");
+    stolen.cookies.insert("__Host-agon-known".into(), known(&ann));
+    for _ in 0..4 {
+        assert_eq!(try_password(&mut stolen, "Ann", "guess guess guess").await, 422);
+    }
+    assert_eq!(try_password(&mut stolen, "Ann", "melon brass hat dune").await, 429);
+    assert_eq!(ann.post("/account/password", &[("password", "wrong"), ("fresh", "x")]).await.status, 422);
+    // Ninety days later nothing of it is known.
+    world.wait(90 * 86_400_000);
+    for _ in 0..4 {
+        assert_eq!(try_password(&mut near, "Ann", "guess guess guess").await, 422);
+    }
+    let mut late = from(&world, "192.0.2.1");
+    late.cookies.insert("__Host-agon-known".into(), known(&ann));
+    assert_eq!(try_password(&mut late, "Ann", "melon brass hat dune").await, 429);
+}
+
+#[tokio::test]
+async fn an_owner_who_is_signed_in_counts_apart() {
+    let world = World::new().await;
+    let mut ann = world.browser();
+    ann.post("/sign-up", &[("name", "Ann"), ("password", PASSWORD)]).await;
+    let mut thief = world.browser();
+    for _ in 0..10 {
+        assert_eq!(try_password(&mut thief, "Ann", "guess guess guess").await, 422);
+    }
+    assert_eq!(try_password(&mut thief, "Ann", PASSWORD).await, 429);
+    let mut other = ann.clone();
+    assert_eq!(try_password(&mut other, "Ann", PASSWORD).await, 303, "a second session");
+    assert_eq!(ann.post("/sign-in", &[("name", "Ann"), ("password", PASSWORD)]).await.status, 303);
+    for _ in 0..10 {
+        let wrong = [("password", "guess guess guess"), ("fresh", "melon brass hat dune")];
+        assert_eq!(ann.post("/account/password", &wrong).await.status, 422);
+    }
+    assert_eq!(
+        ann.post("/account/delete", &[("password", PASSWORD)]).await.status,
+        429,
+        "this session's end"
+    );
+    assert_eq!(
+        ann.post("/account/tokens", &[("name", "laptop")]).await.status,
+        200,
+        "what asks for no password goes on"
+    );
+    let change = [("password", PASSWORD), ("fresh", "melon brass hat dune")];
+    assert_eq!(other.post("/account/password", &change).await.status, 303, "another session has its own");
+}
+
+#[tokio::test]
+async fn a_browser_is_known_for_several_people() {
+    let world = World::new().await;
+    let mut shared = world.browser();
+    for name in ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay"] {
+        let answer = shared.post("/sign-up", &[("name", name), ("password", PASSWORD)]).await;
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        shared.post("/sign-out", &[]).await;
+    }
+    assert!(shared.cookies.values().all(|cookie| cookie.len() < 600), "{:?}", shared.cookies);
+    let mut thief = world.browser();
+    for name in ["Ann", "Bob", "Fay"] {
+        for _ in 0..10 {
+            assert_eq!(try_password(&mut thief, name, "guess guess guess").await, 422);
+        }
+    }
+    assert_eq!(try_password(&mut shared, "Fay", PASSWORD).await, 303);
+    assert_eq!(try_password(&mut shared, "Bob", PASSWORD).await, 303);
+    assert_eq!(try_password(&mut shared, "Ann", PASSWORD).await, 429, "five at most");
 }
 
 #[tokio::test]
