@@ -10,7 +10,7 @@ use agon_store::{EntrantId, LoginKind, Time, VersionId};
 use axum::body::{Body as AxumBody, Bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum_extra::headers::{HeaderMapExt as _, Host};
@@ -25,7 +25,7 @@ use crate::rights::{Actor, Object, Person, Verb, may};
 use crate::routes::{Body, Of, Route};
 use crate::settings::Settings;
 use crate::site::{Site, Way};
-use crate::{pages, routes, secrets};
+use crate::{pages, redirect, routes, secrets};
 
 pub use device::Device;
 pub use who::set_cookie;
@@ -292,8 +292,8 @@ fn sign_in_first(route: &Route) -> Problem {
 
 fn denied(ask: &Ask, route: &Route) -> Refused {
     let mut response = match (&ask.actor, route.verb, ask.object) {
-        (Actor::Nobody, ..) if route.method == crate::routes::Method::Get && !route.is_for_programs() => {
-            Redirect::to(&format!("/sign-in?next={}", encoded(&ask.path))).into_response()
+        (Actor::Nobody, ..) if route.method == routes::Method::Get && !route.is_for_programs() => {
+            redirect::to(&format!("/sign-in?next={}", encoded(&ask.path))).into_response()
         }
         (Actor::Nobody, ..) => sign_in_first(route).into_response(),
         (Actor::Worker(_), ..) => {
@@ -337,8 +337,7 @@ pub fn encoded(path: &str) -> String {
 
 /// The request with its whole body, if that is small, once it is proven that one of our pages sent it.
 async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Problem> {
-    let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
-    if !changes {
+    if route.method == routes::Method::Get {
         return Ok(request);
     }
     if !route.is_for_programs() && !is_ours(&ask.site, request.headers()) {
@@ -459,9 +458,10 @@ pub async fn patience(request: Request, next: Next) -> Response {
 pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let (began, method, path) = (Instant::now(), request.method().clone(), request.uri().path().to_owned());
     let is_for_programs = routes::is_for_programs(&path);
-    let mut response = match host_is_meant(&site, request.headers()) {
-        true => next.run(request).await,
-        false => {
+    let mut response = match agon_web::check_target(&request) {
+        Err((status, why)) => Problem::new(status, "Not understood", why).into_response(),
+        Ok(()) if host_is_meant(&site, request.headers()) => next.run(request).await,
+        Ok(()) => {
             let text = "This server answers only to its own address, the one that agon printed.";
             Problem::new(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text).into_response()
         }
@@ -503,6 +503,14 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
     // Without the query, which may hold secrets.
     tracing::info!(target: "agon::request", %method, %path, status, ms = took.as_secs_f64() * 1e3, %who);
     response
+}
+
+/// For a server without pages: refuses what names no one address of it.
+pub async fn targeted(request: Request, next: Next) -> Response {
+    match agon_web::check_target(&request) {
+        Ok(()) => next.run(request).await,
+        Err((status, why)) => Problem::new(status, "Not understood", why).json(),
+    }
 }
 
 /// On the loopback only loopback names are accepted: a foreign name can be made to resolve here.

@@ -28,6 +28,7 @@ pub mod incoming;
 pub mod limits;
 pub mod passwords;
 pub mod problem;
+pub mod redirect;
 pub mod secrets;
 pub mod settings;
 pub mod throttle;

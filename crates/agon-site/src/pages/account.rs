@@ -18,6 +18,7 @@ use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
 use crate::pages::words;
 use crate::passwords;
 use crate::problem::Problem;
+use crate::redirect;
 use crate::secrets;
 
 /// How long a token is valid, and how long it may stay unused.
@@ -158,14 +159,14 @@ pub async fn make_token(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, 
 pub async fn end(ask: Ask) -> Result<Redirect, Problem> {
     let account = ask.whoever()?.account;
     ask.site.store().act(End { account, which: Which::One(LoginId(ask.id)) }).await?;
-    Ok(Redirect::to("/account"))
+    Ok(redirect::to("/account"))
 }
 
 /// Ends all sessions but this one.
 pub async fn others(ask: Ask) -> Result<Redirect, Problem> {
     let person = ask.whoever()?;
     ask.site.store().act(End { account: person.account, which: Which::OtherSessions(person.login) }).await?;
-    Ok(Redirect::to("/account"))
+    Ok(redirect::to("/account"))
 }
 
 /// The caller's account, if the password is right. Wrong ones count for this session: nobody else can use them up.
@@ -205,7 +206,7 @@ pub async fn password(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) ->
     let cookie = set_cookie(&ask.site, &headers, None, 0);
     let known = Account { password: Some(password), ..known };
     let known = Device::remembered(&ask.site, &headers, &known, ask.now);
-    Ok((cookie, known, Redirect::to("/sign-in")).into_response())
+    Ok((cookie, known, redirect::to("/sign-in")).into_response())
 }
 
 /// Deletes the account.
@@ -220,7 +221,7 @@ pub async fn delete(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> R
         }
     }
     let cookie = set_cookie(&ask.site, &headers, None, 0);
-    Ok((cookie, Redirect::to("/")).into_response())
+    Ok((cookie, redirect::to("/")).into_response())
 }
 
 /// The page behind a link that sets a password.
@@ -272,7 +273,7 @@ pub async fn reset(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Re
     let (contest, now) = (ask.site.contest(), ask.now);
     let take =
         Take { contest, sha: secrets::sha(&typed.link), account: known.id, kind: LinkKind::Password, now };
-    let next = Redirect::to("/sign-in?after=password");
+    let next = redirect::to("/sign-in?after=password");
     if !ask.site.store().act(take).await? {
         return Ok(next.into_response());
     }
@@ -366,7 +367,7 @@ pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
     let account = ask.whoever()?.account;
     let act = MakeTeam { contest: ask.site.contest(), account, name, code: secrets::code(), now: ask.now };
     match ask.site.store().act(act).await? {
-        Made::New(_) | Made::Member(_) => Ok(Redirect::to("/team").into_response()),
+        Made::New(_) | Made::Member(_) => Ok(redirect::to("/team").into_response()),
         Made::Taken(other) => {
             let why = format!("The name looks like `{other}`, which already exists: choose another one.");
             Ok(again(team_page(&ask, Some(&why)).await?))
@@ -383,7 +384,7 @@ pub async fn join_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
     let code = secrets::typed_code(&typed.code);
     let act = JoinTeam { contest: ask.site.contest(), account, code, most, now: ask.now };
     let why = match ask.site.store().act(act).await? {
-        Joined::In(_) | Joined::Member(_) => return Ok(Redirect::to("/team").into_response()),
+        Joined::In(_) | Joined::Member(_) => return Ok(redirect::to("/team").into_response()),
         Joined::Unknown => {
             "No team has this code. Members see the current one on the team's page.".to_owned()
         }
@@ -397,7 +398,7 @@ pub async fn leave_team(ask: Ask) -> Result<Response, Problem> {
     let account = ask.whoever()?.account;
     let act = LeaveTeam { contest: ask.site.contest(), account, now: ask.now };
     match ask.site.store().act(act).await? {
-        Left::Gone | Left::Nowhere => Ok(Redirect::to("/team").into_response()),
+        Left::Gone | Left::Nowhere => Ok(redirect::to("/team").into_response()),
         Left::Last => {
             let why = "You are the last member, and the team has handed something in: its bot has to belong to somebody. Deleting your account takes it off the ladder.";
             Ok(again(team_page(&ask, Some(why)).await?))
@@ -410,5 +411,5 @@ pub async fn new_code(ask: Ask) -> Result<Redirect, Problem> {
     if let Some(team) = ask.whoever()?.team {
         ask.site.store().act(NewCode { team, code: secrets::code() }).await?;
     }
-    Ok(Redirect::to("/team"))
+    Ok(redirect::to("/team"))
 }

@@ -115,6 +115,120 @@ async fn every_answer_bears_what_keeps_browsers_safe() {
     assert_eq!(browser.raw(foreign.as_bytes()).await.status, 421);
 }
 
+/// A request of these lines, which asks to close afterwards.
+fn lines(first: &str, headers: &[&str]) -> Vec<u8> {
+    let mut text = format!("{first}\r\nConnection: close\r\n");
+    headers.iter().for_each(|header| text += &format!("{header}\r\n"));
+    (text + "\r\n").into_bytes()
+}
+
+#[tokio::test]
+async fn a_request_names_one_address_on_one_host() {
+    let world = World::new().await;
+    let (browser, at) = (world.browser(), world.address);
+    let host = format!("Host: {at}");
+    for (first, status) in [
+        ("OPTIONS * HTTP/1.1".to_owned(), 405),
+        ("GET * HTTP/1.1".to_owned(), 400),
+        (format!("CONNECT {at} HTTP/1.1"), 405),
+        ("CONNECT evil.example:443 HTTP/1.1".to_owned(), 405),
+        ("CONNECT / HTTP/1.1".to_owned(), 405),
+        (format!("GET {at} HTTP/1.1"), 400),
+        (format!("GET http://{at}/ladder HTTP/1.1"), 200),
+        (format!("GET http://{at} HTTP/1.1"), 200),
+        (format!("GET ftp://{at}/ladder HTTP/1.1"), 400),
+        ("GET http://evil.example/ HTTP/1.1".to_owned(), 400),
+        (format!("GET http://user@{at}/ HTTP/1.1"), 400),
+        ("TRACE / HTTP/1.1".to_owned(), 405),
+        ("BREW /ladder HTTP/1.1".to_owned(), 405),
+        ("BREW /nowhere HTTP/1.1".to_owned(), 405),
+        ("OPTIONS /ladder HTTP/1.1".to_owned(), 405),
+        ("PUT /ladder HTTP/1.1".to_owned(), 405),
+        ("PUT /nowhere HTTP/1.1".to_owned(), 404),
+        ("POST /nowhere HTTP/1.1".to_owned(), 404),
+        ("POST /ladder HTTP/1.1".to_owned(), 405),
+        ("GET //evil.example HTTP/1.1".to_owned(), 404),
+        ("GET /ladder HTTP/1.0".to_owned(), 200),
+    ] {
+        let answer = browser.raw(&lines(&first, &[&host])).await;
+        assert_eq!(answer.status, status, "{first}: {}", answer.text());
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{first}");
+    }
+    for version in ["1.0", "1.1"] {
+        for (headers, status) in [
+            (vec![], 400),
+            (vec![host.as_str(), &host], 400),
+            (vec![&host, "Host: evil.example"], 400),
+            (vec!["Host: evil.example", &host], 400),
+            (vec!["Host:"], 400),
+            (vec![&format!("Host: user@{at}")], 400),
+            (vec![&format!("Host: {at}, evil.example")], 400),
+            (vec![&format!("Host: {at}/ladder")], 400),
+            (vec!["Host: evil.example"], 421),
+            (vec![&host], 200),
+            (vec![&host, "Content-Length: 0", "Content-Length: 1"], 400),
+            (vec![&host, "Content-Length: x"], 400),
+        ] {
+            let answer = browser.raw(&lines(&format!("GET /ladder HTTP/{version}"), &headers)).await;
+            assert_eq!(answer.status, status, "{version} {headers:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_pages_is_asked_for_one_address_on_one_host() {
+    let router = axum::Router::new().route("/", axum::routing::get(async || "here"));
+    let listening = agon_site::listen::open(Way::Loopback, router, 0, || ()).await.expect("a port");
+    let address = listening.address();
+    let browser = Browser { address, cookies: Default::default(), bearer: None, extra: Vec::new() };
+    let host = format!("Host: {address}");
+    for (first, headers, status) in [
+        ("GET / HTTP/1.1", vec![host.as_str()], 200),
+        ("GET / HTTP/1.1", vec![&host, &host], 400),
+        ("GET / HTTP/1.1", vec![], 400),
+        ("OPTIONS * HTTP/1.1", vec![&host], 405),
+        ("CONNECT evil.example:443 HTTP/1.1", vec![&host], 405),
+        ("GET http://evil.example/ HTTP/1.1", vec![&host], 400),
+    ] {
+        let answer = browser.raw(&lines(first, &headers)).await;
+        assert_eq!(answer.status, status, "{first} {headers:?}");
+        let is_problem = answer.header("content-type") == Some("application/problem+json");
+        assert_eq!(is_problem, status != 200, "{first}");
+    }
+    listening.stop().await;
+}
+
+#[tokio::test]
+async fn signing_in_leads_to_this_site() {
+    let world = World::new().await;
+    let mut ann = world.browser();
+    ann.post("/sign-up", &[("name", "Ann"), ("password", PASSWORD)]).await;
+    for (next, to) in [
+        ("/ladder?page=2", "/ladder?page=2"),
+        ("/\t/evil.example", "/"),
+        ("/\n/evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("/\\/evil.example", "/"),
+        ("//evil.example", "/"),
+        ("/.//evil.example", "/"),
+        ("//user@evil.example", "/"),
+        ("https://evil.example", "/"),
+        ("javascript:alert(1)", "/"),
+    ] {
+        let fields = [("name", "Ann"), ("password", PASSWORD), ("next", next)];
+        let answer = ann.post("/sign-in", &fields).await;
+        assert_eq!((answer.status, answer.header("location")), (303, Some(to)), "{next:?}");
+    }
+    // From the address of the form, as a link brings it.
+    let page = ann.get("/sign-in?next=/%09/evil.example").await.text();
+    let next = crate::common::between(&page, "name=\"next\" value=\"", "\"").to_owned();
+    let answer = ann.post("/sign-in", &[("name", "Ann"), ("password", PASSWORD), ("next", &next)]).await;
+    assert_eq!(answer.header("location"), Some("/"));
+    // Whoever has to sign in first comes back to where he was, on this site.
+    let asked = world.browser().get("/account?x=//evil.example").await;
+    assert_eq!(asked.header("location"), Some("/sign-in?next=/account%3Fx%3D//evil.example"));
+}
+
 #[tokio::test]
 async fn too_much_is_refused_in_words_and_memory() {
     let world = World::new().await;
