@@ -24,6 +24,7 @@ pub mod work;
 
 pub mod downloads;
 pub mod exports;
+pub mod guesses;
 pub mod incoming;
 pub mod limits;
 pub mod passwords;

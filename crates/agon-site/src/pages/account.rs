@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::gate::{Ask, Device, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
-use crate::pages::words;
+use crate::pages::{people, words};
 use crate::passwords;
 use crate::problem::Problem;
 use crate::redirect;
@@ -87,7 +87,7 @@ async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
                 (token(ask))
                 input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Present password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
-                (field("New password", "12 characters or more.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
+                (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
                 (unencrypted(ask))
                 button { "Set it" }
             }
@@ -192,7 +192,7 @@ pub async fn password(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) ->
     let Some(known) = proven(&ask, &typed.password).await? else {
         return Ok(again(account(&ask, Some(WRONG)).await?));
     };
-    if let Err(why) = passwords::check(&typed.fresh, &known.name) {
+    if let Err(why) = people::judge(&ask, &typed.fresh, &known.name).await? {
         return Ok(again(account(&ask, Some(&why)).await?));
     }
     let password = ask.site.passwords.hash(typed.fresh).await;
@@ -249,7 +249,7 @@ fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Mark
             (wrong(why))
             (token(ask))
             input type="hidden" name="link" value=(link);
-            (field("New password", "12 characters or more.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
+            (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
             (unencrypted(ask))
             button.main { "Set it" }
         }
@@ -266,7 +266,7 @@ fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Mark
 /// Sets the password by means of a link.
 pub async fn reset(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let known = reset_for(&ask, &typed.link).await?;
-    if let Err(why) = passwords::check(&typed.fresh, &known.name) {
+    if let Err(why) = people::judge(&ask, &typed.fresh, &known.name).await? {
         return Ok(again(reset_page(&ask, &known, &typed.link, Some(&why))));
     }
     let password = ask.site.passwords.hash(typed.fresh).await;

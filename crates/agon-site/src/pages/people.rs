@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::gate::{Ask, Device, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
-use crate::passwords;
+use crate::passwords::{self, Known};
 use crate::problem::Problem;
 use crate::redirect;
 use crate::secrets;
@@ -164,7 +164,7 @@ async fn make(
     if let Err(why) = agon_server::check_name(name) {
         return Ok(Err(why.replace("for a team", "for an account")));
     }
-    if let Err(why) = passwords::check(&typed.password, name) {
+    if let Err(why) = judge(ask, &typed.password, name).await? {
         return Ok(Err(why));
     }
     let password = ask.site.passwords.hash(typed.password.clone()).await;
@@ -178,6 +178,19 @@ async fn make(
             Err("That is not this contest's code. Ask the organiser; it may have been renewed.".to_owned())
         }
     })
+}
+
+/// Whether this can be the password of an account with this name, here and now; or why not.
+pub async fn judge(ask: &Ask, password: &str, name: &str) -> Result<Result<(), String>, Problem> {
+    let (site, settings) = (&ask.site, &ask.settings);
+    let mut known = vec![name.to_owned(), settings.title.clone()];
+    for game in agon_games::ALL {
+        known.extend([game.info().name, game.info().title].map(str::to_owned));
+    }
+    let year: i64 = settings.told(ask.now, "%Y").parse().unwrap_or_default();
+    known.extend((year - 1..=year + 1).map(|year| year.to_string()));
+    known.extend(site.shown().await?.teams.keys().cloned());
+    Ok(site.passwords.judge(password.to_owned(), Known(known)).await)
 }
 
 /// Begins a session, and goes on to the next page.

@@ -409,6 +409,43 @@ async fn a_browser_is_known_for_several_people() {
 }
 
 #[tokio::test]
+async fn passwords_that_anybody_would_try_are_refused_and_old_ones_work() {
+    let world = World::new().await;
+    let boss = world.account("Boss", false).await;
+    world.team(boss, "Brute Forcers").await;
+    let game = format!("{}-wars-1", agon_games::ALL[0].info().name);
+    let mut ann = world.browser();
+    for (weak, why) in [
+        ("letmein123456", "anybody here would think of"),
+        ("starwars2026", "a password that many use"),
+        ("autumncup2026", "anybody here would think of"),
+        ("BruteForcers1!", "anybody here would think of"),
+        (game.as_str(), "anybody here would think of"),
+        ("annannann2026", "first that anybody"),
+    ] {
+        let answer = ann.post("/sign-up", &[("name", "Ann"), ("password", weak)]).await;
+        assert_eq!(answer.status, 422, "{weak}");
+        assert!(
+            answer.text().contains(why) && answer.text().contains("Better are four words"),
+            "{}",
+            answer.text()
+        );
+        assert!(!answer.text().contains(weak), "it is not shown again");
+    }
+    // An account of before this was asked.
+    let (contest, now) = (world.server.contest(), world.now());
+    let password = world.site.passwords.hash("letmein123456".into()).await;
+    let old = agon_store::acts::SignUp { contest, name: "Old".into(), password, invite: None, now };
+    world.server.store().act(old).await.expect("answered");
+    let mut old = world.browser();
+    assert_eq!(try_password(&mut old, "Old", "letmein123456").await, 303);
+    let change = [("password", "letmein123456"), ("fresh", "summer2026!!")];
+    let answer = old.post("/account/password", &change).await;
+    assert_eq!((answer.status, answer.text().contains("Better are four words")), (422, true));
+    assert!(old.get("/").await.text().contains(">Old<"));
+}
+
+#[tokio::test]
 async fn behind_a_proxy_cookies_are_for_the_world_outside() {
     let world = World::with("sign_up = \"open\"", Way::Proxy("https://cup.example".into())).await;
     let mut ann = world.browser();
