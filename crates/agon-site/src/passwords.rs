@@ -207,6 +207,7 @@ mod tests {
 
     #[test]
     fn passwords_that_anybody_would_try_are_refused() {
+        let mut wrong = Vec::new();
         for (bad, why) in [
             ("elevensigns", "at least 12"),
             (&*"x1y2z3".repeat(22), "at most 128"),
@@ -214,7 +215,7 @@ mod tests {
             ("letmein123456", "a word that anybody here"),
             ("starwars2026", "a password that many use"),
             ("Password1234", "first that anybody"),
-            ("P@$$w0rd2026!", "a year"),
+            ("P@$$w0rd2026!", "first that anybody"),
             ("1l0v3y0u2026!", "first that anybody"),
             ("h3ll0w0rld123", "first that anybody"),
             ("Sp1d3rm4n!!99", "first that anybody"),
@@ -263,12 +264,11 @@ mod tests {
             (&*"long enough. ".repeat(9), "a repetition"),
         ] {
             let said = check(bad, &known());
-            assert!(
-                said.as_ref().is_err_and(|said| said.contains(why)),
-                "{bad}: {said:?} {:?}",
-                guesses(bad, [])
-            );
+            if !said.as_ref().is_err_and(|said| said.contains(why)) {
+                wrong.push((bad.to_owned(), said));
+            }
         }
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     #[test]
