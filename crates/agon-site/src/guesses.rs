@@ -39,7 +39,7 @@ pub enum Part {
     Keys,
     /// The same again.
     Again,
-    /// As `abc` or `123`.
+    /// As `aaa`, `abc` or `123`.
     Row,
     /// A year or a date.
     Date,

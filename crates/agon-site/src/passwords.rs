@@ -88,7 +88,7 @@ fn told(part: Part) -> &'static str {
         Part::Word => "a common word or name",
         Part::Keys => "keys beside each other",
         Part::Again => "a repetition",
-        Part::Row => "a row such as abc or 123",
+        Part::Row => "a row such as aaa, abc or 123",
         Part::Date => "a year or a date",
     }
 }
@@ -253,8 +253,8 @@ mod tests {
             ("zxcvbnm,./12", "first that anybody"),
             ("123456789012", "first that anybody"),
             ("112233445566", "first that anybody"),
-            ("abcdefghijkl", "a row"),
-            ("aaaaaaaaaaaaab", "a repetition"),
+            ("abcdefghijkl", "first that anybody"),
+            ("aaaaaaaaaaaaab", "a row such as aaa"),
             ("aaaabbbbcccc", "first that anybody"),
             ("guess guess guess", "a repetition"),
             ("letmein!letmein!", "first that anybody"),
