@@ -112,6 +112,10 @@ pub struct SiteSection {
     pub team_size: Option<u8>,
     /// Who may sign up; by default nobody.
     pub sign_up: Option<SignUpWord>,
+    /// Addresses or networks of proxies before the one on this machine, which append to `X-Forwarded-For` as well.
+    pub trusted_proxies: Vec<String>,
+    /// Wrong passwords for one account from one address in a quarter of an hour; by default ten.
+    pub wrong_passwords: Option<u32>,
 }
 
 /// A date with a time, as in TOML.
@@ -283,7 +287,7 @@ impl ContestFile {
 
 /// Suggests the key that was probably meant.
 fn hint(line: &str) -> String {
-    const KEYS: [&str; 29] = [
+    const KEYS: &[&str] = &[
         "game",
         "rules",
         "set",
@@ -305,6 +309,8 @@ fn hint(line: &str) -> String {
         "bots",
         "title",
         "bosses",
+        "trusted_proxies",
+        "wrong_passwords",
         "matches",
         "[site]",
         "[ladder]",
@@ -315,7 +321,7 @@ fn hint(line: &str) -> String {
         "[sandbox]",
     ];
     let key = line.split('=').next().unwrap_or("").trim();
-    let nearest = agon_game::setup::nearest(key, KEYS).filter(|_| !KEYS.contains(&key));
+    let nearest = agon_game::setup::nearest(key, KEYS.iter().copied()).filter(|_| !KEYS.contains(&key));
     nearest.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default()
 }
 

@@ -1,7 +1,7 @@
 //! Before any handler runs: who is asking, whether they may, and whether the request came from one of our own pages. After
 //! it: the headers of every answer.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,14 @@ use agon_store::{EntrantId, LoginKind, Time, VersionId};
 use axum::body::{Body as AxumBody, Bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use axum_extra::headers::{HeaderMapExt as _, Host};
+use ipnet::IpNet;
 use tokio_stream::StreamExt as _;
 
+mod device;
 mod who;
 
 use crate::problem::Problem;
@@ -23,8 +25,9 @@ use crate::rights::{Actor, Object, Person, Verb, may};
 use crate::routes::{Body, Of, Route};
 use crate::settings::Settings;
 use crate::site::{Site, Way};
-use crate::{pages, routes, secrets};
+use crate::{pages, redirect, routes, secrets};
 
+pub use device::Device;
 pub use who::set_cookie;
 use who::{at_work, bearer, cookie, known, meter, names_loopback};
 
@@ -289,8 +292,8 @@ fn sign_in_first(route: &Route) -> Problem {
 
 fn denied(ask: &Ask, route: &Route) -> Refused {
     let mut response = match (&ask.actor, route.verb, ask.object) {
-        (Actor::Nobody, ..) if route.method == crate::routes::Method::Get && !route.is_for_programs() => {
-            Redirect::to(&format!("/sign-in?next={}", encoded(&ask.path))).into_response()
+        (Actor::Nobody, ..) if route.method == routes::Method::Get && !route.is_for_programs() => {
+            redirect::to(&format!("/sign-in?next={}", encoded(&ask.path))).into_response()
         }
         (Actor::Nobody, ..) => sign_in_first(route).into_response(),
         (Actor::Worker(_), ..) => {
@@ -334,8 +337,7 @@ pub fn encoded(path: &str) -> String {
 
 /// The request with its whole body, if that is small, once it is proven that one of our pages sent it.
 async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Problem> {
-    let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
-    if !changes {
+    if route.method == routes::Method::Get {
         return Ok(request);
     }
     if !route.is_for_programs() && !is_ours(&ask.site, request.headers()) {
@@ -404,15 +406,38 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap_or("?"))
 }
 
-/// The address of the client. A proxy appends the client's address at the end.
+/// The address of the client. Behind a proxy it is what our own proxies say: each appends the address of whoever asked it to
+/// `X-Forwarded-For`, so the last that is no proxy of ours is the client's. Anybody may have written what stands before it.
 fn address(site: &Site, request: &Request) -> IpAddr {
     let peer = request.extensions().get::<Peer>().map_or(Ipv4Addr::LOCALHOST.into(), |peer| peer.0);
     if !matches!(site.way, Way::Proxy(_)) || !peer.is_loopback() {
         return peer;
     }
-    let last = request.headers().get_all("x-forwarded-for").iter().next_back();
-    let told = last.and_then(|value| value.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
-    told.unwrap_or(peer)
+    forwarded(peer, request.headers(), &site.settings().proxies)
+}
+
+fn forwarded(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
+    let is_proxy =
+        |address: &IpAddr| address.is_loopback() || proxies.iter().any(|one| one.contains(address));
+    let lines = headers.get_all("x-forwarded-for").iter().rev();
+    let hops = lines.flat_map(|line| line.to_str().unwrap_or("?").rsplit(','));
+    let mut nearest = peer;
+    for hop in hops {
+        // No proxy of ours has written what cannot be read.
+        let Some(address) = hop_address(hop.trim()) else { break };
+        nearest = address;
+        if !is_proxy(&address) {
+            break;
+        }
+    }
+    nearest
+}
+
+/// An address as proxies write it, some with a port.
+fn hop_address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let alone = bare.parse::<IpAddr>().ok();
+    alone.or_else(|| text.parse::<SocketAddr>().ok().map(|at| at.ip())).map(|address| address.to_canonical())
 }
 
 /// Around everything: nobody waits for ever.
@@ -433,9 +458,10 @@ pub async fn patience(request: Request, next: Next) -> Response {
 pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let (began, method, path) = (Instant::now(), request.method().clone(), request.uri().path().to_owned());
     let is_for_programs = routes::is_for_programs(&path);
-    let mut response = match host_is_meant(&site, request.headers()) {
-        true => next.run(request).await,
-        false => {
+    let mut response = match agon_web::check_target(&request) {
+        Err((status, why)) => Problem::new(status, "Not understood", why).into_response(),
+        Ok(()) if host_is_meant(&site, request.headers()) => next.run(request).await,
+        Ok(()) => {
             let text = "This server answers only to its own address, the one that agon printed.";
             Problem::new(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text).into_response()
         }
@@ -479,7 +505,52 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
     response
 }
 
+/// For a server without pages: refuses what names no one address of it.
+pub async fn targeted(request: Request, next: Next) -> Response {
+    match agon_web::check_target(&request) {
+        Ok(()) => next.run(request).await,
+        Err((status, why)) => Problem::new(status, "Not understood", why).json(),
+    }
+}
+
 /// On the loopback only loopback names are accepted: a foreign name can be made to resolve here.
 fn host_is_meant(site: &Site, headers: &HeaderMap) -> bool {
     !matches!(site.way, Way::Loopback) || names_loopback(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_hop_that_is_no_proxy_of_ours_is_the_client() {
+        let proxies: Vec<IpNet> =
+            ["10.0.0.0/8", "2001:db8:1::/48"].map(|text| text.parse().expect("one")).into();
+        let here = IpAddr::from(Ipv4Addr::LOCALHOST);
+        for (lines, client) in [
+            (&[][..], "127.0.0.1"),
+            (&["1.2.3.4"], "1.2.3.4"),
+            // Whoever asks may have written what stands before.
+            (&["9.9.9.9, 1.2.3.4"], "1.2.3.4"),
+            (&["9.9.9.9", "1.2.3.4"], "1.2.3.4"),
+            (&["127.0.0.1, 1.2.3.4"], "1.2.3.4"),
+            // Our proxies, one behind the other.
+            (&["9.9.9.9, 1.2.3.4, 10.1.1.1"], "1.2.3.4"),
+            (&["1.2.3.4", "10.1.1.1, 127.0.0.1"], "1.2.3.4"),
+            (&["2001:db8:2::7, 2001:db8:1::1"], "2001:db8:2::7"),
+            (&["10.2.2.2, 10.1.1.1"], "10.2.2.2"),
+            (&["9.9.9.9, nobody, 10.1.1.1"], "10.1.1.1"),
+            (&["9.9.9.9, "], "127.0.0.1"),
+            (&["1.2.3.4:5678"], "1.2.3.4"),
+            (&["[2001:db8:2::7]:5678"], "2001:db8:2::7"),
+            (&["[2001:db8:2::7]"], "2001:db8:2::7"),
+            (&["::ffff:1.2.3.4, ::ffff:10.1.1.1"], "1.2.3.4"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append("x-forwarded-for", HeaderValue::from_static(line));
+            }
+            assert_eq!(forwarded(here, &headers, &proxies).to_string(), client, "{lines:?}");
+        }
+    }
 }

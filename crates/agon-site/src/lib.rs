@@ -24,12 +24,15 @@ pub mod work;
 
 pub mod downloads;
 pub mod exports;
+pub mod guesses;
 pub mod incoming;
 pub mod limits;
 pub mod passwords;
 pub mod problem;
+pub mod redirect;
 pub mod secrets;
 pub mod settings;
+pub mod throttle;
 
 pub mod listen;
 pub mod tls;

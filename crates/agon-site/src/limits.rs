@@ -11,10 +11,10 @@ use agon_store::{AccountId, Time};
 pub const PER_ACCOUNT: u32 = 600;
 /// Requests without a session from one address in [`MINUTE`]: a classroom of sixty shares one.
 pub const PER_ADDRESS: u32 = 6_000;
-/// Attempts to sign in to one account in [`QUARTER`].
-pub const TRIES: u32 = 10;
-/// Attempts to sign in, sign up or guess a code from one address in [`QUARTER`].
-pub const TRIES_PER_ADDRESS: u32 = 600;
+/// Attempts to sign up from one address in [`QUARTER`].
+pub const SIGN_UPS: u32 = 600;
+/// Codes of teams that one account tries in [`QUARTER`].
+pub const CODES: u32 = 60;
 
 /// Live pages open at once per account.
 pub const STREAMS: u32 = 8;
@@ -29,24 +29,28 @@ pub const UPLOADS: u32 = 4;
 pub const MOST_UPLOADS: u32 = 400;
 
 const MINUTE: i64 = 60_000;
-const QUARTER: i64 = 15 * MINUTE;
+/// A quarter of an hour.
+pub const QUARTER: i64 = 15 * MINUTE;
 /// The most counted at once; beyond that, those whose windows began longest ago are forgotten first.
 const MOST: usize = 20_000;
 
 /// Counts within windows of a fixed length; a window begins with the first thing counted.
-struct Windows<K> {
+pub struct Windows<K> {
     length: i64,
-    most: u32,
     counts: Mutex<HashMap<K, (i64, u32)>>,
 }
 
 impl<K: Hash + Eq + Clone> Windows<K> {
-    fn new(length: i64, most: u32) -> Self {
-        Self { length, most, counts: Mutex::default() }
+    /// Windows of this length in milliseconds.
+    pub fn new(length: i64) -> Self {
+        Self { length, counts: Mutex::default() }
     }
 
-    /// Counts one more, or says when there is room again.
-    fn count(&self, key: K, now: Time) -> Result<(), Time> {
+    /// Counts one more, of at most this many.
+    ///
+    /// # Errors
+    /// When there is room again.
+    pub fn count(&self, key: K, most: u32, now: Time) -> Result<(), Time> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= MOST && !counts.contains_key(&key) {
             counts.retain(|_, (begun, _)| now.0 - *begun < self.length);
@@ -62,22 +66,39 @@ impl<K: Hash + Eq + Clone> Windows<K> {
         if now.0 - *begun >= self.length {
             (*begun, *count) = (now.0, 0);
         }
-        if *count >= self.most {
+        if *count >= most {
             return Err(Time(*begun + self.length));
         }
         *count += 1;
         Ok(())
     }
 
-    fn forget(&self, key: &K) {
+    /// Whether this many were counted.
+    pub fn is_full(&self, key: &K, most: u32, now: Time) -> bool {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.get(key).is_some_and(|(begun, count)| now.0 - *begun < self.length && *count >= most)
+    }
+
+    /// Takes one back.
+    pub fn give_back(&self, key: &K) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, count)) = counts.get_mut(key) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Takes all back.
+    pub fn forget(&self, key: &K) {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
     }
 }
 
 /// The owner of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Whose {
+pub enum Whose {
+    /// Somebody who is signed in.
     Account(AccountId),
+    /// Everybody else there.
     Address(IpAddr),
 }
 
@@ -85,18 +106,19 @@ enum Whose {
 type Counts = Arc<Mutex<HashMap<Whose, u32>>>;
 
 /// Places for things that last a while, with a limit on the total.
-struct Places {
+pub struct Places {
     counts: Counts,
     most: u32,
 }
 
 impl Places {
-    fn new(most: u32) -> Self {
+    /// This many in all.
+    pub fn new(most: u32) -> Self {
         Self { counts: Counts::default(), most }
     }
 
     /// One more place, if the owner has fewer than `most` and there is room.
-    fn take(&self, whose: Whose, most: u32) -> Option<Place> {
+    pub fn take(&self, whose: Whose, most: u32) -> Option<Place> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.values().sum::<u32>() >= self.most {
             return None;
@@ -132,8 +154,8 @@ impl Drop for Place {
 pub struct Limits {
     accounts: Windows<AccountId>,
     addresses: Windows<IpAddr>,
-    tries: Windows<String>,
-    tries_from: Windows<IpAddr>,
+    sign_ups: Windows<IpAddr>,
+    codes: Windows<AccountId>,
     streams: Places,
     uploads: Places,
 }
@@ -141,10 +163,10 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            accounts: Windows::new(MINUTE, PER_ACCOUNT),
-            addresses: Windows::new(MINUTE, PER_ADDRESS),
-            tries: Windows::new(QUARTER, TRIES),
-            tries_from: Windows::new(QUARTER, TRIES_PER_ADDRESS),
+            accounts: Windows::new(MINUTE),
+            addresses: Windows::new(MINUTE),
+            sign_ups: Windows::new(QUARTER),
+            codes: Windows::new(QUARTER),
             streams: Places::new(MOST_STREAMS),
             uploads: Places::new(MOST_UPLOADS),
         }
@@ -158,8 +180,8 @@ impl Limits {
     /// When there is room again.
     pub fn request(&self, account: Option<AccountId>, from: IpAddr, now: Time) -> Result<(), Time> {
         match account {
-            Some(account) => self.accounts.count(account, now),
-            None => self.addresses.count(network(from), now),
+            Some(account) => self.accounts.count(account, PER_ACCOUNT, now),
+            None => self.addresses.count(network(from), PER_ADDRESS, now),
         }
     }
 
@@ -176,37 +198,37 @@ impl Limits {
         self.uploads.take(Whose::Account(account), UPLOADS)
     }
 
-    /// An attempt to sign in to the account with this name, compared as names are.
+    /// An attempt to sign up, perhaps with a code.
     ///
     /// # Errors
     /// When there is room again.
-    pub fn sign_in(&self, likeness: &str, from: IpAddr, now: Time) -> Result<(), Time> {
-        self.guess(from, now)?;
-        self.tries.count(likeness.chars().take(64).collect(), now)
+    pub fn sign_up(&self, from: IpAddr, now: Time) -> Result<(), Time> {
+        self.sign_ups.count(network(from), SIGN_UPS, now)
     }
 
-    /// An attempt at something that could be guessed: a code, a link.
+    /// An attempt to join a team with a code.
     ///
     /// # Errors
     /// When there is room again.
-    pub fn guess(&self, from: IpAddr, now: Time) -> Result<(), Time> {
-        self.tries_from.count(network(from), now)
-    }
-
-    /// The right password was given.
-    pub fn signed_in(&self, likeness: &str) {
-        self.tries.forget(&likeness.chars().take(64).collect());
+    pub fn code(&self, account: AccountId, now: Time) -> Result<(), Time> {
+        self.codes.count(account, CODES, now)
     }
 }
 
 /// For an IPv6 address, the network of a household: 64 bits.
-fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V6(six) => match six.to_ipv4_mapped() {
-            Some(four) => four.into(),
-            None => IpAddr::from((u128::from(six) >> 64 << 64).to_be_bytes()),
-        },
-        four => four,
+pub fn network(address: IpAddr) -> IpAddr {
+    first_bits(address, 32, 64)
+}
+
+/// The network from which somebody may easily have many addresses: 24 bits, or for an IPv6 address 48.
+pub fn neighbourhood(address: IpAddr) -> IpAddr {
+    first_bits(address, 24, 48)
+}
+
+fn first_bits(address: IpAddr, of_four: u32, of_six: u32) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(four) => (u32::from(four) & u32::MAX << (32 - of_four)).to_be_bytes().into(),
+        IpAddr::V6(six) => (u128::from(six) & u128::MAX << (128 - of_six)).to_be_bytes().into(),
     }
 }
 
@@ -229,7 +251,7 @@ mod tests {
         assert_eq!(limits.request(Some(AccountId(1)), HERE, Time(60_005)), Ok(()));
     }
 
-    /// Sixty people behind one address, each of whom opens a page a second, and types the password wrong nine times.
+    /// Sixty people behind one address, each of whom opens a page a second, and signs up ten times.
     #[test]
     fn a_classroom_behind_one_address_passes() {
         let limits = Limits::default();
@@ -238,13 +260,10 @@ mod tests {
                 assert_eq!(limits.request(None, HERE, Time(second * 1000)), Ok(()), "{person}");
             }
         }
-        for person in 0..60 {
-            for _ in 0..10 {
-                assert_eq!(limits.sign_in(&format!("person {person}"), HERE, Time(0)), Ok(()));
-            }
-            assert!(limits.tries.count(format!("person {person}"), Time(1)).is_err());
+        for _ in 0..60 * 10 {
+            assert_eq!(limits.sign_up(HERE, Time(0)), Ok(()));
         }
-        assert_eq!(limits.guess(HERE, Time(1)), Err(Time(QUARTER)), "and yet there is an end");
+        assert_eq!(limits.sign_up(HERE, Time(1)), Err(Time(QUARTER)), "and yet there is an end");
     }
 
     #[test]
@@ -270,22 +289,20 @@ mod tests {
     }
 
     #[test]
-    fn the_right_password_makes_room_and_memory_is_bounded() {
-        let limits = Limits::default();
-        for _ in 0..TRIES {
-            assert_eq!(limits.sign_in("ann", HERE, Time(0)), Ok(()));
-        }
-        assert!(limits.sign_in("ann", HERE, Time(0)).is_err());
-        limits.signed_in("ann");
-        assert_eq!(limits.sign_in("ann", HERE, Time(0)), Ok(()));
-        let windows = Windows::new(MINUTE, 1);
+    fn memory_is_bounded_and_a_household_is_one_network() {
+        let windows = Windows::new(MINUTE);
         for key in 0..3 * MOST {
-            let _ = windows.count(key, Time(key as i64 / 1000));
+            let _ = windows.count(key, 1, Time(key as i64 / 1000));
             assert!(windows.counts.lock().expect("not poisoned").len() <= MOST);
         }
         let six = |text: &str| network(text.parse().expect("an address"));
         assert_eq!(six("2001:db8::1"), six("2001:db8::ffff"));
         assert_ne!(six("2001:db8::1"), six("2001:db8:1::1"));
         assert_eq!(six("::ffff:10.0.0.1"), HERE);
+        let near = |text: &str| neighbourhood(text.parse().expect("an address"));
+        assert_eq!(near("2001:db8::1"), near("2001:db8:0:ffff::1"));
+        assert_ne!(near("2001:db8::1"), near("2001:db8:1::1"));
+        assert_eq!(near("10.0.0.1"), near("10.0.0.255"));
+        assert_ne!(near("10.0.0.1"), near("10.0.1.1"));
     }
 }

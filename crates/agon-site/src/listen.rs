@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_web::Patient;
+use axum::middleware::from_fn;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -15,7 +16,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
-use crate::gate::Peer;
+use crate::gate::{self, Peer};
 use crate::routes;
 use crate::site::{Site, Way};
 
@@ -47,16 +48,26 @@ pub struct Listening {
 /// When the port is not available.
 pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
     let (way, router, leaving) = (site.way.clone(), routes::router(site.clone()), site.clone());
-    let mut listening = open(way, router, port, move || leaving.farewell()).await?;
+    let mut listening = begin(way, router, port, move || leaving.farewell()).await?;
     listening.beside.push(tokio::spawn(beat(site)));
     Ok(listening)
 }
 
-/// Opens a port and serves `router` on it. `farewell` releases those who are waiting for something when it stops.
+/// Opens a port and serves `router`, which has no pages, on it. `farewell` releases those who are waiting for something when
+/// it stops.
 ///
 /// # Errors
 /// When the port is not available.
 pub async fn open(
+    way: Way,
+    router: axum::Router,
+    port: u16,
+    farewell: impl FnOnce() + Send + 'static,
+) -> io::Result<Listening> {
+    begin(way, router.layer(from_fn(gate::targeted)), port, farewell).await
+}
+
+async fn begin(
     way: Way,
     router: axum::Router,
     port: u16,

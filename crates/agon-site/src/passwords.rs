@@ -7,6 +7,7 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
 use tokio::sync::Semaphore;
 
+use crate::guesses::{Part, guesses};
 use crate::secrets;
 
 /// The shortest and the longest password, in characters.
@@ -32,11 +33,27 @@ impl Default for Passwords {
     }
 }
 
-/// Checks that this can be the password of the account with that name.
+/// How many guesses a password must withstand, as a power of ten. Of 130 weak ones of all kinds the hardest takes 10^7.6 (`thisismypassword`),
+/// of 2,000 times twelve random letters and digits the easiest 10^8.9; of twelve random digits alone one in twenty is refused.
+const GUESSES: f64 = 8.0;
+
+/// Words that come to everybody's mind here.
+const NEAR_AT_HAND: &str = "agon contest tournament ladder match game bot bots team teams code coder organiser organizer admin root \
+    login signin welcome hello password passwort geheim test user guest \
+    spring summer autumn fall winter frühling fruehling sommer herbst \
+    jan feb mar apr mai jun jul aug sep oct okt nov dec dez januar februar märz juni juli oktober dezember \
+    montag dienstag mittwoch donnerstag freitag samstag sonntag \
+    qaz wsx edc rfv tgb yhn ujm qwertz qwertzuiop asdfghjkl yxcvbnm azerty azertyuiop qsdfghjklm";
+
+/// What somebody who guesses knows.
+#[derive(Clone, Debug, Default)]
+pub struct Known(pub Vec<String>);
+
+/// Checks that this can be a password where these names and titles are known.
 ///
 /// # Errors
-/// A sentence that says what it must be.
-pub fn check(password: &str, name: &str) -> Result<(), String> {
+/// Sentences that say why not, and what would be better.
+pub fn check(password: &str, known: &Known) -> Result<(), String> {
     let length = password.chars().count();
     if length < *LENGTH.start() {
         return Err(format!(
@@ -47,23 +64,33 @@ pub fn check(password: &str, name: &str) -> Result<(), String> {
     if length > *LENGTH.end() {
         return Err(format!("The password has {length} characters; at most {} are allowed.", LENGTH.end()));
     }
-    let plain = |text: &str| -> String {
-        text.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    let (own, name) = (plain(password), plain(name));
-    let mut signs: Vec<char> = own.chars().collect();
-    signs.sort_unstable();
-    signs.dedup();
-    let is_name = !name.is_empty() && own.replace(&name, "").chars().count() < 6;
-    let is_common = COMMON.lines().any(|line| line == own);
-    if signs.len() < 5 || is_name || is_common {
-        return Err(
-            "This password is among the first that anybody would try. Choose another one: four unrelated \
-             words, for example."
-                .to_owned(),
-        );
+    let own = known.0.iter().map(String::as_str);
+    let found = guesses(password, own.chain(NEAR_AT_HAND.split_whitespace()).chain(COMMON.lines()));
+    if found.log10 >= GUESSES {
+        return Ok(());
     }
-    Ok(())
+    let parts: Vec<&str> = found.parts.iter().map(|part| told(*part)).collect();
+    let why = match parts.split_last() {
+        Some((last, [])) => format!(": it is little more than {last}"),
+        Some((last, others)) => format!(": it is little more than {} and {last}", others.join(", ")),
+        None => String::new(),
+    };
+    Err(format!(
+        "This password is among the first that anybody would try{why}. Better are four words that have nothing to do with each other or with \
+         this contest, or twelve random characters, as browsers suggest them."
+    ))
+}
+
+fn told(part: Part) -> &'static str {
+    match part {
+        Part::Known => "a word that anybody here would think of",
+        Part::Common => "a password that many use",
+        Part::Word => "a common word or name",
+        Part::Keys => "keys beside each other",
+        Part::Again => "a repetition",
+        Part::Row => "a row such as aaa, abc or 123",
+        Part::Date => "a year or a date",
+    }
 }
 
 fn argon() -> Argon2<'static> {
@@ -80,6 +107,14 @@ impl Passwords {
             hash.expect("a password of this length has a hash").to_string()
         })
         .await
+    }
+
+    /// Checks that this can be a password, as [`check`] does.
+    ///
+    /// # Errors
+    /// Sentences that say why not, and what would be better.
+    pub async fn judge(&self, password: String, known: Known) -> Result<(), String> {
+        self.work(move || check(&password, &known)).await
     }
 
     /// Whether this is the password with that hash. Without a hash it takes as long and is false.
@@ -117,22 +152,138 @@ mod tests {
         assert!(!passwords.is("anything at all".into(), Some("$nonsense".into())).await);
     }
 
+    fn known() -> Known {
+        let texts = [
+            "ann-example",
+            "Autumn Cup",
+            "cultist-wars",
+            "Cultist Wars",
+            "jungle-blitz",
+            "Brute Forcers",
+            "2026",
+        ];
+        Known(texts.map(str::to_owned).into())
+    }
+
+    #[test]
+    fn unrelated_words_and_random_characters_pass() {
+        for good in [
+            "correct horse battery",
+            "four unrelated words here",
+            "another set of words",
+            "melon brass hat dune",
+            "apple tree house door",
+            "cheese wagon lighthouse",
+            "river-lamp-onion-chair",
+            "der hund frisst gerne kuchen",
+            "ünï-ködé ßätze 12",
+            "Trombone!Gravel9Kiosk",
+            "kzmqwjxhvbnr",
+            "x7Kp2mQw9rTz",
+            "aB3$kL9!pQ2z",
+            "8UAa7FO4M9Z5",
+            "J8#sd02kfnWq",
+            "kx82-mmqp-02ls",
+            "my autumn cup has nine warm spoons",
+            &"never enough of these x9 ".repeat(5),
+        ] {
+            assert_eq!(check(good, &known()), Ok(()), "{good}: {:?}", guesses(good, []));
+        }
+    }
+
+    #[test]
+    fn random_characters_pass() {
+        let signs: Vec<char> = ('a'..='z').chain('A'..='Z').chain('0'..='9').collect();
+        let mut state = 1_u64;
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            signs[(state >> 33) as usize % signs.len()]
+        };
+        for _ in 0..100 {
+            let password: String = (0..12).map(|_| draw()).collect();
+            assert_eq!(check(&password, &known()), Ok(()), "{password}");
+        }
+    }
+
     #[test]
     fn passwords_that_anybody_would_try_are_refused() {
-        for good in ["correct horse battery", "ünï-ködé ßätze 12", &"long enough. ".repeat(9)] {
-            assert_eq!(check(good, "Ann"), Ok(()), "{good}");
-        }
+        let mut wrong = Vec::new();
         for (bad, why) in [
             ("elevensigns", "at least 12"),
             (&*"x1y2z3".repeat(22), "at most 128"),
-            ("123456789012", "first that anybody"),
+            // Lists that everybody has, with digits and letters that stand for others.
+            ("letmein123456", "a word that anybody here"),
+            ("starwars2026", "a password that many use"),
             ("Password1234", "first that anybody"),
-            ("aaaaaaaaaaaaab", "first that anybody"),
+            ("P@$$w0rd2026!", "first that anybody"),
+            ("1l0v3y0u2026!", "first that anybody"),
+            ("h3ll0w0rld123", "first that anybody"),
+            ("Sp1d3rm4n!!99", "first that anybody"),
+            ("correct-horse-battery-staple", "first that anybody"),
+            ("michael19871987", "first that anybody"),
+            ("thisismypassword", "first that anybody"),
+            // A season or a month and a year.
+            ("summer2026!!", "a word that anybody here"),
+            ("w1nter2025##!", "first that anybody"),
+            ("Spring2027#1", "first that anybody"),
+            ("Winter-2026-Summer", "first that anybody"),
+            ("frühling2026!", "first that anybody"),
+            ("November272026", "first that anybody"),
+            ("Monday-2026-11", "first that anybody"),
+            ("27.Nov.2026!", "first that anybody"),
+            ("24.Dezember.2026", "first that anybody"),
+            ("19.11.1987!!", "a year or a date"),
+            // Names of the contest, its game, its teams, its people.
+            ("cultist-wars1", "a word that anybody here"),
+            ("cult1stw4rs99", "a word that anybody here"),
+            ("CultistWars-2026!", "a word that anybody here"),
+            ("jung1e-b1itz77", "first that anybody"),
+            ("AutumnCup2026!", "first that anybody"),
+            ("BruteForcers12", "first that anybody"),
+            ("teambruteforcers", "first that anybody"),
+            ("weloveagon2026", "first that anybody"),
             ("ann-example-ann", "first that anybody"),
-            ("Anna Example 1", "first that anybody"),
+            ("organiser2026", "first that anybody"),
+            ("srawtsitluc12", "first that anybody"),
+            // Keys, rows, repetitions.
+            ("1qaz2wsx3edc", "first that anybody"),
+            ("1qaz!QAZ2wsx", "first that anybody"),
+            ("!QAZ2wsx#EDC", "first that anybody"),
+            ("qwertzuiop12", "first that anybody"),
+            ("zxcvbnm,./12", "first that anybody"),
+            ("123456789012", "first that anybody"),
+            ("112233445566", "first that anybody"),
+            ("abcdefghijkl", "first that anybody"),
+            ("aaaaaaaaaaaaab", "a row such as aaa"),
+            ("aaaabbbbcccc", "first that anybody"),
+            ("guess guess guess", "a repetition"),
+            ("letmein!letmein!", "first that anybody"),
+            ("jessica1!jessica1!", "first that anybody"),
+            ("s.u.m.m.e.r.2026", "first that anybody"),
+            ("c-u-l-t-i-s-t-1", "first that anybody"),
+            (&*"long enough. ".repeat(9), "a repetition"),
         ] {
-            let said = check(bad, if bad.starts_with("Anna") { "Anna Example" } else { "ann-example" });
-            assert!(said.as_ref().is_err_and(|said| said.contains(why)), "{bad}: {said:?}");
+            let said = check(bad, &known());
+            if !said.as_ref().is_err_and(|said| said.contains(why)) {
+                wrong.push((bad.to_owned(), said));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn hostile_passwords_are_judged_like_others() {
+        for odd in [
+            "\u{0}".repeat(12),
+            "\u{202e}".repeat(128),
+            "e\u{301}".repeat(64),
+            "İẞŉ".repeat(40),
+            "a1".repeat(64),
+            "(a+)+$".repeat(20),
+            (0..128_u32).filter_map(|n| char::from_u32(0x1_F600 + n)).collect(),
+            (33..127_u8).map(char::from).collect(),
+        ] {
+            let _ = check(&odd, &known());
         }
     }
 }

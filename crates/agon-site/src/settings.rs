@@ -1,12 +1,14 @@
 //! What `contest.toml` says about the site, and how a form writes it: everything else in the file, comments included, stays
 //! as it is.
 
+use std::net::IpAddr;
 use std::path::Path;
 
 use crate::pages::words;
 use agon_contest::ContestFile;
 use agon_contest::config::{Date, Level, SignUpWord, WorkersSection};
 use agon_store::Time;
+use ipnet::IpNet;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -16,6 +18,9 @@ use toml_edit::{DocumentMut, Item, Table, value};
 pub const FILE: &str = "contest.toml";
 /// The most members of a team, whatever the file says.
 pub const LARGEST_TEAM: u8 = 20;
+
+/// The default number of wrong passwords.
+const WRONG_PASSWORDS: u32 = 10;
 
 /// The default number of best teams to decide.
 const BEST: usize = 3;
@@ -41,6 +46,10 @@ pub struct Settings {
     pub team_size: u8,
     /// Who may sign up; none if the organiser has not said yet, which means nobody.
     pub sign_up: Option<SignUpWord>,
+    /// Proxies before the one on this machine.
+    pub proxies: Vec<IpNet>,
+    /// Wrong passwords for one account from one network in a quarter of an hour.
+    pub wrong_passwords: u32,
     /// The number of rated matches a version plays.
     pub matches: u32,
     /// Pages say how certain it is who the best this many are.
@@ -91,6 +100,12 @@ impl Settings {
         if !(1..=LARGEST_TEAM).contains(&team_size) {
             return Err(wrong("team_size", &format!("a team has 1 to {LARGEST_TEAM} members")));
         }
+        let proxies = site.trusted_proxies.iter().map(|text| network(text));
+        let proxies = proxies.collect::<Result<_, _>>().map_err(|why| wrong("trusted_proxies", &why))?;
+        let wrong_passwords = site.wrong_passwords.unwrap_or(WRONG_PASSWORDS);
+        if !(3..=1_000).contains(&wrong_passwords) {
+            return Err(wrong("wrong_passwords", "a number from 3 to 1000"));
+        }
         let workers = file.workers;
         if workers.speed.is_some_and(|speed| !speed.is_finite() || speed <= 0.0) {
             return Err(wrong(
@@ -113,6 +128,8 @@ impl Settings {
             closes,
             team_size,
             sign_up: site.sign_up,
+            proxies,
+            wrong_passwords,
             matches: file.ladder.matches,
             best: file.decide_top.unwrap_or(BEST),
             workers,
@@ -165,6 +182,14 @@ impl Settings {
     pub fn zone_name(&self) -> String {
         self.zone.iana_name().unwrap_or("UTC").to_owned()
     }
+}
+
+/// An address, or a network as `10.0.0.0/8`.
+fn network(text: &str) -> Result<IpNet, String> {
+    let one = text.parse::<IpAddr>().map(IpNet::from);
+    one.or_else(|_| text.parse()).map_err(|_| {
+        format!("`{text}` is neither an address nor a network; write them as \"10.0.0.7\" or \"10.0.0.0/8\"")
+    })
 }
 
 fn zone(name: &str) -> Result<TimeZone, String> {
@@ -405,6 +430,15 @@ mod tests {
         assert_eq!(settings.sign_up, None, "nobody signs up before the organiser says who");
         assert!(read("closes = 2026-12-05").unwrap_err().contains("is not a date with a time"));
         assert!(read("time_zone = 'Vienna'").unwrap_err().contains("time_zone"));
+        assert!(
+            read("trusted_proxies = ['10.0.0.0/99']")
+                .unwrap_err()
+                .contains("neither an address nor a network")
+        );
+        let settings = read("trusted_proxies = ['10.0.0.7', '2001:db8::/32']").expect("two of them");
+        assert_eq!(settings.proxies.len(), 2);
+        assert_eq!(settings.wrong_passwords, WRONG_PASSWORDS);
+        assert!(read("wrong_passwords = 0").unwrap_err().contains("from 3 to 1000"));
         assert!(read("team_size = 21").unwrap_err().contains("1 to 20"));
         assert!(read("sign_up = 'all'").unwrap_err().contains("unknown variant"));
         assert!(

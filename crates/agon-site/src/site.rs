@@ -20,6 +20,7 @@ use crate::passwords::Passwords;
 use crate::problem::Problem;
 use crate::secrets;
 use crate::settings::Settings;
+use crate::throttle::Throttle;
 use crate::tls::Tls;
 
 /// How certain it must be that one bot is better than another before any page says so.
@@ -61,6 +62,8 @@ pub struct Site {
     pub way: Way,
     /// The limits on requests.
     pub limits: Limits,
+    /// The limits on passwords that are tried.
+    pub throttle: Throttle,
     /// The password hasher.
     pub passwords: Passwords,
     /// The requests answered so far.
@@ -106,7 +109,7 @@ impl Site {
     ) -> Result<Arc<Self>, String> {
         let written = std::sync::Mutex::new(written(folder));
         let settings = RwLock::new(Arc::new(Settings::read(folder)?));
-        let (limits, passwords) = (Limits::default(), Passwords::default());
+        let (limits, throttle, passwords) = (Limits::default(), Throttle::default(), Passwords::default());
         let (folder, clock) = (folder.to_owned(), Box::new(clock));
         let (shown, pulse) = (Mutex::default(), watch::Sender::new(None));
         let (machine, meter, requests) = (OnceLock::new(), OnceLock::new(), Requests::default());
@@ -115,6 +118,7 @@ impl Site {
             server,
             way,
             limits,
+            throttle,
             passwords,
             requests,
             bench: Bench::default(),

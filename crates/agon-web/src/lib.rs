@@ -21,4 +21,4 @@ pub use agon_view::{Privacy, Unshowable, View};
 pub use hand::TakenSeat;
 pub use live::Live;
 pub use script::{ScriptError, ScriptFile};
-pub use server::{Config, Handle, Host, Patient, Server, TrialWanted};
+pub use server::{Config, Handle, Host, Misdirected, Patient, Server, TrialWanted, check_target};

@@ -9,6 +9,7 @@ mod gate;
 mod given;
 mod rulebook;
 mod socket;
+mod target;
 mod trial;
 mod workshop;
 
@@ -26,6 +27,7 @@ use agon_view::View;
 use serde::Deserialize;
 
 pub use socket::Patient;
+pub use target::{Misdirected, check as check_target};
 
 use crate::api::{Causes, TrialSoFar};
 use crate::hand::TakenSeat;

@@ -86,13 +86,18 @@ impl Running {
 
     /// Sends a request; returns the whole answer.
     fn send(&self, first: &str, headers: &[&str], body: &str) -> String {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let mut text = format!("{first} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         headers.iter().for_each(|header| text.extend([header, "\r\n"]));
         if !headers.iter().any(|header| header.starts_with("Host")) {
             text.push_str(&format!("Host: 127.0.0.1:{}\r\n", self.port));
         }
         text.extend(["\r\n", body]);
+        self.raw(&text)
+    }
+
+    /// Sends this text; returns the whole answer.
+    fn raw(&self, text: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.write_all(text.as_bytes()).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
@@ -240,6 +245,28 @@ fn a_name_that_others_can_point_here_is_refused() {
     }
     let answer = server.send("GET /api/start", &[&format!("Host: localhost:{}", server.port), &key()], "");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[test]
+fn a_request_names_one_address_on_one_host() {
+    let server = Running::start();
+    let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
+    for (first, headers, code) in [
+        ("GET / HTTP/1.1", host.clone(), "200"),
+        ("GET / HTTP/1.1", host.repeat(2), "400"),
+        ("GET / HTTP/1.1", format!("{host}Host: evil.example\r\n"), "400"),
+        ("GET / HTTP/1.1", String::new(), "400"),
+        ("GET / HTTP/1.0", String::new(), "400"),
+        ("GET http://evil.example/ HTTP/1.1", host.clone(), "400"),
+        ("GET * HTTP/1.1", host.clone(), "400"),
+        ("OPTIONS * HTTP/1.1", host.clone(), "405"),
+        ("CONNECT evil.example:443 HTTP/1.1", host.clone(), "405"),
+        ("TRACE / HTTP/1.1", host.clone(), "405"),
+    ] {
+        let answer = server.raw(&format!("{first}\r\nConnection: close\r\n{headers}\r\n"));
+        assert_eq!(answer.split(' ').nth(1), Some(code), "{first} {headers:?}: {answer}");
+        assert!(answer.contains("nosniff"), "{first} {headers:?}: {answer}");
+    }
 }
 
 #[test]

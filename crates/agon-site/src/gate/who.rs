@@ -62,7 +62,7 @@ pub fn names_loopback(headers: &HeaderMap) -> bool {
 }
 
 /// The name of the session cookie. On a machine with several contests each has its own, because cookies ignore ports.
-fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
+pub fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
     if site.is_secure() {
         return "__Host-agon".to_owned();
     }
@@ -80,13 +80,18 @@ pub fn cookie(site: &Site, headers: &HeaderMap) -> Option<String> {
 /// The cookie that begins a session, or without a secret ends it.
 pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, seconds: i64) -> CookieJar {
     let (value, seconds) = secret.map_or(("", 0), |secret| (secret, seconds));
-    let cookie = Cookie::build((cookie_name(site, headers), value.to_owned()))
+    CookieJar::new().add(kept_by_browsers(site, cookie_name(site, headers), value.to_owned(), seconds))
+}
+
+/// A cookie that no script reads and no other site's form brings along.
+pub fn kept_by_browsers(site: &Site, name: String, value: String, seconds: i64) -> Cookie<'static> {
+    Cookie::build((name, value))
         .path("/")
         .max_age(cookie::time::Duration::seconds(seconds))
         .http_only(true)
         .same_site(SameSite::Lax)
-        .secure(site.is_secure());
-    CookieJar::new().add(cookie)
+        .secure(site.is_secure())
+        .build()
 }
 
 /// The bearer token of the request.

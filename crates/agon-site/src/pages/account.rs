@@ -4,7 +4,6 @@ use agon_store::acts::{
     Begin, End, JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, SetPassword, Take, Which,
     Withdraw,
 };
-use agon_store::names::likeness;
 use agon_store::{Account, LinkKind, Login, LoginId, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;
@@ -13,12 +12,13 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::{Ask, set_cookie};
+use crate::gate::{Ask, Device, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
-use crate::pages::words;
+use crate::pages::{people, words};
 use crate::passwords;
 use crate::problem::Problem;
+use crate::redirect;
 use crate::secrets;
 
 /// How long a token is valid, and how long it may stay unused.
@@ -87,7 +87,7 @@ async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
                 (token(ask))
                 input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Present password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
-                (field("New password", "12 characters or more.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
+                (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
                 (unencrypted(ask))
                 button { "Set it" }
             }
@@ -159,28 +159,28 @@ pub async fn make_token(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, 
 pub async fn end(ask: Ask) -> Result<Redirect, Problem> {
     let account = ask.whoever()?.account;
     ask.site.store().act(End { account, which: Which::One(LoginId(ask.id)) }).await?;
-    Ok(Redirect::to("/account"))
+    Ok(redirect::to("/account"))
 }
 
 /// Ends all sessions but this one.
 pub async fn others(ask: Ask) -> Result<Redirect, Problem> {
     let person = ask.whoever()?;
     ask.site.store().act(End { account: person.account, which: Which::OtherSessions(person.login) }).await?;
-    Ok(Redirect::to("/account"))
+    Ok(redirect::to("/account"))
 }
 
-/// The caller's account, if the password is right. Attempts count like those of signing in.
+/// The caller's account, if the password is right. Wrong ones count for this session: nobody else can use them up.
 async fn proven(ask: &Ask, password: &str) -> Result<Option<Account>, Problem> {
-    let account = ask.site.store().account(ask.whoever()?.account).await?.ok_or_else(Problem::ours)?;
-    let name = likeness(&account.name);
-    if let Err(until) = ask.site.limits.sign_in(&name, ask.from, ask.now) {
-        let what = "Too many wrong passwords were tried for this account.";
+    let person = ask.whoever()?;
+    let account = ask.site.store().account(person.account).await?.ok_or_else(Problem::ours)?;
+    if let Err(until) = ask.site.throttle.confirm(person.login, ask.settings.wrong_passwords, ask.now) {
+        let what = "Too many wrong passwords were typed here.";
         return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
     }
     let short: String = password.chars().take(*passwords::LENGTH.end() + 1).collect();
     let is_right = ask.site.passwords.is(short, account.password.clone()).await;
     if is_right {
-        ask.site.limits.signed_in(&name);
+        ask.site.throttle.confirmed(person.login);
     }
     Ok(Some(account).filter(|_| is_right))
 }
@@ -192,14 +192,21 @@ pub async fn password(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) ->
     let Some(known) = proven(&ask, &typed.password).await? else {
         return Ok(again(account(&ask, Some(WRONG)).await?));
     };
-    if let Err(why) = passwords::check(&typed.fresh, &known.name) {
+    if let Err(why) = people::judge(&ask, &typed.fresh, &known.name).await? {
         return Ok(again(account(&ask, Some(&why)).await?));
     }
     let password = ask.site.passwords.hash(typed.fresh).await;
-    let act = SetPassword { contest: ask.site.contest(), account: known.id, password, now: ask.now };
-    ask.site.store().act(act).await?;
+    let set = SetPassword {
+        contest: ask.site.contest(),
+        account: known.id,
+        password: password.clone(),
+        now: ask.now,
+    };
+    ask.site.store().act(set).await?;
     let cookie = set_cookie(&ask.site, &headers, None, 0);
-    Ok((cookie, Redirect::to("/sign-in")).into_response())
+    let known = Account { password: Some(password), ..known };
+    let known = Device::remembered(&ask.site, &headers, &known, ask.now);
+    Ok((cookie, known, redirect::to("/sign-in")).into_response())
 }
 
 /// Deletes the account.
@@ -214,7 +221,7 @@ pub async fn delete(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> R
         }
     }
     let cookie = set_cookie(&ask.site, &headers, None, 0);
-    Ok((cookie, Redirect::to("/")).into_response())
+    Ok((cookie, redirect::to("/")).into_response())
 }
 
 /// The page behind a link that sets a password.
@@ -242,7 +249,7 @@ fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Mark
             (wrong(why))
             (token(ask))
             input type="hidden" name="link" value=(link);
-            (field("New password", "12 characters or more.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
+            (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
             (unencrypted(ask))
             button.main { "Set it" }
         }
@@ -257,25 +264,23 @@ fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Mark
 }
 
 /// Sets the password by means of a link.
-pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    if let Err(until) = ask.site.limits.guess(ask.from, ask.now) {
-        return Err(Problem::too_much(
-            "Too many attempts came from this network.",
-            (until.0 - ask.now.0) / 1000,
-        ));
-    }
+pub async fn reset(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let known = reset_for(&ask, &typed.link).await?;
-    if let Err(why) = passwords::check(&typed.fresh, &known.name) {
+    if let Err(why) = people::judge(&ask, &typed.fresh, &known.name).await? {
         return Ok(again(reset_page(&ask, &known, &typed.link, Some(&why))));
     }
     let password = ask.site.passwords.hash(typed.fresh).await;
     let (contest, now) = (ask.site.contest(), ask.now);
     let take =
         Take { contest, sha: secrets::sha(&typed.link), account: known.id, kind: LinkKind::Password, now };
-    if ask.site.store().act(take).await? {
-        ask.site.store().act(SetPassword { contest, account: known.id, password, now }).await?;
+    let next = redirect::to("/sign-in?after=password");
+    if !ask.site.store().act(take).await? {
+        return Ok(next.into_response());
     }
-    Ok(Redirect::to("/sign-in?after=password").into_response())
+    ask.site.store().act(SetPassword { contest, account: known.id, password: password.clone(), now }).await?;
+    // Whoever had the link gets in, however many guess at the name.
+    let known = Account { password: Some(password), ..known };
+    Ok((Device::remembered(&ask.site, &headers, &known, now), next).into_response())
 }
 
 /// The caller's team.
@@ -362,7 +367,7 @@ pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
     let account = ask.whoever()?.account;
     let act = MakeTeam { contest: ask.site.contest(), account, name, code: secrets::code(), now: ask.now };
     match ask.site.store().act(act).await? {
-        Made::New(_) | Made::Member(_) => Ok(Redirect::to("/team").into_response()),
+        Made::New(_) | Made::Member(_) => Ok(redirect::to("/team").into_response()),
         Made::Taken(other) => {
             let why = format!("The name looks like `{other}`, which already exists: choose another one.");
             Ok(again(team_page(&ask, Some(&why)).await?))
@@ -372,14 +377,14 @@ pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
 
 /// Joins a team.
 pub async fn join_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    if let Err(until) = ask.site.limits.guess(ask.from, ask.now) {
+    let (account, most) = (ask.whoever()?.account, i64::from(ask.settings.team_size));
+    if let Err(until) = ask.site.limits.code(account, ask.now) {
         return Err(Problem::too_much("Too many codes were tried.", (until.0 - ask.now.0) / 1000));
     }
-    let (account, most) = (ask.whoever()?.account, i64::from(ask.settings.team_size));
     let code = secrets::typed_code(&typed.code);
     let act = JoinTeam { contest: ask.site.contest(), account, code, most, now: ask.now };
     let why = match ask.site.store().act(act).await? {
-        Joined::In(_) | Joined::Member(_) => return Ok(Redirect::to("/team").into_response()),
+        Joined::In(_) | Joined::Member(_) => return Ok(redirect::to("/team").into_response()),
         Joined::Unknown => {
             "No team has this code. Members see the current one on the team's page.".to_owned()
         }
@@ -393,7 +398,7 @@ pub async fn leave_team(ask: Ask) -> Result<Response, Problem> {
     let account = ask.whoever()?.account;
     let act = LeaveTeam { contest: ask.site.contest(), account, now: ask.now };
     match ask.site.store().act(act).await? {
-        Left::Gone | Left::Nowhere => Ok(Redirect::to("/team").into_response()),
+        Left::Gone | Left::Nowhere => Ok(redirect::to("/team").into_response()),
         Left::Last => {
             let why = "You are the last member, and the team has handed something in: its bot has to belong to somebody. Deleting your account takes it off the ladder.";
             Ok(again(team_page(&ask, Some(why)).await?))
@@ -406,5 +411,5 @@ pub async fn new_code(ask: Ask) -> Result<Redirect, Problem> {
     if let Some(team) = ask.whoever()?.team {
         ask.site.store().act(NewCode { team, code: secrets::code() }).await?;
     }
-    Ok(Redirect::to("/team"))
+    Ok(redirect::to("/team"))
 }

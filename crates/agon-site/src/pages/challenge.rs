@@ -11,7 +11,7 @@ use agon_worker::pack;
 use axum::Form;
 use axum::extract::{Multipart, Query};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -20,6 +20,7 @@ use crate::incoming::{self, Came};
 use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::upload;
 use crate::problem::Problem;
+use crate::redirect;
 use crate::secrets;
 use crate::site::Shown;
 
@@ -192,7 +193,7 @@ fn too_many(ask: &Ask, at: Time) -> String {
 async fn asked(ask: &Ask, wish: Wish) -> Result<Result<Response, (StatusCode, String)>, Problem> {
     let unfit = StatusCode::UNPROCESSABLE_ENTITY;
     Ok(match ask.site.server.ask(wish, ask.now).await {
-        Ok(Asked::Planned(game)) => Ok(Redirect::to(&format!("/match/{game}")).into_response()),
+        Ok(Asked::Planned(game)) => Ok(redirect::to(&format!("/match/{game}")).into_response()),
         Ok(Asked::TooMany(at)) => Err((StatusCode::TOO_MANY_REQUESTS, too_many(ask, at))),
         Ok(Asked::NotThere) => Err((unfit, "That version is no longer live: choose another one.".to_owned())),
         Err(agon_server::ServerError::Wrong(why)) => Err((unfit, format!("That cannot be played: {why}."))),

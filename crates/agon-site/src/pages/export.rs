@@ -12,6 +12,7 @@ use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::{download, words};
 use crate::problem::Problem;
+use crate::redirect;
 
 /// The path of the page.
 const BACK: &str = "/organise/export";
@@ -96,7 +97,7 @@ pub async fn begin(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Probl
         let text = "Another export is being made: it will be ready in a moment.";
         return Err(Problem::wrong(text).then("Exports", BACK));
     }
-    Ok(Redirect::to(BACK))
+    Ok(redirect::to(BACK))
 }
 
 /// A finished export, as a file.

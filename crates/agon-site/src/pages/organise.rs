@@ -17,6 +17,7 @@ use crate::pages::frame::{self, Here, act, field, token, wrong};
 use crate::pages::pace::{Pace, owed};
 use crate::pages::{rules, words, workers};
 use crate::problem::Problem;
+use crate::redirect;
 use crate::secrets;
 use crate::settings::{Answers, LARGEST_TEAM};
 use crate::site::SURE;
@@ -290,7 +291,7 @@ async fn pause_to(ask: Ask, paused: bool) -> Result<Redirect, Problem> {
     let actor = ask.whoever()?.name.clone();
     let act = Pause { contest: ask.site.contest(), paused, actor, now: ask.now };
     ask.site.store().act(act).await?;
-    Ok(Redirect::to("/organise"))
+    Ok(redirect::to("/organise"))
 }
 
 /// Pauses: no new match begins.
@@ -307,7 +308,7 @@ pub async fn resume(ask: Ask) -> Result<Redirect, Problem> {
 pub async fn drain(ask: Ask) -> Result<Redirect, Problem> {
     let actor = ask.whoever()?.name.clone();
     ask.site.store().act(Drain { contest: ask.site.contest(), actor, now: ask.now }).await?;
-    Ok(Redirect::to("/organise"))
+    Ok(redirect::to("/organise"))
 }
 
 /// Lets a suspended version play again.
@@ -317,7 +318,7 @@ pub async fn lift(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Proble
     if !ask.site.store().act(act).await? {
         return Err(Problem::wrong("This version is not resting.").then("Cockpit", "/organise"));
     }
-    Ok(Redirect::to("/organise"))
+    Ok(redirect::to("/organise"))
 }
 
 /// Announces something to everybody.
@@ -330,7 +331,7 @@ pub async fn announce(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Pr
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let (verb, object) = ("announce".to_owned(), "everybody".to_owned());
     ask.site.store().act(Tell { contest, actor, verb, object, detail: text, now }).await?;
-    Ok(Redirect::to("/organise"))
+    Ok(redirect::to("/organise"))
 }
 
 /// Closes uploads now.
@@ -342,14 +343,14 @@ pub async fn freeze(ask: Ask) -> Result<Redirect, Problem> {
     written.map_err(|why| Problem::wrong(why).then("Settings", "/organise/settings"))?;
     let (verb, object, detail) = ("freeze".to_owned(), "uploads".to_owned(), String::new());
     ask.site.store().act(Tell { contest, actor, verb, object, detail, now }).await?;
-    Ok(Redirect::to("/organise"))
+    Ok(redirect::to("/organise"))
 }
 
 /// Makes a new code to sign up with.
 pub async fn invite(ask: Ask) -> Result<Redirect, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Invite { contest, code: secrets::code(), actor, now }).await?;
-    Ok(Redirect::to("/organise"))
+    Ok(redirect::to("/organise"))
 }
 
 /// The settings of the contest.
@@ -414,5 +415,5 @@ pub async fn write_settings(ask: Ask, Form(answers): Form<Answers>) -> Result<Re
     let detail =
         format!("sign-up {}, team size {}, closes {}", answers.sign_up, answers.team_size, answers.closes);
     store.act(Tell { contest, actor, verb, object, detail, now }).await?;
-    Ok(Redirect::to("/organise").into_response())
+    Ok(redirect::to("/organise").into_response())
 }

@@ -7,17 +7,19 @@ use agon_store::{AccountId, LinkKind, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use axum_extra::headers::{HeaderMapExt as _, UserAgent};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::{Ask, set_cookie};
+use crate::gate::{Ask, Device, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
-use crate::passwords;
+use crate::passwords::{self, Known};
 use crate::problem::Problem;
+use crate::redirect;
 use crate::secrets;
+use crate::throttle::Held;
 
 const DAY: i64 = 86_400_000;
 /// How long a session may stay unused.
@@ -52,12 +54,6 @@ pub struct Whither {
     /// What was done just before: `password`, when a new one was set.
     #[serde(default)]
     after: String,
-}
-
-/// An address of ours; never one of another site.
-fn own_address(next: &str) -> &str {
-    let is_own = next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n']);
-    if is_own { next } else { "/" }
 }
 
 /// A form again, with what was wrong with it.
@@ -148,18 +144,14 @@ pub async fn sign_up(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
         Some(SignUpWord::Invite) => Some(secrets::typed_code(&typed.invite)),
         Some(SignUpWord::Closed) | None => return Ok(again(sign_up_page(&ask, "", "", None))),
     };
-    guessed(&ask)?;
+    if let Err(until) = ask.site.limits.sign_up(ask.from, ask.now) {
+        let what = "Too many attempts to sign up came from this network.";
+        return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
+    }
     match make(&ask, &typed, invite).await? {
-        Ok(account) => begin(&ask, &headers, account, false, own_address(&typed.next)).await,
+        Ok(account) => begin(&ask, &headers, account, false, &typed.next).await,
         Err(why) => Ok(again(sign_up_page(&ask, &typed.name, &typed.next, Some(&why)))),
     }
-}
-
-/// Limits how many codes, links and passwords are tried from one address.
-fn guessed(ask: &Ask) -> Result<(), Problem> {
-    ask.site.limits.guess(ask.from, ask.now).map_err(|until| {
-        Problem::too_much("Too many attempts came from this network.", (until.0 - ask.now.0) / 1000)
-    })
 }
 
 /// Makes an account, or says why there is none.
@@ -172,7 +164,7 @@ async fn make(
     if let Err(why) = agon_server::check_name(name) {
         return Ok(Err(why.replace("for a team", "for an account")));
     }
-    if let Err(why) = passwords::check(&typed.password, name) {
+    if let Err(why) = judge(ask, &typed.password, name).await? {
         return Ok(Err(why));
     }
     let password = ask.site.passwords.hash(typed.password.clone()).await;
@@ -186,6 +178,19 @@ async fn make(
             Err("That is not this contest's code. Ask the organiser; it may have been renewed.".to_owned())
         }
     })
+}
+
+/// Whether this can be the password of an account with this name, here and now; or why not.
+pub async fn judge(ask: &Ask, password: &str, name: &str) -> Result<Result<(), String>, Problem> {
+    let (site, settings) = (&ask.site, &ask.settings);
+    let mut known = vec![name.to_owned(), settings.title.clone()];
+    for game in agon_games::ALL {
+        known.extend([game.info().name, game.info().title].map(str::to_owned));
+    }
+    let year: i64 = settings.told(ask.now, "%Y").parse().unwrap_or_default();
+    known.extend((year - 1..=year + 1).map(|year| year.to_string()));
+    known.extend(site.shown().await?.teams.keys().cloned());
+    Ok(site.passwords.judge(password.to_owned(), Known(known)).await)
 }
 
 /// Begins a session, and goes on to the next page.
@@ -217,7 +222,9 @@ async fn begin(
         ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
     }
     let cookie = set_cookie(&ask.site, headers, Some(&secret), lasts / 1000);
-    Ok((cookie, Redirect::to(next)).into_response())
+    let account = ask.site.store().account(account).await?.ok_or_else(Problem::nothing)?;
+    let known = Device::remembered(&ask.site, headers, &account, ask.now);
+    Ok((cookie, known, redirect::to(next)).into_response())
 }
 
 /// A browser in a few words.
@@ -263,24 +270,37 @@ fn sign_in_page(ask: &Ask, name: &str, next: &str, done: Option<&str>, why: Opti
 
 /// Signs somebody in.
 pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    let likeness = likeness(&typed.name);
-    if let Err(until) = ask.site.limits.sign_in(&likeness, ask.from, ask.now) {
-        let what = "Too many wrong passwords were tried for this name.";
-        return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
-    }
     let account = ask.site.store().account_like(&typed.name).await?;
+    let device = account.as_ref().and_then(|account| Device::known(&ask.site, &headers, account, ask.now));
+    let (name, tries) = (likeness(&typed.name), ask.settings.wrong_passwords);
+    let attempt = ask.site.throttle.sign_in(&name, ask.from, device.as_ref(), tries, ask.now).await;
+    let attempt = attempt.map_err(|held| held_up(held, ask.now))?;
     // The same amount of work whether the account exists or not.
     let hash = account.as_ref().and_then(|account| account.password.clone());
     let short: String = typed.password.chars().take(*passwords::LENGTH.end() + 1).collect();
     let is_right = ask.site.passwords.is(short, hash).await;
     match account.filter(|_| is_right) {
         Some(account) => {
-            ask.site.limits.signed_in(&likeness);
-            begin(&ask, &headers, account.id, account.organiser, own_address(&typed.next)).await
+            ask.site.throttle.right(&attempt);
+            begin(&ask, &headers, account.id, account.organiser, &typed.next).await
         }
         None => {
+            ask.site.throttle.wrong(attempt, ask.now);
             let why = "No account has this name and this password. Type both as you did when you signed up; upper and lower case matter in the password.";
             Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))))
+        }
+    }
+}
+
+fn held_up(held: Held, now: Time) -> Problem {
+    match held {
+        Held::Wrong(until) => {
+            let what = "Too many wrong passwords were tried for this name, from this network or in this browser. A browser in which you \
+                        signed in before is not held up by others, and an organiser can make you a link that sets a new password.";
+            Problem::too_much(what, (until.0 - now.0) / 1000)
+        }
+        Held::Busy => {
+            Problem::too_much("Too many passwords are being tried for this name, or from this network.", 10)
         }
     }
 }
@@ -291,7 +311,7 @@ pub async fn sign_out(ask: Ask, headers: HeaderMap) -> Result<Response, Problem>
         ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
     }
     let cookie = set_cookie(&ask.site, &headers, None, 0);
-    Ok((cookie, Redirect::to("/")).into_response())
+    Ok((cookie, redirect::to("/")).into_response())
 }
 
 /// The page behind the link that makes an organiser. Opening it uses nothing up: programs look at links before people do.
@@ -331,7 +351,6 @@ async fn organiser_page(ask: &Ask, name: &str, link: &str, why: Option<&str>) ->
 
 /// Makes somebody an organiser.
 pub async fn organiser(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    guessed(&ask)?;
     // Rejects an invalid link before an account is made for it.
     organiser_page(&ask, "", &typed.link, None).await?;
     let account = match ask.person() {
@@ -360,13 +379,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_led_to_another_site() {
-        assert_eq!(own_address("/matches?team=3"), "/matches?team=3");
-        for foreign in
-            ["", "https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)"]
-        {
-            assert_eq!(own_address(foreign), "/", "{foreign}");
-        }
+    fn browsers_are_named_in_a_few_words() {
         assert_eq!(browser("Mozilla/5.0 (X11; Linux x86_64) Chrome/140 Safari/537"), "Chrome on Linux");
     }
 }

@@ -5,7 +5,7 @@ use agon_store::acts::{Annul, Rule, WhatAgain};
 use agon_store::{EntrantId, Entry, MatchId, Ruled, Ruling, VersionId, VersionState};
 use axum::Form;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -14,6 +14,7 @@ use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::words;
 use crate::problem::Problem;
+use crate::redirect;
 use crate::site::Shown;
 
 /// The fields of the form on a match's page.
@@ -193,7 +194,7 @@ pub async fn rule(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Proble
         let annul = Annul { contest, what: WhatAgain::Version(version), reason, actor, now: ask.now };
         return match ask.site.server.annul(annul, ask.now).await {
             Ok(0) => again("None of this version's matches count. Nothing was done.").await,
-            Ok(_) => Ok(Redirect::to("/organise/rulings").into_response()),
+            Ok(_) => Ok(redirect::to("/organise/rulings").into_response()),
             Err(ServerError::Wrong(why)) => again(&format!("Not done: {why}.")).await,
             Err(error) => Err(error.into()),
         };
@@ -203,7 +204,7 @@ pub async fn rule(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Proble
     };
     let rule = Rule { contest, ruling, entrant, version, reason, actor, now: ask.now };
     match ask.site.server.rule(rule, ask.now).await {
-        Ok(true) => Ok(Redirect::to("/organise/rulings").into_response()),
+        Ok(true) => Ok(redirect::to("/organise/rulings").into_response()),
         Ok(false) => {
             again("That is already so, or there is no such team or version. Nothing was done.").await
         }
@@ -236,7 +237,7 @@ pub async fn again(ask: Ask, Form(typed): Form<Again>) -> Result<Response, Probl
             let text = "Only a finished ladder match that counts can be played again. Nothing was done.";
             Err(Problem::wrong(text).then("The match", &back))
         }
-        Ok(_) => Ok(Redirect::to("/rulings").into_response()),
+        Ok(_) => Ok(redirect::to("/rulings").into_response()),
         Err(ServerError::Wrong(why)) => {
             Err(Problem::wrong(format!("Not done: {why}.")).then("The match", &back))
         }

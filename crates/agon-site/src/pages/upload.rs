@@ -7,7 +7,7 @@ use agon_store::{EntrantId, Time, VersionState};
 use axum::extract::Multipart;
 use axum::extract::multipart::Field;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use crate::gate::Ask;
@@ -16,6 +16,7 @@ use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::words;
 use crate::problem::Problem;
+use crate::redirect;
 use crate::secrets;
 
 /// The longest field before the file, in bytes.
@@ -162,7 +163,7 @@ async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Respo
     let added = match uploaded {
         Uploaded::Added(added) => added,
         Uploaded::Back(version, _) => {
-            return Ok(Redirect::to(&format!("/version/{version}")).into_response());
+            return Ok(redirect::to(&format!("/version/{version}")).into_response());
         }
         Uploaded::Refused(cause) => {
             let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
@@ -170,7 +171,7 @@ async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Respo
         }
     };
     match added {
-        Added::New(version, _) => Ok(Redirect::to(&format!("/version/{version}")).into_response()),
+        Added::New(version, _) => Ok(redirect::to(&format!("/version/{version}")).into_response()),
         Added::Same(version, n, state) => {
             let text = match state {
                 VersionState::Failed => "It is the same, byte for byte, and it failed: its page says why.",

@@ -4,7 +4,7 @@ use agon_ladder::verdict::BLOCKS;
 use agon_store::reads::{Filter, Played};
 use agon_store::{OwnVersion, Stage, Time, Version, VersionId, VersionState, Whose};
 use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use crate::gate::Ask;
@@ -13,6 +13,7 @@ use crate::pages::frame::{self, Here, act};
 use crate::pages::trial::{self, Trial, figure};
 use crate::pages::{matches, own, team, upload, words};
 use crate::problem::Problem;
+use crate::redirect;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
 
@@ -380,5 +381,5 @@ pub async fn live(ask: Ask) -> Result<Response, Problem> {
         let text = "You can only go back to a version that has been live before; this one is live now, never was, or was taken out by a ruling.";
         return Err(Problem::wrong(text).then("The version", &format!("/version/{}", ask.id)));
     }
-    Ok(Redirect::to(&format!("/version/{}", ask.id)).into_response())
+    Ok(redirect::to(&format!("/version/{}", ask.id)).into_response())
 }

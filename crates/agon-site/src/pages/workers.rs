@@ -16,6 +16,7 @@ use crate::pages::draw::chip;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::words;
 use crate::problem::Problem;
+use crate::redirect;
 use crate::secrets;
 
 /// After how long without a word a worker counts as silent, in milliseconds.
@@ -221,14 +222,14 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
 pub async fn revoke(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Revoke { contest, worker: WorkerId(typed.worker), actor, now }).await?;
-    Ok(Redirect::to(BACK))
+    Ok(redirect::to(BACK))
 }
 
 /// Lets a paused machine play on.
 pub async fn on(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(LetPlayOn { contest, worker: WorkerId(typed.worker), actor, now }).await?;
-    Ok(Redirect::to(BACK))
+    Ok(redirect::to(BACK))
 }
 
 /// Annuls what a machine has posted, to be played again.
@@ -244,7 +245,7 @@ pub async fn again(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     let annul = Annul { contest, what: WhatAgain::Worker(worker.name), reason: typed.reason, actor, now };
     match ask.site.server.annul(annul, now).await {
         Ok(0) => Err(Problem::wrong("None of its matches count. Nothing was done.").then("Workers", BACK)),
-        Ok(_) => Ok(Redirect::to("/rulings").into_response()),
+        Ok(_) => Ok(redirect::to("/rulings").into_response()),
         Err(ServerError::Wrong(why)) => {
             Err(Problem::wrong(format!("Not done: {why}.")).then("Workers", BACK))
         }

@@ -1,6 +1,6 @@
 //! The doors: sessions, forms from other sites, limits, and the headers of every answer.
 
-use crate::common::World;
+use crate::common::{Browser, World};
 use agon_site::Way;
 use agon_store::LoginKind;
 
@@ -24,7 +24,7 @@ async fn somebody_signs_up_out_and_in() {
     assert!(ann.get("/").await.text().contains("Ann"));
     let before = ann.clone();
     assert_eq!(ann.post("/sign-out", &[]).await.status, 303);
-    assert!(ann.cookies.is_empty());
+    assert!(ann.secret().is_empty(), "{:?}", ann.cookies);
     let mut stolen = before;
     assert!(
         !stolen.get("/").await.text().contains(">Ann<"),
@@ -115,6 +115,120 @@ async fn every_answer_bears_what_keeps_browsers_safe() {
     assert_eq!(browser.raw(foreign.as_bytes()).await.status, 421);
 }
 
+/// A request of these lines, which asks to close afterwards.
+fn lines(first: &str, headers: &[&str]) -> Vec<u8> {
+    let mut text = format!("{first}\r\nConnection: close\r\n");
+    headers.iter().for_each(|header| text += &format!("{header}\r\n"));
+    (text + "\r\n").into_bytes()
+}
+
+#[tokio::test]
+async fn a_request_names_one_address_on_one_host() {
+    let world = World::new().await;
+    let (browser, at) = (world.browser(), world.address);
+    let host = format!("Host: {at}");
+    for (first, status) in [
+        ("OPTIONS * HTTP/1.1".to_owned(), 405),
+        ("GET * HTTP/1.1".to_owned(), 400),
+        (format!("CONNECT {at} HTTP/1.1"), 405),
+        ("CONNECT evil.example:443 HTTP/1.1".to_owned(), 405),
+        ("CONNECT / HTTP/1.1".to_owned(), 405),
+        (format!("GET {at} HTTP/1.1"), 400),
+        (format!("GET http://{at}/ladder HTTP/1.1"), 200),
+        (format!("GET http://{at} HTTP/1.1"), 200),
+        (format!("GET ftp://{at}/ladder HTTP/1.1"), 400),
+        ("GET http://evil.example/ HTTP/1.1".to_owned(), 400),
+        (format!("GET http://user@{at}/ HTTP/1.1"), 400),
+        ("TRACE / HTTP/1.1".to_owned(), 405),
+        ("BREW /ladder HTTP/1.1".to_owned(), 405),
+        ("BREW /nowhere HTTP/1.1".to_owned(), 405),
+        ("OPTIONS /ladder HTTP/1.1".to_owned(), 405),
+        ("PUT /ladder HTTP/1.1".to_owned(), 405),
+        ("PUT /nowhere HTTP/1.1".to_owned(), 404),
+        ("POST /nowhere HTTP/1.1".to_owned(), 404),
+        ("POST /ladder HTTP/1.1".to_owned(), 405),
+        ("GET //evil.example HTTP/1.1".to_owned(), 404),
+        ("GET /ladder HTTP/1.0".to_owned(), 200),
+    ] {
+        let answer = browser.raw(&lines(&first, &[&host])).await;
+        assert_eq!(answer.status, status, "{first}: {}", answer.text());
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{first}");
+    }
+    for version in ["1.0", "1.1"] {
+        for (headers, status) in [
+            (vec![], 400),
+            (vec![host.as_str(), &host], 400),
+            (vec![&host, "Host: evil.example"], 400),
+            (vec!["Host: evil.example", &host], 400),
+            (vec!["Host:"], 400),
+            (vec![&format!("Host: user@{at}")], 400),
+            (vec![&format!("Host: {at}, evil.example")], 400),
+            (vec![&format!("Host: {at}/ladder")], 400),
+            (vec!["Host: evil.example"], 421),
+            (vec![&host], 200),
+            (vec![&host, "Content-Length: 0", "Content-Length: 1"], 400),
+            (vec![&host, "Content-Length: x"], 400),
+        ] {
+            let answer = browser.raw(&lines(&format!("GET /ladder HTTP/{version}"), &headers)).await;
+            assert_eq!(answer.status, status, "{version} {headers:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_pages_is_asked_for_one_address_on_one_host() {
+    let router = axum::Router::new().route("/", axum::routing::get(async || "here"));
+    let listening = agon_site::listen::open(Way::Loopback, router, 0, || ()).await.expect("a port");
+    let address = listening.address();
+    let browser = Browser { address, cookies: Default::default(), bearer: None, extra: Vec::new() };
+    let host = format!("Host: {address}");
+    for (first, headers, status) in [
+        ("GET / HTTP/1.1", vec![host.as_str()], 200),
+        ("GET / HTTP/1.1", vec![&host, &host], 400),
+        ("GET / HTTP/1.1", vec![], 400),
+        ("OPTIONS * HTTP/1.1", vec![&host], 405),
+        ("CONNECT evil.example:443 HTTP/1.1", vec![&host], 405),
+        ("GET http://evil.example/ HTTP/1.1", vec![&host], 400),
+    ] {
+        let answer = browser.raw(&lines(first, &headers)).await;
+        assert_eq!(answer.status, status, "{first} {headers:?}");
+        let is_problem = answer.header("content-type") == Some("application/problem+json");
+        assert_eq!(is_problem, status != 200, "{first}");
+    }
+    listening.stop().await;
+}
+
+#[tokio::test]
+async fn signing_in_leads_to_this_site() {
+    let world = World::new().await;
+    let mut ann = world.browser();
+    ann.post("/sign-up", &[("name", "Ann"), ("password", PASSWORD)]).await;
+    for (next, to) in [
+        ("/ladder?page=2", "/ladder?page=2"),
+        ("/\t/evil.example", "/"),
+        ("/\n/evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("/\\/evil.example", "/"),
+        ("//evil.example", "/"),
+        ("/.//evil.example", "/"),
+        ("//user@evil.example", "/"),
+        ("https://evil.example", "/"),
+        ("javascript:alert(1)", "/"),
+    ] {
+        let fields = [("name", "Ann"), ("password", PASSWORD), ("next", next)];
+        let answer = ann.post("/sign-in", &fields).await;
+        assert_eq!((answer.status, answer.header("location")), (303, Some(to)), "{next:?}");
+    }
+    // From the address of the form, as a link brings it.
+    let page = ann.get("/sign-in?next=/%09/evil.example").await.text();
+    let next = crate::common::between(&page, "name=\"next\" value=\"", "\"").to_owned();
+    let answer = ann.post("/sign-in", &[("name", "Ann"), ("password", PASSWORD), ("next", &next)]).await;
+    assert_eq!(answer.header("location"), Some("/"));
+    // Whoever has to sign in first comes back to where he was, on this site.
+    let asked = world.browser().get("/account?x=//evil.example").await;
+    assert_eq!(asked.header("location"), Some("/sign-in?next=/account%3Fx%3D//evil.example"));
+}
+
 #[tokio::test]
 async fn too_much_is_refused_in_words_and_memory() {
     let world = World::new().await;
@@ -163,6 +277,172 @@ async fn ten_wrong_passwords_are_all_one_may_try() {
     );
     world.wait(15 * 60_000);
     assert_eq!(thief.post("/sign-in", &[("name", "Ann"), ("password", PASSWORD)]).await.status, 303);
+}
+
+/// Somebody far away at this address, behind the proxy.
+fn from(world: &World, address: &str) -> Browser {
+    let extra = [("Origin", "https://cup.example"), ("X-Forwarded-For", address)];
+    Browser {
+        extra: extra.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        ..world.browser()
+    }
+}
+
+/// Tries a password; the status of the answer.
+async fn try_password(browser: &mut Browser, name: &str, password: &str) -> u16 {
+    browser.post("/sign-in", &[("name", name), ("password", password)]).await.status
+}
+
+#[tokio::test]
+async fn who_guesses_locks_out_himself_and_nobody_else() {
+    let section = "sign_up = \"open\"\nwrong_passwords = 4";
+    let world = World::with(section, Way::Proxy("https://cup.example".into())).await;
+    let mut ann = from(&world, "192.0.2.1");
+    assert_eq!(ann.post("/sign-up", &[("name", "Ann"), ("password", PASSWORD)]).await.status, 303);
+    let mut thief = from(&world, "198.51.100.7");
+    for wrong in 0..4 {
+        assert_eq!(try_password(&mut thief, "Ann", &format!("guess number {wrong}")).await, 422);
+    }
+    assert_eq!(try_password(&mut thief, "Ann", PASSWORD).await, 429);
+    // What anybody writes before the proxy's own entry makes him nobody else.
+    thief.extra[1].1 = "203.0.113.9, 198.51.100.7".into();
+    assert_eq!(try_password(&mut thief, "ann", PASSWORD).await, 429);
+    assert_eq!(try_password(&mut thief, "Bob", "whatever it may be").await, 422, "other names");
+    assert_eq!(try_password(&mut from(&world, "192.0.2.2"), "Ann", PASSWORD).await, 303, "other places");
+    // The thief comes into Ann's network: those who are signed in, and browsers that she used, are not held up.
+    let mut near = from(&world, "192.0.2.1");
+    for _ in 0..4 {
+        assert_eq!(try_password(&mut near, "Ann", "guess guess guess").await, 422);
+    }
+    assert_eq!(try_password(&mut from(&world, "192.0.2.1"), "Ann", PASSWORD).await, 429);
+    let known = |browser: &Browser| browser.cookies.get("__Host-agon-known").cloned().expect("a cookie");
+    let first = known(&ann);
+    ann.post("/sign-out", &[]).await;
+    assert_eq!(try_password(&mut ann, "Ann", PASSWORD).await, 303);
+    assert_ne!(known(&ann), first);
+    let change = [("password", PASSWORD), ("fresh", "melon brass hat dune")];
+    assert_eq!(ann.post("/account/password", &change).await.header("location"), Some("/sign-in"));
+    assert_eq!(
+        try_password(&mut ann, "Ann", "melon brass hat dune").await,
+        303,
+        "the new one is known at once"
+    );
+    // A cookie of before the change, a changed one and one of somebody else are worth nothing.
+    let mut cat = from(&world, "192.0.2.77");
+    assert_eq!(cat.post("/sign-up", &[("name", "Cat"), ("password", PASSWORD)]).await.status, 303);
+    let mut changed = known(&ann).into_bytes();
+    let last = changed.len() - 2;
+    changed[last] = if changed[last] == b'a' { b'b' } else { b'a' };
+    for cookie in [first, String::from_utf8(changed).expect("text"), known(&cat), "~~..~".repeat(900)] {
+        let mut forger = from(&world, "192.0.2.1");
+        forger.cookies.insert("__Host-agon-known".into(), cookie);
+        assert_eq!(try_password(&mut forger, "Ann", "melon brass hat dune").await, 429);
+    }
+    // Who has the known browser guesses within a bound of its own, and leaves Ann's other ones alone.
+    let mut stolen = from(&world, "192.0.2.1");
+    stolen.cookies.insert("__Host-agon-known".into(), known(&ann));
+    for _ in 0..4 {
+        assert_eq!(try_password(&mut stolen, "Ann", "guess guess guess").await, 422);
+    }
+    assert_eq!(try_password(&mut stolen, "Ann", "melon brass hat dune").await, 429);
+    assert_eq!(ann.post("/account/password", &[("password", "wrong"), ("fresh", "x")]).await.status, 422);
+    // Ninety days later nothing of it is known.
+    world.wait(90 * 86_400_000);
+    for _ in 0..4 {
+        assert_eq!(try_password(&mut near, "Ann", "guess guess guess").await, 422);
+    }
+    let mut late = from(&world, "192.0.2.1");
+    late.cookies.insert("__Host-agon-known".into(), known(&ann));
+    assert_eq!(try_password(&mut late, "Ann", "melon brass hat dune").await, 429);
+}
+
+#[tokio::test]
+async fn an_owner_who_is_signed_in_counts_apart() {
+    let world = World::new().await;
+    let mut ann = world.browser();
+    ann.post("/sign-up", &[("name", "Ann"), ("password", PASSWORD)]).await;
+    let mut thief = world.browser();
+    for _ in 0..10 {
+        assert_eq!(try_password(&mut thief, "Ann", "guess guess guess").await, 422);
+    }
+    assert_eq!(try_password(&mut thief, "Ann", PASSWORD).await, 429);
+    let mut other = ann.clone();
+    assert_eq!(try_password(&mut other, "Ann", PASSWORD).await, 303, "a second session");
+    assert_eq!(ann.post("/sign-in", &[("name", "Ann"), ("password", PASSWORD)]).await.status, 303);
+    for _ in 0..10 {
+        let wrong = [("password", "guess guess guess"), ("fresh", "melon brass hat dune")];
+        assert_eq!(ann.post("/account/password", &wrong).await.status, 422);
+    }
+    assert_eq!(
+        ann.post("/account/delete", &[("password", PASSWORD)]).await.status,
+        429,
+        "this session's end"
+    );
+    assert_eq!(
+        ann.post("/account/tokens", &[("name", "laptop")]).await.status,
+        200,
+        "what asks for no password goes on"
+    );
+    let change = [("password", PASSWORD), ("fresh", "melon brass hat dune")];
+    assert_eq!(other.post("/account/password", &change).await.status, 303, "another session has its own");
+}
+
+#[tokio::test]
+async fn a_browser_is_known_for_several_people() {
+    let world = World::new().await;
+    let mut shared = world.browser();
+    for name in ["Ann", "Bob", "Cat", "Dan", "Eve", "Fay"] {
+        let answer = shared.post("/sign-up", &[("name", name), ("password", PASSWORD)]).await;
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        shared.post("/sign-out", &[]).await;
+    }
+    assert!(shared.cookies.values().all(|cookie| cookie.len() < 600), "{:?}", shared.cookies);
+    let mut thief = world.browser();
+    for name in ["Ann", "Bob", "Fay"] {
+        for _ in 0..10 {
+            assert_eq!(try_password(&mut thief, name, "guess guess guess").await, 422);
+        }
+    }
+    assert_eq!(try_password(&mut shared, "Fay", PASSWORD).await, 303);
+    assert_eq!(try_password(&mut shared, "Bob", PASSWORD).await, 303);
+    assert_eq!(try_password(&mut shared, "Ann", PASSWORD).await, 429, "five at most");
+}
+
+#[tokio::test]
+async fn passwords_that_anybody_would_try_are_refused_and_old_ones_work() {
+    let world = World::new().await;
+    let boss = world.account("Boss", false).await;
+    world.team(boss, "Brute Forcers").await;
+    let game = format!("{}-wars-1", agon_games::ALL[0].info().name);
+    let mut ann = world.browser();
+    for (weak, why) in [
+        ("letmein123456", "anybody here would think of"),
+        ("starwars2026", "a password that many use"),
+        ("autumncup2026", "anybody here would think of"),
+        ("BruteForcers1!", "anybody here would think of"),
+        (game.as_str(), "anybody here would think of"),
+        ("annannann2026", "first that anybody"),
+    ] {
+        let answer = ann.post("/sign-up", &[("name", "Ann"), ("password", weak)]).await;
+        assert_eq!(answer.status, 422, "{weak}");
+        assert!(
+            answer.text().contains(why) && answer.text().contains("Better are four words"),
+            "{}",
+            answer.text()
+        );
+        assert!(!answer.text().contains(weak), "it is not shown again");
+    }
+    // An account of before this was asked.
+    let (contest, now) = (world.server.contest(), world.now());
+    let password = world.site.passwords.hash("letmein123456".into()).await;
+    let old = agon_store::acts::SignUp { contest, name: "Old".into(), password, invite: None, now };
+    world.server.store().act(old).await.expect("answered");
+    let mut old = world.browser();
+    assert_eq!(try_password(&mut old, "Old", "letmein123456").await, 303);
+    let change = [("password", "letmein123456"), ("fresh", "summer2026!!")];
+    let answer = old.post("/account/password", &change).await;
+    assert_eq!((answer.status, answer.text().contains("Better are four words")), (422, true));
+    assert!(old.get("/").await.text().contains(">Old<"));
 }
 
 #[tokio::test]

@@ -201,8 +201,10 @@ impl Answer {
 }
 
 impl Browser {
+    /// The secret of the session; empty without one.
     pub fn secret(&self) -> String {
-        self.cookies.values().next().cloned().unwrap_or_default()
+        let mut sessions = self.cookies.iter().filter(|(name, _)| !name.ends_with("-known"));
+        sessions.next().map(|(_, secret)| secret.clone()).unwrap_or_default()
     }
 
     pub fn form(&self) -> String {

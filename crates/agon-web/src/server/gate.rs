@@ -17,7 +17,7 @@ use serde::Deserialize;
 use subtle::ConstantTimeEq as _;
 use tokio_stream::StreamExt as _;
 
-use super::{AppState, answers, fresh_secret};
+use super::{AppState, answers, check_target, fresh_secret};
 use crate::app;
 use crate::shelf::LARGEST;
 
@@ -41,11 +41,13 @@ pub const BOX_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-
 
 /// Around every answer: only requests meant for this server are answered, and no answer is cached or framed.
 pub async fn all(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
-    let mut answer = if host_is_ours(request.headers(), app.address) {
-        next.run(request).await
-    } else {
-        let text = "This server answers only to its own address, the one agon printed.";
-        refuse(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text)
+    let mut answer = match check_target(&request) {
+        Err((status, why)) => refuse(status, "Not understood", why),
+        Ok(()) if host_is_ours(request.headers(), app.address) => next.run(request).await,
+        Ok(()) => {
+            let text = "This server answers only to its own address, the one agon printed.";
+            refuse(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text)
+        }
     };
     let headers = answer.headers_mut();
     for (name, value) in
