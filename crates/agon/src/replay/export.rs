@@ -10,6 +10,7 @@ use agon_replay::asked::Asked;
 use agon_replay::data::note;
 use clap::Args;
 
+use crate::common::screen;
 use crate::common::seats::game_of;
 use crate::common::{Done, Failure};
 use crate::replay::{import, json, open, read};
@@ -146,9 +147,10 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
     let mut session = open(replay)?;
     session.keep_events();
     let fail = |error: serde_json::Error| Failure::own(error.to_string());
+    let text = |json: String| screen::harmless_json(&json);
     let mut header = serde_json::to_value(&replay.header).map_err(fail)?;
     header["start"] = session.scene();
-    let header = serde_json::to_string(&header).map_err(fail)?;
+    let header = serde_json::to_string(&header).map(text).map_err(fail)?;
     // One step a line, so that large replays take little memory here and in the reader.
     write!(out, "{{\"header\":{header},\n\"steps\":[")?;
     for (number, step) in replay.steps.iter().enumerate() {
@@ -191,10 +193,10 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
             events: session.events(),
             state: session.scene(),
         };
-        let line = serde_json::to_string(&line).map_err(fail)?;
+        let line = serde_json::to_string(&line).map(text).map_err(fail)?;
         write!(out, "{}\n{line}", if number > 0 { "," } else { "" })?;
     }
-    let end = serde_json::to_string(&replay.end).map_err(fail)?;
+    let end = serde_json::to_string(&replay.end).map(text).map_err(fail)?;
     writeln!(out, "],\n\"end\":{end}}}")?;
     Ok(())
 }
