@@ -18,10 +18,11 @@ use agon_sandbox::{
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::guard;
+use crate::build::cache;
 use crate::launch::Launch;
 use crate::spawn::{self, Started};
 use crate::tree::Excess;
+use crate::{guard, rights};
 
 mod cage;
 mod needs;
@@ -181,6 +182,8 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     if program.is_dir() || !crate::sys::may_execute(&program) {
         return Err(Trouble::Start(io::Error::from_raw_os_error(libc::EACCES)));
     }
+    let_through(&folder, &cache());
+    let_through(program.parent().unwrap_or(&program), &cache());
     let foreign = launch.confined == Confined::Foreign;
     let needs = needs::of(launch, &program, foreign, &user);
     let mut confinement = limits();
@@ -323,6 +326,19 @@ fn is_closed(folder: &Path, keeper: &Keeper) -> bool {
             .any(|(path, is_folder)| mode(&path).is_some_and(|mode| !open(mode, is_folder)));
     known.insert(folder.to_owned(), closed);
     closed
+}
+
+/// Makes sure that bots can reach their files in `inner`, below our private folder `top`. Where they have a root of their
+/// own, these are shown to them. Without one (level C) they go the way that everybody goes: if they run as users of their
+/// own, the folders on it must let others through.
+pub fn let_through(inner: &Path, top: &Path) {
+    let needed = |keeper: &Keeper| keeper.found.own_users && !keeper.found.walls.contains(&Wall::Namespaces);
+    if keeper().is_ok_and(needed) {
+        for folder in inner.ancestors().take_while(|folder| folder.starts_with(top)) {
+            // If that fails, the bot's own message says which file it could not read.
+            let _ = rights::let_through(folder);
+        }
+    }
 }
 
 /// Why this machine cannot hold something well enough, and what to do.

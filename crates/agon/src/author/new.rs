@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_bot::manifest::{self, Command, Manifest};
+use agon_bot::rights;
 use agon_game::setup::nearest;
 use agon_game::{GameInfo, Language, Starter};
 use clap::Args;
@@ -168,8 +169,8 @@ fn write_all(starter: &Starter, folder: &Path) -> Done {
 
 fn write(path: &Path, text: &str) -> Result<(), (PathBuf, io::Error)> {
     let write = || {
-        fs::create_dir_all(path.parent().expect("a file lies in a folder"))?;
-        fs::write(path, text)?;
+        rights::create_public_folder(path.parent().expect("a file lies in a folder"))?;
+        rights::write_public(path, text)?;
         // A script that contests start directly needs its exec bit.
         #[cfg(unix)]
         if text.starts_with("#!") {

@@ -4,8 +4,8 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use agon_bot::sys;
 use agon_bot::tools::{TOOLS, Tool};
+use agon_bot::{rights, sys};
 
 /// Time limit for a program to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,6 +36,8 @@ pub fn ask() -> Vec<(&'static Tool, Answer)> {
 pub fn version(program: &str, argument: &str) -> Answer {
     let mut command = Command::new(program);
     command.arg(argument).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A stand-in may fetch the real one.
+    rights::restore(&mut command);
     let child = match command.spawn() {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Answer::Missing,

@@ -1,9 +1,9 @@
 //! `agon replay export`: converts a replay to another form.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use agon_bot::rights;
 use agon_game::{Answer, Seat};
 use agon_replay::Replay;
 use agon_replay::asked::Asked;
@@ -45,6 +45,18 @@ pub struct ExportOptions {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
+
+impl ExportOptions {
+    /// Whether nothing in it belongs to one bot alone.
+    fn is_for_others(&self) -> bool {
+        match self.format {
+            Some(ExportFormat::Html) => !self.private,
+            Some(ExportFormat::Spec | ExportFormat::Original(_)) => true,
+            Some(ExportFormat::Json) | None => false,
+        }
+    }
+}
+
 /// Forms of an exported replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
@@ -84,8 +96,11 @@ pub fn export(options: &ExportOptions) -> Done {
     let mut out: Box<dyn Write> = match &options.output {
         None => Box::new(io::stdout().lock()),
         Some(path) => {
-            let file =
-                File::create(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
+            let file = match options.is_for_others() {
+                true => rights::create_public(path),
+                false => rights::create_private(path),
+            };
+            let file = file.map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
             Box::new(BufWriter::new(file))
         }
     };

@@ -389,6 +389,8 @@ fn place_name(address: &Address) -> String {
 /// Locks the folder, so that two processes never unpack into the same one. Fails when another process holds it.
 fn hold_folder(folder: &Path) -> Result<File, Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::own(format!("{}: {error}", folder.display())))?;
+    // One of earlier times let others in.
+    let _ = agon_bot::rights::close(folder);
     let path = folder.join("agon.lock");
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
