@@ -233,6 +233,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     packages(&mut confinement, &mut variables);
     // Only this user can read our modules: they are copied, after the bot's own folder.
     confinement.copied.extend(launch.shown.iter().map(Place::same));
+    let_through_shown(program.parent().unwrap_or(&program), &confinement.readable);
     // Outer places first, so that inner ones are mounted within them.
     confinement.readable.sort_by_key(|place| place.outside.components().count());
     confinement.readable.dedup();
@@ -332,8 +333,18 @@ fn is_closed(folder: &Path, keeper: &Keeper) -> bool {
 /// own, these are shown to them. Without one (level C) they go the way that everybody goes: if they run as users of their
 /// own, the folders on it must let others through.
 pub fn let_through(inner: &Path, top: &Path) {
-    let needed = |keeper: &Keeper| keeper.found.own_users && !keeper.found.walls.contains(&Wall::Namespaces);
-    if keeper().is_ok_and(needed) {
+    open_way(inner, top, |keeper| !keeper.found.walls.contains(&Wall::Namespaces));
+}
+
+/// The same for our cache where it lies within a folder that is shown: what is in it is then shown, or copied, at the end of
+/// the same way.
+fn let_through_shown(inner: &Path, shown: &[Place]) {
+    let cache = cache();
+    open_way(inner, &cache, |_| shown.iter().any(|place| cache.starts_with(&place.outside)));
+}
+
+fn open_way(inner: &Path, top: &Path, needed: impl Fn(&Keeper) -> bool) {
+    if keeper().is_ok_and(|keeper| keeper.found.own_users && needed(keeper)) {
         for folder in inner.ancestors().take_while(|folder| folder.starts_with(top)) {
             // If that fails, the bot's own message says which file it could not read.
             let _ = rights::let_through(folder);

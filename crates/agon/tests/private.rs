@@ -167,6 +167,7 @@ fn is_for_others(path: &Path) -> bool {
 }
 
 const BOT: &str = "#!/bin/sh
+echo 'a note' > wrote
 echo 'a secret thought' >&2
 i=0; while [ $i -lt 9 ]; do read -r line; i=$((i+1)); done
 while read -r n; do
@@ -383,7 +384,7 @@ fn nobody_else_reads(place: &Place, before: &[PathBuf]) {
 fn nobody_else_reads_what_any_command_makes() {
     for umask in ["022", "000"] {
         let (_folder, place) = place(umask);
-        let before = [place.all(), ["bot/made", "bot/__pycache__"].map(PathBuf::from).to_vec()].concat();
+        let before = [place.all(), ["bot/made", "bot/wrote"].map(PathBuf::from).to_vec()].concat();
         at_home(&place);
         a_contest(&place);
         nobody_else_reads(&place, &before);
@@ -398,7 +399,6 @@ fn nobody_else_reads_what_any_command_makes() {
         for name in [
             "m.replay",
             "log.json",
-            "kept",
             "agon-replays",
             "agon-series",
             "agon-bots/first",

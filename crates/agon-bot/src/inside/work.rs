@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::{Confined, Needs, User, keeper, needs, not_shown, packages};
+use super::{Confined, Needs, User, keeper, let_through_shown, needs, not_shown, packages};
 use crate::launch::Launch;
 use crate::tree::Excess;
 use crate::{guard, spawn, sys};
@@ -242,6 +242,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
     confinement.readable.sort_by_key(|place| place.outside.components().count());
     confinement.readable.dedup();
     confinement.copied = work.writes.iter().map(Place::same).collect();
+    work.writes.iter().for_each(|place| let_through_shown(place, &confinement.readable));
     confinement.folder = folder;
     let text = |word: &OsStr| {
         let why = || io::Error::other(format!("the word {} is not UTF-8", Path::new(word).display()));
