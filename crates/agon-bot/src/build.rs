@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Once;
 use std::time::Duration;
 
 use xxhash_rust::xxh3::Xxh3;
@@ -16,8 +17,7 @@ use crate::inside::Confined;
 use crate::inside::work::{self, Work};
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Kind};
-use crate::tools;
-use crate::{java, launch};
+use crate::{java, launch, rights, tools};
 
 /// The compiler for single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the files, `OUT`
 /// for the output folder, `FOLDER` for the source's folder, `MAIN` for Java's class.
@@ -329,7 +329,7 @@ impl Build {
     ) -> Result<ExitStatus, String> {
         let failed = |path: &Path, error: io::Error| format!("{}: {}", path.display(), full(&error));
         if let Some(made) = &self.made {
-            std::fs::create_dir_all(&made.draft).map_err(|error| failed(&made.draft, error))?;
+            rights::create_shown_folder(&made.draft).map_err(|error| failed(&made.draft, error))?;
             if let Some((file, content)) = &made.before {
                 let folder = file.parent().unwrap_or(file);
                 std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
@@ -339,6 +339,7 @@ impl Build {
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]).current_dir(&self.folder).stdin(Stdio::null());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        rights::restore(&mut command);
         let status = run(&mut command).map_err(|error| self.not_started(&error))?;
         let Some(made) = &self.made else { return Ok(status) };
         // Some compilers fail on what does not stop the program from running, such as missing types.
@@ -410,8 +411,16 @@ fn add(hash: &mut Xxh3, file: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// This program's folder in the user's cache.
+/// This program's folder in the user's cache: programs of theirs and of others, so nobody else's to read.
 pub fn cache() -> PathBuf {
+    // One of earlier times let others in.
+    static CLOSED: Once = Once::new();
+    let folder = place_of_cache();
+    CLOSED.call_once(|| drop(rights::close(&folder)));
+    folder
+}
+
+fn place_of_cache() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let user = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
     set("AGON_CACHE")

@@ -18,10 +18,11 @@ use agon_sandbox::{
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::guard;
+use crate::build::cache;
 use crate::launch::Launch;
 use crate::spawn::{self, Started};
 use crate::tree::Excess;
+use crate::{guard, rights};
 
 mod cage;
 mod needs;
@@ -189,6 +190,8 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     if program.is_dir() || !crate::sys::may_execute(&program) {
         return Err(Trouble::Start(io::Error::from_raw_os_error(libc::EACCES)));
     }
+    let_through(&folder, &cache());
+    let_through(program.parent().unwrap_or(&program), &cache());
     let needs = needs::of(launch, &program, foreign, &user);
     let mut confinement = limits();
     let mut remarks = Vec::new();
@@ -238,6 +241,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     packages(&mut confinement, &mut variables);
     // Only this user can read our modules: they are copied, after the bot's own folder.
     confinement.copied.extend(launch.shown.iter().map(Place::same));
+    let_through_shown(program.parent().unwrap_or(&program), &confinement.readable);
     // Outer places first, so that inner ones are mounted within them.
     confinement.readable.sort_by_key(|place| place.outside.components().count());
     confinement.readable.dedup();
@@ -334,6 +338,29 @@ fn is_closed(folder: &Path, keeper: &Keeper) -> bool {
             .any(|(path, is_folder)| mode(&path).is_some_and(|mode| !open(mode, is_folder)));
     known.insert(folder.to_owned(), closed);
     closed
+}
+
+/// Makes sure that bots can reach their files in `inner`, below our private folder `top`. Where they have a root of their
+/// own, these are shown to them. Without one (level C) they go the way that everybody goes: if they run as users of their
+/// own, the folders on it must let others through.
+pub fn let_through(inner: &Path, top: &Path) {
+    open_way(inner, top, |keeper| !keeper.found.walls.contains(&Wall::Namespaces));
+}
+
+/// The same for our cache where it lies within a folder that is shown: what is in it is then shown, or copied, at the end of
+/// the same way.
+fn let_through_shown(inner: &Path, shown: &[Place]) {
+    let cache = cache();
+    open_way(inner, &cache, |_| shown.iter().any(|place| cache.starts_with(&place.outside)));
+}
+
+fn open_way(inner: &Path, top: &Path, needed: impl Fn(&Keeper) -> bool) {
+    if keeper().is_ok_and(|keeper| keeper.found.own_users && needed(keeper)) {
+        for folder in inner.ancestors().take_while(|folder| folder.starts_with(top)) {
+            // If that fails, the bot's own message says which file it could not read.
+            let _ = rights::let_through(folder);
+        }
+    }
 }
 
 /// Why this machine cannot hold something well enough, and what to do.

@@ -27,6 +27,7 @@ pub mod websocket;
 
 pub mod guard;
 pub mod inside;
+pub mod rights;
 pub mod scratch;
 pub mod spawn;
 pub mod sys;

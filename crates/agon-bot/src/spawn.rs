@@ -20,7 +20,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 use rustix::thread::CpuSet;
 
-use crate::sys;
+use crate::{rights, sys};
 
 /// A started process, with our ends of its pipes.
 #[derive(Debug)]
@@ -48,6 +48,8 @@ struct Plan {
     folder: Option<CString>,
     pipes: [c_int; 3],
     cpus: Option<CpuSet>,
+    /// Its umask, where ours is not our user's.
+    umask: Option<libc::mode_t>,
     parent: c_int,
     /// The error for which it could not become the bot.
     failed: AtomicI32,
@@ -106,6 +108,7 @@ pub fn spawn(command: &Command, cpus: &[usize], joined: bool) -> io::Result<Star
         folder: folder.map(|folder| text(folder.as_os_str())).transpose()?,
         pipes: [input.0.as_raw_fd(), said.as_raw_fd(), error.1.as_raw_fd()],
         cpus,
+        umask: rights::users(),
         parent: rustix::process::getpid().as_raw_nonzero().get(),
         failed: AtomicI32::new(0),
     };
@@ -186,6 +189,9 @@ unsafe fn try_become(plan: &Plan) {
             && libc::chdir(folder.as_ptr()) < 0
         {
             return;
+        }
+        if let Some(mask) = plan.umask {
+            libc::umask(mask);
         }
         // From here on it is in its own session, where a Ctrl-C in our terminal does not reach it.
         sys::contain(plan.parent, plan.cpus.as_ref());

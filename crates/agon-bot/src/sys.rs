@@ -65,6 +65,18 @@ pub unsafe fn contain(parent: libc::pid_t, cpus: Option<&CpuSet>) {
     }
 }
 
+/// Has a command start with this umask.
+pub fn start_with_umask(command: &mut std::process::Command, mask: libc::mode_t) {
+    use std::os::unix::process::CommandExt as _;
+    let set = move || {
+        // SAFETY: it takes a number and cannot fail.
+        unsafe { libc::umask(mask) };
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes one plain system call.
+    unsafe { command.pre_exec(set) };
+}
+
 /// Renames this process in process lists, so that `pkill` by our own name spares it.
 pub fn rename(name: &std::ffi::CStr) {
     let _ = rustix::thread::set_name(name);

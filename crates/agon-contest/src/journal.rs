@@ -653,6 +653,7 @@ impl Journal {
         let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
         let journal = Self { path: path.to_owned(), file, line: Vec::new() };
         journal.lock()?;
+        agon_bot::rights::narrow(&journal.file).map_err(failed)?;
         let past = read(path, each)?;
         if past.torn {
             journal.file.set_len(past.whole).map_err(failed)?;

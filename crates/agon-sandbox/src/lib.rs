@@ -62,6 +62,9 @@ pub use meter::Charge;
 #[cfg(target_os = "linux")]
 pub fn live(arguments: &[std::ffi::OsString]) -> std::process::ExitCode {
     let word = |index: usize| arguments.get(index).and_then(|word| word.to_str()).unwrap_or_default();
+    // Programs run as users of their own: they must be able to enter the folders that are made for them inside,
+    // whatever the umask of whoever started us.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     match arguments.first().and_then(|word| word.to_str()) {
         Some("spawner") => {
             spawner::serve(word(1), serde_json::from_str(word(2)).ok().as_ref());

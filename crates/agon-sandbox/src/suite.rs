@@ -371,10 +371,8 @@ fn lay_out(folder: &Path, owner: Option<u32>) -> io::Result<()> {
         std::os::unix::fs::chown(open.join("own"), owner, owner)?;
         std::os::unix::fs::chown(&bot, owner, owner)?;
     }
-    // The mode can be set only while the folder is ours.
-    if owner.is_none() {
-        let _ = mode(&bot, 0o755);
-    }
+    // An attack may have left it to somebody else.
+    let _ = mode(&bot, 0o755);
     mode(&open, 0o777)
 }
 

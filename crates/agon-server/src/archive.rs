@@ -1,8 +1,6 @@
 //! A zip archive that appears under its name only when it is complete.
 
-use std::fs::Permissions;
 use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use agon_store::StoreError;
@@ -21,7 +19,7 @@ pub enum Pack {
     No,
 }
 
-/// An archive being written. If it is dropped before [`finish`](Self::finish), there is none.
+/// An archive being written, which only its owner can read. If it is dropped before [`finish`](Self::finish), there is none.
 pub struct Archive<'a> {
     file: &'a Path,
     zip: ZipWriter<BufWriter<NamedTempFile>>,
@@ -36,11 +34,9 @@ impl<'a> Archive<'a> {
         if file.exists() {
             return Err(there_is_one(file));
         }
-        // With the permissions of an ordinary file, not of a temporary one.
         let draft = tempfile::Builder::new()
             .prefix(".agon-")
             .suffix(".part")
-            .permissions(Permissions::from_mode(0o666))
             .tempfile_in(above(file))
             .map_err(|error| unwritten(file, error))?;
         Ok(Self { file, zip: ZipWriter::new(BufWriter::new(draft)) })

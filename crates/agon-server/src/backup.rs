@@ -86,9 +86,8 @@ pub async fn restore(file: &Path, folder: &Path) -> Result<(Kept, Vec<String>), 
         )));
     }
     let above = above(folder);
-    // With the permissions of an ordinary folder, not of a temporary one.
-    let mut builder = tempfile::Builder::new();
-    let draft = builder.prefix(".agon-restore-").permissions(PermissionsExt::from_mode(0o777));
+    let mut draft = tempfile::Builder::new();
+    draft.prefix(".agon-restore-").permissions(PermissionsExt::from_mode(0o700));
     let draft = draft.tempdir_in(above).map_err(|error| unwritten(above, error))?;
     let kept = unpack(file, draft.path()).await?;
     let (_, found) = status::fsck(draft.path(), false).await?;

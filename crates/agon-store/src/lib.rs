@@ -35,7 +35,7 @@ mod writer;
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,6 +52,8 @@ pub use sha::Sha;
 
 use backend::{Place, Pool};
 use duties::Duties;
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
 /// Why the store refused or failed. Nothing is left half done.
 #[derive(Debug, Error)]
@@ -71,6 +73,12 @@ pub enum StoreError {
     /// The folder or a file in it cannot be used.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
+    /// The contest's folder, or its database, cannot be written to.
+    #[error(
+        "{0} cannot be written to: {1}; a contest needs that even to be looked at. Give yourself the right to write there, or copy the \
+         folder to where you have it"
+    )]
+    ReadOnly(String, std::io::Error),
     /// The database was made by a later version of the program.
     #[error(
         "this contest was written by a later agon (schema {found}; this one knows {known}): use that version"
@@ -168,6 +176,9 @@ impl Store {
     /// When it cannot be opened, or was made by a later version of the program.
     pub async fn open(folder: &Path) -> Result<Self, StoreError> {
         let place = place_of(folder)?;
+        if !place.is_server() {
+            writable(folder)?;
+        }
         let writer = writer::Writer::start(place.clone()).await?;
         let reader = place.readers().await?;
         let callers = callers::Callers::start(place.clone());
@@ -196,6 +207,21 @@ impl Store {
     }
 }
 
+/// Checks that a contest can be run in `folder`, if there is such a folder: even a reader of the database writes beside it.
+///
+/// # Errors
+/// [`StoreError::ReadOnly`], with what cannot be written to.
+pub fn writable(folder: &Path) -> Result<(), StoreError> {
+    let wanted = Access::WRITE_OK | Access::EXEC_OK;
+    for (path, wanted) in [(folder.to_owned(), wanted), (folder.join(DATABASE), Access::WRITE_OK)] {
+        match access(&path, wanted) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(StoreError::ReadOnly(path.display().to_string(), error.into())),
+        }
+    }
+    Ok(())
+}
+
 /// Records that the database of `folder` is on a PostgreSQL server, at an address such as `postgres://USER:PASSWORD@HOST/NAME`. The file
 /// that records it holds the password, so only its owner may read it.
 ///
@@ -211,6 +237,8 @@ pub fn place(folder: &Path, url: &str) -> Result<(), StoreError> {
     let mut options = fs::OpenOptions::new();
     let mut opened =
         options.write(true).create(true).truncate(true).mode(0o600).open(&file).map_err(failed)?;
+    // One that was there keeps its rights otherwise.
+    opened.set_permissions(fs::Permissions::from_mode(0o600)).map_err(failed)?;
     opened.write_all(format!("{url}\n").as_bytes()).map_err(failed)
 }
 

@@ -22,7 +22,8 @@ use crate::{holding, private};
 pub struct Table {
     game: &'static dyn AnyGame,
     prepared: Vec<Box<dyn Ready>>,
-    seats: usize,
+    /// The number of seats on each of them.
+    seats: Vec<usize>,
     clock: Clock,
     ponder: Ponder,
 }
@@ -104,10 +105,28 @@ impl Table {
                 terms.rules_version, terms.game
             ));
         }
+        if terms.grounds.is_empty() {
+            return Err("the contest has no map to play on".to_owned());
+        }
         let prepared = terms.grounds.iter().map(|ground| game.prepare(&ground.setup()));
         let prepared = prepared.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-        let seats = terms.grounds.first().map_or(0, |ground| usize::from(ground.seats));
+        let seats = terms.grounds.iter().map(|ground| usize::from(ground.seats)).collect();
         Ok(Self { game, prepared, seats, clock: terms.clock.clock(), ponder: terms.ponder })
+    }
+
+    /// Checks that this match can be played under these terms, whoever asks for it.
+    ///
+    /// # Errors
+    /// A sentence, when its map does not exist or it has too many or too few seats.
+    pub fn check(&self, job: &Job) -> Result<(), String> {
+        let seats = self.seats.get(job.map).ok_or_else(|| format!("there is no map {}", job.map))?;
+        if job.seats.len() != *seats {
+            return Err(format!("a match on map {} has {seats} seats, not {}", job.map, job.seats.len()));
+        }
+        match job.tried.filter(|tried| tried >= seats) {
+            Some(tried) => Err(format!("there is no seat {tried} in which a bot could be tried")),
+            None => Ok(()),
+        }
     }
 
     /// Opens a match before its first step.
@@ -124,9 +143,9 @@ impl Table {
         self.game
     }
 
-    /// Number of seats in a match.
+    /// Number of seats in a match on the first map.
     pub fn seats(&self) -> usize {
-        self.seats
+        self.seats[0]
     }
 
     /// Number of maps in the contest.
@@ -136,7 +155,7 @@ impl Table {
 
     /// Number of CPUs taken by a match of programs.
     pub fn cpus(&self) -> usize {
-        cpus_a_match(self.game.info(), self.ponder, self.seats, true)
+        cpus_a_match(self.game.info(), self.ponder, self.seats(), true)
     }
 
     /// Plays a match on the CPUs of this thread. `turn` counts its steps.
@@ -151,6 +170,7 @@ impl Table {
         halt: &AtomicBool,
         turn: &AtomicU32,
     ) -> Result<Played, String> {
+        self.check(job)?;
         let mut session = self.open(job.map, job.seed)?;
         let session = session.as_mut();
         let info = job.seats.iter().map(|seat| SeatInfo {

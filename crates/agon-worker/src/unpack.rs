@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use agon_bot::inside::work::{self, Work};
-use agon_bot::{Confined, guard};
+use agon_bot::{Confined, guard, rights};
 
 /// Upper limits for an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,9 +258,9 @@ impl Unpacking {
             ));
         }
         if is_folder {
-            return fs::create_dir_all(&target).map_err(failed);
+            return self.folders(&inside).map_err(failed);
         }
-        target.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+        inside.parent().map_or(Ok(()), |above| self.folders(above)).map_err(failed)?;
         // Two entries of the same name are a trick or a mistake.
         let mut file = File::create_new(&target).map_err(failed)?;
         let written = io::copy(&mut content.take(self.left + 1), &mut file).map_err(failed)?;
@@ -271,6 +271,18 @@ impl Unpacking {
         use std::os::unix::fs::PermissionsExt as _;
         let runs = if mode & 0o111 == 0 { 0 } else { 0o111 };
         file.set_permissions(fs::Permissions::from_mode(0o644 | runs)).map_err(failed)
+    }
+
+    /// Creates those folders on the way to `inside` that are missing.
+    fn folders(&self, inside: &Path) -> io::Result<()> {
+        let mut folder = self.folder.clone();
+        for part in inside.components() {
+            folder.push(part);
+            if !folder.is_dir() {
+                rights::create_shown_folder(&folder)?;
+            }
+        }
+        Ok(())
     }
 }
 

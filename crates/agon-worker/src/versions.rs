@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use agon_bot::build::Build;
 use agon_bot::manifest::Manifest;
 use agon_bot::program::Ending;
-use agon_bot::{BotName, Confined, Launch, LaunchError, advice};
+use agon_bot::{BotName, Confined, Launch, LaunchError, advice, inside, rights};
 
 use crate::private::without;
 use crate::protocol::{Away, Hall, Program, Stage, Unfit};
@@ -106,6 +105,9 @@ impl Versions {
             }
         }
         drop(making);
+        if let Some(contest) = self.folder.parent().filter(|_| self.confined != Confined::No) {
+            inside::let_through(&place, contest);
+        }
         let bot = self.name_of(&place.join(BOT)).map_err(Unready::Ours)?;
         Ok(Standing { bot, _held: Some(held) })
     }
@@ -149,9 +151,7 @@ impl Versions {
         }
         let archive = hall.fetch(sha)?;
         let bot = place.join(BOT);
-        fs::create_dir_all(&bot).map_err(ours)?;
-        // Regardless of the umask: a bot running as its own user must be able to read its folder.
-        fs::set_permissions(&bot, fs::Permissions::from_mode(0o755)).map_err(ours)?;
+        rights::create_shown_folder(&bot).map_err(ours)?;
         let damaged = |why: String| {
             unfit(
                 Stage::Unpacking,

@@ -32,6 +32,7 @@ use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
 use crate::workshop::{bench, conform, docs, library};
 
 fn main() -> ExitCode {
+    agon_bot::rights::keep_private();
     let mut arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
     // Hidden subcommands that this program runs itself with; they skip the cost of a command line parser.
     match arguments.get(1).and_then(|first| first.to_str()) {

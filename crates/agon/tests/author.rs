@@ -401,3 +401,28 @@ fn the_doctor_lists_what_there_is() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("set AGON_CACHE to a writable folder"));
 }
+
+#[test]
+fn the_doctor_has_no_tick_for_a_compiler_that_does_not_run() {
+    let author = Author::new();
+    let shim = "#!/bin/sh\necho 'error: rustup could not choose a version of rustc to run, 1 is needed' >&2\nexit 1\n";
+    author.write("shims/rustc", shim);
+    let runs = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(author.path().join("shims/rustc"), runs).expect("our own file");
+    let path =
+        format!("{}:{}", author.path().join("shims").display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = author.command("", &["doctor", "--json"]);
+    let output = command.env("PATH", &path).output().expect("agon starts");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rust = finding(&report, "Rust");
+    assert_eq!(text(rust, "state"), "warning", "{rust}");
+    assert!(text(rust, "seen").contains("does not run: error: rustup could not choose"), "{rust}");
+    assert!(text(rust, "fix").contains("rustup default stable"), "{rust}");
+    let made = author
+        .command("", &["new", "cultist-wars", "rust", "mine"])
+        .env("PATH", path)
+        .output()
+        .expect("agon starts");
+    let said = String::from_utf8_lossy(&made.stderr).into_owned();
+    assert!(made.status.success(), "{said}");
+}

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{agon, command, err, folder, out, site_of};
+use common::{agon, command, err, folder, out, site_of, token_of};
 use serde_json::Value;
 
 /// A running contest.
@@ -50,24 +50,9 @@ fn serve(folder: &Path) -> Server {
     Server { child, url }
 }
 
-/// A token of a new account, made as a browser would.
+/// A token of a new account.
 fn token(server: &Server, name: &str) -> String {
-    let agent: ureq::Agent =
-        ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false).build().new_agent();
-    let post = |path: &str, cookie: &str, body: &str| {
-        let request = agent.post(format!("{}{path}", server.url)).header("Origin", &server.url);
-        let request = request.header("Cookie", cookie);
-        request.content_type("application/x-www-form-urlencoded").send(body).expect("an answer")
-    };
-    let signed = post("/sign-up", "", &format!("name={name}&password=correct-horse-battery-{name}"));
-    let cookie = signed.headers()["set-cookie"].to_str().expect("a cookie");
-    let cookie = cookie.split(';').next().expect("a pair").to_owned();
-    let session = cookie.split_once('=').expect("a pair").1;
-    let form = agon_site::secrets::form_token(session);
-    let mut made = post("/account/tokens", &cookie, &format!("form={form}&name=test"));
-    let page = made.body_mut().read_to_string().expect("a page");
-    let (_, rest) = page.split_once("<code class=\"secret\">").unwrap_or_else(|| panic!("{page}"));
-    rest.split('<').next().expect("a token").to_owned()
+    token_of(&server.url, name)
 }
 
 /// agon run by somebody with their own home folder.

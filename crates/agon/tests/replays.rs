@@ -251,7 +251,7 @@ fn the_referee_takes_no_seed_for_another() {
 }
 
 /// A sequence that would clear the screen, one byte that begins another, and one that reverses the direction of writing.
-const EVIL: &str = "\u{1b}[2Jevil\u{9b}1m\u{202e}\u{7}";
+const EVIL: &str = "\u{1b}[2Jevil\u{9b}1m\u{202e}\u{2067}\u{2028}\u{200b}\u{7}";
 
 #[test]
 fn nothing_in_a_file_steers_the_terminal() {
@@ -312,6 +312,7 @@ fn nothing_in_a_file_steers_the_terminal() {
     file("bot/agon.toml", format!("run = [\"true\"]\n\"{coded}\" = 1\n").as_bytes());
     let commands: &[&[&str]] = &[
         &["replay", "info", "evil.replay"],
+        &["replay", "info", "evil.replay", "--json"],
         &["replay", "info", "game.replay"],
         &["replay", "info", "damaged.replay"],
         &["replay", "show", "evil.replay"],
@@ -319,6 +320,8 @@ fn nothing_in_a_file_steers_the_terminal() {
         &["replay", "show", "game.replay"],
         &["replay", "verify", "evil.replay", "game.replay", "rules.replay"],
         &["replay", "verify", "rules.replay"],
+        &["replay", "verify", "evil.replay", "rules.replay", "--json"],
+        &["replay", "export", "evil.replay", "--format", "json"],
         &["replay", "redact", "evil.replay"],
         &["replay", "feed", "evil.replay", "builtin:random", "--seat", "1"],
         &[
@@ -335,6 +338,7 @@ fn nothing_in_a_file_steers_the_terminal() {
         ],
         &["replay", "import", "evil.jsonl"],
         &["rate", "evil.jsonl"],
+        &["rate", "evil.jsonl", "--json"],
         &["rate", "broken.jsonl"],
         &["conform", "cultist-wars", "evil.jsonl"],
         &["maps", "check", "map.txt"],
@@ -344,6 +348,17 @@ fn nothing_in_a_file_steers_the_terminal() {
         &["play", "cultist-wars", "bot", "builtin:random"],
         &["build", "bot"],
         &["check", "cultist-wars", "bot"],
+        &[
+            "play",
+            "cultist-wars",
+            "builtin:random",
+            "builtin:greedy",
+            "-d",
+            "5",
+            "--json",
+            "--replay",
+            "a\u{9b}1m\u{202e}b.replay",
+        ],
         &["watch", "--token-file", "map.txt"],
         &["sprt", "cultist-wars", "builtin:random", "builtin:greedy", "--resume", "--journal", "evil.jsonl"],
     ];
@@ -352,7 +367,8 @@ fn nothing_in_a_file_steers_the_terminal() {
         assert!(!out(&said).is_empty() || !err(&said).is_empty(), "{command:?} says something");
         for text in [out(&said), err(&said)] {
             assert!(!text.contains("panicked"), "{command:?}: {text}");
-            let steers = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+            let hidden = ['\u{200b}', '\u{2028}', '\u{2067}', '\u{202e}'];
+            let steers = |c: char| (c.is_control() && c != '\n') || hidden.contains(&c);
             assert!(!text.contains(steers), "{command:?}: {text:?}");
         }
     }

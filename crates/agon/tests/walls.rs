@@ -537,3 +537,24 @@ done"
         }
     }
 }
+
+/// Whoever runs it beside other work with `nice`, or with another umask, loses no control.
+#[test]
+fn attacks_and_their_controls_are_the_same_under_nice() {
+    if level().is_none() {
+        return;
+    }
+    let attacks =
+        ["slow-", "read-foreign-file", "append-to-journal", "change-foreign-mode", "change-own-program"];
+    for started in ["nice -n 5", "umask 077; exec nice -n 19", "umask 000; exec env"] {
+        let mut command = std::process::Command::new("sh");
+        command.args([
+            "-c",
+            &format!("{started} \"$0\" sandbox test --controls \"$@\""),
+            env!("CARGO_BIN_EXE_agon"),
+        ]);
+        let output = command.args(attacks).env("NO_COLOR", "1").output().expect("sh is there");
+        assert_eq!(output.status.code(), Some(0), "{started}: {}{}", out(&output), err(&output));
+        assert!(out(&output).contains(" won, 0 did not, "), "{started}: {}", out(&output));
+    }
+}

@@ -227,3 +227,90 @@ fn a_machine_that_starts_while_the_contest_is_away_waits_for_it() {
     assert!(said.contains("The database is away."), "{said}");
     assert_eq!(said.matches("Waiting for the contest and asking again").count(), 1, "once: {said}");
 }
+
+/// Passes requests on to a contest, and changes the seats of the matches that it hands out to `seats` of them.
+fn false_server(url: &str, seats: usize) -> String {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    let real = url.trim_start_matches("http://").to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let own = listener.local_addr().expect("bound").to_string();
+    let end = |bytes: &[u8]| bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|end| end + 4);
+    let length = |head: &str| {
+        let line = head.lines().find(|line| line.to_ascii_lowercase().starts_with("content-length:"));
+        line.and_then(|line| line.split(':').nth(1)?.trim().parse::<usize>().ok()).unwrap_or(0)
+    };
+    let pass = move |mut stream: TcpStream| -> std::io::Result<()> {
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+        let (mut asked, mut piece) = (Vec::new(), [0; 4096]);
+        let (head, body) = loop {
+            let count = stream.read(&mut piece)?;
+            asked.extend(&piece[..count]);
+            if let Some(end) = end(&asked) {
+                let head = String::from_utf8_lossy(&asked[..end]).into_owned();
+                if asked.len() >= end + length(&head) {
+                    break (head, asked[end..].to_vec());
+                }
+            }
+            if count == 0 {
+                return Ok(());
+            }
+        };
+        let kept = |line: &&str| {
+            let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
+            !["accept-encoding", "connection", "host", ""].contains(&&*name)
+        };
+        let head: Vec<&str> = head.lines().filter(kept).collect();
+        let mut server = TcpStream::connect(&real)?;
+        write!(server, "{}\r\nHost: {real}\r\nConnection: close\r\n\r\n", head.join("\r\n"))?;
+        server.write_all(&body)?;
+        let mut answer = Vec::new();
+        server.read_to_end(&mut answer)?;
+        let begin = end(&answer).expect("an answer");
+        let mut body = answer[begin..].to_vec();
+        if head[0].contains("/lease")
+            && let Ok(mut granted) = serde_json::from_slice::<Value>(&body)
+        {
+            for job in granted["jobs"].as_array_mut().into_iter().flatten() {
+                let one = job["seats"][0].clone();
+                job["seats"] = vec![one; seats].into();
+            }
+            body = granted.to_string().into_bytes();
+        }
+        let status = String::from_utf8_lossy(&answer[..begin]).lines().next().expect("a status").to_owned();
+        let kind = if status.contains(" 200") { "application/json" } else { "application/problem+json" };
+        write!(
+            stream,
+            "{status}\r\nContent-Type: {kind}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        )?;
+        stream.write_all(&body)
+    };
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(10_000).flatten() {
+            let _ = pass(stream);
+        }
+    });
+    format!("http://{own}")
+}
+
+#[test]
+fn a_server_that_asks_for_matches_that_are_none_is_left() {
+    let place = folder();
+    let place = place.path();
+    std::fs::create_dir(place.join("cup")).expect("a folder");
+    std::fs::write(place.join("cup/contest.toml"), CONTEST).expect("a file");
+    let (_server, url) = serve(place, 0);
+    token(place, "hall");
+    for seats in [0, 1, 3, 300] {
+        let worker = work(place, &false_server(&url, seats), "hall", &[]).ends();
+        let said = err(&worker);
+        assert_eq!(worker.status.code(), Some(2), "{seats}: {said}");
+        assert!(
+            said.contains(&format!("has 2 seats, not {seats}; nothing of that is played here")),
+            "{said}"
+        );
+        assert!(!said.contains("panicked"), "{said}");
+    }
+    assert_eq!(results(place), 0, "nothing came of it");
+}

@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::{Confined, Needs, User, keeper, needs, not_shown, packages, strangers};
+use super::{Confined, Needs, User, keeper, let_through_shown, needs, not_shown, packages, strangers};
 use crate::launch::Launch;
 use crate::tree::Excess;
 use crate::{guard, spawn, sys};
@@ -248,6 +248,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
     confinement.readable.dedup();
     confinement.hide_what_is_shown();
     confinement.copied = work.writes.iter().map(Place::same).collect();
+    work.writes.iter().for_each(|place| let_through_shown(place, &confinement.readable));
     confinement.folder = folder;
     let text = |word: &OsStr| {
         let why = || io::Error::other(format!("the word {} is not UTF-8", Path::new(word).display()));

@@ -88,7 +88,7 @@ pub fn list() -> Vec<Attack> {
             reached(libc::SYS_kcmp, ask, "compared")
         }),
         new("slow-opponent", "give the opponent a lower priority", "own processes, filter", |to| {
-            let set = &mut [Arg::Int(0), Arg::Int(to.pid.into()), Arg::Int(1)];
+            let set = &mut [Arg::Int(0), Arg::Int(to.pid.into()), Arg::Int(lower())];
             reached(libc::SYS_setpriority, set, "its priority is lower")
         }),
         new("slow-user", "give the own user a lower priority", "filter", |_| {
@@ -99,7 +99,8 @@ pub fn list() -> Vec<Attack> {
             if user < i64::from(crate::slot::FIRST_USER) && parent != 1 {
                 return Err(absent("all programs of this user would be slower"));
             }
-            reached(libc::SYS_setpriority, &mut [Arg::Int(2), Arg::Int(user), Arg::Int(1)], "all of the user")
+            let set = &mut [Arg::Int(2), Arg::Int(user), Arg::Int(lower())];
+            reached(libc::SYS_setpriority, set, "all of the user")
         }),
         new(
             "slow-opponent-disk",
@@ -284,4 +285,10 @@ fn terminal(command: i64) -> Tried {
         Err(error) => Ok(format!("the device answered: {error}")),
         Ok(_) => Ok("typed".into()),
     }
+}
+
+/// A priority one step lower than ours, as a nice value: whoever was started with `nice` may not ask for a higher one.
+fn lower() -> i64 {
+    let own = rustix::process::getpriority_process(None).unwrap_or(0);
+    i64::from((own + 1).min(19))
 }

@@ -1,7 +1,6 @@
 //! Bytes that arrive slowly: kept on disk until all are there.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 
 use object_store::ObjectStoreExt as _;
 use sha2::{Digest as _, Sha256};
@@ -63,10 +62,7 @@ impl Objects {
     /// Disk errors.
     pub fn begin(&self) -> io::Result<Incoming> {
         std::fs::create_dir_all(&self.drafts)?;
-        // The same as for other objects: the umask restricts them.
-        let permissions = std::fs::Permissions::from_mode(0o666);
-        let file =
-            tempfile::Builder::new().prefix(DRAFT).permissions(permissions).tempfile_in(&self.drafts)?;
+        let file = tempfile::Builder::new().prefix(DRAFT).tempfile_in(&self.drafts)?;
         let (file, draft) = file.into_parts();
         let (hash, head) = (Sha256::new(), Vec::with_capacity(HEAD));
         Ok(Incoming { file: File::from_std(file), draft, hash, head, size: 0 })

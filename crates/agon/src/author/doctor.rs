@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::author::json;
-use crate::common::languages;
+use crate::common::languages::{self, Answer};
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
 
@@ -132,10 +132,23 @@ fn file(path: impl AsRef<Path>) -> Option<String> {
 }
 
 fn languages() -> Vec<(&'static str, Seen)> {
-    let told = |(tool, version): (&'static Tool, Option<String>)| {
-        let seen = match version {
-            Some(version) => good(format!("{}: {version}", tool.program)),
-            None => with(
+    let told = |(tool, answer): (&'static Tool, Answer)| {
+        let seen = match answer {
+            Answer::Version(version) => good(format!("{}: {version}", tool.program)),
+            Answer::Fails(why) => with(
+                Warning,
+                format!("{} is installed, but does not run: {why}", tool.program),
+                &format!(
+                    "`{} {}` says more; {}",
+                    tool.program,
+                    tool.version,
+                    match tool.program {
+                        "rustc" | "cargo" => "where it is rustup's: rustup default stable",
+                        _ => "install it again, or take it off the PATH",
+                    }
+                ),
+            ),
+            Answer::Missing => with(
                 Note,
                 format!("{} is not installed", tool.program),
                 &format!("apt install {}, if your bots need it", tool.package),

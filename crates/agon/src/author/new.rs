@@ -6,11 +6,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_bot::manifest::{self, Command, Manifest};
+use agon_bot::rights;
 use agon_game::setup::nearest;
 use agon_game::{GameInfo, Language, Starter};
 use clap::Args;
 
 use crate::author::json;
+use crate::common::languages::{self, Answer};
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
 
@@ -167,8 +169,8 @@ fn write_all(starter: &Starter, folder: &Path) -> Done {
 
 fn write(path: &Path, text: &str) -> Result<(), (PathBuf, io::Error)> {
     let write = || {
-        fs::create_dir_all(path.parent().expect("a file lies in a folder"))?;
-        fs::write(path, text)?;
+        rights::create_public_folder(path.parent().expect("a file lies in a folder"))?;
+        rights::write_public(path, text)?;
         // A script that contests start directly needs its exec bit.
         #[cfg(unix)]
         if text.starts_with("#!") {
@@ -221,13 +223,17 @@ fn report(offer: Offer, folder: &Path) -> Done {
 fn missing(language: Language) -> Option<String> {
     let Tool { program, least, how } = tool(language);
     let title = language.title();
-    let output = std::process::Command::new(program).arg("--version").output();
-    let Ok(output) = output else {
-        return Some(format!(
-            "{title} needs `{program}`, which is not installed or not on the PATH. Get it: {how}"
-        ));
+    let said = match languages::version(program, "--version") {
+        Answer::Version(said) => said,
+        Answer::Fails(why) => {
+            return Some(format!("{title} needs `{program}`, which does not run here: {why}. Get it: {how}"));
+        }
+        Answer::Missing => {
+            return Some(format!(
+                "{title} needs `{program}`, which is not installed or not on the PATH. Get it: {how}"
+            ));
+        }
     };
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let version = said
         .split(|c: char| !c.is_ascii_digit() && c != '.')
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))?;

@@ -5,6 +5,7 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use agon_bot::manifest::Manifest;
+use agon_bot::rights;
 use agon_game::HandIn;
 use clap::Args;
 use zip::write::SimpleFileOptions;
@@ -130,7 +131,7 @@ fn source(
         Some(place) if place == Path::new("-") => io::stdout().write_all(text.as_bytes())?,
         Some(place) => {
             let failed = |error: io::Error| Failure::own(format!("{}: {error}", place.display()));
-            fs::write(place, text).map_err(failed)?;
+            rights::write_public(place, text).map_err(failed)?;
             packed.file = place.to_owned();
         }
     }
@@ -219,7 +220,7 @@ fn zipped(options: &PackOptions, folder: &Path, wanted: &[&str], flat: bool) -> 
         // A half-written zip never appears where a complete one is expected.
         let part = place.with_extension("zip.part");
         let failed = |error: io::Error| Failure::own(format!("{}: {error}", place.display()));
-        let written = File::create(&part)
+        let written = rights::create_public(&part)
             .map_err(failed)
             .and_then(|mut file| fill(&mut file))
             .and_then(|()| fs::rename(&part, &place).map_err(failed));

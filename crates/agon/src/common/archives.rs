@@ -7,6 +7,7 @@ use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 use agon_bot::build::cache;
+use agon_bot::rights;
 use agon_contest::content;
 use agon_worker::unpack::{Form, Limits, unpack, unpack_inside};
 
@@ -47,7 +48,7 @@ pub fn unpacked(path: &Path) -> Result<Option<PathBuf>, String> {
     if !place.is_dir() {
         file.rewind().map_err(|error| wrong(error.to_string()))?;
         let draft = place.with_extension(format!("{}.new", std::process::id()));
-        let done = fs::create_dir_all(draft.join(&stem))
+        let done = rights::create_shown_folder(&draft.join(&stem))
             .map_err(|error| format!("{}: {error}", draft.display()))
             .and_then(|()| {
                 let into = draft.join(&stem);

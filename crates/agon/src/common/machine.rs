@@ -6,7 +6,7 @@ use agon_api::contest::{Language, Machine};
 use agon_bot::{Confined, inside};
 use agon_worker::{holding, speed};
 
-use crate::common::languages;
+use crate::common::languages::{self, Answer};
 
 /// What bots have here: `cpus` for a match, and the packages in these folders. Takes some seconds when programs are slow
 /// to print their versions.
@@ -15,8 +15,10 @@ pub fn look(confined: Confined, cpus: usize, packages: &[String]) -> Machine {
     let held = confined != Confined::No;
     let name = |place: &String| Path::new(place).file_name().map(|name| name.to_string_lossy().into_owned());
     let told = languages::ask().into_iter();
-    let told = told
-        .filter_map(|(tool, version)| Some(Language { name: tool.program.to_owned(), version: version? }));
+    let told = told.filter_map(|(tool, answer)| match answer {
+        Answer::Version(version) => Some(Language { name: tool.program.to_owned(), version }),
+        Answer::Fails(_) | Answer::Missing => None,
+    });
     Machine {
         sandbox: Some(holding::word(holding::level(confined))),
         cpus: u32::try_from(cpus).unwrap_or(u32::MAX),

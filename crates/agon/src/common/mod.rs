@@ -108,13 +108,13 @@ pub type Done = Result<(), Failure>;
 /// Prints a value as indented JSON.
 pub fn print_json(out: &mut impl Write, value: &impl Serialize) -> Done {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::own(error.to_string()))?;
-    Ok(writeln!(out, "{text}")?)
+    Ok(writeln!(out, "{}", screen::harmless_json(&text))?)
 }
 
 /// Prints a value as JSON in one line.
 pub fn print_json_line(out: &mut impl Write, value: &impl Serialize) -> Done {
     let text = serde_json::to_string(value).map_err(|error| Failure::own(error.to_string()))?;
-    Ok(writeln!(out, "{text}")?)
+    Ok(writeln!(out, "{}", screen::harmless_json(&text))?)
 }
 
 /// The game called `name`.

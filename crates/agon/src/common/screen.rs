@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agon_game::{Ink, Picture, Seat};
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 
 /// Whether and how text is coloured.
 #[derive(Clone, Copy)]
@@ -163,17 +164,43 @@ pub fn quote(out: &mut impl Write, screen: Screen, stderr: &[String]) -> io::Res
     stderr.iter().try_for_each(|line| writeln!(out, "  {} {}", screen.dim("|"), harmless(line)))
 }
 
-/// Makes text from elsewhere (a bot, somebody's file) safe for a terminal: control characters, and those that turn the
-/// direction of writing, are shown instead of obeyed. All code that prints such text passes it through here.
+/// Whether a character is no sign to read, but does something to the text around it or to a terminal: control
+/// characters, those that turn the direction of writing, ends of lines, and all that is invisible.
+fn acts(c: char) -> bool {
+    let what = c.general_category();
+    let format =
+        [GeneralCategory::Format, GeneralCategory::LineSeparator, GeneralCategory::ParagraphSeparator];
+    c.is_control() || format.contains(&what)
+}
+
+/// Makes text from elsewhere (a bot, somebody's file) safe for a terminal: characters that would do something are shown
+/// instead of obeyed. All code that prints such text passes it through here, and JSON through [`harmless_json`].
 pub fn harmless(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\t' => ' ',
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            c if c.is_control() => '\u{fffd}',
+            // Within words of some languages, and between the parts of an emoji.
+            '\u{200c}' | '\u{200d}' => c,
+            c if acts(c) => '\u{fffd}',
             c => c,
         })
         .collect()
+}
+
+/// Makes JSON safe for a terminal, and leaves it the same JSON: characters that would do something are escaped. The
+/// ASCII ones are already, where they are in strings; all others can only be in strings.
+pub fn harmless_json(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c >= '\u{7f}' && acts(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                safe.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
 }
 
 /// As [`harmless`], line by line.
@@ -184,6 +211,28 @@ pub fn harmless_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_in_text_or_json_acts_on_a_terminal() {
+        let foreign =
+            "a\u{7f}b\u{9b}31mc\u{202e}d\u{2066}e\u{2028}f\u{200b}g\u{61c}h\u{feff}i\u{e0041}j\u{ad}k";
+        assert_eq!(harmless(foreign), "a�b�31mc�d�e�f�g�h�i�j�k");
+        assert_eq!(
+            harmless("Zoë 日本 می\u{200c}خواهم 👩\u{200d}🚀 \t."),
+            "Zoë 日本 می\u{200c}خواهم 👩\u{200d}🚀  ."
+        );
+        let json = serde_json::to_string_pretty(&[foreign, "\u{1b}[2J\n", "Zoë 👩🚀"]).expect("JSON");
+        let safe = harmless_json(&json);
+        assert!(
+            safe.contains(
+                "a\\u007fb\\u009b31mc\\u202ed\\u2066e\\u2028f\\u200bg\\u061ch\\ufeffi\\udb40\\udc41j\\u00adk"
+            ),
+            "{safe}"
+        );
+        assert!(safe.contains("\n  \"Zoë 👩🚀\""), "what is only read stays: {safe}");
+        let same = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        assert_eq!(same(&safe), same(&json));
+    }
 
     #[test]
     fn a_high_picture_is_shown_in_two_columns_where_they_fit() {

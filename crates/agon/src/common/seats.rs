@@ -5,8 +5,8 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use agon_bot::BotName;
 use agon_bot::sys::{self, Claim};
+use agon_bot::{BotName, rights};
 use agon_game::{AnyGame, Seat, Session};
 use agon_match::{Clock, MatchRecord, Player, Ponder, Recorder, cpus_a_match};
 use agon_replay::{Header, SeatInfo};
@@ -77,7 +77,9 @@ impl ReplayFile {
             ))
         };
         let (path, file) = match wanted {
-            Some(path) => (path.to_owned(), File::create(path).map_err(|error| failed(path, error))?),
+            Some(path) => {
+                (path.to_owned(), rights::create_private(path).map_err(|error| failed(path, error))?)
+            }
             None => {
                 let folder = Path::new(folders::REPLAYS);
                 std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;

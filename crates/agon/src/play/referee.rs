@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agon_bot::BotName;
+use agon_bot::{BotName, rights};
 use agon_game::{AnyGame, MapChoice, RulesChoice, Seat, Session, Setup};
 use agon_match::arrival::Awaited;
 use agon_match::record::Void;
@@ -117,7 +117,8 @@ pub fn run(options: &RefereeOptions) -> Done {
         let result = record.result(session.as_ref(), &labels, None);
         let log = RefereeLog { result, answers };
         let text = serde_json::to_vec(&log).map_err(|error| Failure::own(error.to_string()))?;
-        std::fs::write(path, text).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
+        rights::write_private(path, text)
+            .map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
     }
     let Some(outcome) = &record.outcome else {
         return Err(Failure::own(record.void_sentence().unwrap_or_default()));

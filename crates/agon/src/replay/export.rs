@@ -1,15 +1,16 @@
 //! `agon replay export`: converts a replay to another form.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use agon_bot::rights;
 use agon_game::{Answer, Seat};
 use agon_replay::Replay;
 use agon_replay::asked::Asked;
 use agon_replay::data::note;
 use clap::Args;
 
+use crate::common::screen;
 use crate::common::seats::game_of;
 use crate::common::{Done, Failure};
 use crate::replay::{import, json, open, read};
@@ -44,6 +45,18 @@ pub struct ExportOptions {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
+
+impl ExportOptions {
+    /// Whether nothing in it belongs to one bot alone.
+    fn is_for_others(&self) -> bool {
+        match self.format {
+            Some(ExportFormat::Html) => !self.private,
+            Some(ExportFormat::Spec | ExportFormat::Original(_)) => true,
+            Some(ExportFormat::Json) | None => false,
+        }
+    }
+}
+
 /// Forms of an exported replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
@@ -83,8 +96,11 @@ pub fn export(options: &ExportOptions) -> Done {
     let mut out: Box<dyn Write> = match &options.output {
         None => Box::new(io::stdout().lock()),
         Some(path) => {
-            let file =
-                File::create(path).map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
+            let file = match options.is_for_others() {
+                true => rights::create_public(path),
+                false => rights::create_private(path),
+            };
+            let file = file.map_err(|error| Failure::own(format!("{}: {error}", path.display())))?;
             Box::new(BufWriter::new(file))
         }
     };
@@ -146,9 +162,10 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
     let mut session = open(replay)?;
     session.keep_events();
     let fail = |error: serde_json::Error| Failure::own(error.to_string());
+    let text = |json: String| screen::harmless_json(&json);
     let mut header = serde_json::to_value(&replay.header).map_err(fail)?;
     header["start"] = session.scene();
-    let header = serde_json::to_string(&header).map_err(fail)?;
+    let header = serde_json::to_string(&header).map(text).map_err(fail)?;
     // One step a line, so that large replays take little memory here and in the reader.
     write!(out, "{{\"header\":{header},\n\"steps\":[")?;
     for (number, step) in replay.steps.iter().enumerate() {
@@ -191,10 +208,10 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
             events: session.events(),
             state: session.scene(),
         };
-        let line = serde_json::to_string(&line).map_err(fail)?;
+        let line = serde_json::to_string(&line).map(text).map_err(fail)?;
         write!(out, "{}\n{line}", if number > 0 { "," } else { "" })?;
     }
-    let end = serde_json::to_string(&replay.end).map_err(fail)?;
+    let end = serde_json::to_string(&replay.end).map(text).map_err(fail)?;
     writeln!(out, "],\n\"end\":{end}}}")?;
     Ok(())
 }

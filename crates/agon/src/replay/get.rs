@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use agon_api::{LARGEST_REPLAY, Match, Matches, Me};
+use agon_bot::rights;
 use agon_replay::Replay;
 use clap::Args;
 use indicatif::ProgressBar;
@@ -159,7 +160,7 @@ fn fetch(online: &Online, id: i64, path: &Path) -> Done {
     })?;
     let part = path.with_extension("part");
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
-    let written = fs::write(&part, &bytes).and_then(|()| fs::rename(&part, path));
+    let written = rights::write_private(&part, &bytes).and_then(|()| fs::rename(&part, path));
     if written.is_err() {
         let _ = fs::remove_file(&part);
     }

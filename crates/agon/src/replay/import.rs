@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::rights;
 use agon_game::conform::Report;
 use agon_game::{AnyGame, Facts, Seat};
 use agon_replay::Replay;
@@ -161,7 +162,7 @@ fn create(options: &ImportOptions) -> Result<(PathBuf, File), Failure> {
         if same {
             return Err(Failure::usage(format!("{}: this is the record itself", path.display())));
         }
-        return Ok((path.clone(), File::create(path).map_err(|error| failed(path, error))?));
+        return Ok((path.clone(), rights::create_private(path).map_err(|error| failed(path, error))?));
     }
     let folder = Path::new(folders::REPLAYS);
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;

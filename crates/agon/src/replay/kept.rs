@@ -5,6 +5,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::rights;
 use agon_game::{PackedAnswer, Seat};
 use agon_replay::Replay;
 use agon_replay::asked::Asked;
@@ -189,9 +190,10 @@ pub fn keep(options: &KeepOptions) -> Done {
     let from = options.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let text = format!("# From {}. Run with: agon test\n{text}", harmless(&from));
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", folder.display()));
-    std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(&copy, bytes))
-        .and_then(|()| std::fs::write(&test, text))
+    // The test is a file of the bot like any other; the replay holds what the bot said to its author.
+    rights::create_public_folder(&folder)
+        .and_then(|()| rights::write_private(&copy, bytes))
+        .and_then(|()| rights::write_public(&test, text))
         .map_err(failed)?;
     writeln!(io::stdout(), "{}", test.display())?;
     Ok(())

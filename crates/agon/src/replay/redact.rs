@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use agon_bot::rights;
 use agon_game::Seat;
 use clap::Args;
 
@@ -49,7 +50,11 @@ pub fn run(options: &RedactOptions) -> Done {
     let (public, redacted) = agon_replay::redact(&bytes, &keep, &|order| game.public(order))
         .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     let to = options.output.clone().unwrap_or_else(|| file.with_extension("public.replay"));
-    std::fs::write(&to, public).map_err(|error| Failure::own(format!("{}: {error}", to.display())))?;
+    let written = match keep.is_empty() {
+        true => rights::write_public(&to, public),
+        false => rights::write_private(&to, public),
+    };
+    written.map_err(|error| Failure::own(format!("{}: {error}", to.display())))?;
     writeln!(
         io::stdout(),
         "{}: {} private notes and {} sentences were removed",

@@ -660,5 +660,5 @@ fn number_of(path: &Path) -> u64 {
 
 /// Prints one JSON object a line.
 pub fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
-    writeln!(io::stdout(), "{}", serde_json::to_string(value)?)
+    writeln!(io::stdout(), "{}", screen::harmless_json(&serde_json::to_string(value)?))
 }

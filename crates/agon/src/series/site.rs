@@ -4,10 +4,11 @@
 //! Whatever belongs to one bot alone is left out. Text from bots appears as text: maud escapes it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::rights;
 use agon_contest::{Entry, Header, Kind, journal};
 use agon_stats::{CrossTable, RatingTable};
 use agon_web::{app, page};
@@ -40,7 +41,7 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", folder.display()));
     clear(&folder.join("matches")).map_err(failed)?;
     for (name, text) in page::shared() {
-        fs::write(folder.join(name), text).map_err(failed)?;
+        rights::write_public(&folder.join(name), text).map_err(failed)?;
     }
     let mut body: Vec<Markup> =
         tables.iter().enumerate().map(|(number, rated)| table(number + 1, rated)).collect();
@@ -105,7 +106,7 @@ pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
             }
         }
     };
-    fs::write(folder.join("index.html"), text.into_string()).map_err(failed)?;
+    rights::write_public(&folder.join("index.html"), text.into_string()).map_err(failed)?;
     let dim = |text: &str| screen::errors().dim(text);
     eprintln!("{}", dim(&format!("{}: {shown} matches to watch", folder.join("index.html").display())));
     if broken > 0 {
@@ -120,7 +121,7 @@ const STYLE: &str = include_str!("site.css");
 
 /// Makes the folder of the matches and removes pages that an earlier run wrote there, nothing else.
 fn clear(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
+    rights::create_public_folder(folder)?;
     for file in fs::read_dir(folder)? {
         let file = file?;
         let name = file.file_name();
@@ -183,7 +184,7 @@ fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
         return Ok(None);
     }
     let Ok(replay) = replay::read(from) else { return Ok(Some(false)) };
-    let mut file = BufWriter::new(File::create(to)?);
+    let mut file = BufWriter::new(rights::create_public(to)?);
     match page::write_linked(replay, "..", &mut file) {
         Ok(()) => file.flush().map(|()| Some(true)),
         Err(page::PageError::Io(error)) => Err(error),

@@ -11,7 +11,7 @@ use agon_store::{Objects, VersionState};
 use crate::common::packed::packed;
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
-use crate::serve::{now, runtime};
+use crate::serve::{now, private, runtime};
 
 /// Submits a bot for a team.
 pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
@@ -21,6 +21,7 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     if matches!(name.kind, Kind::Builtin { .. }) {
         return Err(Failure::usage(format!("bot `{name}`: built-in bots belong in contest.toml, as bosses")));
     }
+    private::is_whose(dir)?;
     let archive = packed(&name)?;
     let runtime = runtime()?;
     let added = runtime.block_on(async {

@@ -12,7 +12,7 @@ use agon_site::{listen, secrets};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
-use crate::serve::{ServeOptions, name_of, now, pages, runtime};
+use crate::serve::{ServeOptions, name_of, now, pages, private, runtime};
 
 /// The token of the author who has series played.
 const AUTHOR: &str = "author.token";
@@ -35,6 +35,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     options.log.begin();
     pages::try_port(options)?;
     fs::create_dir_all(dir).map_err(|error| Failure::own(format!("{}: {error}", dir.display())))?;
+    private::mend(dir);
     let (author, machines) = (token(&dir.join(AUTHOR))?, token(&dir.join(MACHINES))?);
     if author == machines {
         return Err(Failure::usage(format!(

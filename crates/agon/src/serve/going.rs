@@ -17,7 +17,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, machine};
-use crate::serve::{ServeOptions, founding, now, pages, runtime, runtime_of};
+use crate::serve::{ServeOptions, founding, now, pages, private, runtime, runtime_of};
 
 /// The server looks after everything this often, and whenever it is notified.
 const TICK: Duration = Duration::from_millis(50);
@@ -56,6 +56,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         _ => hold_bots(dir)?,
     };
     let _held = hold(dir)?;
+    private::mend(dir);
     let stop = common::stop_on_ctrl_c();
     // These threads stand back where matches are played: the next match's sandbox is built on the same CPU, and the match
     // waits for it.
@@ -318,6 +319,7 @@ fn greet(
 
 /// Locks the contest: only one process runs it at a time.
 pub fn hold(dir: &Path) -> Result<File, Failure> {
+    agon_store::writable(dir).map_err(ServerError::from)?;
     let path = dir.join("agon.lock");
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
     let mut file =

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::rights;
 use agon_contest::ContestFile;
 use agon_server::ServerError;
 use agon_server::backup::{self, Kept};
@@ -140,6 +141,8 @@ pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
     let report = runtime()?.block_on(export::export(dir, file, reveal, seen));
     bar.finish_and_clear();
     let report = report?;
+    // It is made to be given away.
+    rights::share(&File::open(file)?, 0o666)?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}: {} results in the log, {}", file.display(), report.rows, size(file))?;
     if !reveal {

@@ -1,6 +1,7 @@
 //! What a running server logs: notes for whoever sits in front of it, or lines of JSON for a collector.
 
 use std::fmt;
+use std::io::{self, Write};
 
 use clap::ValueEnum;
 use tracing::{Event, Level, Subscriber};
@@ -10,6 +11,8 @@ use tracing_subscriber::fmt::{FmtContext, Layer};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::common::screen::harmless_json;
 
 /// The form of the log, on standard error.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,10 +38,24 @@ impl Log {
             }
             Self::Json => {
                 let all = Targets::new().with_default(others).with_target("agon", Level::INFO);
-                let lines = Layer::new().json().flatten_event(true).with_writer(std::io::stderr);
+                let lines = Layer::new().json().flatten_event(true).with_writer(|| Lines);
                 tracing_subscriber::registry().with(lines).with(all).try_init()
             }
         };
+    }
+}
+
+/// Standard error, for lines of JSON; each is one write.
+struct Lines;
+
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        io::stderr().write_all(harmless_json(&String::from_utf8_lossy(line)).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
     }
 }
 

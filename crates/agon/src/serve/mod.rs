@@ -9,6 +9,7 @@ pub mod kept;
 mod log;
 mod look;
 mod pages;
+mod private;
 mod workers;
 
 use std::path::{Path, PathBuf};

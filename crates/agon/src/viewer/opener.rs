@@ -66,6 +66,7 @@ impl Opener {
         let redirect = Redirect::to(&self.handle.link(place)).ok()?;
         let mut command = Command::new(opener);
         command.arg(&redirect.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        agon_bot::rights::restore(&mut command);
         let mut child = command.spawn().ok()?;
         // It may run as long as the browser does.
         thread::spawn(move || child.wait());

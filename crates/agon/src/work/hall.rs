@@ -8,7 +8,7 @@ use agon_store::Sha;
 use agon_worker::wire::{
     Back, Beat, LARGEST_SOURCE, MOST_LEASED, ReceivedAll, Result as Sent, Voided, Wanted, Yours, check,
 };
-use agon_worker::{Away, Granted, Hall, Nothing, Posted, Try, Whole};
+use agon_worker::{Away, Granted, Hall, Nothing, Posted, Table, Try, Whole};
 
 use crate::common::online::{Online, Trouble};
 use crate::common::screen::harmless;
@@ -29,6 +29,8 @@ pub struct Far<'a> {
     /// Whether it is a fleet, where all bots belong to one person.
     fleet: bool,
     played: Arc<Played>,
+    /// What is played: the server may ask for nothing else.
+    table: &'a Table,
 }
 
 /// Counts of what was played so far.
@@ -80,8 +82,9 @@ impl<'a> Far<'a> {
         stop: &'a AtomicBool,
         over: &'a OnceLock<String>,
         played: Arc<Played>,
+        table: &'a Table,
     ) -> Self {
-        Self { online, run, stop, over, fleet: false, played }
+        Self { online, run, stop, over, fleet: false, played, table }
     }
 
     /// The same for a fleet: `stop` is also set when the machine is to play something else.
@@ -166,7 +169,9 @@ impl Hall for Far<'_> {
         match self.sort(self.online.tell::<Granted>("/lease", &self.query(), &wanted))? {
             Came::Unwanted(why) => Err(Away(why)),
             Came::Answer(granted) => {
-                let wrong = granted.jobs.iter().find_map(|job| check(job).err());
+                // Before anything is fetched or started for it.
+                let check = |job| check(job).and_then(|()| self.table.check(job)).err();
+                let wrong = granted.jobs.iter().find_map(check);
                 if let Some(why) = wrong.or_else(|| {
                     (granted.jobs.len() > MOST_LEASED).then(|| "it gives more than was asked for".to_owned())
                 }) {

@@ -162,7 +162,7 @@ pub fn run(options: &WorkOptions) -> Done {
         }
         let ended = match &table {
             Some(table) => {
-                post.play(&post.far(post.stop), table, jobs, post.hello.run.clone(), post.stop);
+                post.play(&post.far(table, post.stop), table, jobs, post.hello.run.clone(), post.stop);
                 Ok(())
             }
             None => post.serve_fleet(cpus),
@@ -199,8 +199,8 @@ struct Post<'a> {
 
 impl Post<'_> {
     /// The server. It sets `stop` when it refuses this machine.
-    fn far<'s>(&'s self, stop: &'s AtomicBool) -> Far<'s> {
-        Far::new(self.online, self.hello.run.clone(), stop, self.over, self.played.clone())
+    fn far<'s>(&'s self, table: &'s Table, stop: &'s AtomicBool) -> Far<'s> {
+        Far::new(self.online, self.hello.run.clone(), stop, self.over, self.played.clone(), table)
     }
 
     /// Plays until `stop` is set; `run` begins the names of its requests and of no others.
@@ -252,7 +252,7 @@ impl Post<'_> {
                     }
                 });
                 let run = format!("{}-{visits}", self.hello.run);
-                self.play(&self.far(&halt).of_fleet(), &table, jobs(&table), run, &halt);
+                self.play(&self.far(&table, &halt).of_fleet(), &table, jobs(&table), run, &halt);
                 done.store(true, Ordering::Relaxed);
             });
         }
@@ -389,6 +389,8 @@ fn place_name(address: &Address) -> String {
 /// Locks the folder, so that two processes never unpack into the same one. Fails when another process holds it.
 fn hold_folder(folder: &Path) -> Result<File, Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::own(format!("{}: {error}", folder.display())))?;
+    // One of earlier times let others in.
+    let _ = agon_bot::rights::close(folder);
     let path = folder.join("agon.lock");
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
     let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;

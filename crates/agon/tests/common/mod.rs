@@ -106,3 +106,23 @@ pub fn wait(most: Duration, what: &str, mut holds: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// A token of a new account at a contest that anybody may sign up for, made as a browser would.
+pub fn token_of(url: &str, name: &str) -> String {
+    let agent: ureq::Agent =
+        ureq::Agent::config_builder().max_redirects(0).http_status_as_error(false).build().new_agent();
+    let post = |path: &str, cookie: &str, body: &str| {
+        let request = agent.post(format!("{url}{path}")).header("Origin", url);
+        let request = request.header("Cookie", cookie);
+        request.content_type("application/x-www-form-urlencoded").send(body).expect("an answer")
+    };
+    let signed = post("/sign-up", "", &format!("name={name}&password=correct-horse-battery-{name}"));
+    let cookie = signed.headers()["set-cookie"].to_str().expect("a cookie");
+    let cookie = cookie.split(';').next().expect("a pair").to_owned();
+    let session = cookie.split_once('=').expect("a pair").1;
+    let form = agon_site::secrets::form_token(session);
+    let mut made = post("/account/tokens", &cookie, &format!("form={form}&name=test"));
+    let page = made.body_mut().read_to_string().expect("a page");
+    let (_, rest) = page.split_once("<code class=\"secret\">").unwrap_or_else(|| panic!("{page}"));
+    rest.split('<').next().expect("a token").to_owned()
+}

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agon_bot::program::Ending;
+use agon_bot::rights;
 use agon_game::{GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_match::{Fault, FaultKind, RejectedOrder};
 use serde::Serialize;
@@ -209,7 +210,7 @@ impl<'a> Report<'a> {
         let file =
             Path::new(folders::REPLAYS).join(format!("check-{}-{}.replay", self.info.name, number + 1));
         fs::create_dir_all(folders::REPLAYS)
-            .and_then(|()| fs::write(&file, &self.seen[number].replay))
+            .and_then(|()| rights::write_private(&file, &self.seen[number].replay))
             .ok()?;
         Some(format!("agon replay info {0}   (agon replay show {0} --turn ...)", file.display()))
     }
