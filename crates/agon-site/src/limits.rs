@@ -5,7 +5,8 @@ use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agon_store::{AccountId, Time};
+use agon_store::{AccountId, Time, WorkerId};
+use agon_worker::wire::MOST_POSTS;
 
 /// Requests of an account in [`MINUTE`].
 pub const PER_ACCOUNT: u32 = 600;
@@ -78,6 +79,7 @@ impl<K: Hash + Eq + Clone> Windows<K> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Whose {
     Account(AccountId),
+    Worker(WorkerId),
     Address(IpAddr),
 }
 
@@ -136,6 +138,7 @@ pub struct Limits {
     tries_from: Windows<IpAddr>,
     streams: Places,
     uploads: Places,
+    posts: Places,
 }
 
 impl Default for Limits {
@@ -147,6 +150,8 @@ impl Default for Limits {
             tries_from: Windows::new(QUARTER, TRIES_PER_ADDRESS),
             streams: Places::new(MOST_STREAMS),
             uploads: Places::new(MOST_UPLOADS),
+            // No total: nobody is to be kept waiting by another one's posts. How many workers there are is the organiser's business.
+            posts: Places::new(u32::MAX),
         }
     }
 }
@@ -174,6 +179,11 @@ impl Limits {
     /// Begins an upload; none if there is no room.
     pub fn upload(&self, account: AccountId) -> Option<Place> {
         self.uploads.take(Whose::Account(account), UPLOADS)
+    }
+
+    /// Begins to receive results from a worker; none if as many are under way as one may have.
+    pub fn post(&self, worker: WorkerId) -> Option<Place> {
+        self.posts.take(Whose::Worker(worker), MOST_POSTS)
     }
 
     /// An attempt to sign in to the account with this name, compared as names are.

@@ -12,7 +12,7 @@ use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Needs;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received,
+    Admitted, Back, Beat, Hello, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received,
     ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours, check_name,
 };
 use agon_worker::{Granted, Posted, Try};
@@ -22,11 +22,11 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get as asked_for, post as sent};
 use serde::Deserialize;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
 use crate::api::read::{self, Of, Sent as Told};
 use crate::gate::Ask;
+use crate::incoming;
 use crate::problem::Problem;
 use crate::rights::{Actor, Verb};
 use crate::routes::{Of as What, Route, get, post};
@@ -46,9 +46,6 @@ pub const ROUTES: &[Route] = &[
     post("/work/v1/abort", Verb::Work, What::Contest, || sent(abort)).apart(),
     get("/work/v1/source", Verb::Work, What::Contest, || asked_for(source)).apart(),
 ];
-
-/// How many requests with results are taken in at once: each is held in memory whole.
-static ROOM: Semaphore = Semaphore::const_new(8);
 
 /// The program of the caller.
 #[derive(Deserialize)]
@@ -220,9 +217,8 @@ pub async fn built(ask: Ask, Of(own): Of<Built>, body: Body) -> Result<Json<()>,
 /// A match is over.
 pub async fn result(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<Received>, Problem> {
     let worker = admitted(&ask, &own.run)?;
-    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
-    let bytes = read::file(body, LARGEST_RESULT).await?;
-    let (line, replay) = Sent::read(&bytes).map_err(|why| read::wrong(&why))?;
+    let post = incoming::results(&ask, worker, body).await?;
+    let (line, replay) = Sent::read(&post.bytes).map_err(|why| read::wrong(&why))?;
     let parts = (&line.report, replay, &line.own[..]);
     let posted: Posted = ask.site.server.post(worker, line.attempt, parts, ask.now).await?;
     Ok(Json(Received { posted }))
@@ -231,9 +227,8 @@ pub async fn result(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<Recei
 /// Matches are over.
 pub async fn results(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<ReceivedAll>, Problem> {
     let worker = admitted(&ask, &own.run)?;
-    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
-    let bytes = read::file(body, LARGEST_RESULT).await?;
-    let all = Sent::read_all(&bytes).map_err(|why| read::wrong(&why))?;
+    let post = incoming::results(&ask, worker, body).await?;
+    let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
     let over: Vec<_> =
         all.iter().map(|(line, replay)| (line.attempt, (&line.report, *replay, &line.own[..]))).collect();
     Ok(Json(ReceivedAll { posted: ask.site.server.post_all(worker, &over, ask.now).await? }))

@@ -44,7 +44,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     let way = pages::way(dir, options)?;
     let fleet = Fleet::new(options.tolerance, now().0.saturating_mul(NUMBERS));
-    let site = site::Site::new(fleet, name_of(dir), &author, &machines);
+    let site = site::Site::new(fleet, name_of(dir), dir, &author, &machines);
     let runtime = runtime()?;
     let leaving = site.clone();
     let listening = runtime
