@@ -129,6 +129,8 @@ pub async fn hello(ask: Ask, Told(hello): Told<Hello>) -> Result<Json<Admitted>,
     if let Some(why) = needs(&ask, worker.id).await?.unmet_by(&machine) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "This machine does not fit the contest", why));
     }
+    // Another process under its name gives back what the one before it had.
+    ask.site.server.quotas().give_back(worker.id, ask.now);
     let about = serde_json::to_string(&machine).map_err(|_| Problem::ours())?;
     let admit = Admit { worker: worker.id, run: hello.run, level: machine.level, about, now: ask.now };
     match ask.site.store().act(admit).await? {
@@ -210,7 +212,7 @@ pub async fn built(ask: Ask, Of(own): Of<Built>, body: Body) -> Result<Json<()>,
     let worker = admitted(&ask, &own.run)?;
     let log = read::file(body, agon_worker::versions::MOST_LOG).await?;
     let attempt = Try { game: own.game, n: own.n };
-    ask.site.server.built(worker, attempt, &log).await?;
+    ask.site.server.built(worker, attempt, &log, ask.now).await?;
     Ok(Json(()))
 }
 

@@ -67,7 +67,8 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     other.report.wall_us += 1;
     assert_eq!(honest.result(job.attempt, &other).await, Posted::Refused);
     let told = alarms(&world).await;
-    assert!(told.len() == 1 && told[0].contains("worker honest: posted"), "{told:?}");
+    assert!(told.len() == 2 && told[0].contains("worker honest: posted"), "{told:?}");
+    assert!(told[1].contains("worker liar: posted 1 results of matches that it was never given"), "{told:?}");
     world.server.tick(world.now()).await.expect("done");
 
     // 3 to 9: a replay that is not of the match. Recomputing it finds out.
