@@ -24,6 +24,13 @@ pub const STREAMS_PER_ADDRESS: u32 = 240;
 /// The total: fewer than connections, so that ordinary pages still get through.
 pub const MOST_STREAMS: u32 = 1_200;
 
+/// Connections that one address may have open at a port of a site: a classroom of sixty shares one, and a browser opens six.
+pub const CONNECTIONS_PER_ADDRESS: u32 = 512;
+/// The same at a port for workers only: a hall of a thousand machines shares one.
+pub const WORKERS_PER_ADDRESS: u32 = 2_048;
+/// Requests under way of one address behind a proxy, whose connections say nothing of whose they are.
+pub const UNDER_WAY_PER_ADDRESS: u32 = CONNECTIONS_PER_ADDRESS;
+
 /// Uploads in progress per account.
 pub const UPLOADS: u32 = 4;
 /// The total, each on disk until it is whole: there must be room for 8 GB.
@@ -100,14 +107,11 @@ impl Places {
     /// One more place, if the owner has fewer than `most` and there is room.
     fn take(&self, whose: Whose, most: u32) -> Option<Place> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.values().sum::<u32>() >= self.most {
+        let held = counts.get(&whose).copied().unwrap_or(0);
+        if held >= most || self.most < u32::MAX && counts.values().sum::<u32>() >= self.most {
             return None;
         }
-        let count = counts.entry(whose).or_default();
-        if *count >= most {
-            return None;
-        }
-        *count += 1;
+        counts.insert(whose, held + 1);
         Some(Place { counts: self.counts.clone(), whose })
     }
 }
@@ -139,6 +143,7 @@ pub struct Limits {
     streams: Places,
     uploads: Places,
     posts: Places,
+    under_way: Places,
 }
 
 impl Default for Limits {
@@ -152,6 +157,8 @@ impl Default for Limits {
             uploads: Places::new(MOST_UPLOADS),
             // No total: nobody is to be kept waiting by another one's posts. How many workers there are is the organiser's business.
             posts: Places::new(u32::MAX),
+            // No total either: the connections are counted at the port.
+            under_way: Places::new(u32::MAX),
         }
     }
 }
@@ -186,6 +193,11 @@ impl Limits {
         self.posts.take(Whose::Worker(worker), MOST_POSTS)
     }
 
+    /// Begins a request that came through a proxy; none if too many of this address are under way.
+    pub fn under_way(&self, from: IpAddr) -> Option<Place> {
+        self.under_way.take(Whose::Address(network(from)), UNDER_WAY_PER_ADDRESS)
+    }
+
     /// An attempt to sign in to the account with this name, compared as names are.
     ///
     /// # Errors
@@ -206,6 +218,25 @@ impl Limits {
     /// The right password was given.
     pub fn signed_in(&self, likeness: &str) {
         self.tries.forget(&likeness.chars().take(64).collect());
+    }
+}
+
+/// The connections at a port.
+pub struct Connections {
+    places: Places,
+    per_address: u32,
+}
+
+impl Connections {
+    /// None yet; at most this many of each address.
+    pub fn new(per_address: u32) -> Self {
+        // Their total is that of the port.
+        Self { places: Places::new(u32::MAX), per_address }
+    }
+
+    /// One more from this address; none if it has too many already.
+    pub fn open(&self, from: IpAddr) -> Option<Place> {
+        self.places.take(Whose::Address(network(from)), self.per_address)
     }
 }
 

@@ -4,6 +4,7 @@
 //! Every act has a name (a request, a try of a match), so that an act whose answer was lost can be repeated. Nothing that
 //! arrives is trusted: a result counts only after its replay was recomputed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agon_server::asked::LEASE_MS;
@@ -12,12 +13,13 @@ use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Needs;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received,
-    ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours, check_name,
+    Admitted, Back, Beat, Hello, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received, ReceivedAll,
+    Result as Sent, Voided, Wanted, Welcome, Yours, check_name,
 };
 use agon_worker::{Granted, Posted, Try};
 use axum::Json;
 use axum::body::Body;
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get as asked_for, post as sent};
@@ -30,6 +32,7 @@ use crate::incoming;
 use crate::problem::Problem;
 use crate::rights::{Actor, Verb};
 use crate::routes::{Of as What, Route, get, post};
+use crate::site::Site;
 
 /// The routes.
 pub const ROUTES: &[Route] = &[
@@ -72,6 +75,25 @@ pub struct Built {
 pub struct Source {
     run: String,
     sha: String,
+}
+
+/// The answer to a worker where only people are answered.
+pub async fn elsewhere(State(site): State<Arc<Site>>) -> Problem {
+    let text = match site.workers_at() {
+        Some(address) => {
+            format!("Workers of this contest come to {address}: agon work {address} --token-file FILE.")
+        }
+        None => "Workers of this contest have an address of their own: ask its organiser.".to_owned(),
+    };
+    Problem::new(StatusCode::NOT_FOUND, "Workers are answered elsewhere", text)
+}
+
+/// The answer to anything else where only workers are answered.
+pub async fn workers_only() -> (StatusCode, &'static str) {
+    (
+        StatusCode::NOT_FOUND,
+        "Only workers are answered here (agon work). The site of the contest has another address.\n",
+    )
 }
 
 fn worker(ask: &Ask) -> Result<&AtWork, Problem> {

@@ -12,7 +12,7 @@ use agon_site::{listen, secrets};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
-use crate::serve::{ServeOptions, name_of, now, pages, runtime};
+use crate::serve::{ServeOptions, name_of, now, open_many_files, pages, runtime};
 
 /// The token of the author who has series played.
 const AUTHOR: &str = "author.token";
@@ -34,6 +34,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     options.log.begin();
     pages::try_port(options)?;
+    open_many_files();
     fs::create_dir_all(dir).map_err(|error| Failure::own(format!("{}: {error}", dir.display())))?;
     let (author, machines) = (token(&dir.join(AUTHOR))?, token(&dir.join(MACHINES))?);
     if author == machines {
