@@ -1,13 +1,15 @@
 //! The broker on the network: machines use the routes of any contest, commands those of [`crate::wire`]. Each side has a token; without one
 //! there is only a sentence that says what this is.
 
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_api::Problem;
 use agon_worker::wire::{
-    self as work, Admitted, Back, Beat, Hello, LARGEST_RESULT, LARGEST_SOURCE, LONGEST_WAIT_MS, Playing,
-    ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours, check_name, framed,
+    self as work, Admitted, Arriving, Back, Beat, Hello, LARGEST_RESULT, LARGEST_SOURCE, LONGEST_WAIT_MS,
+    Playing, ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours, check_name, framed,
 };
 use agon_worker::{Granted, Try};
 use axum::body::{Body, to_bytes};
@@ -22,6 +24,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::{Semaphore, watch};
+use tokio_stream::StreamExt as _;
 
 use crate::broker::{Fleet, LEASE_MS, Leased, Refused, Unknown};
 use crate::wire::{self, Exchange, Line, Open, Opened, Overview};
@@ -30,7 +33,7 @@ use crate::wire::{self, Exchange, Line, Open, Opened, Overview};
 const LARGEST: u64 = 8 << 20;
 /// How long to wait for a complete body.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// How many of the large bodies are read at once.
+/// How many of the large bodies are taken in at once: each is then in memory whole. Nobody holds a permit while bytes arrive.
 const AT_ONCE: usize = 8;
 /// How often a waiting request looks in any case: leases expire without anybody acting.
 const LOOK: Duration = Duration::from_secs(1);
@@ -43,14 +46,16 @@ pub struct Site {
     machines: [u8; 32],
     began: Instant,
     room: Semaphore,
+    /// Where large bodies wait until all of them is there.
+    folder: PathBuf,
     /// Notified when there may be something for waiting requests.
     changed: watch::Sender<()>,
     stopped: watch::Sender<bool>,
 }
 
 impl Site {
-    /// A fleet called `title`, with the tokens of its author and of its machines.
-    pub fn new(fleet: Fleet, title: String, author: &str, machines: &str) -> Arc<Self> {
+    /// A fleet called `title` in a folder, with the tokens of its author and of its machines.
+    pub fn new(fleet: Fleet, title: String, folder: &Path, author: &str, machines: &str) -> Arc<Self> {
         Arc::new(Self {
             fleet: Mutex::new(fleet),
             title,
@@ -58,6 +63,7 @@ impl Site {
             machines: hash(machines.as_bytes()),
             began: Instant::now(),
             room: Semaphore::new(AT_ONCE),
+            folder: folder.to_owned(),
             changed: watch::Sender::new(()),
             stopped: watch::Sender::new(false),
         })
@@ -214,20 +220,40 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Reads a body of at most `most` bytes.
 async fn read(body: Body, most: u64) -> Result<Vec<u8>, No> {
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    match tokio::time::timeout(PATIENCE, to_bytes(body, most)).await {
+    let limit = usize::try_from(most).unwrap_or(usize::MAX);
+    match tokio::time::timeout(PATIENCE, to_bytes(body, limit)).await {
         Ok(Ok(bytes)) => Ok(bytes.into()),
-        Ok(Err(_)) => {
-            let text = format!(
-                "The request was cut off, or is larger than {} KiB. Nothing was changed.",
-                most >> 10
-            );
-            Err(refused(StatusCode::PAYLOAD_TOO_LARGE, "Not taken", text))
-        }
-        Err(_) => {
-            Err(refused(StatusCode::REQUEST_TIMEOUT, "Too slow", "The request did not arrive in time."))
-        }
+        Ok(Err(_)) => Err(not_taken(most)),
+        Err(_) => Err(too_slow()),
     }
+}
+
+/// Receives something large. It may come slowly, without keeping anybody else waiting.
+async fn arriving(site: &Site, body: Body, most: u64) -> Result<Arriving, No> {
+    let (mut arriving, mut pieces) = (Arriving::new(&site.folder, most), body.into_data_stream());
+    let all = async {
+        while let Some(piece) = pieces.next().await {
+            if !arriving.add(&piece.map_err(|_| not_taken(most))?).map_err(unwritten)? {
+                return Err(not_taken(most));
+            }
+        }
+        Ok(arriving)
+    };
+    tokio::time::timeout(PATIENCE, all).await.unwrap_or_else(|_| Err(too_slow()))
+}
+
+fn not_taken(most: u64) -> No {
+    let text = format!("The request was cut off, or is larger than {} KiB. Nothing was changed.", most >> 10);
+    refused(StatusCode::PAYLOAD_TOO_LARGE, "Not taken", text)
+}
+
+fn too_slow() -> No {
+    refused(StatusCode::REQUEST_TIMEOUT, "Too slow", "The request did not arrive in time.")
+}
+
+fn unwritten(error: io::Error) -> No {
+    let text = format!("The fleet's folder cannot be written: {error}.");
+    refused(StatusCode::INSUFFICIENT_STORAGE, "Not taken", text)
 }
 
 async fn told<T: DeserializeOwned>(body: Body) -> Result<T, No> {
@@ -345,8 +371,9 @@ async fn results(
     Query(own): Query<Run>,
     body: Body,
 ) -> Result<Json<ReceivedAll>, No> {
+    let arriving = arriving(&site, body, LARGEST_RESULT).await?;
     let _room = site.room.acquire().await;
-    let bytes = read(body, LARGEST_RESULT).await?;
+    let bytes = arriving.whole().map_err(unwritten)?;
     let all = Sent::read_all(&bytes).map_err(wrong)?;
     let posted = site.act(|fleet, _| {
         let each = all.into_iter().map(|(line, replay)| {
@@ -400,8 +427,9 @@ struct Of {
 }
 
 async fn supply(State(site): State<Arc<Site>>, body: Body) -> Result<Json<()>, No> {
+    let arriving = arriving(&site, body, LARGEST_SOURCE).await?;
     let _room = site.room.acquire().await;
-    let bytes = read(body, LARGEST_SOURCE).await?;
+    let bytes = arriving.whole().map_err(unwritten)?;
     let sha = hex(hash(&bytes));
     site.act(|fleet, _| fleet.supply(&sha, bytes)).map(Json).map_err(wrong)
 }

@@ -4,18 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_store::acts::{
-    Abort, Beat, Building, Built, Granted, Lease, Meet, Post, PostAll, PostReply, Reclaim, Start, Void,
-};
+use agon_store::acts::{Abort, Beat, Building, Built, Granted, Lease, Meet, Reclaim, Start, Void};
 use agon_store::{
     Attempt, Contest, Kind, LeaseId, Leased, MatchId, Sha, StoreError, Time, Version, VersionId,
     VersionState, WorkerId,
 };
-use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::versions::MOST_LOG;
-use agon_worker::{Job, Nothing, Private, Program, Report, Sitting, Try};
+use agon_worker::{Job, Nothing, Program, Sitting, Try};
 
-use crate::{Server, ServerError};
+use crate::{Server, ServerError, packed};
 
 /// How long a lease holds without a heartbeat, in milliseconds.
 pub const LEASE_MS: i64 = 60_000;
@@ -23,10 +20,6 @@ pub const LEASE_MS: i64 = 60_000;
 const LONG: Duration = Duration::from_millis(30);
 /// A request for work waits for at most this many plans: others may take what they yield.
 const MOST_PLANS: usize = 3;
-/// Upper limit on a report, in bytes of JSON, because it goes into the log; a longer one is refused.
-const MOST_REPORT: usize = 16 << 10;
-/// What a worker posts of a match: its report, the replay, and what belongs to the author of each seat.
-pub type Over<'a> = (&'a Report, &'a [u8], &'a [Option<Private>]);
 /// Upper limit on a reason, in characters; a longer one is cut.
 const LONGEST_WHY: usize = 4_000;
 
@@ -52,6 +45,9 @@ impl Server {
         most: usize,
         now: Time,
     ) -> Result<agon_worker::Granted, ServerError> {
+        if self.quotas.gives_back_all(worker, now) {
+            return Ok(agon_worker::Granted::default());
+        }
         let until = now.plus(LEASE_MS);
         let lease = Lease { contest: self.contest, worker, request: request.to_owned(), most, now, until };
         let mut seen = self.plans.tried();
@@ -146,14 +142,25 @@ impl Server {
         Ok(self.store.act(Building { worker, attempt: ours(attempt), now }).await?)
     }
 
-    /// Records that this is over; the output of the build is kept for its author.
+    /// Records that this is over; the output of the build is kept for its author, once for each try that the worker holds.
     ///
     /// # Errors
     /// Store errors.
-    pub async fn built(&self, worker: WorkerId, attempt: Try, log: &[u8]) -> Result<(), ServerError> {
+    pub async fn built(
+        &self,
+        worker: WorkerId,
+        attempt: Try,
+        log: &[u8],
+        now: Time,
+    ) -> Result<(), ServerError> {
+        // Judged before anything is stored: whoever holds no such match, or has told of its build before, fills no disk.
+        if self.quotas.is_built(attempt, now) || !self.store.may_tell_of_build(worker, ours(attempt)).await? {
+            return Ok(());
+        }
         let log = &log[log.len().saturating_sub(MOST_LOG as usize)..];
-        let log = if log.is_empty() { None } else { Some(self.keep(log).await?) };
+        let log = if log.is_empty() { None } else { Some(self.keep(&packed::pack(log)).await?) };
         self.store.act(Built { worker, attempt: ours(attempt), log }).await?;
+        self.quotas.built(attempt, now);
         Ok(())
     }
 
@@ -161,73 +168,6 @@ impl Server {
     pub(crate) async fn keep(&self, bytes: &[u8]) -> Result<Sha, ServerError> {
         let kept = self.objects.put(bytes).await;
         Ok(kept.map_err(|error| StoreError::File("objects".to_owned(), error))?)
-    }
-
-    /// Posts the result of a match.
-    ///
-    /// # Errors
-    /// Store errors.
-    pub async fn post(
-        &self,
-        worker: WorkerId,
-        attempt: Try,
-        over: Over<'_>,
-        now: Time,
-    ) -> Result<agon_worker::Posted, ServerError> {
-        let posted = self.post_all(worker, &[(attempt, over)], now).await?;
-        Ok(posted.into_iter().next().unwrap_or(agon_worker::Posted::Refused))
-    }
-
-    /// Posts the results of several matches: their replays and what belongs to the authors are kept first, then comes one short
-    /// transaction. Of two different results for one try the first counts.
-    ///
-    /// # Errors
-    /// Store errors. Nothing is kept then; each may be posted again.
-    pub async fn post_all(
-        &self,
-        worker: WorkerId,
-        over: &[(Try, Over<'_>)],
-        now: Time,
-    ) -> Result<Vec<agon_worker::Posted>, ServerError> {
-        let kept = self.keep_results(worker, over, now).await?;
-        let refused: Vec<bool> = kept.iter().map(Option::is_none).collect();
-        let posts: Vec<Post> = kept.into_iter().flatten().collect();
-        let mut replies = match posts.is_empty() {
-            true => Vec::new(),
-            false => self.store.act(PostAll { posts }).await?,
-        }
-        .into_iter();
-        self.brought.send_replace(());
-        let posted = |refused: bool| match if refused { None } else { replies.next() } {
-            Some(PostReply::Kept | PostReply::Same) => agon_worker::Posted::Kept,
-            Some(PostReply::Settled) => agon_worker::Posted::Settled,
-            Some(PostReply::Conflict | PostReply::Unknown) | None => agon_worker::Posted::Refused,
-        };
-        Ok(refused.into_iter().map(posted).collect())
-    }
-
-    /// Keeps the objects of results; none for a result of which one is too large.
-    async fn keep_results(
-        &self,
-        worker: WorkerId,
-        over: &[(Try, Over<'_>)],
-        now: Time,
-    ) -> Result<Vec<Option<Post>>, ServerError> {
-        let fitting: Vec<Option<Fitting>> = over.iter().map(|(_, over)| Fitting::of(*over)).collect();
-        let mut objects = Vec::new();
-        for ((_, (_, replay, _)), fits) in over.iter().zip(&fitting) {
-            let Some(fits) = fits else { continue };
-            objects.push(replay.to_vec());
-            objects.extend(fits.own.iter().flatten().cloned().map(String::into_bytes));
-        }
-        let kept = self.objects.put_all(objects).await;
-        let mut kept = kept.map_err(|error| StoreError::File("objects".to_owned(), error))?.into_iter();
-        let post = |((attempt, _), fits): (&(Try, Over<'_>), Option<Fitting>)| {
-            let (fits, replay) = (fits?, kept.next()?);
-            let own = fits.own.iter().map(|own| own.as_ref().and_then(|_| kept.next())).collect();
-            Some(Post { worker, attempt: ours(*attempt), result: fits.report, replay, own, now })
-        };
-        Ok(over.iter().zip(fitting).map(post).collect())
     }
 
     /// Records that a match gave no result.
@@ -260,6 +200,7 @@ impl Server {
     /// # Errors
     /// Store errors.
     pub async fn abort(&self, worker: WorkerId, lease: i64, now: Time) -> Result<(), ServerError> {
+        self.quotas.give_back(worker, now);
         self.store.act(Abort { worker, lease: LeaseId(lease), now }).await?;
         Ok(())
     }
@@ -289,24 +230,7 @@ impl Server {
     }
 }
 
-/// A result of which no part is too large, as JSON.
-struct Fitting {
-    report: String,
-    own: Vec<Option<String>>,
-}
-
-impl Fitting {
-    fn of((report, replay, own): Over<'_>) -> Option<Self> {
-        let own = own.iter().take(usize::from(u8::MAX)).map(|own| own.as_ref().map(crate::json)).collect();
-        let all = Self { report: crate::json(report), own };
-        let fits = replay.len() <= agon_worker::verify::LARGEST
-            && all.report.len() <= MOST_REPORT
-            && all.own.iter().flatten().all(|own| own.len() <= MOST_PRIVATE);
-        fits.then_some(all)
-    }
-}
-
-fn ours(attempt: Try) -> Attempt {
+pub(crate) fn ours(attempt: Try) -> Attempt {
     Attempt { game: MatchId(attempt.game), n: attempt.n }
 }
 

@@ -86,7 +86,7 @@ impl Hall for Inside<'_> {
     }
 
     fn built(&self, attempt: Try, log: &[u8]) -> Result<(), Away> {
-        self.ask(self.server.built(self.worker, attempt, log))
+        self.ask(self.server.built(self.worker, attempt, log, self.now()))
     }
 
     fn post(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {

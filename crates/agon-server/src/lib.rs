@@ -9,6 +9,8 @@
 // In reading order.
 pub mod asked;
 mod planning;
+pub mod quotas;
+pub mod results;
 pub mod tick;
 
 pub mod inside;
@@ -28,6 +30,7 @@ mod archive;
 mod behind;
 mod causes;
 mod facts;
+mod packed;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,6 +47,7 @@ use tokio::sync::{Mutex, watch};
 
 use facts::Facts;
 use planning::{Plans, Wanted};
+use quotas::Quotas;
 use room::Room;
 
 pub use inside::Inside;
@@ -91,6 +95,7 @@ pub struct Server {
     rated: Mutex<Facts>,
     wanted: Wanted,
     plans: Plans,
+    quotas: Quotas,
     /// Whether results of the last round are valid but not yet sealed. Not in `learnt`, because recomputing must not wait for whoever plans.
     unsealed: AtomicBool,
     /// One rated match in this many is played again; the secret determines which.
@@ -172,6 +177,7 @@ impl Server {
             secret: contest.secret,
             wanted: Wanted::default(),
             plans: Plans::default(),
+            quotas: Quotas::default(),
             unsealed: AtomicBool::new(false),
             brought: watch::Sender::new(()),
             done: watch::Sender::new(()),
@@ -208,6 +214,11 @@ impl Server {
     /// The disks that the contest fills.
     pub fn room(&self) -> &Room {
         &self.room
+    }
+
+    /// How much those who bring something have made this server store today.
+    pub fn quotas(&self) -> &Quotas {
+        &self.quotas
     }
 
     /// Everything that decides results.

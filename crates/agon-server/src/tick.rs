@@ -12,7 +12,6 @@ use agon_store::acts::{
 use agon_store::reads::{CheckState, MOST_POSTED};
 use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
 use agon_worker::Private;
-use agon_worker::protocol::MOST_PRIVATE;
 use futures_util::future::try_join;
 
 use crate::facts::Facts;
@@ -68,6 +67,10 @@ impl Server {
     /// Store errors.
     pub async fn look_after(&self, now: Time) -> Result<Ticked, ServerError> {
         let mut ticked = Ticked::default();
+        if let Some(count) = self.quotas.due(now) {
+            let day = count.day;
+            self.quotas.counted(day, self.store.act(count).await?, now);
+        }
         if !self.store.keeps().await? {
             self.learnt.lock().await.facts.read(&self.store, self.contest, i64::MAX).await?;
             return Ok(ticked);
@@ -219,8 +222,7 @@ impl Server {
 
     /// What a check match told the author of its version.
     async fn told_to_author(&self, check: Option<&CheckState>) -> Option<Private> {
-        let own = self.objects.get(&check?.own?, MOST_PRIVATE as u64).await.ok()?;
-        serde_json::from_slice(&own).ok()
+        self.private(&check?.own?).await.ok()
     }
 
     /// Plans a check match: in the first seat, against a boss if there is one, else against itself.

@@ -3,6 +3,7 @@
 use std::io;
 
 use agon_ladder::Verdict;
+use agon_store::acts::asked::MOST_DRAFT_BYTES;
 use agon_store::acts::{Add, Added, Ask, Asked, ForgetDrafts, Lift, Own, Return};
 use agon_store::{
     Cause, EntrantId, Incoming, MatchId, OwnVersion, Sha, Stage, StoreError, Time, VersionId, VersionState,
@@ -13,7 +14,7 @@ use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::versions::MOST_LOG;
 use agon_worker::{Private, Unfit};
 
-use crate::{Server, ServerError, causes, check_name, read};
+use crate::{Server, ServerError, causes, check_name, packed, read};
 
 /// How long drafts are kept, in milliseconds.
 const DRAFTS_MS: i64 = 86_400_000;
@@ -47,12 +48,16 @@ pub enum Uploaded {
 /// The outcome of handing in a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drafted {
-    /// Its bytes are stored.
-    Kept(Sha),
+    /// Its bytes are stored, to be asked for.
+    Kept(Own),
     /// It cannot be a bot: why, and what to do about it.
     Refused(Cause),
     /// The team has requested all the matches it may; it may again at this time.
     TooMany(Time),
+    /// Its drafts take up all the space they may; the oldest goes at this time.
+    Full(Time),
+    /// The opponent does not exist for them, or cannot play.
+    NotThere,
 }
 
 /// A match that a team requests.
@@ -60,8 +65,6 @@ pub enum Drafted {
 pub struct Wish {
     /// The team.
     pub entrant: EntrantId,
-    /// Which bot of theirs plays.
-    pub own: Own,
     /// The opponent.
     pub against: VersionId,
     /// Which of the contest's maps, from 0.
@@ -151,32 +154,41 @@ impl Server {
         Ok(self.store.act(Return { version, actor: actor.to_owned(), now }).await? || lifted)
     }
 
-    /// Keeps a draft that an entrant wants to play.
+    /// Keeps a draft that an entrant wants to play in a match.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// When it cannot be kept; a sentence, when there is no such map or seat.
     pub async fn draft(
         &self,
-        entrant: EntrantId,
+        wish: &Wish,
         name: &str,
         file: Incoming,
         now: Time,
     ) -> Result<Drafted, ServerError> {
-        // Checked before anything is stored, so that an entrant without quota fills no disk. The act checks again.
-        if let Some(until) = self.store.quota(entrant, now).await?.asked_an_hour.until {
+        // All that would refuse the match is checked before anything is stored, so that nobody fills a disk with what is never played.
+        // The act checks again.
+        self.check_wish(wish)?;
+        if let Some(until) = self.store.quota(wish.entrant, now).await?.asked_an_hour.until {
             return Ok(Drafted::TooMany(until));
         }
-        match self.framed(name, file).await? {
-            Ok(file) => Ok(Drafted::Kept(self.objects.finish(file).await.map_err(unkept)?)),
-            Err(cause) => Ok(Drafted::Refused(cause)),
+        if !self.store.may_meet(self.contest, wish.entrant, wish.against).await? {
+            return Ok(Drafted::NotThere);
         }
+        let file = match self.framed(name, file).await? {
+            Ok(file) => file,
+            Err(cause) => return Ok(Drafted::Refused(cause)),
+        };
+        let bytes = file.size() as i64;
+        let (kept, oldest) = self.store.draft_bytes(wish.entrant).await?;
+        if kept + bytes > MOST_DRAFT_BYTES && !self.objects.has(&file.sha()).await.map_err(unkept)? {
+            return Ok(Drafted::Full(oldest.unwrap_or(now).plus(DRAFTS_MS)));
+        }
+        let source = self.objects.finish(file).await.map_err(unkept)?;
+        Ok(Drafted::Kept(Own::Draft(source, bytes)))
     }
 
-    /// Requests a match that is not rated.
-    ///
-    /// # Errors
-    /// Store errors; a sentence, when there is no such map or seat.
-    pub async fn ask(&self, wish: Wish, now: Time) -> Result<Asked, ServerError> {
+    /// Checks that a match can be played: its map, seat and seed.
+    fn check_wish(&self, wish: &Wish) -> Result<(), ServerError> {
         let map = usize::try_from(wish.map).ok().filter(|map| *map < self.table.maps());
         let Some(map) = map else {
             let most = self.table.maps();
@@ -188,10 +200,19 @@ impl Server {
         }
         // Checked now whether the seed makes a match, before anybody waits for it.
         self.table.open(map, wish.seed).map_err(ServerError::Wrong)?;
+        Ok(())
+    }
+
+    /// Requests a match of one's own bot that is not rated.
+    ///
+    /// # Errors
+    /// Store errors; a sentence, when there is no such map or seat.
+    pub async fn ask(&self, own: Own, wish: Wish, now: Time) -> Result<Asked, ServerError> {
+        self.check_wish(&wish)?;
         let ask = Ask {
             contest: self.contest,
             entrant: wish.entrant,
-            own: wish.own,
+            own,
             against: wish.against,
             map: wish.map,
             seed: wish.seed,
@@ -208,8 +229,7 @@ impl Server {
     /// When it cannot be read.
     pub async fn build_log(&self, version: &OwnVersion) -> Result<String, ServerError> {
         let Some(sha) = version.log else { return Ok(String::new()) };
-        let log = self.objects.get(&sha, MOST_LOG).await;
-        let log = log.map_err(unkept)?;
+        let log = self.text(&sha, MOST_LOG as usize).await?;
         Ok(String::from_utf8_lossy(&log).into_owned())
     }
 
@@ -224,11 +244,21 @@ impl Server {
     ) -> Result<Vec<(usize, Private)>, ServerError> {
         let mut own = Vec::new();
         for (seat, sha) in self.store.own_of_match(entrant, game).await? {
-            let bytes = self.objects.get(&sha, MOST_PRIVATE as u64).await;
-            let bytes = bytes.map_err(unkept)?;
-            own.push((seat, read(&bytes)?));
+            own.push((seat, self.private(&sha).await?));
         }
         Ok(own)
+    }
+
+    /// What belongs to the author of a seat.
+    pub(crate) async fn private(&self, sha: &Sha) -> Result<Private, ServerError> {
+        Ok(read(&self.text(sha, MOST_PRIVATE).await?)?)
+    }
+
+    /// A text of at most `most` bytes, which is stored packed.
+    async fn text(&self, sha: &Sha, most: usize) -> Result<Vec<u8>, ServerError> {
+        // Packed it is hardly ever longer, and then by little.
+        let stored = self.objects.get(sha, 2 * most as u64).await.map_err(unkept)?;
+        packed::unpack(stored, most).map_err(unkept)
     }
 
     /// The verdict on a version against the one before it, with that one's number, and whether it is final.

@@ -22,10 +22,10 @@ mod who;
 
 use crate::problem::Problem;
 use crate::rights::{Actor, Object, Person, Verb, may};
-use crate::routes::{Body, Of, Route};
+use crate::routes::{Body, Door, Of, Route};
 use crate::settings::Settings;
 use crate::site::{Site, Way};
-use crate::{pages, redirect, routes, secrets};
+use crate::{answers, pages, redirect, routes, secrets};
 
 pub use device::Device;
 pub use who::set_cookie;
@@ -454,13 +454,27 @@ pub async fn patience(request: Request, next: Next) -> Response {
     }
 }
 
+/// Around every handler: what comes through a proxy is counted for the address that it was forwarded for, until the answer has been
+/// taken. Where there is no proxy connections are counted.
+pub async fn share(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    if !matches!(site.way, Way::Proxy(_)) {
+        return next.run(request).await;
+    }
+    match site.limits.under_way(address(&site, &request)) {
+        Some(place) => next.run(request).await.map(|body| answers::held(body, place)),
+        None => Problem::too_much("Too many requests of your address are under way.", 5).into_response(),
+    }
+}
+
 /// Around everything: error pages, and the headers of every answer.
-pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Request, next: Next) -> Response {
     let (began, method, path) = (Instant::now(), request.method().clone(), request.uri().path().to_owned());
     let is_for_programs = routes::is_for_programs(&path);
+    // A worker is known by a token that no browser has, so its address may have any name.
+    let is_meant = || door == Door::Workers || host_is_meant(&site, request.headers());
     let mut response = match agon_web::check_target(&request) {
         Err((status, why)) => Problem::new(status, "Not understood", why).into_response(),
-        Ok(()) if host_is_meant(&site, request.headers()) => next.run(request).await,
+        Ok(()) if is_meant() => next.run(request).await,
         Ok(()) => {
             let text = "This server answers only to its own address, the one that agon printed.";
             Problem::new(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text).into_response()
@@ -478,6 +492,7 @@ pub async fn finish(State(site): State<Arc<Site>>, request: Request, next: Next)
             response.headers_mut().insert(header::RETRY_AFTER, again);
         }
     }
+    response = answers::aside(&site, response).await;
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -1,11 +1,13 @@
-//! Uploads arriving piece by piece: on disk until whole, so that many slow ones cost no memory and hold nobody up.
+//! Uploads and results arriving piece by piece: on disk until whole, so that many slow ones cost no memory and hold nobody up.
 
 use std::time::Duration;
 
 use agon_api::LARGEST_UPLOAD;
-use agon_store::Incoming;
-use axum::body::Bytes;
+use agon_store::{Incoming, WorkerId};
+use agon_worker::wire::{Arriving, LARGEST_RESULT, MOST_POSTS};
+use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_stream::{Stream, StreamExt as _};
 
 use crate::gate::Ask;
@@ -58,6 +60,43 @@ pub async fn take<E>(
         }
         came.file.add(&piece).await.map_err(unwritten)?;
     }
+}
+
+/// How many posts of results are taken in at once: each is then in memory whole. Nobody holds a permit while bytes arrive.
+static ROOM: Semaphore = Semaphore::const_new(8);
+
+/// A post of results that arrived whole.
+pub struct Post {
+    /// What was sent.
+    pub bytes: Vec<u8>,
+    _room: SemaphorePermit<'static>,
+    _place: Place,
+}
+
+/// Receives a post of results.
+///
+/// # Errors
+/// When it is too large, breaks off or stalls: nothing is left of it then. When too many of this worker are under way.
+pub async fn results(ask: &Ask, worker: WorkerId, body: Body) -> Result<Post, Problem> {
+    let place = ask.site.limits.post(worker).ok_or_else(|| {
+        let what = format!("{MOST_POSTS} posts of this worker are under way already.");
+        Problem::too_much(&what, 1)
+    })?;
+    let (mut arriving, mut pieces) =
+        (Arriving::new(ask.site.folder(), LARGEST_RESULT), body.into_data_stream());
+    loop {
+        let piece = match tokio::time::timeout(STALL, pieces.next()).await {
+            Err(_) => return Err(stalled()),
+            Ok(None) => break,
+            Ok(Some(piece)) => piece.map_err(|_| cut_off())?,
+        };
+        if !arriving.add(&piece).map_err(unwritten)? {
+            let text = format!("The request is larger than {} KiB. Nothing was done.", LARGEST_RESULT >> 10);
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
+        }
+    }
+    let room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
+    Ok(Post { bytes: arriving.whole().map_err(unwritten)?, _room: room, _place: place })
 }
 
 /// The refusal of something that did not arrive whole.

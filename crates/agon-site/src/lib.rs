@@ -15,6 +15,7 @@ pub mod routes;
 pub mod gate;
 pub mod site;
 
+pub mod answers;
 pub mod api;
 pub mod metrics;
 pub mod pages;
@@ -37,7 +38,7 @@ pub mod throttle;
 pub mod listen;
 pub mod tls;
 
-pub use listen::{Listening, is_private, listen};
+pub use listen::{Listening, is_private, listen, listen_apart};
 pub use settings::Settings;
 pub use site::{Site, Way};
 pub use tls::Tls;

@@ -5,7 +5,8 @@ use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agon_store::{AccountId, Time};
+use agon_store::{AccountId, Time, WorkerId};
+use agon_worker::wire::MOST_POSTS;
 
 /// Requests of an account in [`MINUTE`].
 pub const PER_ACCOUNT: u32 = 600;
@@ -22,6 +23,13 @@ pub const STREAMS: u32 = 8;
 pub const STREAMS_PER_ADDRESS: u32 = 240;
 /// The total: fewer than connections, so that ordinary pages still get through.
 pub const MOST_STREAMS: u32 = 1_200;
+
+/// Connections that one address may have open at a port of a site: a classroom of sixty shares one, and a browser opens six.
+pub const CONNECTIONS_PER_ADDRESS: u32 = 512;
+/// The same at a port for workers only: a hall of a thousand machines shares one.
+pub const WORKERS_PER_ADDRESS: u32 = 2_048;
+/// Requests under way of one address behind a proxy, whose connections say nothing of whose they are.
+pub const UNDER_WAY_PER_ADDRESS: u32 = CONNECTIONS_PER_ADDRESS;
 
 /// Uploads in progress per account.
 pub const UPLOADS: u32 = 4;
@@ -98,6 +106,8 @@ impl<K: Hash + Eq + Clone> Windows<K> {
 pub enum Whose {
     /// Somebody who is signed in.
     Account(AccountId),
+    /// A machine that plays.
+    Worker(WorkerId),
     /// Everybody else there.
     Address(IpAddr),
 }
@@ -120,14 +130,11 @@ impl Places {
     /// One more place, if the owner has fewer than `most` and there is room.
     pub fn take(&self, whose: Whose, most: u32) -> Option<Place> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.values().sum::<u32>() >= self.most {
+        let held = counts.get(&whose).copied().unwrap_or(0);
+        if held >= most || self.most < u32::MAX && counts.values().sum::<u32>() >= self.most {
             return None;
         }
-        let count = counts.entry(whose).or_default();
-        if *count >= most {
-            return None;
-        }
-        *count += 1;
+        counts.insert(whose, held + 1);
         Some(Place { counts: self.counts.clone(), whose })
     }
 }
@@ -158,6 +165,8 @@ pub struct Limits {
     codes: Windows<AccountId>,
     streams: Places,
     uploads: Places,
+    posts: Places,
+    under_way: Places,
 }
 
 impl Default for Limits {
@@ -169,6 +178,10 @@ impl Default for Limits {
             codes: Windows::new(QUARTER),
             streams: Places::new(MOST_STREAMS),
             uploads: Places::new(MOST_UPLOADS),
+            // No total: nobody is to be kept waiting by another one's posts. How many workers there are is the organiser's business.
+            posts: Places::new(u32::MAX),
+            // No total either: the connections are counted at the port.
+            under_way: Places::new(u32::MAX),
         }
     }
 }
@@ -198,6 +211,16 @@ impl Limits {
         self.uploads.take(Whose::Account(account), UPLOADS)
     }
 
+    /// Begins to receive results from a worker; none if as many are under way as one may have.
+    pub fn post(&self, worker: WorkerId) -> Option<Place> {
+        self.posts.take(Whose::Worker(worker), MOST_POSTS)
+    }
+
+    /// Begins a request that came through a proxy; none if too many of this address are under way.
+    pub fn under_way(&self, from: IpAddr) -> Option<Place> {
+        self.under_way.take(Whose::Address(network(from)), UNDER_WAY_PER_ADDRESS)
+    }
+
     /// An attempt to sign up, perhaps with a code.
     ///
     /// # Errors
@@ -212,6 +235,25 @@ impl Limits {
     /// When there is room again.
     pub fn code(&self, account: AccountId, now: Time) -> Result<(), Time> {
         self.codes.count(account, CODES, now)
+    }
+}
+
+/// The connections at a port.
+pub struct Connections {
+    places: Places,
+    per_address: u32,
+}
+
+impl Connections {
+    /// None yet; at most this many of each address.
+    pub fn new(per_address: u32) -> Self {
+        // Their total is that of the port.
+        Self { places: Places::new(u32::MAX), per_address }
+    }
+
+    /// One more from this address; none if it has too many already.
+    pub fn open(&self, from: IpAddr) -> Option<Place> {
+        self.places.take(Whose::Address(network(from)), self.per_address)
     }
 }
 

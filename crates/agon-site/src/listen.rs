@@ -17,13 +17,20 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use crate::gate::{self, Peer};
-use crate::routes;
+use crate::limits::{CONNECTIONS_PER_ADDRESS, Connections, Place, WORKERS_PER_ADDRESS};
+use crate::routes::{self, Door};
 use crate::site::{Site, Way};
 
-/// The most connections open at once; further ones wait.
-const MOST: usize = 2_000;
+/// The most connections open at once at a port; further ones wait.
+const MOST: usize = 4_096;
+/// How many files the process should be able to open: the connections of two ports, and what belongs to them.
+pub const FILES: u64 = 4 * MOST as u64;
 /// The listen backlog. All live pages reconnect at the same moment; with the usual 128 the rest would retry a second later.
 const WAITING: u32 = 2_000;
+/// What is said to a client that has too many connections, before anything is read of it.
+const TOO_MANY: &[u8] =
+    b"HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nRetry-After: 5\r\nContent-Type: text/plain\r\n\
+    Content-Length: 75\r\n\r\nToo many connections are open from your address. Close some, and try again.";
 /// How long the head of a request may take to arrive.
 const HEAD: Duration = Duration::from_secs(10);
 /// How long a part of an answer may wait to be taken.
@@ -42,13 +49,38 @@ pub struct Listening {
     beside: Vec<JoinHandle<()>>,
 }
 
-/// Opens the port of a contest's site and answers on it.
+/// Opens the port of a contest's site and answers on it, people and workers.
 ///
 /// # Errors
 /// When the port is not available.
 pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
-    let (way, router, leaving) = (site.way.clone(), routes::router(site.clone()), site.clone());
-    let mut listening = begin(way, router, port, move || leaving.farewell()).await?;
+    of_site(site, Door::Both, port).await
+}
+
+/// The same with an address of its own for workers, whom nobody at the other one can keep waiting; that one does not answer
+/// workers any more. Returns both, the site's first.
+///
+/// # Errors
+/// When one of the ports is not available.
+pub async fn listen_apart(
+    site: Arc<Site>,
+    port: u16,
+    workers: SocketAddr,
+) -> io::Result<(Listening, Listening)> {
+    let way = match &site.way {
+        tls @ Way::Tls { .. } => tls.clone(),
+        // A worker's token travels readable: only to private addresses, a proxy on this machine among them.
+        _ => Way::Lan,
+    };
+    let (router, leaving) = (routes::router(site.clone(), Door::Workers), site.clone());
+    let connections = Connections::new(WORKERS_PER_ADDRESS);
+    let workers = open_at(way, router, workers, connections, move || leaving.farewell())?;
+    Ok((of_site(site, Door::Site, port).await?, workers))
+}
+
+async fn of_site(site: Arc<Site>, door: Door, port: u16) -> io::Result<Listening> {
+    let (way, router, leaving) = (site.way.clone(), routes::router(site.clone(), door), site.clone());
+    let mut listening = open(way, router, port, move || leaving.farewell()).await?;
     listening.beside.push(tokio::spawn(beat(site)));
     Ok(listening)
 }
@@ -78,14 +110,24 @@ async fn begin(
         Way::Lan | Way::Tls { .. } => everywhere,
         Way::Loopback | Way::Proxy(_) => [127, 0, 0, 1].into(),
     };
-    let socket = TcpSocket::new_v4()?;
+    open_at(way, router, (here, port).into(), Connections::new(CONNECTIONS_PER_ADDRESS), farewell)
+}
+
+fn open_at(
+    way: Way,
+    router: axum::Router,
+    at: SocketAddr,
+    connections: Connections,
+    farewell: impl FnOnce() + Send + 'static,
+) -> io::Result<Listening> {
+    let socket = if at.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
-    socket.bind((here, port).into())?;
+    socket.bind(at)?;
     let listener = socket.listen(WAITING)?;
     let address = listener.local_addr()?;
     let (stop, stopped) = watch::channel(false);
     let refreshing = tokio::spawn(refresh(way.clone()));
-    let task = tokio::spawn(accept(way, router, listener, stopped, farewell));
+    let task = tokio::spawn(accept(way, router, listener, connections, stopped, farewell));
     Ok(Listening { address, stop, task, beside: vec![refreshing] })
 }
 
@@ -107,6 +149,7 @@ async fn accept(
     way: Way,
     router: axum::Router,
     listener: TcpListener,
+    connections: Connections,
     mut stopped: watch::Receiver<bool>,
     farewell: impl FnOnce(),
 ) {
@@ -126,6 +169,16 @@ async fn accept(
         if way.is_private() && !is_private(peer.ip()) {
             continue;
         }
+        let share = match share(&way, &connections, peer.ip()) {
+            Ok(share) => share,
+            Err(TooMany) => {
+                // Nothing waits for this client: what it does not take at once, it does not get.
+                if !matches!(way, Way::Tls { .. }) {
+                    let _ = stream.try_write(TOO_MANY);
+                }
+                continue;
+            }
+        };
         let (router, stopped, way) = (router.clone(), stopped.clone(), way.clone());
         tokio::spawn(async move {
             let _ = stream.set_nodelay(true);
@@ -137,13 +190,25 @@ async fn accept(
                 }
                 _ => converse(router, stream, peer.ip(), stopped).await,
             }
-            drop(place);
+            drop((place, share));
         });
     }
     drop(listener);
     farewell();
     // Each connection holds a place: when all are free, all have been answered.
     let _ = room.acquire_many(MOST as u32).await;
+}
+
+/// An address has as many connections as it may.
+struct TooMany;
+
+/// The share of an address in the connections. Those of a proxy are everybody's: there each request is counted
+/// ([`crate::gate::share`]).
+fn share(way: &Way, connections: &Connections, peer: IpAddr) -> Result<Option<Place>, TooMany> {
+    match way {
+        Way::Proxy(_) if peer.is_loopback() => Ok(None),
+        _ => connections.open(peer).map(Some).ok_or(TooMany),
+    }
 }
 
 /// How soon live pages hear of a change.

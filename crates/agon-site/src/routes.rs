@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::MethodRouter;
+use axum::routing::{MethodRouter, any};
 
 use crate::rights::Verb;
 use crate::site::Site;
@@ -108,25 +108,55 @@ pub fn is_for_programs(path: &str) -> bool {
     path.starts_with(api::ROOT) || path.starts_with(agon_worker::wire::ROOT) || path == metrics::PATH
 }
 
+/// Who is answered at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// Everybody.
+    Both,
+    /// People and their programs: workers have a port of their own.
+    Site,
+    /// Workers.
+    Workers,
+}
+
+impl Door {
+    fn has(self, route: &Route) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Site => route.verb != Verb::Work,
+            Self::Workers => route.verb == Verb::Work,
+        }
+    }
+}
+
 /// The table.
 pub fn all() -> impl Iterator<Item = Route> {
     let pages = pages::ROUTES.iter().chain(work::ROUTES).chain(metrics::ROUTES).copied();
     pages.chain(api::ACTS.iter().map(|act| act.route))
 }
 
-/// The router, built from the table.
-pub fn router(site: Arc<Site>) -> Router {
+/// The router of a port, built from the table.
+pub fn router(site: Arc<Site>, door: Door) -> Router {
     let mut router = Router::new();
-    for route in all() {
+    for route in all().filter(|route| door.has(route)) {
         let door = from_fn_with_state((site.clone(), route), gate::pass);
         router = router.route(route.path, (route.make)().route_layer(door));
     }
-    let nothing = get("/", Verb::See, Of::Contest, || axum::routing::any(pages::nothing));
-    let door = from_fn_with_state((site.clone(), nothing), gate::pass);
+    if door == Door::Site {
+        for path in [agon_worker::wire::ROOT.to_owned(), format!("{}/{{*rest}}", agon_worker::wire::ROOT)] {
+            router = router.route(&path, any(work::elsewhere));
+        }
+    }
+    let nothing = get("/", Verb::See, Of::Contest, || any(pages::nothing));
+    let nothing = match door {
+        Door::Workers => any(work::workers_only),
+        _ => (nothing.make)().layer(from_fn_with_state((site.clone(), nothing), gate::pass)),
+    };
     router
-        .fallback_service((nothing.make)().layer(door).with_state(site.clone()))
+        .fallback_service(nothing.with_state(site.clone()))
         .method_not_allowed_fallback(pages::wrong_method)
-        .layer(from_fn_with_state(site.clone(), gate::finish))
+        .layer(from_fn_with_state(site.clone(), gate::share))
+        .layer(from_fn_with_state((site.clone(), door), gate::finish))
         .layer(from_fn(gate::patience))
         .with_state(site)
 }

@@ -80,6 +80,8 @@ pub struct Site {
     machine: OnceLock<Machine>,
     /// The hash of the token that allows reading metrics from elsewhere.
     meter: OnceLock<String>,
+    /// Where workers come to, if not to the site.
+    workers_at: OnceLock<String>,
     /// Exports in progress.
     pub exports: Exports,
 }
@@ -130,6 +132,7 @@ impl Site {
             pulse,
             machine,
             meter,
+            workers_at: OnceLock::new(),
             exports,
         }))
     }
@@ -162,6 +165,16 @@ impl Site {
     /// Sets the resources of bots where they play.
     pub fn plays_on(&self, machine: Machine) {
         let _ = self.machine.set(machine);
+    }
+
+    /// The address that workers come to, if it is not the site's.
+    pub fn workers_at(&self) -> Option<&str> {
+        self.workers_at.get().map(String::as_str)
+    }
+
+    /// Sets that address.
+    pub fn workers_come_to(&self, address: String) {
+        let _ = self.workers_at.set(address);
     }
 
     /// The hash of the token that allows reading metrics from elsewhere; none where nobody may.

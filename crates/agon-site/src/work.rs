@@ -4,6 +4,7 @@
 //! Every act has a name (a request, a try of a match), so that an act whose answer was lost can be repeated. Nothing that
 //! arrives is trusted: a result counts only after its replay was recomputed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agon_server::asked::LEASE_MS;
@@ -12,24 +13,26 @@ use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Needs;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received,
-    ReceivedAll, Result as Sent, Voided, Wanted, Welcome, Yours, check_name,
+    Admitted, Back, Beat, Hello, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received, ReceivedAll,
+    Result as Sent, Voided, Wanted, Welcome, Yours, check_name,
 };
 use agon_worker::{Granted, Posted, Try};
 use axum::Json;
 use axum::body::Body;
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get as asked_for, post as sent};
 use serde::Deserialize;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
 use crate::api::read::{self, Of, Sent as Told};
 use crate::gate::Ask;
+use crate::incoming;
 use crate::problem::Problem;
 use crate::rights::{Actor, Verb};
 use crate::routes::{Of as What, Route, get, post};
+use crate::site::Site;
 
 /// The routes.
 pub const ROUTES: &[Route] = &[
@@ -46,9 +49,6 @@ pub const ROUTES: &[Route] = &[
     post("/work/v1/abort", Verb::Work, What::Contest, || sent(abort)).apart(),
     get("/work/v1/source", Verb::Work, What::Contest, || asked_for(source)).apart(),
 ];
-
-/// How many requests with results are taken in at once: each is held in memory whole.
-static ROOM: Semaphore = Semaphore::const_new(8);
 
 /// The program of the caller.
 #[derive(Deserialize)]
@@ -75,6 +75,25 @@ pub struct Built {
 pub struct Source {
     run: String,
     sha: String,
+}
+
+/// The answer to a worker where only people are answered.
+pub async fn elsewhere(State(site): State<Arc<Site>>) -> Problem {
+    let text = match site.workers_at() {
+        Some(address) => {
+            format!("Workers of this contest come to {address}: agon work {address} --token-file FILE.")
+        }
+        None => "Workers of this contest have an address of their own: ask its organiser.".to_owned(),
+    };
+    Problem::new(StatusCode::NOT_FOUND, "Workers are answered elsewhere", text)
+}
+
+/// The answer to anything else where only workers are answered.
+pub async fn workers_only() -> (StatusCode, &'static str) {
+    (
+        StatusCode::NOT_FOUND,
+        "Only workers are answered here (agon work). The site of the contest has another address.\n",
+    )
 }
 
 fn worker(ask: &Ask) -> Result<&AtWork, Problem> {
@@ -132,6 +151,8 @@ pub async fn hello(ask: Ask, Told(hello): Told<Hello>) -> Result<Json<Admitted>,
     if let Some(why) = needs(&ask, worker.id).await?.unmet_by(&machine) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "This machine does not fit the contest", why));
     }
+    // Another process under its name gives back what the one before it had.
+    ask.site.server.quotas().give_back(worker.id, ask.now);
     let about = serde_json::to_string(&machine).map_err(|_| Problem::ours())?;
     let admit = Admit { worker: worker.id, run: hello.run, level: machine.level, about, now: ask.now };
     match ask.site.store().act(admit).await? {
@@ -214,16 +235,15 @@ pub async fn built(ask: Ask, Of(own): Of<Built>, body: Body) -> Result<Json<()>,
     let worker = admitted(&ask, &own.run)?;
     let log = read::file(body, agon_worker::versions::MOST_LOG).await?;
     let attempt = Try { game: own.game, n: own.n };
-    ask.site.server.built(worker, attempt, &log).await?;
+    ask.site.server.built(worker, attempt, &log, ask.now).await?;
     Ok(Json(()))
 }
 
 /// A match is over.
 pub async fn result(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<Received>, Problem> {
     let worker = admitted(&ask, &own.run)?;
-    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
-    let bytes = read::file(body, LARGEST_RESULT).await?;
-    let (line, replay) = Sent::read(&bytes).map_err(|why| read::wrong(&why))?;
+    let post = incoming::results(&ask, worker, body).await?;
+    let (line, replay) = Sent::read(&post.bytes).map_err(|why| read::wrong(&why))?;
     let parts = (&line.report, replay, &line.own[..]);
     let posted: Posted = ask.site.server.post(worker, line.attempt, parts, ask.now).await?;
     Ok(Json(Received { posted }))
@@ -232,9 +252,8 @@ pub async fn result(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<Recei
 /// Matches are over.
 pub async fn results(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<ReceivedAll>, Problem> {
     let worker = admitted(&ask, &own.run)?;
-    let _room = ROOM.acquire().await.map_err(|_| Problem::ours())?;
-    let bytes = read::file(body, LARGEST_RESULT).await?;
-    let all = Sent::read_all(&bytes).map_err(|why| read::wrong(&why))?;
+    let post = incoming::results(&ask, worker, body).await?;
+    let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
     let over: Vec<_> =
         all.iter().map(|(line, replay)| (line.attempt, (&line.report, *replay, &line.own[..]))).collect();
     Ok(Json(ReceivedAll { posted: ask.site.server.post_all(worker, &over, ask.now).await? }))

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use agon_bot::build::Build;
@@ -52,21 +52,31 @@ pub struct Versions {
     game: String,
     /// Size limit in bytes, above which the least recently used versions are removed.
     most: u64,
-    /// Versions in use, which are kept. One is made ready at a time, because a build takes the whole machine.
-    making: Mutex<BTreeMap<String, Arc<()>>>,
+    /// Versions in use, which are kept. Who makes one ready holds its lock: only those who need the same one wait for it.
+    used: Mutex<BTreeMap<String, Arc<Mutex<()>>>>,
+    /// Held while one is unpacked and built, because a build takes the whole machine; not while its archive is fetched, however slow
+    /// the server is.
+    making: Mutex<()>,
 }
 
 /// A bot that is ready. Its files stay while this value lives.
 pub struct Standing {
     /// The bot.
     pub bot: BotName,
-    _held: Option<Arc<()>>,
+    _held: Option<Arc<Mutex<()>>>,
 }
 
 impl Versions {
     /// The versions in this folder; it may be removed while nobody plays.
     pub fn new(folder: PathBuf, confined: Confined, game: &str) -> Self {
-        Self { folder, confined, game: game.to_owned(), most: u64::MAX, making: Mutex::default() }
+        Self {
+            folder,
+            confined,
+            game: game.to_owned(),
+            most: u64::MAX,
+            used: Mutex::default(),
+            making: Mutex::default(),
+        }
     }
 
     /// The same with at most `most` bytes, in addition to the versions being played.
@@ -86,14 +96,16 @@ impl Versions {
             Program::Source(sha) => sha,
         };
         let place = self.folder.join(sha);
-        let mut making = self.making.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let held = making.entry(sha.clone()).or_default().clone();
+        // From here on nobody removes it.
+        let held = locked(&self.used).entry(sha.clone()).or_default().clone();
+        let own = locked(&held);
         let was_there = place.join(READY).is_file();
         if !was_there && let Err(why) = self.make(hall, sha, &place) {
             // Nothing half done stays, except the build's output.
             let _ = fs::remove_dir_all(place.join(BOT));
             return Err(why);
         }
+        drop(own);
         if self.most < u64::MAX {
             // Its date is that of its last use.
             let _ = fs::File::options()
@@ -101,10 +113,9 @@ impl Versions {
                 .open(place.join(READY))
                 .and_then(|file| file.set_modified(SystemTime::now()));
             if !was_there {
-                self.make_room(&mut making);
+                self.make_room(&mut locked(&self.used));
             }
         }
-        drop(making);
         if let Some(contest) = self.folder.parent().filter(|_| self.confined != Confined::No) {
             inside::let_through(&place, contest);
         }
@@ -113,7 +124,7 @@ impl Versions {
     }
 
     /// Removes the least recently used versions until the rest fits the limit.
-    fn make_room(&self, held: &mut BTreeMap<String, Arc<()>>) {
+    fn make_room(&self, held: &mut BTreeMap<String, Arc<Mutex<()>>>) {
         held.retain(|_, holds| Arc::strong_count(holds) > 1);
         let mut all: Vec<(SystemTime, PathBuf, u64)> = fs::read_dir(&self.folder)
             .into_iter()
@@ -150,6 +161,7 @@ impl Versions {
             _ => {}
         }
         let archive = hall.fetch(sha)?;
+        let _making = locked(&self.making);
         let bot = place.join(BOT);
         rights::create_shown_folder(&bot).map_err(ours)?;
         let damaged = |why: String| {
@@ -246,6 +258,10 @@ impl Versions {
     }
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Size in bytes of the files below a folder. Unreadable files count as empty.
 fn size(folder: &Path) -> u64 {
     let mut sum = 0;
@@ -336,11 +352,14 @@ fn supervised(command: &mut Command, log: &Path) -> io::Result<ExitStatus> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
     use crate::protocol::{Granted, Nothing, Posted, Try, Whole};
 
-    /// A server that has every object: a bot archive whose only file contains the object's name, 10 kB long.
-    struct Shelf;
+    /// A server that has every object: a bot archive whose only file contains the object's name, 10 kB long. For the object `slow` it
+    /// waits until it is told to answer.
+    struct Shelf(Mutex<mpsc::Receiver<()>>);
 
     impl Hall for Shelf {
         fn lease(&self, _: &str, _: usize) -> Result<Granted, Away> {
@@ -368,9 +387,38 @@ mod tests {
             Ok(())
         }
         fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away> {
+            if sha == "slow" {
+                locked(&self.0).recv_timeout(Duration::from_secs(60)).expect("told to answer");
+            }
             let content = format!("# {sha}{}", " ".repeat(10_000));
             Ok(crate::pack::of_files([("bot.py", content.as_bytes())].into_iter()).expect("a name"))
         }
+    }
+
+    #[test]
+    fn a_server_that_answers_slowly_keeps_only_those_waiting_who_need_that_version() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let versions = Versions::new(folder.path().join("work"), Confined::No, "any");
+        let (answer, told) = mpsc::channel();
+        let (shelf, source) = (Shelf(Mutex::new(told)), |name: &str| Program::Source(name.to_owned()));
+        std::thread::scope(|scope| {
+            let slow = scope.spawn(|| versions.ready(&shelf, &source("slow")).is_ok());
+            // Once it has asked for the archive.
+            while locked(&versions.used).get("slow").is_none_or(|held| held.try_lock().is_ok()) {
+                std::thread::yield_now();
+            }
+            let (done, others) = mpsc::channel();
+            let (versions, shelf) = (&versions, &shelf);
+            scope.spawn(move || {
+                for name in ["new", "new"] {
+                    let _ = done.send(versions.ready(shelf, &source(name)).is_ok());
+                }
+            });
+            let others: Vec<_> = (0..2).map(|_| others.recv_timeout(Duration::from_secs(30))).collect();
+            answer.send(()).expect("it waits");
+            assert_eq!(others, [Ok(true), Ok(true)], "nobody else waits");
+            assert!(slow.join().expect("no panic"));
+        });
     }
 
     #[test]
@@ -378,7 +426,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("work");
         let versions = Versions::new(place.clone(), Confined::No, "any").bounded(25_000);
-        let ready = |name: &str| match versions.ready(&Shelf, &Program::Source(name.to_owned())) {
+        let shelf = Shelf(Mutex::new(mpsc::channel().1));
+        let ready = |name: &str| match versions.ready(&shelf, &Program::Source(name.to_owned())) {
             Ok(standing) => standing,
             Err(why) => panic!("{name}: {why:?}"),
         };

@@ -5,8 +5,12 @@
 //! each call by `?run=`. Not everything sent is JSON: a build's log is sent as it is, and each result as a line of JSON
 //! followed by the replay.
 
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::Path;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tempfile::SpooledTempFile;
 
 use agon_contest::Aftermath;
 
@@ -21,6 +25,11 @@ pub const LONGEST_NAME: usize = 80;
 pub const MOST_LEASED: usize = 32;
 /// Upper limit on the bytes of one post: replays, and what belongs to each seat.
 pub const LARGEST_RESULT: u64 = 20 << 20;
+/// Upper limit on the bytes that are held in memory while the rest arrives.
+const LARGEST_HELD: usize = 128 << 10;
+/// How many posts of one worker may be under way. An honest one sends one at a time; the others are those whose connection broke
+/// before the server noticed.
+pub const MOST_POSTS: u32 = 4;
 /// Upper limit on the results of one post.
 pub const MOST_RESULTS: usize = 32;
 /// Longest wait for work, in milliseconds.
@@ -272,6 +281,45 @@ impl Result {
     }
 }
 
+/// Something large that is arriving: in memory while it is small, then on disk, so that slow ones cost next to nothing. Its file
+/// has no name, so that nothing of it is left, whatever happens.
+pub struct Arriving {
+    file: SpooledTempFile,
+    size: u64,
+    most: u64,
+}
+
+impl Arriving {
+    /// Nothing yet, of at most this many bytes; what becomes large goes to the disk of this folder.
+    pub fn new(folder: &Path, most: u64) -> Self {
+        Self { file: tempfile::spooled_tempfile_in(LARGEST_HELD, folder), size: 0, most }
+    }
+
+    /// Adds a piece; false if that would be too much.
+    ///
+    /// # Errors
+    /// Disk errors.
+    pub fn add(&mut self, piece: &[u8]) -> io::Result<bool> {
+        self.size += piece.len() as u64;
+        if self.size > self.most {
+            return Ok(false);
+        }
+        self.file.write_all(piece)?;
+        Ok(true)
+    }
+
+    /// All of it, in memory: for few at once.
+    ///
+    /// # Errors
+    /// Disk errors.
+    pub fn whole(mut self) -> io::Result<Vec<u8>> {
+        self.file.rewind()?;
+        let mut bytes = Vec::with_capacity(usize::try_from(self.size).unwrap_or(0));
+        self.file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
 /// Checks that this can be the name of a process or a request.
 ///
 /// # Errors
@@ -367,6 +415,23 @@ mod tests {
             .expect("text")
             .replace("\"bytes\":0", "\"bytes\":18446744073709551615");
         wrong(huge.as_bytes(), "but 0 arrived");
+    }
+
+    #[test]
+    fn a_post_that_arrives_in_pieces_is_the_same_whatever_its_size() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let piece: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).take(100_000).collect();
+        for pieces in [0, 1, 2, 7] {
+            let mut arriving = Arriving::new(folder.path(), 1_000_000);
+            for _ in 0..pieces {
+                assert!(arriving.add(&piece).expect("room"));
+            }
+            assert_eq!(arriving.whole().expect("there"), piece.repeat(pieces));
+        }
+        let mut arriving = Arriving::new(folder.path(), 1_000_000);
+        assert!((0..10).all(|_| arriving.add(&piece).expect("room")));
+        assert!(!arriving.add(&piece).expect("not written"), "that would be too large");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "it has no name");
     }
 
     #[test]

@@ -314,3 +314,31 @@ fn a_server_that_asks_for_matches_that_are_none_is_left() {
     }
     assert_eq!(results(place), 0, "nothing came of it");
 }
+
+#[test]
+fn machines_come_to_an_address_of_their_own_and_no_longer_to_the_site() {
+    let place = folder();
+    let place = place.path();
+    std::fs::create_dir(place.join("cup")).expect("a folder");
+    std::fs::write(place.join("cup/contest.toml"), CONTEST).expect("a file");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
+    let port = free.port().to_string();
+    let arguments = ["serve", "cup", "-j", "0", "--port", &port, "--workers", "127.0.0.1:0"];
+    let mut serve = command(place, &arguments);
+    let child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts");
+    let mut running = Running(child);
+    let workers = common::address_after("Workers come to: ", &mut running.0, Duration::from_secs(60));
+    token(place, "one");
+    let refused = work(place, &format!("http://127.0.0.1:{port}"), "one", &[]).ends();
+    assert_ne!(refused.status.code(), Some(0), "{}", out(&refused));
+    assert!(err(&refused).contains(&format!("agon work {workers}")), "{}", err(&refused));
+    let _one = work(place, &workers, "one", &[]);
+    wait_until("it plays", || results(place) > 2);
+    // An address that is no address of this machine.
+    let wrong = agon(
+        place,
+        &["serve", "cup2", "--new", "cultist-wars", "-j", "0", "--port", "0", "--workers", "192.0.2.1:1"],
+    );
+    assert_eq!(wrong.status.code(), Some(2), "{}", err(&wrong));
+    assert!(err(&wrong).contains("--workers 192.0.2.1:1"), "{}", err(&wrong));
+}

@@ -6,9 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use agon_bot::BotName;
 use agon_ladder::verdict::Says;
+use agon_replay::Note;
+use agon_replay::data::note;
+use agon_server::quotas::MOST_TOLD_A_DAY;
 use agon_server::{Drafted, Server, Uploaded, Wish, status};
 use agon_store::acts::{Added, Asked, Own};
-use agon_store::{EntrantId, Kind, MatchState, Time, Version, VersionId, VersionState, WorkerId};
+use agon_store::reads::{Eyes, Filter};
+use agon_store::{EntrantId, Kind, MatchId, MatchState, Time, Version, VersionId, VersionState, WorkerId};
 use agon_worker::play::Played;
 use agon_worker::protocol::Told;
 use agon_worker::{Job, Posted, Private, Program, Table};
@@ -26,6 +30,8 @@ struct World {
     /// The built-in bot as which each uploaded version plays, by its label; `idle` if not listed.
     plays: BTreeMap<String, &'static str>,
     requests: u32,
+    /// How many lines each program writes in a match.
+    writes: usize,
     now: Time,
 }
 
@@ -36,7 +42,7 @@ impl World {
         let server = Server::open(folder.path(), &setting, now).await.expect("opens");
         let table = Table::new(&setting.terms).expect("known");
         let worker = server.meet("one", "not confined", now).await.expect("met");
-        Self { folder, server, table, worker, plays: BTreeMap::new(), requests: 0, now }
+        Self { folder, server, table, worker, plays: BTreeMap::new(), requests: 0, writes: 0, now }
     }
 
     async fn upload(&self, team: &str, bytes: &str, only_if_better: bool) -> Uploaded {
@@ -72,7 +78,7 @@ impl World {
         for job in granted.jobs {
             if job.tried.is_some() {
                 assert!(self.server.building(self.worker, job.attempt, self.now).await.expect("answered"));
-                self.server.built(self.worker, job.attempt, b"built").await.expect("answered");
+                self.server.built(self.worker, job.attempt, b"built", self.now).await.expect("answered");
             }
             assert!(self.server.start(self.worker, job.attempt, self.now).await.expect("answered"));
             self.one(&job).await;
@@ -107,7 +113,8 @@ impl World {
                 what: format!("told to {seat}"),
                 fix: None,
             }],
-            ..Private::default()
+            notes: (0..self.writes).map(written).collect(),
+            left_out: 0,
         };
         let own: Vec<Option<Private>> = job
             .seats
@@ -123,6 +130,11 @@ impl World {
         let (_, found) = status::fsck(self.folder.path(), true).await.expect("looked through");
         assert_eq!(found, Vec::<String>::new());
     }
+}
+
+/// A line on standard error.
+fn written(number: usize) -> Note {
+    Note { step: 0, kind: note::STDERR.into(), text: format!("{number}: all is well\n") }
 }
 
 fn new(uploaded: &Uploaded) -> (VersionId, i64) {
@@ -199,13 +211,13 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         }
         let (ann, bob) = (world.entrant("Ann").await, world.entrant("Bob").await);
         let (one, two) = (world.version("Ann", 1).await.id, world.version("Bob", 1).await.id);
-        let wish = |own: Own, against| Wish { entrant: ann, own, against, map: 1, seed: 77, seat: 1 };
+        let wish = |against| Wish { entrant: ann, against, map: 1, seed: 77, seat: 1 };
         let sealed = status::status(world.folder.path()).await.expect("looked at").counts.sealed;
         // A draft: no version, no row of the log, and invisible to others.
         let file = incoming(&world.server, b"draft").await;
-        let draft = world.server.draft(ann, "bot.py", file, world.now).await.expect("kept");
-        let Drafted::Kept(draft) = draft else { panic!("{draft:?}") };
-        let asked = world.server.ask(wish(Own::Draft(draft), two), world.now).await.expect("answered");
+        let draft = world.server.draft(&wish(two), "bot.py", file, world.now).await.expect("kept");
+        let Drafted::Kept(own @ Own::Draft(draft, 7..)) = draft else { panic!("{draft:?}") };
+        let asked = world.server.ask(own, wish(two), world.now).await.expect("answered");
         let Asked::Planned(game) = asked else { panic!("{asked:?}") };
         let seats = world.play(1).await;
         assert_eq!(seats[0].len(), 2);
@@ -223,26 +235,34 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         assert_eq!(world.versions().await.iter().filter(|version| version.entrant == "Ann").count(), 1);
         let after = status::status(world.folder.path()).await.expect("looked at").counts.sealed;
         assert_eq!(after, sealed);
+        // What cannot be played is not kept either.
+        let before = world.server.objects().list().await.expect("listed");
+        for wrong in [wish(VersionId(99)), Wish { map: 9, ..wish(two) }, Wish { seat: 2, ..wish(two) }] {
+            let file = incoming(&world.server, b"never played").await;
+            let draft = world.server.draft(&wrong, "bot.py", file, world.now).await;
+            assert!(matches!(draft, Err(_) | Ok(Drafted::NotThere)), "{draft:?}");
+        }
+        assert_eq!(world.server.objects().list().await.expect("listed"), before);
         // A challenge: against any live bot, and against one's own.
         for against in [two, one] {
             let asked =
-                world.server.ask(wish(Own::Version(one), against), world.now).await.expect("answered");
+                world.server.ask(Own::Version(one), wish(against), world.now).await.expect("answered");
             assert!(matches!(asked, Asked::Planned(_)), "{asked:?}");
         }
-        let theirs = world.server.ask(wish(Own::Version(two), one), world.now).await.expect("answered");
+        let theirs = world.server.ask(Own::Version(two), wish(one), world.now).await.expect("answered");
         assert_eq!(theirs, Asked::NotThere, "the other's bot is not theirs to play");
-        let nobody = world.server.ask(wish(Own::Version(one), VersionId(99)), world.now).await;
+        let nobody = world.server.ask(Own::Version(one), wish(VersionId(99)), world.now).await;
         assert_eq!(nobody.expect("answered"), Asked::NotThere);
         for (map, seat) in [(9, 0), (-1, 0), (0, 2)] {
-            let wrong = Wish { map, seat, ..wish(Own::Version(one), two) };
-            assert!(world.server.ask(wrong, world.now).await.is_err(), "{map} {seat}");
+            let wrong = Wish { map, seat, ..wish(two) };
+            assert!(world.server.ask(Own::Version(one), wrong, world.now).await.is_err(), "{map} {seat}");
         }
         // Twenty within an hour, and the refusal says when there is room again.
         for _ in 3..20 {
-            let asked = world.server.ask(wish(Own::Version(one), two), world.now).await.expect("answered");
+            let asked = world.server.ask(Own::Version(one), wish(two), world.now).await.expect("answered");
             assert!(matches!(asked, Asked::Planned(_)), "{asked:?}");
         }
-        let many = world.server.ask(wish(Own::Version(one), two), world.now).await.expect("answered");
+        let many = world.server.ask(Own::Version(one), wish(two), world.now).await.expect("answered");
         let quota = world.server.store().quota(ann, world.now).await.expect("read").asked_an_hour;
         let Asked::TooMany(until) = many else { panic!("{many:?}") };
         assert_eq!((quota.used, quota.until), (20, Some(until)));
@@ -251,7 +271,7 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         }
         world.clean().await;
         world.now = until.plus(1);
-        let again = world.server.ask(wish(Own::Version(one), two), world.now).await.expect("answered");
+        let again = world.server.ask(Own::Version(one), wish(two), world.now).await.expect("answered");
         assert!(matches!(again, Asked::Planned(_)), "{again:?}");
         // After a day nothing is left of the draft.
         world.now = world.now.plus(86_400_000);
@@ -365,4 +385,48 @@ fn forty_uploads_each_get_four_matches_before_any_gets_twenty() {
         assert!(had.len() == 40 && had.values().all(|own| *own >= 4), "{had:?}");
         world.clean().await;
     });
+}
+
+/// A bot that writes as much as it can: what is kept of it is packed, bounded for a match and for a day, and says what is missing.
+#[test]
+fn what_programs_write_is_packed_and_has_an_end_for_each_day() {
+    run(async {
+        let mut world = World::new(&["idle"], 400).await;
+        new(&world.upload("Ann", "one", false).await);
+        new(&world.upload("Bob", "two", false).await);
+        world.writes = 2_000;
+        for _ in 0..10 {
+            world.tick().await;
+            world.play(8).await;
+        }
+        let ann = world.entrant("Ann").await;
+        let game = last_of(&world, ann).await;
+        let own = world.server.own_of_match(ann, game).await.expect("read");
+        assert_eq!(own[0].1.notes.len(), 2_000, "all of it is there");
+        let (_, sha) = world.server.store().own_of_match(ann, game).await.expect("read")[0];
+        let bytes = world.server.object(&sha, 1 << 20).await.expect("there").len();
+        let text = serde_json::to_vec(&own[0].1).expect("plain data").len();
+        assert!(bytes * 10 < text, "{bytes} of {text}");
+        // A day's worth was written: the rest of the day hardly anything is kept, and its place says so.
+        world.server.quotas().tell(ann, MOST_TOLD_A_DAY, world.now);
+        world.tick().await;
+        world.play(8).await;
+        world.tick().await;
+        let game = last_of(&world, ann).await;
+        let own = world.server.own_of_match(ann, game).await.expect("read").remove(0).1;
+        assert_eq!((own.notes.len(), own.left_out), (1, 2_000));
+        assert!(own.notes[0].text.contains("agon kept nothing of what the bot wrote here"), "{own:?}");
+        assert!(own.faults[0].what.starts_with("told to Ann"), "why it failed is kept");
+        let bob = world.entrant("Bob").await;
+        let others = world.server.own_of_match(bob, last_of(&world, bob).await).await.expect("read");
+        assert_eq!(others[0].1.notes.len(), 2_000, "others lose nothing");
+        world.clean().await;
+    });
+}
+
+/// The last match that an entrant's bot has played.
+async fn last_of(world: &World, entrant: EntrantId) -> MatchId {
+    let filter = Filter { team: Some(entrant), ..Filter::default() };
+    let all = world.server.store().matches(world.server.contest(), Eyes::Organiser, &filter).await;
+    all.expect("read").first().expect("it has played").id
 }

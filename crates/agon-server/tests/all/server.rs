@@ -7,7 +7,7 @@ use agon_server::{Server, hand_in, status};
 use agon_store::acts::{Added, Promote};
 use agon_store::reads::{Ended, Eyes, Filter, MOST_POSTED, Played};
 use agon_store::{Time, VersionState, Whose};
-use agon_worker::{Job, Nothing, Posted, Report, Stage, Unfit};
+use agon_worker::{Job, Nothing, Posted, Private, Report, Stage, Try, Unfit};
 
 use crate::common::{World, run};
 
@@ -129,6 +129,54 @@ fn a_worker_that_lies_is_found_out_and_named_and_the_match_is_played_again() {
         let faster = Report { max_ms: vec![0.0; report.max_ms.len()], wall_us: 1, ..report };
         assert_eq!(world.post(liar, &job, &faster, &replay).await, Posted::Refused);
         world.tick().await;
+        world.clean().await;
+    });
+}
+
+/// Somebody else's match, one that does not exist, a different result, a second one for a match that is over: each is refused, a
+/// machine that does so is named, and nothing of it is on the disk.
+#[test]
+fn what_is_refused_is_never_stored_and_whoever_sends_it_is_named() {
+    run(async {
+        let mut world = World::new(1000).await;
+        let (honest, liar) = (world.worker("honest").await, world.worker("liar").await);
+        let (_, job) = world.one(honest, "one").await.expect("there is work");
+        let (report, replay) = world.play(&job);
+        assert_eq!(world.post(honest, &job, &report, &replay).await, Posted::Kept);
+        let (_, late) = world.one(liar, "late").await.expect("there is work");
+        world.now = world.now.plus(LEASE_MS + 1);
+        world.tick().await;
+        world.now = world.now.plus(60_000);
+        let granted = world.server.lease(honest, "all", 32, world.now).await.expect("answered");
+        for job in &granted.jobs {
+            let (report, replay) = world.play(job);
+            assert_eq!(world.post(honest, job, &report, &replay).await, Posted::Kept);
+        }
+        let stored = world.server.objects().list().await.expect("listed");
+        let noise = |number: u8| vec![number; 1 << 20];
+        let private = |number: u8| vec![Some(Private { left_out: number.into(), ..Private::default() }); 2];
+        for number in 0..30 {
+            let nowhere = Try { game: 1_000_000 + i64::from(number), n: 1 };
+            for (attempt, fate) in
+                [(job.attempt, Posted::Refused), (nowhere, Posted::Refused), (late.attempt, Posted::Settled)]
+            {
+                let over = (&report, &noise(number)[..], &private(number)[..]);
+                let posted = world.server.post(liar, attempt, over, world.now).await.expect("answered");
+                assert_eq!(posted, fate, "{attempt:?}");
+            }
+            let other = Report { wall_us: number.into(), ..report.clone() };
+            assert_eq!(world.post(honest, &job, &other, &noise(number)).await, Posted::Refused);
+            // The output of a build that nobody asked for.
+            world.server.built(liar, job.attempt, &noise(number), world.now).await.expect("answered");
+        }
+        assert_eq!(world.server.objects().list().await.expect("listed"), stored, "nothing of it was kept");
+        let events = world.server.store().events(world.server.contest(), 1000).await.expect("read");
+        let told = |words: &str| {
+            events.iter().filter(|event| event.verb == "alarm" && event.detail.contains(words)).count()
+        };
+        let strange = told("worker liar: posted 1 results of matches that it was never given");
+        let contradicts = told("worker honest: posted ");
+        assert!((1..=10).contains(&strange) && (1..=10).contains(&contradicts), "{strange} {contradicts}");
         world.clean().await;
     });
 }
@@ -258,7 +306,7 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
         assert_eq!(state(&world).await.state, VersionState::Received);
         assert!(world.server.building(worker, job.attempt, world.now).await.expect("answered"));
         assert_eq!(state(&world).await.state, VersionState::Building);
-        world.server.built(worker, job.attempt, b"bot.c:3: error").await.expect("answered");
+        world.server.built(worker, job.attempt, b"bot.c:3: error", world.now).await.expect("answered");
         let unfit = Unfit {
             stage: Stage::Building,
             what: "its build ended with exit status: 1".to_owned(),

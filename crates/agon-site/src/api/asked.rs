@@ -24,15 +24,20 @@ use crate::site::Shown;
 pub async fn draft(ask: Ask, Of(asked): Of<DraftQuery>, body: Body) -> Result<Json<Asked>, Problem> {
     let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
     let (Came { file, place }, team, _) = received(&ask, body).await?;
-    let drafted = ask.site.server.draft(team, &asked.name, file, ask.now).await?;
+    let wish = wish(team, against, (asked.map, asked.seed, asked.seat))?;
+    let drafted = ask.site.server.draft(&wish, &asked.name, file, ask.now).await?;
     drop(place);
     let own = match drafted {
         Drafted::Kept(own) => own,
         Drafted::Refused(cause) => return Err(unfit(cause)),
         Drafted::TooMany(at) => return Err(too_many(&ask, at)),
+        Drafted::Full(at) => {
+            let what = "The team's drafts of the last day take up all the space they may.";
+            return Err(Problem::too_much(what, (at.0 - ask.now.0) / 1000 + 1));
+        }
+        Drafted::NotThere => return Err(not_there()),
     };
-    let wish = wish(team, Own::Draft(own), against, (asked.map, asked.seed, asked.seat))?;
-    plan(&ask, wish).await
+    plan(&ask, own, wish).await
 }
 
 /// Makes a version play.
@@ -52,8 +57,8 @@ pub async fn challenge(ask: Ask, Sent(asked): Sent<Challenge>) -> Result<Json<As
     let seed = asked.seed.as_deref().map(str::parse::<i64>).transpose();
     let seed = seed.map_err(|_| Problem::wrong("`seed` is a whole number of 64 bits, as a string."))?;
     let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
-    let wish = wish(team, Own::Version(own), against, (asked.map, seed, asked.seat))?;
-    plan(&ask, wish).await
+    let wish = wish(team, against, (asked.map, seed, asked.seat))?;
+    plan(&ask, Own::Version(own), wish).await
 }
 
 /// The state of a match that was asked for.
@@ -75,7 +80,6 @@ async fn found(ask: &Ask, team: EntrantId, id: MatchId) -> Result<Asked, Problem
 
 fn wish(
     entrant: EntrantId,
-    own: Own,
     against: VersionId,
     (map, seed, seat): (Option<u32>, Option<i64>, Option<u32>),
 ) -> Result<Wish, Problem> {
@@ -86,20 +90,21 @@ fn wish(
     let (map, seat) = (from_zero(map, "map")?, from_zero(seat, "seat")?);
     // One short enough to type again.
     let seed = seed.unwrap_or_else(|| i64::from(u32::from_le_bytes(secrets::random()) >> 1));
-    Ok(Wish { entrant, own, against, map: i64::from(map), seed, seat: seat as usize })
+    Ok(Wish { entrant, against, map: i64::from(map), seed, seat: seat as usize })
 }
 
-async fn plan(ask: &Ask, wish: Wish) -> Result<Json<Asked>, Problem> {
+async fn plan(ask: &Ask, own: Own, wish: Wish) -> Result<Json<Asked>, Problem> {
     let team = wish.entrant;
-    match ask.site.server.ask(wish, ask.now).await? {
+    match ask.site.server.ask(own, wish, ask.now).await? {
         acts::Asked::Planned(id) => Ok(Json(found(ask, team, id).await?)),
         acts::Asked::TooMany(at) => Err(too_many(ask, at)),
-        acts::Asked::NotThere => Err(Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "That version cannot play",
-            "The opponent must be live, or a version of your own that has passed its check.",
-        )),
+        acts::Asked::NotThere => Err(not_there()),
     }
+}
+
+fn not_there() -> Problem {
+    let text = "The opponent must be live, or a version of your own that has passed its check.";
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "That version cannot play", text)
 }
 
 fn too_many(ask: &Ask, until: Time) -> Problem {

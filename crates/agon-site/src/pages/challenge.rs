@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use agon_game::Starter;
-use agon_server::{Drafted, Wish};
+use agon_server::{Drafted, ServerError, Wish};
 use agon_store::acts::{Asked, Own};
 use agon_store::reads::Quota;
 use agon_store::{EntrantId, Time, VersionId, VersionState};
@@ -53,7 +53,7 @@ impl Wanted {
     }
 
     /// The wish this stands for, of `own` for `entrant`.
-    fn wish(&self, entrant: EntrantId, own: Own) -> Result<Wish, String> {
+    fn wish(&self, entrant: EntrantId) -> Result<Wish, String> {
         let number = |text: &str, what: &str, usual: i64| match text.trim() {
             "" => Ok(usual),
             text => text.parse::<i64>().map_err(|_| format!("The {what} must be a whole number, or empty.")),
@@ -63,7 +63,7 @@ impl Wanted {
         let seat = usize::try_from(seat - 1).map_err(|_| "Seats are counted from 1.".to_owned())?;
         let chance = i64::from(u32::from_le_bytes(secrets::random()) >> 1);
         let (map, seed) = (number(&self.map, "map", 1)? - 1, number(&self.seed, "seed", chance)?);
-        Ok(Wish { entrant, own, against, map, seed, seat })
+        Ok(Wish { entrant, against, map, seed, seat })
     }
 }
 
@@ -173,8 +173,8 @@ async fn page(ask: &Ask, wanted: &Wanted, why: Option<&str>) -> Result<Markup, P
 pub async fn challenge(ask: Ask, Form(wanted): Form<Wanted>) -> Result<Response, Problem> {
     let team = ask.whoever()?.team.ok_or_else(Problem::ours)?;
     let wish = wanted.own.parse().map_err(|_| "Choose a version.".to_owned());
-    match wish.and_then(|own| wanted.wish(team, Own::Version(VersionId(own)))) {
-        Ok(wish) => match asked(&ask, wish).await? {
+    match wish.and_then(|own| Ok((Own::Version(VersionId(own)), wanted.wish(team)?))) {
+        Ok((own, wish)) => match asked(&ask, own, wish).await? {
             Ok(to) => Ok(to),
             Err((status, why)) => Ok((status, page(&ask, &wanted, Some(&why)).await?).into_response()),
         },
@@ -190,15 +190,21 @@ fn too_many(ask: &Ask, at: Time) -> String {
 }
 
 /// Asks for a match: where it will be, or why there is none.
-async fn asked(ask: &Ask, wish: Wish) -> Result<Result<Response, (StatusCode, String)>, Problem> {
+async fn asked(ask: &Ask, own: Own, wish: Wish) -> Result<Result<Response, (StatusCode, String)>, Problem> {
     let unfit = StatusCode::UNPROCESSABLE_ENTITY;
-    Ok(match ask.site.server.ask(wish, ask.now).await {
+    Ok(match ask.site.server.ask(own, wish, ask.now).await {
         Ok(Asked::Planned(game)) => Ok(redirect::to(&format!("/match/{game}")).into_response()),
         Ok(Asked::TooMany(at)) => Err((StatusCode::TOO_MANY_REQUESTS, too_many(ask, at))),
-        Ok(Asked::NotThere) => Err((unfit, "That version is no longer live: choose another one.".to_owned())),
-        Err(agon_server::ServerError::Wrong(why)) => Err((unfit, format!("That cannot be played: {why}."))),
+        Ok(Asked::NotThere) => Err((unfit, NOT_LIVE.to_owned())),
+        Err(ServerError::Wrong(why)) => Err((unfit, cannot_be_played(&why))),
         Err(error) => return Err(error.into()),
     })
+}
+
+const NOT_LIVE: &str = "That version is no longer live: choose another one.";
+
+fn cannot_be_played(why: &str) -> String {
+    format!("That cannot be played: {why}.")
 }
 
 /// The starter that the editor begins with: of the language wanted, otherwise the first.
@@ -318,21 +324,33 @@ pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
         Ok(team) => team,
         Err(why) => return again(unfit, &why).await,
     };
-    let drafted = ask.site.server.draft(team, &name, file, ask.now).await?;
+    let wish = match wanted.wish(team) {
+        Ok(wish) => wish,
+        Err(why) => return again(unfit, &why).await,
+    };
+    let drafted = match ask.site.server.draft(&wish, &name, file, ask.now).await {
+        Err(ServerError::Wrong(why)) => return again(unfit, &cannot_be_played(&why)).await,
+        drafted => drafted?,
+    };
     drop(place);
-    let source = match drafted {
-        Drafted::Kept(source) => source,
+    let own = match drafted {
+        Drafted::Kept(own) => own,
         Drafted::Refused(cause) => {
             let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
             return again(unfit, &format!("{}{fix}", cause.what)).await;
         }
         Drafted::TooMany(at) => return again(StatusCode::TOO_MANY_REQUESTS, &too_many(&ask, at)).await,
+        Drafted::Full(at) => {
+            let next = upload::until(&ask, at);
+            let why = format!(
+                "The team's drafts of the last day take up all the space they may; the oldest goes {next}."
+            );
+            return again(StatusCode::TOO_MANY_REQUESTS, &why).await;
+        }
+        Drafted::NotThere => return again(unfit, NOT_LIVE).await,
     };
-    match wanted.wish(team, Own::Draft(source)) {
-        Ok(wish) => match asked(&ask, wish).await? {
-            Ok(to) => Ok(to),
-            Err((status, why)) => again(status, &why).await,
-        },
-        Err(why) => again(unfit, &why).await,
+    match asked(&ask, own, wish).await? {
+        Ok(to) => Ok(to),
+        Err((status, why)) => again(status, &why).await,
     }
 }

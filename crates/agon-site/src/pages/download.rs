@@ -1,30 +1,21 @@
 //! Downloads: the program for taking part from a terminal, and the starters.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::PathBuf;
 
 use agon_game::Starter;
-use axum::body::{Body, Bytes};
 use axum::extract::Path;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
-use tokio::sync::Semaphore;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
+use tokio::fs::File;
 
+use crate::answers;
 use crate::downloads::{self, OWN_NAME, Offer};
 use crate::gate::Ask;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here};
 use crate::pages::words;
 use crate::problem::Problem;
-
-/// How many files are sent at once.
-static ROOM: Semaphore = Semaphore::const_new(64);
-/// The size of the pieces in which a file is sent, in bytes.
-const PIECE: usize = 64 << 10;
 
 fn starters(ask: &Ask) -> &'static [Starter] {
     agon_games::find(&ask.settings.game).map_or(&[], |game| game.info().starters)
@@ -144,33 +135,12 @@ fn packed(ask: &Ask, starter: &Starter) -> Result<Response, Problem> {
 
 /// Sends this many bytes of a file under a name, piece by piece: it may be large, and the line slow.
 pub async fn send(name: &str, path: PathBuf, bytes: u64) -> Result<Response, Problem> {
-    let room = ROOM.try_acquire().map_err(|_| Problem::too_much("Too many downloads are running.", 20))?;
-    let (pieces, taken) = mpsc::channel::<std::io::Result<Bytes>>(2);
-    tokio::task::spawn_blocking(move || {
-        let _room = room;
-        let mut file = match File::open(path) {
-            Ok(file) => file.take(bytes),
-            Err(error) => return drop(pieces.blocking_send(Err(error))),
-        };
-        loop {
-            let mut piece = vec![0; PIECE];
-            match file.read(&mut piece) {
-                Ok(0) => return,
-                Ok(length) => {
-                    piece.truncate(length);
-                    // The client has gone.
-                    if pieces.blocking_send(Ok(piece.into())).is_err() {
-                        return;
-                    }
-                }
-                Err(error) => return drop(pieces.blocking_send(Err(error))),
-            }
-        }
-    });
+    // It was there a moment ago.
+    let file = File::open(path).await.map_err(|_| Problem::nothing())?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
         (header::CONTENT_LENGTH, bytes.into()),
         (header::CONTENT_DISPOSITION, attached(name)?),
     ];
-    Ok((headers, Body::from_stream(ReceiverStream::new(taken))).into_response())
+    Ok((headers, answers::of_file(file, bytes)).into_response())
 }

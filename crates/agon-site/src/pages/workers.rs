@@ -132,7 +132,7 @@ async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Resu
             div.in {
                 p { code.secret { (secret) } }
                 p { "It is shown only once. Put it in a file on that machine, which needs " a href="/get" { "agon" } ", and run there:" }
-                pre { "agon work " (ask.address) " --token-file FILE" }
+                pre { "agon work " (ask.site.workers_at().unwrap_or(&ask.address)) " --token-file FILE" }
                 (frame::alone(ask))
             }
         } }

@@ -67,7 +67,11 @@ async fn what_a_program_writes_is_its_teams_and_the_organisers() {
         for job in &granted.jobs {
             if job.tried.is_some() {
                 world.server.building(worker, job.attempt, world.now()).await.expect("answered");
-                world.server.built(worker, job.attempt, b"left flank, built").await.expect("kept");
+                world
+                    .server
+                    .built(worker, job.attempt, b"left flank, built", world.now())
+                    .await
+                    .expect("kept");
             }
             play_as(&world, worker, job, &bot).await;
             let is_ours = job.seats.iter().any(|seat| matches!(seat.program, Program::Source(_)));

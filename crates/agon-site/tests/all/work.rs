@@ -1,12 +1,16 @@
 //! Machines that join over HTTP: an honest one, and one that lies in every way there is.
 
+use std::time::Duration;
+
 use crate::common::hall::{Worker, alarms, clean, machine, play, read, sent, world};
 use crate::common::{Answer, World};
 use agon_server::status;
 use agon_store::LoginKind;
 use agon_store::acts::{PauseWorker, Revoke};
-use agon_worker::wire::{Back, Beat, Hello, Machine, Voided, Wanted, Welcome, Yours};
+use agon_worker::wire::{Back, Beat, Hello, MOST_POSTS, Machine, Voided, Wanted, Welcome, Yours};
 use agon_worker::{Granted, Job, Nothing, Posted, Stage, Try, Unfit, Whole};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_machine_joins_plays_and_gives_back() {
@@ -63,7 +67,8 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     other.report.wall_us += 1;
     assert_eq!(honest.result(job.attempt, &other).await, Posted::Refused);
     let told = alarms(&world).await;
-    assert!(told.len() == 1 && told[0].contains("worker honest: posted"), "{told:?}");
+    assert!(told.len() == 2 && told[0].contains("worker honest: posted"), "{told:?}");
+    assert!(told[1].contains("worker liar: posted 1 results of matches that it was never given"), "{told:?}");
     world.server.tick(world.now()).await.expect("done");
 
     // 3 to 9: a replay that is not of the match. Recomputing it finds out.
@@ -339,4 +344,55 @@ async fn a_machine_that_is_paused_gets_nothing_until_the_organiser_lets_it() {
     assert!(!boss.get("/organise/workers").await.text().contains("is paused"));
     assert_eq!(worker.lease(1).await.jobs.len(), 1);
     clean(&world).await;
+}
+
+/// Three machines that send half of a result each time and then nothing more, as often as the server allows: the results of the
+/// others are taken all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_posts_keep_nobody_waiting_but_their_sender() {
+    let world = world().await;
+    let mut honest = Worker::new(&world, "honest").await;
+    let (_, job) = honest.one().await;
+    let whole = play(&world, &job);
+    let mut slow = Vec::new();
+    for name in ["hall 1", "hall 2", "hall 3"] {
+        let mut worker = Worker::new(&world, name).await;
+        for _ in 0..MOST_POSTS {
+            slow.push(half_a_post(&world, &worker, "/results").await);
+        }
+        // One more of the same worker: it is told to wait, and nothing of it is held.
+        let refused = worker.post("/results", b"{}").await;
+        assert_eq!(refused.status, 429, "{}", refused.text());
+        assert!(refused.text().contains("under way already"), "{}", refused.text());
+    }
+    let posted = tokio::time::timeout(LONG, honest.result(job.attempt, &whole)).await;
+    assert_eq!(posted.expect("nobody waits for the slow ones"), Posted::Kept);
+    // Whoever hangs up makes room again.
+    let mut worker = Worker::new(&world, "hall 4").await;
+    let broken = half_a_post(&world, &worker, "/result").await;
+    drop((slow, broken));
+    let (_, job) = worker.one().await;
+    assert_eq!(worker.result(job.attempt, &play(&world, &job)).await, Posted::Kept);
+    clean(&world).await;
+}
+
+/// Longer than any answer takes, and shorter than the server waits for a body.
+const LONG: Duration = Duration::from_secs(30);
+
+/// Sends the head of a post and half of its body, and returns once the server waits for the rest.
+async fn half_a_post(world: &World, worker: &Worker, path: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(world.address).await.expect("it listens");
+    let head = format!(
+        "POST /work/v1{path}?run={} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: 1000\r\n\
+         Expect: 100-continue\r\n\r\n",
+        worker.run,
+        world.address,
+        worker.http.bearer.as_deref().unwrap_or_default(),
+    );
+    stream.write_all(head.as_bytes()).await.expect("taken");
+    // The server asks for a body when somebody begins to read it.
+    let mut answer = [0; 25];
+    let _ = tokio::time::timeout(Duration::from_secs(1), stream.read_exact(&mut answer)).await;
+    stream.write_all(&[b' '; 500]).await.expect("taken");
+    stream
 }

@@ -9,6 +9,8 @@ use crate::{ContestId, EntrantId, Kind, MatchId, Sha, StoreError, Time, VersionI
 
 /// How many challenges and drafts together an entrant may request within an hour.
 pub const MOST_ASKED: i64 = 20;
+/// How many bytes the drafts of an entrant may have together while they are kept: 20 of the largest.
+pub const MOST_DRAFT_BYTES: i64 = 400 << 20;
 /// An hour, in milliseconds.
 pub const HOUR_MS: i64 = 3_600_000;
 /// The time of a job that waits for its lane's turn.
@@ -19,8 +21,8 @@ pub(crate) const HELD: Time = Time(i64::MAX / 2);
 pub enum Own {
     /// A version that has passed its check.
     Version(VersionId),
-    /// Bytes that make no version: an object.
-    Draft(Sha),
+    /// Bytes that make no version: an object of this many.
+    Draft(Sha, i64),
 }
 
 /// Requests a match.
@@ -65,10 +67,7 @@ impl Act for Ask {
             return Ok(Asked::TooMany(until));
         }
         let other = player(conn, self.contest, self.against).await?;
-        let may = |(whose, state): (EntrantId, VersionState)| {
-            state == VersionState::Live || whose == self.entrant && state.can_play()
-        };
-        if !other.is_some_and(may) || self.seat >= self.seats {
+        if !other.is_some_and(|other| may_meet(self.entrant, other)) || self.seat >= self.seats {
             return Ok(Asked::NotThere);
         }
         let (own, kind) = match &self.own {
@@ -78,7 +77,9 @@ impl Act for Ask {
                 }
                 _ => return Ok(Asked::NotThere),
             },
-            Own::Draft(source) => (draft(conn, self.entrant, source, self.now).await?, Kind::Draft),
+            Own::Draft(source, bytes) => {
+                (draft(conn, self.entrant, (source, *bytes), self.now).await?, Kind::Draft)
+            }
         };
         let mut lineup = vec![self.against; self.seats];
         lineup[self.seat] = own;
@@ -101,8 +102,13 @@ impl Act for Ask {
     }
 }
 
+/// Whether an entrant may ask for a match against a version with this owner and state.
+pub(crate) fn may_meet(entrant: EntrantId, (whose, state): (EntrantId, VersionState)) -> bool {
+    state == VersionState::Live || whose == entrant && state.can_play()
+}
+
 /// The owner and the state of a version.
-async fn player(
+pub(crate) async fn player(
     conn: &mut Conn,
     contest: ContestId,
     version: VersionId,
@@ -122,7 +128,7 @@ async fn player(
 async fn draft(
     conn: &mut Conn,
     entrant: EntrantId,
-    source: &Sha,
+    (source, bytes): (&Sha, i64),
     now: Time,
 ) -> Result<VersionId, StoreError> {
     let known: Option<i64> = sqlx::query_scalar("SELECT id FROM bots WHERE entrant_id = $1")
@@ -148,12 +154,13 @@ async fn draft(
         return Ok(VersionId(same));
     }
     let id: i64 = sqlx::query_scalar(
-        "INSERT INTO versions (bot_id, n, source_sha, received_ms, state) \
-         SELECT $1, coalesce(min(n), 0) - 1, $2, $3, 'draft' FROM versions WHERE bot_id = $1 AND n < 0 RETURNING id",
+        "INSERT INTO versions (bot_id, n, source_sha, received_ms, state, bytes) \
+         SELECT $1, coalesce(min(n), 0) - 1, $2, $3, 'draft', $4 FROM versions WHERE bot_id = $1 AND n < 0 RETURNING id",
     )
     .bind(bot)
     .bind(source.to_string())
     .bind(now.0)
+    .bind(bytes)
     .fetch_one(conn)
     .await?;
     Ok(VersionId(id))

@@ -17,7 +17,7 @@ pub struct Building {
 }
 
 /// The version that a check match is about, which sits in its first seat; a draft is recognised by its state.
-async fn checked(
+pub(crate) async fn checked(
     conn: &mut Conn,
     worker: WorkerId,
     attempt: Attempt,

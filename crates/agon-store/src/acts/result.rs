@@ -74,7 +74,12 @@ async fn tried(
 impl Post {
     /// Distinguishes it from another result of the same try.
     pub(crate) fn sha(&self) -> Sha {
-        Sha::of(format!("{}\n{}", self.replay, self.result))
+        Self::sha_of(&self.replay, &self.result)
+    }
+
+    /// The same, for a result that is not posted yet.
+    pub fn sha_of(replay: &Sha, result: &str) -> Sha {
+        Sha::of(format!("{replay}\n{result}"))
     }
 }
 

@@ -3,7 +3,7 @@
 use sqlx::AssertSqlSafe;
 
 use super::{VERSION, VERSIONS, VersionRow, version};
-use crate::acts::asked::{HOUR_MS, MOST_ASKED};
+use crate::acts::asked::{HOUR_MS, MOST_ASKED, may_meet, player};
 use crate::acts::version::{DAY_MS, MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use crate::backend::Conn;
 use crate::{
@@ -267,6 +267,35 @@ impl Store {
         quota(&mut *self.reader.acquire().await?, entrant, now).await
     }
 
+    /// Whether an entrant may ask for a match against a version.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn may_meet(
+        &self,
+        contest: ContestId,
+        entrant: EntrantId,
+        against: VersionId,
+    ) -> Result<bool, StoreError> {
+        let other = player(&mut *self.reader.acquire().await?, contest, against).await?;
+        Ok(other.is_some_and(|other| may_meet(entrant, other)))
+    }
+
+    /// How many bytes the drafts of an entrant have, and when the oldest of them came.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn draft_bytes(&self, entrant: EntrantId) -> Result<(i64, Option<Time>), StoreError> {
+        let (bytes, oldest): (i64, Option<i64>) = sqlx::query_as(
+            "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT), min(v.received_ms) FROM versions v \
+             JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1 AND v.n < 0",
+        )
+        .bind(entrant.0)
+        .fetch_one(&self.reader)
+        .await?;
+        Ok((bytes, oldest.map(Time)))
+    }
+
     /// Trials in progress, oldest first.
     ///
     /// # Errors
@@ -363,7 +392,8 @@ pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Res
     .fetch_all(&mut *conn)
     .await?;
     let bytes: i64 = sqlx::query_scalar(
-        "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT) FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1",
+        "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT) FROM versions v JOIN bots b ON b.id = v.bot_id \
+         WHERE b.entrant_id = $1 AND v.n > 0",
     )
     .bind(entrant.0)
     .fetch_one(&mut *conn)

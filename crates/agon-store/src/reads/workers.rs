@@ -1,8 +1,24 @@
 //! Workers: who plays the matches.
 
+use std::collections::BTreeMap;
+
 use sqlx::AssertSqlSafe;
 
-use crate::{ContestId, Kind, MatchId, Sha, Store, StoreError, Time, WorkerId};
+use crate::backend::many;
+use crate::{
+    Attempt, ContestId, EntrantId, Kind, MatchId, MatchState, Sha, Store, StoreError, Time, WorkerId,
+};
+
+/// The state of a try of a match that a worker was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tried {
+    /// A result of it would be kept.
+    Open,
+    /// It has posted the result with this hash.
+    Posted(Sha),
+    /// Another try was first, or the match is dead.
+    Over,
+}
 
 /// A worker, as its organiser sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -261,6 +277,91 @@ impl Store {
         .fetch_optional(&self.reader)
         .await?;
         Ok(one.is_some())
+    }
+
+    /// Of these tries, those that the worker was ever given.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn given(
+        &self,
+        worker: WorkerId,
+        attempts: &[Attempt],
+    ) -> Result<BTreeMap<Attempt, Tried>, StoreError> {
+        let mut tries = BTreeMap::new();
+        for asked in many::padded(attempts) {
+            // No join: with one, a database whose statistics are old may begin with all matches.
+            let select = format!(
+                "SELECT a.match_id, a.n, a.result_sha, (SELECT m.state FROM matches m WHERE m.id = a.match_id) \
+                 FROM attempts a WHERE a.match_id IN ({}) AND a.worker_id = $1",
+                many::rows(asked.len(), "@", 2)
+            );
+            let mut select = sqlx::query_as(AssertSqlSafe(select)).bind(worker.0);
+            for attempt in &asked {
+                select = select.bind(attempt.game.0);
+            }
+            let found: Vec<(i64, i64, Option<String>, String)> = select.fetch_all(&self.reader).await?;
+            for (game, n, posted, state) in found {
+                let tried = match posted {
+                    Some(sha) => Tried::Posted(sha.parse().map_err(StoreError::Damaged)?),
+                    None => match MatchState::of(&state)? {
+                        MatchState::Planned | MatchState::Leased => Tried::Open,
+                        MatchState::Posted | MatchState::Valid | MatchState::Dead => Tried::Over,
+                    },
+                };
+                tries.insert(Attempt { game: MatchId(game), n }, tried);
+            }
+        }
+        Ok(tries)
+    }
+
+    /// Whose bots sit in the seats of these matches, from 0.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn whose_seats(
+        &self,
+        games: &[MatchId],
+    ) -> Result<BTreeMap<(MatchId, usize), EntrantId>, StoreError> {
+        let mut whose = BTreeMap::new();
+        for games in many::padded(games) {
+            let select = format!(
+                "SELECT s.match_id, s.seat, (SELECT b.entrant_id FROM versions v JOIN bots b ON b.id = v.bot_id \
+                 WHERE v.id = s.version_id) FROM seats s WHERE s.match_id IN ({})",
+                many::rows(games.len(), "@", 1)
+            );
+            let mut select = sqlx::query_as(AssertSqlSafe(select));
+            for game in games {
+                select = select.bind(game.0);
+            }
+            let found: Vec<(i64, i64, i64)> = select.fetch_all(&self.reader).await?;
+            let seat = |(game, seat, entrant): (i64, i64, i64)| {
+                Some(((MatchId(game), usize::try_from(seat).ok()?), EntrantId(entrant)))
+            };
+            whose.extend(found.into_iter().filter_map(seat));
+        }
+        Ok(whose)
+    }
+
+    /// Whether a worker holds a match in which a version is tried out, of whose build it tells.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn may_tell_of_build(&self, worker: WorkerId, attempt: Attempt) -> Result<bool, StoreError> {
+        let mut conn = self.reader.acquire().await?;
+        Ok(crate::acts::building::checked(&mut conn, worker, attempt).await?.is_some())
+    }
+
+    /// The name of a worker.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn name_of_worker(&self, worker: WorkerId) -> Result<String, StoreError> {
+        let name: Option<String> = sqlx::query_scalar("SELECT name FROM workers WHERE id = $1")
+            .bind(worker.0)
+            .fetch_optional(&self.reader)
+            .await?;
+        Ok(name.unwrap_or_else(|| worker.to_string()))
     }
 
     /// The kind of a match.

@@ -12,7 +12,7 @@ use agon_site::{listen, secrets};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
-use crate::serve::{ServeOptions, name_of, now, pages, private, runtime};
+use crate::serve::{ServeOptions, name_of, now, open_many_files, pages, private, runtime};
 
 /// The token of the author who has series played.
 const AUTHOR: &str = "author.token";
@@ -34,6 +34,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     options.log.begin();
     pages::try_port(options)?;
+    open_many_files();
     fs::create_dir_all(dir).map_err(|error| Failure::own(format!("{}: {error}", dir.display())))?;
     private::mend(dir);
     let (author, machines) = (token(&dir.join(AUTHOR))?, token(&dir.join(MACHINES))?);
@@ -45,7 +46,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     let way = pages::way(dir, options)?;
     let fleet = Fleet::new(options.tolerance, now().0.saturating_mul(NUMBERS));
-    let site = site::Site::new(fleet, name_of(dir), &author, &machines);
+    let site = site::Site::new(fleet, name_of(dir), dir, &author, &machines);
     let runtime = runtime()?;
     let leaving = site.clone();
     let listening = runtime

@@ -17,12 +17,14 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, machine};
-use crate::serve::{ServeOptions, founding, now, pages, private, runtime, runtime_of};
+use crate::serve::{ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of};
 
 /// The server looks after everything this often, and whenever it is notified.
 const TICK: Duration = Duration::from_millis(50);
 /// Interval of the status lines.
 const TELL: Duration = Duration::from_secs(5);
+/// Size limit of the unpacked and built versions, in bytes: those not played for longest are made ready again when they are needed.
+const MOST_UNPACKED: u64 = 8 << 30;
 /// Pause after trouble such as a full disk.
 const TROUBLE: Duration = Duration::from_secs(2);
 
@@ -57,6 +59,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     };
     let _held = hold(dir)?;
     private::mend(dir);
+    open_many_files();
     let stop = common::stop_on_ctrl_c();
     // These threads stand back where matches are played: the next match's sandbox is built on the same CPU, and the match
     // waits for it.
@@ -99,7 +102,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         "begins"
     );
     let halt = AtomicBool::new(false);
-    let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined, &setting.terms.game);
+    let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined, &setting.terms.game)
+        .bounded(MOST_UNPACKED);
     let clock = now;
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
     let settings = Settings {

@@ -12,9 +12,11 @@ mod pages;
 mod private;
 mod workers;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use agon_server::ServerError;
+use agon_site::listen::FILES;
 use agon_store::{StoreError, Time};
 use clap::{Args, Subcommand};
 use tokio::runtime::Runtime;
@@ -37,6 +39,7 @@ Examples:
   agon serve autumn                                goes on with it
   agon serve autumn --lan --port 80                for everybody in the room
   agon serve autumn --tls-self-signed --port 8443  the same, encrypted
+  agon serve autumn --lan --workers 0.0.0.0:8090   machines that play have a port of their own
   agon serve add autumn my-bot --team Ann          hands a bot in, also while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
   agon serve worker autumn hall-3 > hall-3.token   a token for another machine: agon work URL --token-file hall-3.token
@@ -86,6 +89,10 @@ pub struct ServeOptions {
     /// The certificate's key (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// Answers workers at this address of this machine, as 0.0.0.0:8090, and no longer at the site's: however busy the site is, they
+    /// are not kept waiting. Encrypted if the site is; else only for private addresses (agon docs contest)
+    #[arg(long, value_name = "ADDR", conflicts_with = "no_site")]
+    pub workers: Option<SocketAddr>,
     /// Prints a one-time link that makes whoever opens it an organiser; by default only while there is none
     #[arg(long, conflicts_with = "no_site")]
     pub organiser: bool,
@@ -94,7 +101,7 @@ pub struct ServeOptions {
     pub no_site: bool,
     /// Spreads series over your own machines instead of running a contest: `agon sprt|gauntlet|tournament --on URL`. The
     /// folder holds the tokens
-    #[arg(long, conflicts_with_all = ["new", "database", "objects", "jobs", "organiser", "no_site", "matches", "metrics_token_file"])]
+    #[arg(long, conflicts_with_all = ["new", "database", "objects", "jobs", "organiser", "no_site", "matches", "workers", "metrics_token_file"])]
     pub fleet: bool,
     /// With --fleet: how far its machines may differ in speed from the first, in per cent, from 1 to 90
     #[arg(long, value_name = "PERCENT", requires = "fleet", default_value_t = 20.0)]
@@ -277,6 +284,18 @@ fn runtime_of(first: fn()) -> Result<Runtime, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::own(format!("threads cannot be started: {error}")))
+}
+
+/// Lets this process open as many files as its connections need, where the system allows it: 1,024 is usual, and one client of a
+/// site could use them up.
+fn open_many_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(FILES, |most| most.min(FILES));
+    if limit.current.is_some_and(|now| now < wanted) {
+        // Then connections wait sooner.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
+    }
 }
 
 /// The only clock of a contest.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::net::{IpAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub struct Pages {
     /// The site itself.
     pub site: Arc<Site>,
     listening: Listening,
+    /// Where workers are answered, if not there.
+    workers: Option<Listening>,
     address: String,
     link: Option<String>,
 }
@@ -42,14 +44,23 @@ pub fn open(
     if let Some(file) = &options.metrics_token_file {
         site.measured_with(&metrics_token(file)?);
     }
-    let listening = runtime
-        .block_on(agon_site::listen(site.clone(), options.port))
-        .map_err(|error| no_port(options.port, &error))?;
+    let (listening, workers) = match options.workers {
+        None => {
+            let listening = runtime.block_on(agon_site::listen(site.clone(), options.port));
+            (listening.map_err(|error| no_port(options.port, &error))?, None)
+        }
+        Some(at) => {
+            let both = runtime.block_on(agon_site::listen_apart(site.clone(), options.port, at));
+            let (listening, workers) = both.map_err(|error| no_ports(options.port, at, &error))?;
+            site.workers_come_to(workers_address(&way, workers.address()));
+            (listening, Some(workers))
+        }
+    };
     let address = address(&way, listening.address().port());
     let link =
         runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
     let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
-    Ok(Pages { site, listening, address, link })
+    Ok(Pages { site, listening, workers, address, link })
 }
 
 /// The address of a site that listens on this port.
@@ -62,6 +73,27 @@ pub fn address(way: &Way, port: u16) -> String {
             format!("https://{}:{port}", name.unwrap_or_else(|| own_address().to_string()))
         }
         Way::Loopback => format!("http://127.0.0.1:{port}"),
+    }
+}
+
+/// The address at which workers are answered on this socket.
+fn workers_address(way: &Way, at: SocketAddr) -> String {
+    match way {
+        Way::Tls { .. } if at.ip().is_unspecified() => address(way, at.port()),
+        Way::Tls { .. } => format!("https://{at}"),
+        _ if at.ip().is_unspecified() => format!("http://{}", SocketAddr::new(own_address(), at.port())),
+        _ => format!("http://{at}"),
+    }
+}
+
+/// Why one of two ports cannot be had, and what to do.
+fn no_ports(port: u16, workers: SocketAddr, error: &io::Error) -> Failure {
+    // Taken a moment ago: it is tried again only to say which of them it is.
+    match TcpListener::bind(workers) {
+        Ok(_) => no_port(port, error),
+        Err(error) => Failure::usage(format!(
+            "--workers {workers}: {error}: give an address of this machine and a port that is free, as 0.0.0.0:8090"
+        )),
     }
 }
 
@@ -202,6 +234,9 @@ impl Pages {
     pub fn tell(&self, out: &mut impl io::Write) -> io::Result<()> {
         writeln!(out, "Its site: {}", self.address)?;
         tell_way(&self.site.way, out)?;
+        if let Some(address) = self.site.workers_at() {
+            writeln!(out, "Workers come to: {address}")?;
+        }
         if let Some(link) = &self.link {
             writeln!(out, "Become organiser, once, within a day: {link}")?;
         }
@@ -211,5 +246,8 @@ impl Pages {
     /// Stops it in good order.
     pub async fn stop(self) {
         self.listening.stop().await;
+        if let Some(workers) = self.workers {
+            workers.stop().await;
+        }
     }
 }
