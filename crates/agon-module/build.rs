@@ -1,7 +1,7 @@
 //! Builds `crates/agon-wasm` for WebAssembly with cargo, and packs it with Node.
 //!
-//! It takes as long as building everything else, so a debug build does it only if `AGON_WASM` asks: `1` where possible,
-//! `require` or fail, `0` never. Other builds do it where possible.
+//! It is built quickly, which takes a tenth of the time of building it small: that is for programs that are shipped. `AGON_WASM` decides:
+//! `1` where possible, `require` or fail, `small` small or fail, `0` never. Without it a debug build goes without, and others are as with `1`.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -33,11 +33,14 @@ fn main() {
     let built = match wanted.as_str() {
         "0" => Err("it was built with AGON_WASM=0.".to_owned()),
         "" if is_debug => Err("a debug build carries it only with AGON_WASM=1.".to_owned()),
-        _ => build(&root, &out, is_debug),
+        _ => build(&root, &out, wanted == "small"),
     };
     let missing = built.err().unwrap_or_default();
     if !missing.is_empty() {
-        assert!(wanted != "require", "the engines cannot be built for pages: {missing}");
+        assert!(
+            !["require", "small"].contains(&wanted.as_str()),
+            "the engines cannot be built for pages: {missing}"
+        );
         // A missing module is reported if it was asked for, and in a release build.
         if wanted == "1" || wanted.is_empty() && !is_debug {
             let why = missing.lines().next().unwrap_or_default();
@@ -84,17 +87,17 @@ fn watch(root: &Path) {
 }
 
 /// Builds and packs the module; the error is a sentence when that is not possible here.
-fn build(root: &Path, out: &Path, is_debug: bool) -> Result<(), String> {
+fn build(root: &Path, out: &Path, small: bool) -> Result<(), String> {
     let library =
         run(Command::new(variable("RUSTC")).args(["--print", "target-libdir", "--target", TARGET]))?;
     if !Path::new(library.trim()).is_dir() {
-        return Err(format!("Rust for {TARGET} is not installed (`rustup target add {TARGET}`)."));
+        return Err(format!("Rust for {TARGET} is not installed; get it by `rustup target add {TARGET}`."));
     }
     run(Command::new("node").arg("--version"))
         .map_err(|_| "Node, which packs it, was not found.".to_owned())?;
     // A folder of its own: in the outer cargo's folder, each would wait for the other for ever.
     let own = out.ancestors().nth(4).expect("cargo's folders").join("module");
-    let profile = if is_debug { "wasm-quick" } else { "wasm" };
+    let (profile, quality) = if small { ("wasm", "11") } else { ("wasm-quick", "5") };
     let mut cargo = Command::new(variable("CARGO"));
     cargo.current_dir(root).args(["rustc", "--quiet", "--locked", "--package", "agon-wasm", "--lib"]);
     cargo
@@ -117,7 +120,6 @@ fn build(root: &Path, out: &Path, is_debug: bool) -> Result<(), String> {
         return Err(format!("cargo could not build it: {error}"));
     }
     let module = own.join(TARGET).join(profile).join("agon_wasm.wasm");
-    let quality = if is_debug { "5" } else { "11" };
     run(Command::new("node").args(["-e", PACK]).arg(module).arg(out.join("agon.wasm")).arg(quality)).map(drop)
 }
 

@@ -102,7 +102,7 @@ impl Way {
         }
         let built = cargo
             .args(["--", "-C", "target-feature=+crt-static"])
-            .env("AGON_WASM", "require")
+            .env("AGON_WASM", "small")
             .current_dir(root)
             .status()
             .context("running cargo")?;

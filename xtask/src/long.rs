@@ -187,7 +187,7 @@ const PROOFS: &[Proof] = &[
         about: "cgroups of version 2 and another kernel, in an emulated machine: the attacks, counters, bots that breed and hide and \
                 kills of agon, as root, as an ordinary user with a group of its own and without; half an hour. After the \
                 name: only the proofs with this in their names",
-        command: &["run", "--quiet", "--package", "xtask", "--", "vm"],
+        command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "vm"],
     },
     Proof {
         name: "analysis",

@@ -23,7 +23,7 @@ const USAGE: &str = "\
 cargo xtask test [--require-golden] [--require-wasm] [--require-postgres] [--quick] [--only STEP]
     Runs every check and closes with `N passed, N failed, N skipped`.
     --require-golden   missing golden records are a failure, not a skip
-    --require-wasm     builds the engines for pages too, and tests them in Node and the browser
+    --require-wasm     missing engines for pages are a failure, not a skip
     --require-postgres a missing PostgreSQL is a failure, not a skip
     --quick            only the format, and the tests inside the crates: for use while writing
     --only STEP        one of: format, lints, tests, docs, web
@@ -95,9 +95,10 @@ const WEB: &str = "the web app and its browser tests";
 
 /// The checks, cheap ones first. All use one profile, so that macros of dependencies are built once.
 const STEPS: &[(&str, Step)] = &[
-    ("format", |_, counts| plain(counts, &["fmt", "--all", "--check"])),
-    ("lints", |_, counts| {
+    ("format", |options, counts| plain(options, counts, &["fmt", "--all", "--check"])),
+    ("lints", |options, counts| {
         plain(
+            options,
             counts,
             &["clippy", "--quiet", "--profile=test", "--workspace", "--all-targets", "--", "-D", "warnings"],
         )
@@ -106,8 +107,9 @@ const STEPS: &[(&str, Step)] = &[
         golden(options, counts);
         tests::run(options, counts)
     }),
-    ("docs", |_, counts| {
+    ("docs", |options, counts| {
         plain(
+            options,
             counts,
             &["doc", "--quiet", "--profile=test", "--workspace", "--no-deps", "--document-private-items"],
         )
@@ -126,6 +128,17 @@ struct Options {
     require_postgres: bool,
     quick: bool,
     only: Option<String>,
+    /// Whether the engines for pages are built.
+    engines: bool,
+}
+
+impl Options {
+    /// Cargo, for a program with the engines for pages or without: always the same, so that nothing is built twice.
+    fn cargo(&self) -> Command {
+        let mut command = cargo();
+        command.env("AGON_WASM", if self.engines { "require" } else { "0" });
+        command
+    }
 }
 
 fn test(arguments: &[String]) -> Result<bool> {
@@ -147,6 +160,7 @@ fn test(arguments: &[String]) -> Result<bool> {
         bail!("no step is called {only}\n{USAGE}");
     }
     let mut counts = Counts::default();
+    options.engines = engines(&options, &mut counts);
     let wanted = |name: &str| match &options.only {
         Some(only) => only == name,
         None => !options.quick || ["format", "tests"].contains(&name),
@@ -195,9 +209,9 @@ fn cargo() -> Command {
 }
 
 /// A check that is a single cargo command.
-fn plain(counts: &mut Counts, arguments: &[&str]) -> Result<Took> {
+fn plain(options: &Options, counts: &mut Counts, arguments: &[&str]) -> Result<Took> {
     let began = Instant::now();
-    let mut command = cargo();
+    let mut command = options.cargo();
     command.args(arguments).env(
         "RUSTDOCFLAGS",
         "-D warnings -A rustdoc::private_intra_doc_links -A rustdoc::redundant_explicit_links",
@@ -245,31 +259,12 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
     if browser.is_none() {
         skip("the viewer in a browser", "no Chromium: apt-get install chromium, or set CHROMIUM to one");
     }
-    // Building them takes as long as everything else, so the ordinary run skips it; pages then ask the server.
-    let engines = match options.require_wasm {
-        true if has_wasm() => Some("require"),
-        true => {
-            println!("FAILED: engines for pages are required, but Rust for {WASM} cannot be installed");
-            counts.failed += 1;
-            None
-        }
-        false => {
-            println!("SKIPPED: engines for pages (--require-wasm builds and tests them)");
-            counts.skipped += 1;
-            None
-        }
-    };
     // Building the program builds the app, which installs what its tests need. It is built as the tests build it, so that
     // nothing is rebuilt after them.
-    let mut build = cargo();
+    let mut build = options.cargo();
     // The bucket of the contest on many machines is in `many`.
     build.args(["test", "--quiet", "--workspace", "--no-run", "--test", "cli", "--test", "many"]);
-    count(counts, build.envs(engines.map(|value| ("AGON_WASM", value))))?;
-    if let Some(engines) = engines {
-        let mut agree = cargo();
-        agree.args(["test", "--quiet", "--workspace", "--test", "all", "agree::"]);
-        count(counts, agree.env("AGON_WASM", engines))?;
-    }
+    count(counts, &mut build)?;
     if !folder.join("node_modules").is_dir() {
         println!("SKIPPED: the web app (its packages could not be installed)");
         counts.skipped += 1;
@@ -331,11 +326,32 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
 /// The target of the engines for pages.
 const WASM: &str = "wasm32-unknown-unknown";
 
+/// Whether the engines for pages can be built here; counts and says it if not.
+fn engines(options: &Options, counts: &mut Counts) -> bool {
+    let how = format!("rustup target add {WASM}");
+    let found = has_wasm();
+    match (found, options.require_wasm) {
+        (true, _) => {}
+        (false, true) => {
+            println!(
+                "FAILED: engines for pages are required, but Rust for {WASM} cannot be installed ({how})"
+            );
+            counts.failed += 1;
+        }
+        (false, false) => {
+            println!("SKIPPED: engines for pages (Rust for {WASM} cannot be installed: {how})");
+            counts.skipped += 1;
+        }
+    }
+    found
+}
+
 /// Whether Rust can build them, after trying to install what is missing.
 fn has_wasm() -> bool {
     let mut rustup = Command::new("rustup");
     has_target(WASM)
-        || rustup.args(["target", "add", WASM]).status().is_ok_and(|done| done.success()) && has_target(WASM)
+        || rustup.args(["target", "add", WASM]).current_dir(root()).status().is_ok_and(|done| done.success())
+            && has_target(WASM)
 }
 
 /// Whether Rust can build for this kind of machine.

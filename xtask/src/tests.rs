@@ -248,7 +248,7 @@ struct Profile {
 
 /// All test programs, in order; none if they cannot be built.
 fn build(options: &Options) -> Result<Option<Vec<Program>>> {
-    let mut command = crate::cargo();
+    let mut command = options.cargo();
     command.args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
     if options.quick {
         command.args(["--lib", "--bins"]);

@@ -65,7 +65,7 @@ fn a_strangers_build_runs_inside_and_only_files_come_out() {
         return;
     }
     let at = folder();
-    let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let outside = common::folder_not_in_tmp();
     mode(outside.path(), 0o777);
     write(outside.path(), "secret", "do not read me");
     let secret = outside.path().join("secret");

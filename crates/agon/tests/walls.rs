@@ -142,8 +142,7 @@ fn what_is_not_shown_is_named_and_can_be_shown() {
     if level().is_none() {
         return;
     }
-    // Not in the machine's /tmp, because the bot has its own in that place.
-    let (at, models) = (folder(), tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder"));
+    let (at, models) = (folder(), common::folder_not_in_tmp());
     let file = models.path().join("weights");
     std::fs::write(&file, "1").expect("a file");
     let what = format!("cat {} >&2 || exit 1", file.display());

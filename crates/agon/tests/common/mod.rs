@@ -21,6 +21,11 @@ pub fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
+/// A folder that is not in `/tmp`, wherever the project lies: a sandbox has its own in that place.
+pub fn folder_not_in_tmp() -> TempDir {
+    tempfile::tempdir_in("/var/tmp").expect("a temporary folder")
+}
+
 pub fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
