@@ -384,7 +384,7 @@ fn nobody_else_reads(place: &Place, before: &[PathBuf]) {
 fn nobody_else_reads_what_any_command_makes() {
     for umask in ["022", "000"] {
         let (_folder, place) = place(umask);
-        let before = [place.all(), ["bot/made", "bot/wrote"].map(PathBuf::from).to_vec()].concat();
+        let before = [place.all(), ["bot/made", "bot/wrote", "wrote"].map(PathBuf::from).to_vec()].concat();
         at_home(&place);
         a_contest(&place);
         nobody_else_reads(&place, &before);
