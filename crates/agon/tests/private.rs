@@ -89,7 +89,8 @@ impl Place {
             [first, ..] => (*first).to_owned(),
             [] => String::new(),
         };
-        self.ran.borrow_mut().insert(named);
+        // `agon serve DIR` has no second word of its own.
+        self.ran.borrow_mut().extend([named, words[0].to_owned()]);
         let mut command = Command::new("sh");
         command.args([
             "-c",
