@@ -5,8 +5,7 @@ use std::net::IpAddr;
 
 use agon_store::acts::{Heard, Seen};
 use agon_store::{LoginKind, Time};
-use axum::http::HeaderMap;
-use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum_extra::headers::authorization::{Authorization, Bearer};
 use axum_extra::headers::{HeaderMapExt as _, Host};
 
@@ -73,20 +72,23 @@ fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
 /// The secret of a session. Of two cookies with this name the last counts: a browser sends those for a specific path first,
 /// and ours is for all paths.
 pub fn cookie(site: &Site, headers: &HeaderMap) -> Option<String> {
-    let jar = CookieJar::from_headers(headers);
-    jar.get(&cookie_name(site, headers)).map(|cookie| cookie.value().to_owned())
+    let name = cookie_name(site, headers);
+    let lines = headers.get_all(header::COOKIE).into_iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(|(found, _)| *found == name).last().map(|(_, value)| value.to_owned())
 }
 
-/// The cookie that begins a session, or without a secret ends it.
-pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, seconds: i64) -> CookieJar {
+/// The header that begins a session, or without a secret ends it. Secrets consist of letters, digits, `-` and `_`, and nothing to escape.
+pub fn set_cookie(
+    site: &Site,
+    headers: &HeaderMap,
+    secret: Option<&str>,
+    seconds: i64,
+) -> [(HeaderName, String); 1] {
     let (value, seconds) = secret.map_or(("", 0), |secret| (secret, seconds));
-    let cookie = Cookie::build((cookie_name(site, headers), value.to_owned()))
-        .path("/")
-        .max_age(cookie::time::Duration::seconds(seconds))
-        .http_only(true)
-        .same_site(SameSite::Lax)
-        .secure(site.is_secure());
-    CookieJar::new().add(cookie)
+    let (name, secure) = (cookie_name(site, headers), if site.is_secure() { "; Secure" } else { "" });
+    let cookie = format!("{name}={value}; HttpOnly; SameSite=Lax{secure}; Path=/; Max-Age={seconds}");
+    [(header::SET_COOKIE, cookie)]
 }
 
 /// The bearer token of the request.
