@@ -90,7 +90,18 @@ impl Way {
     /// Builds the program. Linked statically with the C library it runs on every Linux, and starts in two thirds of the time.
     fn build(&self, root: &Path, target: &Path) -> Result<Option<PathBuf>> {
         let mut cargo = crate::cargo();
-        cargo.args(["rustc", "--locked", "--profile", "dist", "--package", "agon", "--bin", "agon"]);
+        cargo.args([
+            "rustc",
+            "--locked",
+            "--profile",
+            "dist",
+            "--package",
+            "agon",
+            "--bin",
+            "agon",
+            "--features",
+            "scale,tls",
+        ]);
         let mut program = target.to_owned();
         if let Some(machine) = self.foreign {
             let name = self.triple.replace('-', "_");
@@ -162,7 +173,7 @@ pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
 /// Packs a program and tries the archive; returns its path and that of its checksum.
 fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<[PathBuf; 2]> {
     let version = said(way.command(program).arg("--version"))?;
-    let version = version.split_whitespace().last().context("a version")?;
+    let version = version.split_whitespace().nth(1).context("a version")?;
     let name = format!("agon-{version}-{}", way.triple);
     fs::create_dir_all(folder)?;
     let archive = folder.join(format!("{name}.tar.gz"));

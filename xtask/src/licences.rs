@@ -169,6 +169,7 @@ struct Kind {
 fn crates(root: &Path, triple: &str) -> Result<Vec<Package>> {
     let mut command = crate::cargo();
     command.args(["metadata", "--format-version", "1", "--locked", "--filter-platform", triple]);
+    command.args(["--features", "agon/scale,agon/tls"]);
     let output = command.current_dir(root).output().context("running cargo metadata")?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
     let metadata: Metadata = serde_json::from_slice(&output.stdout)?;

@@ -183,6 +183,11 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "lean",
+        about: "what the ordinary program costs to build from nothing, and what it says of the parts that are left out; 6 minutes",
+        command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "lean"],
+    },
+    Proof {
         name: "vm",
         about: "cgroups of version 2 and another kernel, in an emulated machine: the attacks, counters, bots that breed and hide and \
                 kills of agon, as root, as an ordinary user with a group of its own and without; half an hour. After the \

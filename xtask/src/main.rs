@@ -2,6 +2,7 @@
 
 mod dist;
 mod fuzz;
+mod lean;
 mod licences;
 mod long;
 mod tests;
@@ -57,7 +58,8 @@ fn main() -> ExitCode {
             }
             _ => Err(anyhow::anyhow!("dist takes `--target` and a kind of machine\n{USAGE}")),
         },
-        // Part of `long`, which says what is missing.
+        // Parts of `long`, which says what is missing.
+        Some("lean") => lean::run(&root()),
         Some("vm") => vm::run(&root(), arguments.get(1).map_or("", String::as_str)),
         Some("long") => {
             long::run(&root(), arguments.get(1).map(String::as_str), arguments.get(2..).unwrap_or(&[]))
@@ -107,6 +109,7 @@ const STEPS: &[(&str, Step)] = &[
         golden(options, counts);
         tests::run(options, counts)
     }),
+    // Without features, which tests need: so this step also compiles the libraries of the ordinary program.
     ("docs", |options, counts| {
         plain(
             options,

@@ -1,13 +1,12 @@
 //! What is played, and under which conditions: enough to reproduce it at home.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ts_rs::TS;
 
 use crate::Moment;
 
 /// The contest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Contest {
     /// Its name.
     pub title: String,
@@ -46,7 +45,8 @@ pub struct Contest {
 }
 
 /// Rules and map of a match, in full.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Ground {
     /// Its number, for requests about it, from 1.
     pub number: u32,
@@ -61,7 +61,8 @@ pub struct Ground {
 }
 
 /// Where the map of a match comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Map {
     /// The game's default: made from the seed, or picked by it.
@@ -78,7 +79,8 @@ pub enum Map {
 }
 
 /// The resources of a bot where it plays.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Machine {
     /// How bots are confined: the level of the sandbox, `A` to `D`, or `not confined`; null while nobody plays.
     pub sandbox: Option<String>,
@@ -100,7 +102,8 @@ pub struct Machine {
 }
 
 /// A compiler or interpreter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Language {
     /// Its command.
     pub name: String,
@@ -109,7 +112,8 @@ pub struct Language {
 }
 
 /// What may be handed in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Limits {
     /// Bytes of an upload.
     pub upload_bytes: u64,

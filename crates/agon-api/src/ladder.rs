@@ -1,13 +1,12 @@
 //! The ladder.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ts_rs::TS;
 
 use crate::Moment;
 
 /// The ladder as last computed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Ladder {
     /// Each team once, the best first.
     pub lines: Vec<Line>,
@@ -20,7 +19,8 @@ pub struct Ladder {
 }
 
 /// How certain it is who the best are.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Best {
     /// The number of teams at the top that this is about.
     pub teams: u32,
@@ -31,7 +31,8 @@ pub struct Best {
 }
 
 /// A team on the ladder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Line {
     /// The team.
     pub team: i64,

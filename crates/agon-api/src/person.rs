@@ -1,13 +1,12 @@
 //! The caller, and what they may still do.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ts_rs::TS;
 
 use crate::Moment;
 
 /// The person the token belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Me {
     /// The name.
     pub name: String,
@@ -20,7 +19,8 @@ pub struct Me {
 }
 
 /// A team.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Team {
     /// Its number.
     pub id: i64,
@@ -29,7 +29,8 @@ pub struct Team {
 }
 
 /// What a team may still do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Quota {
     /// Uploads within an hour.
     pub uploads_an_hour: Used,
@@ -42,7 +43,8 @@ pub struct Quota {
 }
 
 /// How much of an allowance is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Used {
     /// The amount used.
     pub used: i64,

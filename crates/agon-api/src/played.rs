@@ -1,14 +1,13 @@
 //! Matches: those of the ladder, and those that teams ask for.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ts_rs::TS;
 
 use crate::Moment;
 use crate::version::Cause;
 
 /// Which matches to find.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MatchQuery {
     /// Those in which the team with this number sat.
@@ -38,7 +37,8 @@ pub struct MatchQuery {
 }
 
 /// How a match ended for a team or version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
     /// First alone.
@@ -50,7 +50,8 @@ pub enum Ended {
 }
 
 /// A page of matches, the newest first: at most 50.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Matches {
     /// The matches.
     pub matches: Vec<Match>,
@@ -59,7 +60,8 @@ pub struct Matches {
 }
 
 /// A match.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Match {
     /// Its number, for requests about it.
     pub id: i64,
@@ -88,7 +90,8 @@ pub struct Match {
 }
 
 /// What a match is played for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// May this version go live?
@@ -104,7 +107,8 @@ pub enum Kind {
 }
 
 /// The state of a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum MatchState {
     /// It waits for its turn.
@@ -127,7 +131,8 @@ impl MatchState {
 }
 
 /// A seat of a match.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Seat {
     /// The team.
     pub team: i64,
@@ -163,14 +168,16 @@ impl Match {
 }
 
 /// The part of a match that belongs to one's own team.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Own {
     /// Each seat of the team.
     pub seats: Vec<OwnSeat>,
 }
 
 /// The part of a match that belongs to the owner of a seat.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct OwnSeat {
     /// The seat, from 1.
     pub seat: u32,
@@ -183,7 +190,8 @@ pub struct OwnSeat {
 }
 
 /// What a program did wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Told {
     /// The step, from 1.
     pub step: u32,
@@ -198,7 +206,8 @@ pub struct Told {
 }
 
 /// What a program wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Note {
     /// The step, from 1.
     pub step: u32,
@@ -209,7 +218,8 @@ pub struct Note {
 }
 
 /// The query of a draft; the body is the file as it is. The match is not rated, and no version is made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DraftQuery {
     /// The file's name. For a single file its ending says the language: `bot.py`.
@@ -232,7 +242,8 @@ pub struct DraftQuery {
 }
 
 /// A requested match: one's own version against a live bot, or against another of one's own. It is not rated.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Challenge {
     /// One's own version; by default the live one.
@@ -256,7 +267,8 @@ pub struct Challenge {
 }
 
 /// A match that a team asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Asked {
     /// The match.
     #[serde(rename = "match")]

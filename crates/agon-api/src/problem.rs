@@ -1,10 +1,10 @@
 //! The answer when a request cannot be fulfilled.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A refusal: `application/problem+json` (RFC 9457).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// `about:blank`: the status says the kind.
     #[serde(rename = "type")]

@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ts_rs::TS;
 
 use crate::Moment;
 
 /// The query of an upload; the body is the file as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UploadQuery {
     /// The file's name. For a single file its ending says the language: `bot.py`.
@@ -20,7 +19,8 @@ pub struct UploadQuery {
 }
 
 /// The result of an upload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Uploaded {
     /// The kind of result.
     pub what: UploadedWord,
@@ -29,7 +29,8 @@ pub struct Uploaded {
 }
 
 /// The kind of result of an upload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum UploadedWord {
     /// A new version, now being prepared.
@@ -41,14 +42,16 @@ pub enum UploadedWord {
 }
 
 /// The versions of one's team, the newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Versions {
     /// The versions.
     pub versions: Vec<Version>,
 }
 
 /// A version, with what only its team may know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Version {
     /// Its number, for requests about it.
     pub id: i64,
@@ -79,7 +82,8 @@ pub struct Version {
 }
 
 /// The states in the life of a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// It waits.
@@ -123,7 +127,8 @@ impl fmt::Display for State {
 }
 
 /// A step in the life of a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Step {
     /// The state it entered.
     pub state: State,
@@ -132,7 +137,8 @@ pub struct Step {
 }
 
 /// Why something failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Cause {
     /// Whose fault it is.
     pub whose: Whose,
@@ -145,7 +151,8 @@ pub struct Cause {
 }
 
 /// Whose fault something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Whose {
     /// The author's.
@@ -155,7 +162,8 @@ pub enum Whose {
 }
 
 /// The stages from an upload to a bot that plays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
     /// The archive, and what is in it.
@@ -169,7 +177,8 @@ pub enum Stage {
 }
 
 /// Whether a version is better than the one it followed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Verdict {
     /// The number of the version it followed.
     pub against: i64,
@@ -184,7 +193,8 @@ pub struct Verdict {
 }
 
 /// What a verdict says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Says {
     /// It is better.
@@ -196,7 +206,8 @@ pub enum Says {
 }
 
 /// The output of a build.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct BuildLog {
     /// The last 64 KiB; empty while there is none.
     pub text: String,

@@ -88,7 +88,8 @@ pub struct RulesId {
 }
 
 /// A map, and how to tell whether it changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct MapId {
     /// What the user asked for; empty for the game's default.
     pub name: String,
@@ -97,7 +98,8 @@ pub struct MapId {
 }
 
 /// A bot, and how to tell whether it changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct BotId {
     /// As the user named it.
     pub bot: String,
@@ -118,7 +120,8 @@ impl BotId {
 }
 
 /// A test's hypotheses and error rates.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct TestId {
     /// The model.
     pub model: agon_stats::Model,

@@ -17,6 +17,7 @@ pub mod format;
 pub mod course;
 pub mod journal;
 pub mod origin;
+pub mod parallel;
 pub mod same;
 pub mod scheduler;
 pub mod standing;

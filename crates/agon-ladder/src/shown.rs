@@ -24,7 +24,8 @@ pub struct Standing {
 }
 
 /// A line of the board.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Line {
     /// From 1; equal ratings share a rank. None while there are too few matches.
     pub rank: Option<u32>,

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Ladder, Row};
 
 /// A version in the table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Place {
     /// The version.
     pub version: i64,

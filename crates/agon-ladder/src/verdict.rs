@@ -67,7 +67,8 @@ pub struct Trial {
 }
 
 /// What is known about the difference.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Verdict {
     /// The conclusion.
     pub says: Says,
@@ -88,7 +89,8 @@ pub struct Verdict {
 }
 
 /// The conclusion of a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Says {
     /// It is better.

@@ -4,11 +4,12 @@ use agon_game::Seat;
 use serde::Serialize;
 
 /// One fault of one seat.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Fault {
     /// The seat that made it.
     #[serde(serialize_with = "seat_number")]
-    #[ts(type = "number")]
+    #[cfg_attr(feature = "described", ts(type = "number"))]
     pub seat: Seat,
     /// The step, from 0, as in the replay.
     pub step: u32,
@@ -42,11 +43,12 @@ impl Fault {
 }
 
 /// An order that the rules do not allow: a bad move, not a fault of the program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct RejectedOrder {
     /// The seat that gave it.
     #[serde(serialize_with = "seat_number")]
-    #[ts(type = "number")]
+    #[cfg_attr(feature = "described", ts(type = "number"))]
     pub seat: Seat,
     /// The step, from 0, as in the replay.
     pub step: u32,
@@ -69,7 +71,8 @@ fn seat_number<S: serde::Serializer>(seat: &Seat, to: S) -> Result<S::Ok, S::Err
 }
 
 /// The kinds of faults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// No complete answer within the limit.

@@ -160,7 +160,8 @@ impl SeatCounts {
 }
 
 /// The time a seat used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct SeatTime {
     /// The number of answers.
     pub answers: u32,
@@ -185,7 +186,8 @@ pub struct SeatTime {
 }
 
 /// The one result object that every command prints with `--json`.
-#[derive(Clone, Debug, Serialize, ts_rs::TS)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct MatchResult {
     /// The game.
     pub game: &'static str,
@@ -215,7 +217,8 @@ pub struct MatchResult {
 }
 
 /// The result of one seat.
-#[derive(Clone, Debug, Serialize, ts_rs::TS)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct SeatResult {
     /// The seat, from 1.
     pub seat: u8,
@@ -250,7 +253,8 @@ fn is_none(count: &u64) -> bool {
 }
 
 /// How a match ended.
-#[derive(Clone, Debug, Serialize, ts_rs::TS)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct OutcomeResult {
     /// Why, in the game's words.
     pub reason: String,

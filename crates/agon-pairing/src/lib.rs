@@ -67,7 +67,8 @@ pub struct Played {
 pub type Results = BTreeMap<Id, Played>;
 
 /// A bot in the final or current table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Standing {
     /// Its number.
     pub bot: usize,

@@ -9,13 +9,13 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek};
 use std::path::Path;
 
+use agon_contest::parallel::on_all_cpus;
 use agon_ladder::Table;
 use agon_store::{
     EntrantId, Entry, LogRow, Objects, Sealed, Sha, StoreError, Time, Version, VersionId, VersionState, link,
     root, seeds,
 };
 use agon_worker::{Terms, verify as worker};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use zip::ZipArchive;
 
@@ -372,10 +372,9 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
                 return Ok(count);
             }
             count += some.len() as u64;
-            let found: Vec<Option<String>> = some
-                .into_par_iter()
-                .map(|(sealed, replay)| recomputed::sealed_row(table, sealed, replay, versions))
-                .collect::<Result<_, _>>()?;
+            let found =
+                on_all_cpus(some, |(sealed, replay)| recomputed::sealed_row(table, sealed, replay, versions));
+            let found: Vec<Option<String>> = found.into_iter().collect::<Result<_, _>>()?;
             wrong.extend(found.into_iter().flatten());
         }
     }

@@ -1,13 +1,10 @@
 //! Encryption by this program itself: with a given certificate, or with a self-signed one whose fingerprint people compare.
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use rcgen::{CertificateParams, DnType, KeyPair};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
@@ -18,6 +15,24 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use webpki::EndEntityCert;
+
+#[cfg(feature = "tls")]
+mod making;
+
+/// Whether this program makes certificates (the feature `tls`).
+pub const MAKES: bool = cfg!(feature = "tls");
+
+/// Whether it does, or why not.
+///
+/// # Errors
+/// A sentence that says what to do.
+pub fn can_make() -> Result<(), &'static str> {
+    if MAKES { Ok(()) } else { Err(LACKS) }
+}
+
+/// What it says if it does not.
+const LACKS: &str = "this agon was built without making certificates: give it one with --tls-cert and --tls-key, or build it with \
+    `cargo install --path crates/agon --features tls`";
 
 /// How long a handshake may take.
 const GREETING: Duration = Duration::from_secs(10);
@@ -58,9 +73,9 @@ impl Tls {
     pub fn own(folder: &Path, name: &str) -> Result<Self, String> {
         let file = folder.join(format!("{}.pem", name.replace(':', "-")));
         if !file.exists() {
-            let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-            let text = made(name).map_err(|error| failed(&error))?;
-            kept(&file, &text).map_err(|error| failed(&error))?;
+            can_make()?;
+            #[cfg(feature = "tls")]
+            making::make(&file, name).map_err(|error| format!("{}: {error}", file.display()))?;
         }
         Self::read(&file, &file, true)
     }
@@ -119,28 +134,6 @@ impl Tls {
         };
         tokio::time::timeout(GREETING, agree).await.ok().flatten()
     }
-}
-
-/// A fresh certificate with its key, for this name and for this machine itself.
-fn made(name: &str) -> Result<String, rcgen::Error> {
-    let key = KeyPair::generate()?;
-    let names = [name, "localhost", "127.0.0.1"].map(str::to_owned);
-    let mut about = CertificateParams::new(names)?;
-    about.distinguished_name.push(DnType::CommonName, "agon");
-    let certificate = about.self_signed(&key)?;
-    Ok(format!("{}{}", certificate.pem(), key.serialize_pem()))
-}
-
-/// Writes the file whole or not at all, readable only by us.
-fn kept(file: &Path, text: &str) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let draft = file.with_extension("new");
-    let _ = fs::remove_file(&draft);
-    let mut open = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    open.write_all(text.as_bytes())?;
-    open.sync_all()?;
-    fs::rename(&draft, file)
 }
 
 /// When the files were last written.
@@ -225,7 +218,7 @@ mod tests {
         fs::File::options().append(true).open(&file).expect("there").set_modified(later).expect("ours");
         tls.refresh();
         assert_eq!(config(), before, "what was read before stays");
-        fs::write(&file, made("cup.example").expect("made")).expect("written");
+        fs::write(&file, making::made("cup.example").expect("made")).expect("written");
         tls.refresh();
         assert_ne!(config(), before);
     }

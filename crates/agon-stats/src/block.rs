@@ -86,7 +86,8 @@ pub enum BlockError {
 }
 
 /// Games won, drawn and lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct WinDrawLoss {
     /// Games of more than half the points.
     pub wins: u64,

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Results, TableKey};
 
 /// The matches in which two bots met, from the viewpoint of the first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Cell {
     /// Times the first ranked ahead of the second.
     pub ahead: u64,
@@ -36,7 +37,8 @@ impl Cell {
 
 /// Every bot against every other. In a match with more than two seats every pair meets once; a bot does not
 /// meet itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct CrossTable {
     /// The game and rules.
     pub key: TableKey,

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::pairs::Meeting;
 
 /// Three bots, each of which beats the next, and the last the first, beyond noise.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Cycle {
     /// The bots.
     pub bots: [String; 3],

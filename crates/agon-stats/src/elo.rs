@@ -28,7 +28,8 @@ pub fn normalized_error_even(games: u64, confidence: f64) -> f64 {
 }
 
 /// What the blocks say about the difference between two bots.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Estimate {
     /// The mean score of the blocks, 0 to 1; 0.5 before the first.
     pub score: f64,

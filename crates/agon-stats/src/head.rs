@@ -16,7 +16,8 @@ const OUT_OF_REACH: f64 = 5.0;
 const MOST: usize = 64;
 
 /// How certain the head of a table is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Head {
     /// The number of bots in it.
     pub bots: usize,

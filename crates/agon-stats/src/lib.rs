@@ -44,6 +44,7 @@ pub mod softmax;
 mod band;
 mod empirical;
 mod fit;
+mod quantile;
 mod spread;
 
 pub use block::{Block, BlockError, Shape, Tally, WinDrawLoss};
@@ -62,28 +63,7 @@ pub use sprt::{Model, Sprt, SprtError};
 pub use stopping::{Corrected, Length, lengths};
 pub use twin::{Twin, twin_block};
 
-use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
+use quantile::{deviations, normal_below, student_deviations};
 
 /// Elo per natural logarithm of strength.
 const ELO: f64 = 400.0 / std::f64::consts::LN_10;
-
-/// The share of the standard normal distribution below `z`, the same on every machine.
-fn normal_below(z: f64) -> f64 {
-    libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0
-}
-
-/// How many standard deviations to each side hold `confidence` of the standard normal distribution.
-fn deviations(confidence: f64) -> f64 {
-    Normal::standard().inverse_cdf(f64::midpoint(1.0, confidence))
-}
-
-/// The same for Student's distribution, where the standard deviation is estimated too. `freedom` is at
-/// least 1.
-fn student_deviations(confidence: f64, freedom: f64) -> f64 {
-    // Beyond this many degrees of freedom the two agree to six digits, and the normal quantile is exact.
-    if freedom > 1e6 {
-        return deviations(confidence);
-    }
-    let student = StudentsT::new(0.0, 1.0, freedom).expect("one degree of freedom at least");
-    student.inverse_cdf(f64::midpoint(1.0, confidence))
-}

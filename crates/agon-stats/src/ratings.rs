@@ -14,7 +14,8 @@ use crate::spread::{Row, Spread};
 use crate::{ELO, Results, TableKey, fit, normal_below, student_deviations};
 
 /// How ratings are computed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Options {
     /// The confidence of the intervals.
     pub confidence: f64,
@@ -54,7 +55,8 @@ pub enum RatingError {
 }
 
 /// An interval in Elo; an end that is none is open.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Interval {
     /// The lower end.
     pub low: Option<f64>,
@@ -63,7 +65,8 @@ pub struct Interval {
 }
 
 /// A bot in the table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Rated {
     /// Its name.
     pub bot: String,
@@ -83,7 +86,8 @@ pub struct Rated {
 }
 
 /// Ratings of all bots.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct RatingTable {
     /// The game and rules.
     pub key: TableKey,

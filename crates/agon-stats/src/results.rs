@@ -39,12 +39,13 @@ impl<'de> Deserialize<'de> for RulesHash {
 }
 
 /// What must be equal for results to share a table.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct TableKey {
     /// The game's name.
     pub game: String,
     /// The hash of its rules.
-    #[ts(type = "string")]
+    #[cfg_attr(feature = "described", ts(type = "string"))]
     pub rules: RulesHash,
 }
 

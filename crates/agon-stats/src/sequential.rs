@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Block, BlockError, Corrected, Estimate, Repeats, Sprt, Tally, stopping};
 
 /// What to do after a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Play on.
@@ -24,7 +25,8 @@ pub enum Decision {
 }
 
 /// Where the test stands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Status {
     /// What to do. Once it is not `Continue` it never changes again.
     pub decision: Decision,

@@ -12,7 +12,8 @@ use crate::empirical::{excess_llr, mean_llr};
 use crate::{BlockError, Decision, Shape, Tally, WinDrawLoss};
 
 /// The units of the hypotheses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
     /// Normalised Elo: the excess score in standard deviations of a game. The duration of a test does not depend on how

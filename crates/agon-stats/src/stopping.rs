@@ -51,7 +51,8 @@ pub fn lengths(sprt: &Sprt, differences: impl IntoIterator<Item = f64>) -> Vec<L
 }
 
 /// The difference after a test that stopped, corrected for stopping when the results looked clearest.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Corrected {
     /// As likely too high as too low.
     pub elo: Option<f64>,

@@ -77,7 +77,11 @@ impl Place {
     /// # Errors
     /// When this is not the address of one.
     pub fn server(url: &str) -> Result<Self, StoreError> {
-        Ok(Self { url: postgres::url(url)? })
+        let url = postgres::url(url)?;
+        if !crate::HAS_SCALE {
+            return Err(crate::lacks("PostgreSQL"));
+        }
+        Ok(Self { url })
     }
 
     /// Whether it is on a server.
@@ -138,8 +142,12 @@ impl Place {
 fn drivers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        #[cfg(feature = "scale")]
+        let drivers = &[sqlx::sqlite::any::DRIVER, sqlx::postgres::any::DRIVER];
+        #[cfg(not(feature = "scale"))]
+        let drivers = &[sqlx::sqlite::any::DRIVER];
         // It fails only if another call came first.
-        let _ = sqlx::any::install_drivers(&[sqlx::sqlite::any::DRIVER, sqlx::postgres::any::DRIVER]);
+        let _ = sqlx::any::install_drivers(drivers);
     });
 }
 

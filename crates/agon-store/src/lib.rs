@@ -222,6 +222,25 @@ pub fn writable(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Whether databases on PostgreSQL servers and objects in buckets are built in (the feature `scale`).
+pub const HAS_SCALE: bool = cfg!(feature = "scale");
+
+/// Says that what a folder or a caller wants is not built in.
+fn lacks(what: &str) -> StoreError {
+    StoreError::Wrong(format!(
+        "this agon was built without {what}: `cargo install --path crates/agon --features scale` builds it in"
+    ))
+}
+
+/// Checks that this program can have a contest's database and objects at these places. Nothing is written.
+///
+/// # Errors
+/// When one is not such a place, or not for this program.
+pub fn can_place(database: Option<&str>, objects: Option<&str>) -> Result<(), StoreError> {
+    database.map_or(Ok(()), |url| Place::server(url).map(drop))?;
+    objects.map_or(Ok(()), objects::can_be)
+}
+
 /// Records that the database of `folder` is on a PostgreSQL server, at an address such as `postgres://USER:PASSWORD@HOST/NAME`. The file
 /// that records it holds the password, so only its owner may read it.
 ///

@@ -15,11 +15,13 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::{Sha, StoreError};
 
+#[cfg(feature = "scale")]
+mod bucket;
 mod incoming;
 mod places;
 
 pub use incoming::{HEAD, Incoming};
-pub use places::{place_objects, relocate_objects};
+pub use places::{can_be, place_objects, relocate_objects};
 
 /// The name of the folder of objects in a contest's folder.
 pub const OBJECTS: &str = "objects";
@@ -76,9 +78,19 @@ impl Objects {
     /// Opens the objects at a place: a folder, or `s3://BUCKET/PREFIX`. The keys of a bucket are those of `contest`.
     fn at(place: &str, contest: &Path) -> Result<Self, StoreError> {
         match place.starts_with(places::S3) {
-            true => Ok(Self::new(places::bucket(place, contest)?, None, contest.join(INCOMING))),
+            true => Self::in_bucket(place, contest),
             false => Self::in_folder(Path::new(place)),
         }
+    }
+
+    #[cfg(feature = "scale")]
+    fn in_bucket(place: &str, contest: &Path) -> Result<Self, StoreError> {
+        Ok(Self::new(bucket::open(place, contest)?, None, contest.join(INCOMING)))
+    }
+
+    #[cfg(not(feature = "scale"))]
+    fn in_bucket(place: &str, _: &Path) -> Result<Self, StoreError> {
+        Err(places::can_be(place).err().unwrap_or_else(|| crate::lacks("buckets")))
     }
 
     fn in_folder(folder: &Path) -> Result<Self, StoreError> {

@@ -49,7 +49,8 @@ id! {
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$case_about:meta])* $case:ident = $word:literal,)* }) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ts_rs::TS)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "described", derive(ts_rs::TS))]
         #[serde(rename_all = "lowercase")]
         pub enum $name { $($(#[$case_about])* $case,)* }
 
@@ -183,7 +184,8 @@ words! {
 }
 
 /// Why a version cannot play.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Cause {
     /// Who is to blame.
     pub whose: Whose,
@@ -244,10 +246,11 @@ pub struct Contest {
 }
 
 /// A version, with its entrant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Version {
     /// Its number.
-    #[ts(type = "number")]
+    #[cfg_attr(feature = "described", ts(type = "number"))]
     pub id: VersionId,
     /// The entrant.
     pub entrant: String,
@@ -258,10 +261,10 @@ pub struct Version {
     /// The built-in bot, as `builtin:NAME`; none if it was handed in.
     pub builtin: Option<String>,
     /// The hash of what was handed in.
-    #[ts(type = "string")]
+    #[cfg_attr(feature = "described", ts(type = "string"))]
     pub source: Sha,
     /// When it arrived, in milliseconds since 1970.
-    #[ts(type = "number")]
+    #[cfg_attr(feature = "described", ts(type = "number"))]
     pub received: Time,
     /// Its state.
     pub state: VersionState,
@@ -345,12 +348,13 @@ pub struct Posted {
 }
 
 /// An entry of the audit log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ts_rs::TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Event {
     /// Its number.
     pub id: i64,
     /// When it happened, in milliseconds since 1970.
-    #[ts(type = "number")]
+    #[cfg_attr(feature = "described", ts(type = "number"))]
     pub at: Time,
     /// Who did it.
     pub actor: String,

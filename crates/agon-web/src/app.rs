@@ -78,6 +78,11 @@ pub fn is_built() -> bool {
     MISSING.is_empty()
 }
 
+/// Whether it contains the engines, so that pages compute matches themselves.
+pub const fn has_engines() -> bool {
+    agon_module::is_built()
+}
+
 /// A file of the app, packed once.
 pub struct Packed(LazyLock<Vec<u8>>);
 

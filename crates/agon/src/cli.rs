@@ -1,5 +1,7 @@
 //! The command line: the commands. The options of each live in its module.
 
+use std::sync::LazyLock;
+
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::author::{build, check, doctor, new, pack, sandbox, test};
@@ -10,11 +12,28 @@ use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
 use crate::workshop::{bench, conform, docs, library, maps};
 use crate::{play, replay, serve, viewer, work};
 
+/// The version, and which parts of the program are built in: some are features, which an ordinary build leaves out.
+static BUILT: LazyLock<String> = LazyLock::new(|| {
+    let parts = [
+        ("viewer", agon_web::app::is_built()),
+        ("engines for pages", agon_web::app::has_engines()),
+        ("PostgreSQL and buckets (--features scale)", agon_store::HAS_SCALE),
+        ("making certificates (--features tls)", agon_site::tls::MAKES),
+    ];
+    let of = |wanted| {
+        let names: Vec<&str> =
+            parts.iter().filter(|(_, built)| *built == wanted).map(|(name, _)| *name).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    };
+    format!("{}\nwith     {}\nwithout  {}", env!("CARGO_PKG_VERSION"), of(true), of(false))
+});
+
 /// Bot-programming contests on your own machine.
 #[derive(Parser, Debug)]
 #[command(
     name = "agon",
     version,
+    long_version = BUILT.as_str(),
     about = "Bot-programming contests on your own machine: any bot, any language, exact rules",
     after_help = "Examples:
   agon games                                          what can be played

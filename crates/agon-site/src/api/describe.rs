@@ -1,25 +1,12 @@
-//! The description of the API, OpenAPI 3.1, built from the table of its acts and their types.
-
-use std::sync::LazyLock;
+//! The description of the API, OpenAPI 3.1, built from the table of its acts and their types: the text of `openapi.json`.
 
 use agon_api::Problem;
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Response};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::{ACTS, Act, Gives, Sends};
 use crate::rights::Verb;
 use crate::routes::Method;
-
-/// The description, as it is sent.
-static TEXT: LazyLock<String> = LazyLock::new(|| description().to_string());
-
-/// Answers with it.
-pub async fn page() -> Response {
-    let kind = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, kind)], TEXT.as_str()).into_response()
-}
 
 /// The description.
 pub fn description() -> Value {

@@ -6,13 +6,13 @@
 
 use agon_store::{Account, AccountId, Time};
 use axum::http::HeaderMap;
-use axum_extra::extract::cookie::{Cookie, CookieJar};
+use axum::response::AppendHeaders;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use super::who::{cookie_name, kept_by_browsers};
+use super::who::{SetCookie, cookie_name, keep, kept};
 use crate::secrets;
 use crate::site::Site;
 
@@ -41,27 +41,25 @@ impl Device {
 
     /// The browser that is asking, if the account signed in there before.
     pub fn known(site: &Site, headers: &HeaderMap, account: &Account, now: Time) -> Option<Self> {
-        let jar = CookieJar::from_headers(headers);
-        let kept = jar.get(&name(site, headers))?;
-        kept.value().split('~').take(ACCOUNTS).find_map(|line| read(line, account, now))
+        let kept = kept(headers, &name(site, headers))?;
+        kept.split('~').take(ACCOUNTS).find_map(|line| read(line, account, now))
     }
 
     /// The cookie by which the browser is known from now on.
-    pub fn remembered(site: &Site, headers: &HeaderMap, account: &Account, now: Time) -> CookieJar {
+    pub fn remembered(site: &Site, headers: &HeaderMap, account: &Account, now: Time) -> SetCookie {
         let Some(line) = line(account, &URL_SAFE_NO_PAD.encode(secrets::random::<12>()), now.plus(KNOWN))
         else {
-            return CookieJar::new();
+            return AppendHeaders(None);
         };
-        let (jar, name, own) =
-            (CookieJar::from_headers(headers), name(site, headers), format!("{}.", account.id));
-        let kept = jar.get(&name).map_or("", Cookie::value);
+        let (name, own) = (name(site, headers), format!("{}.", account.id));
+        let kept = kept(headers, &name).unwrap_or_default();
         let is_line = |line: &&str| {
             let is_sign = |sign: u8| sign.is_ascii_alphanumeric() || b"._-".contains(&sign);
             !line.is_empty() && line.len() <= LONGEST && line.bytes().all(is_sign) && !line.starts_with(&own)
         };
         let others = kept.split('~').filter(is_line).take(ACCOUNTS - 1);
         let value = std::iter::once(line.as_str()).chain(others).collect::<Vec<_>>().join("~");
-        CookieJar::new().add(kept_by_browsers(site, name, value, KNOWN / 1000))
+        keep(site, &name, &value, KNOWN / 1000)
     }
 }
 

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use agon_store::acts::{Heard, Seen};
 use agon_store::{LoginKind, Time};
-use axum::http::HeaderMap;
-use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
+use axum::http::{HeaderMap, HeaderName, header};
+use axum::response::AppendHeaders;
 use axum_extra::headers::authorization::{Authorization, Bearer};
 use axum_extra::headers::{HeaderMapExt as _, Host};
 
@@ -73,25 +73,31 @@ pub fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
 /// The secret of a session. Of two cookies with this name the last counts: a browser sends those for a specific path first,
 /// and ours is for all paths.
 pub fn cookie(site: &Site, headers: &HeaderMap) -> Option<String> {
-    let jar = CookieJar::from_headers(headers);
-    jar.get(&cookie_name(site, headers)).map(|cookie| cookie.value().to_owned())
+    kept(headers, &cookie_name(site, headers))
 }
 
-/// The cookie that begins a session, or without a secret ends it.
-pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, seconds: i64) -> CookieJar {
+/// The value of a cookie.
+pub fn kept(headers: &HeaderMap, name: &str) -> Option<String> {
+    let lines = headers.get_all(header::COOKIE).into_iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(|(found, _)| *found == name).last().map(|(_, value)| value.to_owned())
+}
+
+/// A header that gives a cookie to the browser.
+pub type SetCookie = AppendHeaders<Option<(HeaderName, String)>>;
+
+/// The header that begins a session, or without a secret ends it.
+pub fn set_cookie(site: &Site, headers: &HeaderMap, secret: Option<&str>, seconds: i64) -> SetCookie {
     let (value, seconds) = secret.map_or(("", 0), |secret| (secret, seconds));
-    CookieJar::new().add(kept_by_browsers(site, cookie_name(site, headers), value.to_owned(), seconds))
+    keep(site, &cookie_name(site, headers), value, seconds)
 }
 
-/// A cookie that no script reads and no other site's form brings along.
-pub fn kept_by_browsers(site: &Site, name: String, value: String, seconds: i64) -> Cookie<'static> {
-    Cookie::build((name, value))
-        .path("/")
-        .max_age(cookie::time::Duration::seconds(seconds))
-        .http_only(true)
-        .same_site(SameSite::Lax)
-        .secure(site.is_secure())
-        .build()
+/// The header of a cookie that no script reads and no other site's form brings along. Its value consists of letters, digits and `-_.~`:
+/// nothing needs escaping.
+pub fn keep(site: &Site, name: &str, value: &str, seconds: i64) -> SetCookie {
+    let secure = if site.is_secure() { "; Secure" } else { "" };
+    let cookie = format!("{name}={value}; HttpOnly; SameSite=Lax{secure}; Path=/; Max-Age={seconds}");
+    AppendHeaders(Some((header::SET_COOKIE, cookie)))
 }
 
 /// The bearer token of the request.

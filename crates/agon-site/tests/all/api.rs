@@ -52,6 +52,20 @@ impl Judge {
 }
 
 #[test]
+fn the_description_in_its_file_is_that_of_the_types() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/api/openapi.json");
+    let described = description();
+    if std::env::var_os("UPDATE_TYPES").is_some() {
+        std::fs::write(file, format!("{described:#}\n")).expect("our own file");
+    }
+    let found: Value = serde_json::from_slice(&std::fs::read(file).expect("there")).expect("JSON");
+    assert!(
+        found == described,
+        "openapi.json is not as the table of acts and the types of agon-api are: look at the change, then run this test with UPDATE_TYPES=1"
+    );
+}
+
+#[test]
 fn the_description_has_every_route_of_the_api_and_nothing_else() {
     let described = description();
     let mut known = BTreeSet::new();

@@ -2,16 +2,9 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::prefix::PrefixStore;
-use object_store::{ClientOptions, ObjectStore, RetryConfig};
-
-use super::{OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, told};
+use super::{OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects};
 use crate::StoreError;
 
 /// How the address of a bucket begins.
@@ -27,6 +20,18 @@ fn checked(place: &str) -> Result<String, StoreError> {
     address(place).map(|_| place.to_owned())
 }
 
+/// Checks that objects can be at a place, and that this program can have them there.
+///
+/// # Errors
+/// What is wrong with it, or with the program.
+pub fn can_be(place: &str) -> Result<(), StoreError> {
+    checked(place)?;
+    match place.starts_with(S3) && !crate::HAS_SCALE {
+        true => Err(crate::lacks("buckets")),
+        false => Ok(()),
+    }
+}
+
 fn wrong(place: &str) -> StoreError {
     let place: String = place.chars().filter(|sign| !sign.is_control()).take(200).collect();
     let why = format!(
@@ -37,14 +42,16 @@ fn wrong(place: &str) -> StoreError {
 }
 
 /// The address of a bucket.
-struct Address {
-    bucket: String,
-    prefix: String,
-    endpoint: Option<String>,
-    region: Option<String>,
+#[cfg_attr(not(feature = "scale"), expect(dead_code, reason = "only read"))]
+pub struct Address {
+    pub bucket: String,
+    pub prefix: String,
+    pub endpoint: Option<String>,
+    pub region: Option<String>,
 }
 
-fn address(place: &str) -> Result<Address, StoreError> {
+/// Reads the address of a bucket.
+pub fn address(place: &str) -> Result<Address, StoreError> {
     let url = url::Url::parse(place).map_err(|_| wrong(place))?;
     let bucket = url.host_str().unwrap_or_default().to_owned();
     let has_secrets = !url.username().is_empty() || url.password().is_some();
@@ -61,70 +68,6 @@ fn address(place: &str) -> Result<Address, StoreError> {
         }
     }
     Ok(found)
-}
-
-/// How long a request to a bucket is retried; then the caller gets an error, and asks again.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Opens a bucket with its prefix, using the keys in the contest's folder or in the environment.
-pub fn bucket(place: &str, contest: &Path) -> Result<Arc<dyn ObjectStore>, StoreError> {
-    let failed = |error: object_store::Error| StoreError::File(place.to_owned(), told(error));
-    let Address { bucket, prefix, endpoint, region } = address(place)?;
-    // It fails only if another call came first.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
-    let mut client = ClientOptions::new().with_timeout(6 * PATIENCE).with_connect_timeout(PATIENCE);
-    if let Some(endpoint) = endpoint {
-        // Objects are checked by their hashes and requests are signed, but an eavesdropper can read them.
-        client = client.with_allow_http(endpoint.starts_with("http://"));
-        builder = builder.with_endpoint(endpoint);
-    }
-    if let Some(region) = region {
-        builder = builder.with_region(region);
-    }
-    for (key, value) in keys(&contest.join(OBJECTS_KEY))? {
-        builder = builder.with_config(key, value);
-    }
-    let retry = RetryConfig { max_retries: 3, retry_timeout: PATIENCE, ..RetryConfig::default() };
-    let shelf = builder.with_retry(retry).with_client_options(client).build().map_err(failed)?;
-    Ok(match prefix.is_empty() {
-        true => Arc::new(shelf),
-        false => Arc::new(PrefixStore::new(shelf, prefix)),
-    })
-}
-
-/// The keys in a file: lines such as `AWS_ACCESS_KEY_ID=...`; none without a file.
-fn keys(file: &Path) -> Result<Vec<(AmazonS3ConfigKey, String)>, StoreError> {
-    let failed = |why: String| StoreError::File(file.display().to_string(), io::Error::other(why));
-    let data = match fs::metadata(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        data => data.map_err(|error| failed(error.to_string()))?,
-    };
-    if data.mode() & 0o077 != 0 {
-        return Err(failed(format!(
-            "others on this machine can read the keys in it: `chmod 600 {}`",
-            file.display()
-        )));
-    }
-    let text = fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines
-        .enumerate()
-        .map(|(number, line)| {
-            let pair = line.split_once('=').and_then(|(key, value)| {
-                let key = key.trim().to_ascii_lowercase();
-                let is_key = matches!(&*key, "aws_access_key_id" | "aws_secret_access_key" | "aws_session_token");
-                is_key.then(|| Some((key.parse().ok()?, value.trim().to_owned())))?
-            });
-            // The line may hold a secret.
-            pair.ok_or_else(|| {
-                failed(format!(
-                    "entry {}: lines are AWS_ACCESS_KEY_ID=..., AWS_SECRET_ACCESS_KEY=... or AWS_SESSION_TOKEN=...",
-                    number + 1
-                ))
-            })
-        })
-        .collect()
 }
 
 /// Records that the objects of a contest's folder are in another one, or at `s3://BUCKET/PREFIX`.
@@ -210,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_read_strictly_and_keys_stand_in_no_address() {
+    fn places_are_read_strictly() {
         for good in [
             "s3://bucket",
             "s3://bucket/a/b",
@@ -229,25 +172,6 @@ mod tests {
             "s3://b#x",
         ] {
             assert!(checked(bad).is_err(), "{bad}");
-        }
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join(OBJECTS_KEY);
-        let write = |text: &str, mode| {
-            fs::write(&file, text).expect("written");
-            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("ours");
-        };
-        write("AWS_ACCESS_KEY_ID = a\n# and\n\nAWS_SECRET_ACCESS_KEY=b=c\n", 0o600);
-        let read = keys(&file).expect("keys");
-        assert_eq!(read.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["a", "b=c"]);
-        write("AWS_ACCESS_KEY_ID=a\n", 0o644);
-        assert!(keys(&file).expect_err("others read it").to_string().contains("chmod 600"));
-        for bad in ["my secret", "AWS_ENDPOINT=http://x", "=x"] {
-            write(bad, 0o600);
-            let error = keys(&file).expect_err("no key").to_string();
-            assert!(
-                error.contains("entry 1") && !error.contains("secret\n") && !error.contains(bad),
-                "{error}"
-            );
         }
     }
 }

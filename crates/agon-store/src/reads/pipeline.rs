@@ -59,19 +59,21 @@ pub struct KeptTrial {
 }
 
 /// How much of an allowance is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Used {
     /// The amount used.
     pub used: i64,
     /// The limit.
     pub most: i64,
     /// When there is room again, in milliseconds since 1970; none if there is some now, or waiting does not help.
-    #[ts(type = "number | null")]
+    #[cfg_attr(feature = "described", ts(type = "number | null"))]
     pub until: Option<Time>,
 }
 
 /// What an entrant may still do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ts_rs::TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Quota {
     /// Uploads within an hour.
     pub uploads_an_hour: Used,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_contest::parallel::on_all_cpus;
 use agon_contest::{Entry, Header, Kind, journal, standing};
 use agon_stats::Repeats;
 use agon_stats::causes::{Group, Outcomes, Set, found};
 use agon_view::Course;
 use agon_web::api::{CauseSort, Causes, GroupOfLosses, LostMatch};
 use clap::Args;
-use rayon::prelude::*;
 
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, harmless};
@@ -195,7 +195,7 @@ fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) ->
         Ok(())
     };
     let chosen: Vec<&mut Own> = matches.iter_mut().filter(|own| kept(own)).step_by(every).collect();
-    let read: Vec<Result<(), String>> = chosen.into_par_iter().map(read).collect();
+    let read: Vec<Result<(), String>> = on_all_cpus(chosen, read);
     let failed: Vec<&String> = read.iter().filter_map(|read| read.as_ref().err()).collect();
     if let [first, ..] = failed[..] {
         notes.push(format!(

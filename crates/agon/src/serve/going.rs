@@ -39,10 +39,15 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     options.log.begin();
     if let Some(game) = &options.new {
         founding::can_begin(dir, game)?;
+        // Before anything is written: the contest can then be started again with another port, place or program.
         if !options.no_site {
-            // Before anything is written: the contest can then be started again with another port.
             pages::try_port(options)?;
         }
+        if options.tls_self_signed {
+            agon_site::tls::can_make().map_err(Failure::usage)?;
+        }
+        agon_store::can_place(options.database.as_deref(), options.objects.as_deref())
+            .map_err(ServerError::from)?;
         founding::begin(dir, game)?;
         if let Some(url) = &options.database {
             agon_store::place(dir, url).map_err(ServerError::from)?;

@@ -3,10 +3,10 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use agon_contest::parallel::on_all_cpus;
 use agon_game::conform::{Recognised, Report, Tally};
 use agon_replay::record;
 use clap::Args;
-use rayon::prelude::*;
 
 use crate::common::screen::{self, harmless};
 use crate::common::{self, Done, Failure};
@@ -43,20 +43,17 @@ pub fn run(options: &ConformOptions) -> Done {
     let bar = indicatif::ProgressBar::new(files.len() as u64).with_style(
         indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} files").expect("a good template"),
     );
-    let compared: Vec<(Report, Recognised)> = files
-        .par_iter()
-        .map(|file| {
-            let mut own = Report::default();
-            let found = match record::read(file) {
-                Ok(bytes) => game.conform(&bytes, &mut own),
-                Err(error) => Recognised::Damaged(error.to_string()),
-            };
-            bar.inc(1);
-            let mut report = Report::default();
-            report.absorb(own, &file.file_name().unwrap_or_default().to_string_lossy());
-            (report, found)
-        })
-        .collect();
+    let compared = on_all_cpus(files.iter().collect(), |file: &PathBuf| {
+        let mut own = Report::default();
+        let found = match record::read(file) {
+            Ok(bytes) => game.conform(&bytes, &mut own),
+            Err(error) => Recognised::Damaged(error.to_string()),
+        };
+        bar.inc(1);
+        let mut report = Report::default();
+        report.absorb(own, &file.file_name().unwrap_or_default().to_string_lossy());
+        (report, found)
+    });
     bar.finish_and_clear();
     let mut report = Report::default();
     let (mut records, mut foreign, mut damaged, mut cut) = (0, 0, Vec::new(), Vec::new());

@@ -1,0 +1,108 @@
+//! Objects in a bucket of S3, or of a store that is used like it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::prefix::PrefixStore;
+use object_store::{ClientOptions, ObjectStore, RetryConfig};
+
+use super::places::{Address, address};
+use super::{OBJECTS_KEY, told};
+use crate::StoreError;
+
+/// How long a request to a bucket is retried; then the caller gets an error, and asks again.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Opens a bucket with its prefix, using the keys in the contest's folder or in the environment.
+pub fn open(place: &str, contest: &Path) -> Result<Arc<dyn ObjectStore>, StoreError> {
+    let failed = |error: object_store::Error| StoreError::File(place.to_owned(), told(error));
+    let Address { bucket, prefix, endpoint, region } = address(place)?;
+    // It fails only if another call came first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
+    let mut client = ClientOptions::new().with_timeout(6 * PATIENCE).with_connect_timeout(PATIENCE);
+    if let Some(endpoint) = endpoint {
+        // Objects are checked by their hashes and requests are signed, but an eavesdropper can read them.
+        client = client.with_allow_http(endpoint.starts_with("http://"));
+        builder = builder.with_endpoint(endpoint);
+    }
+    if let Some(region) = region {
+        builder = builder.with_region(region);
+    }
+    for (key, value) in keys(&contest.join(OBJECTS_KEY))? {
+        builder = builder.with_config(key, value);
+    }
+    let retry = RetryConfig { max_retries: 3, retry_timeout: PATIENCE, ..RetryConfig::default() };
+    let shelf = builder.with_retry(retry).with_client_options(client).build().map_err(failed)?;
+    Ok(match prefix.is_empty() {
+        true => Arc::new(shelf),
+        false => Arc::new(PrefixStore::new(shelf, prefix)),
+    })
+}
+
+/// The keys in a file: lines such as `AWS_ACCESS_KEY_ID=...`; none without a file.
+fn keys(file: &Path) -> Result<Vec<(AmazonS3ConfigKey, String)>, StoreError> {
+    let failed = |why: String| StoreError::File(file.display().to_string(), io::Error::other(why));
+    let data = match fs::metadata(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        data => data.map_err(|error| failed(error.to_string()))?,
+    };
+    if data.mode() & 0o077 != 0 {
+        return Err(failed(format!(
+            "others on this machine can read the keys in it: `chmod 600 {}`",
+            file.display()
+        )));
+    }
+    let text = fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .enumerate()
+        .map(|(number, line)| {
+            let pair = line.split_once('=').and_then(|(key, value)| {
+                let key = key.trim().to_ascii_lowercase();
+                let is_key = matches!(&*key, "aws_access_key_id" | "aws_secret_access_key" | "aws_session_token");
+                is_key.then(|| Some((key.parse().ok()?, value.trim().to_owned())))?
+            });
+            // The line may hold a secret.
+            pair.ok_or_else(|| {
+                failed(format!(
+                    "entry {}: lines are AWS_ACCESS_KEY_ID=..., AWS_SECRET_ACCESS_KEY=... or AWS_SESSION_TOKEN=...",
+                    number + 1
+                ))
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_in_a_file_that_only_its_owner_reads() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(OBJECTS_KEY);
+        let write = |text: &str, mode| {
+            fs::write(&file, text).expect("written");
+            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("ours");
+        };
+        write("AWS_ACCESS_KEY_ID = a\n# and\n\nAWS_SECRET_ACCESS_KEY=b=c\n", 0o600);
+        let read = keys(&file).expect("keys");
+        assert_eq!(read.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["a", "b=c"]);
+        write("AWS_ACCESS_KEY_ID=a\n", 0o644);
+        assert!(keys(&file).expect_err("others read it").to_string().contains("chmod 600"));
+        for bad in ["my secret", "AWS_ENDPOINT=http://x", "=x"] {
+            write(bad, 0o600);
+            let error = keys(&file).expect_err("no key").to_string();
+            assert!(
+                error.contains("entry 1") && !error.contains("secret\n") && !error.contains(bad),
+                "{error}"
+            );
+        }
+    }
+}
