@@ -471,10 +471,10 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
     let (began, method, path) = (Instant::now(), request.method().clone(), request.uri().path().to_owned());
     let is_for_programs = routes::is_for_programs(&path);
     // A worker is known by a token that no browser has, so its address may have any name.
-    let is_meant = || door == Door::Workers || host_is_meant(&site, request.headers());
+    let is_meant = door == Door::Workers || host_is_meant(&site, request.headers());
     let mut response = match agon_web::check_target(&request) {
         Err((status, why)) => Problem::new(status, "Not understood", why).into_response(),
-        Ok(()) if is_meant() => next.run(request).await,
+        Ok(()) if is_meant => next.run(request).await,
         Ok(()) => {
             let text = "This server answers only to its own address, the one that agon printed.";
             Problem::new(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text).into_response()

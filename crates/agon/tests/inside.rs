@@ -19,6 +19,11 @@ fn has_one() -> bool {
     found.level <= agon_sandbox::Level::B
 }
 
+/// The level here.
+fn level_of_sandbox() -> agon_sandbox::Level {
+    agon_sandbox::probe(Path::new(env!("CARGO_BIN_EXE_agon"))).level
+}
+
 fn write(at: &Path, name: &str, text: &str) {
     let file = at.join(name);
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
@@ -306,6 +311,96 @@ fn what_computes_in_the_opponents_turns_is_frozen() {
         stolen < 0.2 * thought
     });
     assert!(frozen, "it went on");
+}
+
+/// Plays Cultist Wars in Python: `before` runs once at the start, `thinks` before each answer.
+fn in_python(before: &str, thinks: &str) -> String {
+    format!(
+        r#"import os, sys, time
+
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+
+def forks(until):
+    while time.monotonic() < until:
+        if os.fork() == 0:
+            burn(0.001)
+            os._exit(0)
+        os.wait()
+
+read = sys.stdin.readline
+{before}
+for _ in range(9): read()
+turn = 0
+while True:
+    line = read()
+    if not line: break
+    for _ in range(int(line)): read()
+    {thinks}
+    print("WAIT", flush=True)
+    turn += 1
+"#
+    )
+}
+
+/// Attacks on the clock by bots whose CPU time no sample of their processes shows. Each must gain nothing.
+#[test]
+fn processes_that_come_and_go_gain_no_time() {
+    if !has_one() || level_of_sandbox() != agon_sandbox::Level::A {
+        println!("skipped: CPU time is not counted here");
+        return;
+    }
+    let at = folder();
+    let supervisors = "until = time.monotonic() + 0.14
+    if turn > 2:
+        kids = []
+        for _ in range(12):
+            kid = os.fork()
+            if kid == 0:
+                forks(until)
+                os._exit(0)
+            kids.append(kid)
+        for kid in kids: os.waitpid(kid, 0)";
+    let ponders = "if turn > 2 and os.fork() == 0:
+        os.setsid()
+        forks(time.monotonic() + 30)
+        os._exit(0)";
+    let java = "if os.fork() == 0:
+    os.setsid()
+    open('/proc/self/comm', 'w').write('java')
+    forks(time.monotonic() + 30)
+    os._exit(0)";
+    for (name, before, thinks) in [
+        ("past", "", supervisors),
+        ("ponders", "", ponders),
+        ("java", java, "pass"),
+        ("honest", "", "burn(0.02)"),
+    ] {
+        write(at.path(), &format!("{name}/bot.py"), &in_python(before, thinks));
+        write(at.path(), &format!("{name}/agon.toml"), "run = 'python3 bot.py'\n");
+    }
+    let play = |one: &str, other: &str| -> Value {
+        let words = ["play", "cultist-wars", one, other, "--json", "--sandbox", "on", "--seed", "3"];
+        let played = agon(at.path(), &words);
+        serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("{}", err(&played)))
+    };
+    // Answers after 140 ms of 50, all of it computed by itself.
+    let late = play("past", "builtin:idle");
+    let fault = late["seats"][0]["faults"][0]["message"].as_str().unwrap_or_default();
+    assert!(fault.contains("within 50 ms"), "{late:#}");
+    // What computes in the opponent's turn stands still there, whatever it is called, from its first beat on.
+    for name in ["ponders", "java"] {
+        let result = play("honest", name);
+        let ms = |seat: usize, key: &str| result["seats"][seat]["time"][key].as_f64().expect("known");
+        let (stolen, thought) = (ms(1, "between_ms"), ms(0, "cpu_ms"));
+        println!("{name}: {stolen} ms in the {thought} ms of its opponent");
+        assert!(stolen < thought / 2.0, "{name}: {result:#}");
+        assert_eq!(result["seats"][0]["faults"].as_array().map(Vec::len), Some(0), "{name}: {result:#}");
+        assert!(result["notes"].to_string().contains("seat 2 used"), "{name}: {result:#}");
+    }
+    let verified = agon(at.path(), &["replay", "verify", "agon-replays"]);
+    assert!(verified.status.success(), "{}{}", out(&verified), err(&verified));
 }
 
 /// Every starter whose language is installed: built inside, and played inside and outside with the same result.
