@@ -1,4 +1,6 @@
 //! The host's side: starts the spawner, and through it one sandbox for each program and match.
+//!
+//! Longer than 500 lines: a launcher and its sandboxes share what they hold.
 
 use std::collections::BTreeSet;
 use std::fs;

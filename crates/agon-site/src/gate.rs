@@ -1,5 +1,7 @@
 //! Before any handler runs: who is asking, whether they may, and whether the request came from one of our own pages. After
 //! it: the headers of every answer.
+//!
+//! Longer than 500 lines: what every request passes is read in one go.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;

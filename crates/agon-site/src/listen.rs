@@ -80,7 +80,7 @@ pub async fn listen_apart(
 
 async fn of_site(site: Arc<Site>, door: Door, port: u16) -> io::Result<Listening> {
     let (way, router, leaving) = (site.way.clone(), routes::router(site.clone(), door), site.clone());
-    let mut listening = open(way, router, port, move || leaving.farewell()).await?;
+    let mut listening = begin(way, router, port, move || leaving.farewell()).await?;
     listening.beside.push(tokio::spawn(beat(site)));
     Ok(listening)
 }

@@ -45,8 +45,10 @@ impl Needs {
         let levels = [Level::A, Level::B, Level::C, Level::D];
         let own = levels.into_iter().find(|level| level.to_string() == machine.level);
         if own.map_or(least < Level::D, |own| own > least) {
+            let accepted =
+                levels[..=least as usize].iter().map(Level::to_string).collect::<Vec<_>>().join(" or ");
             return Some(format!(
-                "Its sandbox: {}. Bots are played at level {least} or better here; run `agon doctor` on that machine to see what is missing.",
+                "Its sandbox: {}. Bots are played here in a sandbox of level {accepted}; run `agon doctor` on that machine to see what is missing.",
                 machine.level
             ));
         }

@@ -197,10 +197,22 @@ fn groups() -> BTreeSet<String> {
     found
 }
 
-/// Those of one process, by their names.
-fn groups_of(pid: u32) -> usize {
-    let own = format!("/agon-{pid}-");
+/// Those of one agon, by their names.
+fn groups_of(claim: Option<&str>) -> usize {
+    let Some(claim) = claim else { return 0 };
+    let own = format!("/{claim}");
     groups().iter().filter(|group| group.contains(&own)).count()
+}
+
+/// The spawner of an agon that runs, and how the names of its cgroups begin.
+fn spawner_of(agon: u32) -> Option<(u32, String)> {
+    let children = std::fs::read_to_string(format!("/proc/{agon}/task/{agon}/children")).ok()?;
+    children.split_ascii_whitespace().find_map(|pid| {
+        let words = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+        let mut words = words.split('\0').skip(1);
+        let is_one = words.next() == Some("__sandbox") && words.next() == Some("spawner");
+        Some((pid.parse().ok()?, words.next().filter(|_| is_one)?.to_owned()))
+    })
 }
 
 /// Namespaces of the whole machine, where others come and go.
@@ -239,12 +251,13 @@ fn very_many_matches_leave_nothing_behind() {
     let mut agon = agon.spawn().expect("agon starts");
     // Open files of agon and its spawner, early and late.
     let (mut first, mut most) = (0, 0);
-    let pid = agon.id();
+    let (pid, mut claim) = (agon.id(), None);
     while agon.try_wait().expect("asked").is_none() {
         let spawner = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
         let spawners =
             spawner.split_ascii_whitespace().map(|pid| entries(format!("/proc/{pid}/fd"))).sum::<usize>();
         let open = entries(format!("/proc/{pid}/fd")) + spawners;
+        claim = claim.or_else(|| spawner_of(pid).map(|(_, claim)| claim));
         if begun.elapsed() < Duration::from_secs(5) {
             first = first.max(open);
         } else {
@@ -258,8 +271,9 @@ fn very_many_matches_leave_nothing_behind() {
     let took = begun.elapsed().as_secs_f64();
     let path = at.path().display().to_string();
     // Its spawner notices a moment later that it has ended.
-    await_that(SOON, || groups_of(pid) == 0);
-    let after = (mounts(), namespaces(), running(&path).len(), groups_of(pid), entries(&own));
+    let claim = Some(claim.expect("it had a spawner"));
+    await_that(SOON, || groups_of(claim.as_deref()) == 0);
+    let after = (mounts(), namespaces(), running(&path).len(), groups_of(claim.as_deref()), entries(&own));
     println!(
         "{matches} matches in {took:.0} s; mounts {} before, {} after; namespaces of the machine {} and {}; left of agon: \
          {} processes, {} cgroups, {} temporary folders; descriptors: at most {first} in the first 5 s, {most} later",
@@ -268,18 +282,6 @@ fn very_many_matches_leave_nothing_behind() {
     assert_eq!((after.0, after.2, after.3, after.4), (before.0, 0, 0, 0));
     assert!(most <= first + 8, "descriptors grow: {first}, then {most}");
     assert!(out(&done).contains("in a sandbox of level"), "{}", out(&done));
-}
-
-/// A process started by another one.
-fn child_of(parent: u32) -> Option<u32> {
-    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
-    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.find(|pid| {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        status
-            .lines()
-            .any(|line| line.strip_prefix("PPid:").is_some_and(|ppid| ppid.trim() == parent.to_string()))
-    })
 }
 
 fn signal(pid: u32, signal: Signal) {
@@ -313,32 +315,34 @@ fn what_a_killed_agon_leaves_is_swept() {
     let (mut chance, mut left_running, mut left_groups) = (u64::from(std::process::id()) * 2 + 1, 0, 0);
     for round in 0..kills {
         let agon = start(&format!("{round}.jsonl"));
-        let id = agon.id();
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_millis(50 + (chance >> 33) % 900));
+        // It may not have one yet.
+        let claim = spawner_of(agon.id()).map(|(_, claim)| claim);
         kill(agon);
         left_running += left(&path, SOON);
         // The spawner notices that its host is gone, and removes its groups.
-        await_that(SOON, || groups_of(id) == 0);
-        left_groups += groups_of(id);
+        await_that(SOON, || groups_of(claim.as_deref()) == 0);
+        left_groups += groups_of(claim.as_deref());
     }
     // With its spawner gone too, nobody is left to do that: the next start does.
     let agon = start("last.jsonl");
     let dead = agon.id();
     let mut spawner = None;
     await_that(SOON, || {
-        spawner = child_of(dead);
-        spawner.is_some() && (level == Level::B || groups_of(dead) > 0)
+        spawner = spawner_of(dead);
+        spawner.as_ref().is_some_and(|(_, claim)| level == Level::B || groups_of(Some(claim)) > 0)
     });
+    let (spawner, claim) = spawner.expect("a spawner");
     signal(dead, Signal::STOP);
-    signal(spawner.expect("a spawner"), Signal::KILL);
+    signal(spawner, Signal::KILL);
     kill(agon);
     left_running += left(&path, SOON);
-    let of_both = groups_of(dead);
+    let of_both = groups_of(Some(&claim));
     let words = ["play", "cultist-wars", "one", "two", "--no-replay", "--json", "--sandbox", "on"];
     let next = command(at.path(), &words).output().expect("agon starts");
     assert!(next.status.success(), "{}", err(&next));
-    let unswept = groups_of(dead);
+    let unswept = groups_of(Some(&claim));
     println!(
         "{kills} kills: {left_running} processes left, {left_groups} cgroups left; one more with its spawner: {of_both} \
          cgroups left, after the next start {unswept}"

@@ -1,5 +1,7 @@
 //! Nobody else reads what the program makes. Every command that makes files is run, whatever the umask, and another user of
 //! the machine goes through all of it: what is not meant for others is closed to them.
+//!
+//! Longer than 500 lines: the list of all commands that make files is one.
 
 mod common;
 
@@ -354,7 +356,12 @@ fn trust(place: &Place) {
     let file = place.path.join("cup/contest.toml");
     let text = std::fs::read_to_string(&file).expect("it is there");
     if !text.contains("\ntrust_bots = true") {
-        std::fs::write(file, text + "\n[sandbox]\ntrust_bots = true\n").expect("written");
+        // The section is there once the contest has played: with the level that it was founded at.
+        let text = match text.contains("\n[sandbox]\n") {
+            true => text.replace("\n[sandbox]\n", "\n[sandbox]\ntrust_bots = true\n"),
+            false => text + "\n[sandbox]\ntrust_bots = true\n",
+        };
+        std::fs::write(file, text).expect("written");
     }
 }
 

@@ -1,4 +1,6 @@
 //! Matches of bots in a sandbox. If this machine cannot contain them, the tests say so and pass.
+//!
+//! Longer than 500 lines: each test begins with the same few bots, and one with a whole home.
 #![cfg(target_os = "linux")]
 
 mod common;

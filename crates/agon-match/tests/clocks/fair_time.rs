@@ -90,8 +90,10 @@ impl Load {
         let mut set = CpuSet::new();
         set.set(cpu);
         let start = |_| {
-            let mut command = Command::new("sh");
-            command.args(["-c", "while true; do :; done"]).stdin(Stdio::null());
+            // Each in a session of its own, as every bot is: systems share out a CPU by sessions, and all of ours together would get no
+            // more than one bot.
+            let mut command = Command::new("setsid");
+            command.args(["sh", "-c", "while true; do :; done"]).stdin(Stdio::null());
             let child = command.spawn().expect("a shell");
             let pid = Pid::from_raw(child.id() as i32).expect("a process has an id");
             rustix::thread::sched_setaffinity(Some(pid), &set).expect("our own child");

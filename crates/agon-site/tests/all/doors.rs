@@ -1,4 +1,6 @@
 //! The doors: sessions, forms from other sites, limits, and the headers of every answer.
+//!
+//! Longer than 500 lines: one test for each way in.
 
 use crate::common::{Browser, World};
 use agon_site::Way;
