@@ -21,6 +21,7 @@ pub mod sprt;
 
 pub mod sequential;
 pub mod stopping;
+pub mod trend;
 pub mod twin;
 
 // Many bots:
@@ -42,6 +43,7 @@ pub mod causes;
 pub mod softmax;
 
 mod band;
+mod bounds;
 mod empirical;
 mod fit;
 mod spread;
@@ -53,13 +55,14 @@ pub use elo::{Estimate, elo_of_score, normalized_error_even, score_of_elo};
 pub use head::{Head, head};
 pub use newcomer::{Newcomer, newcomer};
 pub use pairs::{Meeting, Pairs};
-pub use ratings::{Interval, Options, Rated, RatingError, RatingTable, rate};
+pub use ratings::{Interval, METHOD, Options, Rated, RatingError, RatingTable, rate};
 pub use repeats::Repeats;
 pub use results::{Match, MatchBlock, Results, ResultsError, RulesHash, TableKey};
 pub use scale::{Place, Scale};
 pub use sequential::{Decision, Sequential, Status};
 pub use sprt::{Model, Sprt, SprtError};
 pub use stopping::{Corrected, Length, lengths};
+pub use trend::{Drift, Trend};
 pub use twin::{Twin, twin_block};
 
 use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
@@ -72,18 +75,25 @@ fn normal_below(z: f64) -> f64 {
     libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0
 }
 
+/// The share of Student's distribution below `z`, for an estimated standard deviation. `freedom` is above 0.
+fn student_below(z: f64, freedom: f64) -> f64 {
+    if freedom > 1e6 {
+        return normal_below(z);
+    }
+    StudentsT::new(0.0, 1.0, freedom).expect("some freedom").cdf(z)
+}
+
 /// How many standard deviations to each side hold `confidence` of the standard normal distribution.
 fn deviations(confidence: f64) -> f64 {
     Normal::standard().inverse_cdf(f64::midpoint(1.0, confidence))
 }
 
-/// The same for Student's distribution, where the standard deviation is estimated too. `freedom` is at
-/// least 1.
+/// The same for Student's distribution, where the standard deviation is estimated too. `freedom` is above 0.
 fn student_deviations(confidence: f64, freedom: f64) -> f64 {
     // Beyond this many degrees of freedom the two agree to six digits, and the normal quantile is exact.
     if freedom > 1e6 {
         return deviations(confidence);
     }
-    let student = StudentsT::new(0.0, 1.0, freedom).expect("one degree of freedom at least");
+    let student = StudentsT::new(0.0, 1.0, freedom).expect("some freedom");
     student.inverse_cdf(f64::midpoint(1.0, confidence))
 }
