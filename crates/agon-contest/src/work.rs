@@ -340,6 +340,7 @@ impl<'a> Table<'a> {
             steps: record.steps,
             start: format!("{:016x}", self.start),
             answers: format!("{:016x}", self.watch.answers.digest()),
+            silent: self.watch.answers.silent(job.bots().len()),
         };
         let aftermath = Aftermath::of(record);
         let told = Told { proven, max_ms: record.max_ms(), wall_us: record.wall_us, aftermath };
