@@ -322,7 +322,8 @@ impl<'a> Table<'a> {
             label: bot.label.clone(),
             hash: Some(bot.hash.clone()),
         });
-        ReplayHeader::new(self.session.as_ref(), seats.collect(), self.series.clock)
+        let id = Some(self.job.id.to_string());
+        ReplayHeader { id, ..ReplayHeader::new(self.session.as_ref(), seats.collect(), self.series.clock) }
     }
 
     /// The journal entry after the match; its replay is already on the disk.

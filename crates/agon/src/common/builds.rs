@@ -126,7 +126,9 @@ pub fn what_is_run(name: &BotName) -> Result<Option<u64>, String> {
                 || ["agon.toml", "Makefile", "makefile", "GNUmakefile"]
                     .iter()
                     .any(|own| file == Path::new(own));
-            if about_building || is_native && SOURCES.contains(&&*ending(&file)) {
+            // What git leaves in the folder of a submodule.
+            let is_git = file.components().any(|part| part.as_os_str() == ".git");
+            if is_git || about_building || is_native && SOURCES.contains(&&*ending(&file)) {
                 continue;
             }
             let bytes =
