@@ -346,8 +346,10 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
             .map(|played| (VersionId(played.version), EntrantId(played.entrant)))
             .collect();
         let out = facts.out(&owners);
-        let builtins =
-            head.versions.iter().map(|played| (VersionId(played.version), played.builtin.as_deref()));
+        let builtins = head
+            .versions
+            .iter()
+            .map(|played| (VersionId(played.version), played.builtin.as_deref().filter(|_| played.boss)));
         let bosses = crate::facts::bosses(&key.game, builtins);
         let table = facts.table(&key, &out, &bosses);
         if wrong.is_empty() && json(&table) != json(&head.table) {

@@ -331,7 +331,10 @@ pub(crate) fn method() -> String {
 
 /// The bosses among these versions ([`facts::bosses`]).
 pub(crate) fn bosses_of(game: &str, versions: &[Version]) -> Vec<i64> {
-    facts::bosses(game, versions.iter().map(|version| (version.id, version.builtin.as_deref())))
+    facts::bosses(
+        game,
+        versions.iter().map(|version| (version.id, version.builtin.as_deref().filter(|_| version.boss))),
+    )
 }
 
 /// What must be equal for results to stand in one table.

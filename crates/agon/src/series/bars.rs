@@ -85,7 +85,7 @@ mod tests {
         let scale = Scale::of([-10.0, 43.0, 65.0, f64::INFINITY]);
         assert_eq!(scale.title(), "−100      0      +100");
         let bar = |low, point, high| scale.bar(low, point, high).trim_end().to_owned();
-        assert_eq!(bar(Some(21.0), Some(43.0), Some(65.0)), "          · ──●──");
+        assert_eq!(bar(Some(21.0), Some(43.0), Some(65.0)), "          · ──●───");
         assert_eq!(bar(Some(-65.0), Some(-43.0), Some(21.0)), "    ──●──────");
         assert_eq!(bar(None, None, Some(-20.0)), "←──────── ·");
         assert_eq!(bar(Some(-4000.0), Some(0.0), None), "←─────────●─────────→");
