@@ -227,6 +227,36 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "calibration",
+        about: "intervals hold and certainties are reached as often as they say, 20,000 series of each shape and length; 10 minutes",
+        command: &[
+            "--config",
+            "env.AGON_RUNS='20000'",
+            "test",
+            "-p",
+            "agon-stats",
+            "--test",
+            "calibration",
+            "--",
+            "--nocapture",
+        ],
+    },
+    Proof {
+        name: "statistics",
+        about: "pairs of bots made to mislead, 2,000 series of each: nothing is stated that more matches would refute; 10 minutes",
+        command: &[
+            "--config",
+            "env.AGON_RUNS='2000'",
+            "test",
+            "-p",
+            "agon-contest",
+            "--test",
+            "attacks",
+            "--",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "ladder",
         about: "a ladder of 100 simulated bots needs fewer games than a round robin for the same errors, 40 runs; 10 minutes",
         command: &[

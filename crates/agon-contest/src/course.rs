@@ -70,8 +70,11 @@ pub fn courses(header: &Header, entries: &[Entry]) -> Vec<Course> {
         let Some(block) = plan.block_with(number, 1, &entries[0].bots, &pairings) else { continue };
         standing.feed(&block, header, &entries);
         let pairing = &standing.pairings[block.pairing];
-        if pairing.blocks.is_multiple_of(step) {
-            let now = |tally| point(pairing.blocks * games as u64, tally, sprt.as_ref());
+        // Every so many blocks, at the end of a round.
+        let last = points[block.pairing].last().map_or(0, |last: &Point| last.games);
+        let now = pairing.blocks * games as u64;
+        if pairing.open() == 0 && now >= last + step * games as u64 {
+            let now = |tally| point(now, tally, sprt.as_ref());
             points[block.pairing].extend(pairing.tally.as_ref().map(now));
         }
     }

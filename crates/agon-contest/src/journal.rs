@@ -7,6 +7,11 @@
 //! counted. In case the whole machine stops, the file is forced to the disk every second ([`Journal::sync`]) and when a
 //! series ends: at most a second of matches must then be played again, and none is ever counted twice, because each line
 //! says which match it is. A last line without its end is what a killed write leaves; it is dropped.
+//!
+//! Each match has an identity ([`Entry::id`]), drawn when it is made: it counts once, in whatever journals its line turns up.
+//! Each line ends with its `chain`: the XXH3-64 of the line without this key, with the chain before it as seed; that of the
+//! header is of the whole line, with seed 0. So a line that was changed, left out or moved by hand is noticed. That is no
+//! proof against somebody who computes the chain anew; it is against mistakes and quick edits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -19,14 +24,14 @@ use agon_spec::{MapSpec, MatchSpec, Ponder, RecordedClock, RulesSpec, spec};
 use agon_stats::RulesHash;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::format::{Form, FormatId, Schedule};
 use crate::plan::{self, Kind, Plan};
 use crate::whole;
 
-/// The version of the format. Version 2 adds plans of version 2, starts, and matches that stayed void; version 1 can still
-/// be read.
-pub const FORMAT: u32 = 2;
+/// The version of the format. Version 3 adds identities of matches and the chain of lines.
+pub const FORMAT: u32 = 3;
 /// The longest line, in bytes; a longer one is damage.
 const LONGEST_LINE: usize = 1 << 20;
 /// The most kinds of faults listed for a match.
@@ -138,6 +143,8 @@ pub struct TestId {
 /// A finished match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
+    /// The identity of the match, drawn when it was made: 16 hexadecimal digits.
+    pub id: MatchId,
     /// The block, from 1.
     pub block: u64,
     /// The match in the block, from 1.
@@ -163,6 +170,9 @@ pub struct Entry {
     pub start: String,
     /// A hash of all answers, in hexadecimal: equal for equal games.
     pub answers: String,
+    /// The seats, from 1, that never gave an answer in the form of the game; empty for none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<u8>,
     /// The longest answer of each seat in milliseconds.
     pub max_ms: Vec<f64>,
     /// Wall time of the match in microseconds.
@@ -214,6 +224,93 @@ impl Entry {
     /// The hash of all answers.
     pub fn fingerprint(&self) -> u64 {
         u64::from_str_radix(&self.answers, 16).unwrap_or(0)
+    }
+}
+
+/// The identity of a match, written as 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MatchId(pub u64);
+
+impl MatchId {
+    /// A new one.
+    pub fn fresh() -> Self {
+        let mut bytes = [0; 8];
+        if getrandom::fill(&mut bytes).is_err() {
+            // The time tells matches of one machine apart.
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            bytes = (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 40).to_le_bytes();
+        }
+        Self(u64::from_le_bytes(bytes))
+    }
+}
+
+impl std::fmt::Display for MatchId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl Serialize for MatchId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for MatchId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        hexadecimal(&text).map(Self).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "the identity of a match is 16 hexadecimal digits, not `{text}`"
+            ))
+        })
+    }
+}
+
+/// The number of 16 hexadecimal digits.
+fn hexadecimal(text: &str) -> Option<u64> {
+    let digits = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    digits.then(|| u64::from_str_radix(text, 16).ok()).flatten()
+}
+
+/// The chain of lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Chain(u64);
+
+/// How a chained line ends, but for the digits and the last two bytes.
+const CHAIN: &[u8] = b",\"chain\":\"";
+
+impl Chain {
+    /// The chain after a header, which is one line with its end.
+    fn of_header(line: &[u8]) -> Self {
+        Self(xxh3_64_with_seed(line.trim_ascii_end(), 0))
+    }
+
+    /// Ends a line, an object without its chain, and goes on from it.
+    fn close(&mut self, line: &mut Vec<u8>) {
+        self.0 = xxh3_64_with_seed(line, self.0);
+        line.pop();
+        line.extend_from_slice(CHAIN);
+        line.extend_from_slice(format!("{:016x}\"}}\n", self.0).as_bytes());
+    }
+
+    /// Takes the chain off a line that was read, and goes on from it; the error is a sentence.
+    fn open(&mut self, line: &mut Vec<u8>) -> Result<(), String> {
+        const NONE: &str = "it does not end with its chain: it was changed by hand, or is not whole";
+        let text = line.trim_ascii_end();
+        let digits = text.strip_suffix(b"\"}").filter(|text| text.len() >= 16 + CHAIN.len()).ok_or(NONE)?;
+        let (body, digits) = digits.split_at(digits.len() - 16);
+        let body = body.strip_suffix(CHAIN).ok_or(NONE)?.len();
+        let given = std::str::from_utf8(digits).ok().and_then(hexadecimal).ok_or(NONE)?;
+        line.truncate(body);
+        line.push(b'}');
+        self.0 = xxh3_64_with_seed(line, self.0);
+        match self.0 == given {
+            true => Ok(()),
+            false => Err("its chain does not continue the line before it: one of the two was changed, left out or moved \
+                          after it was written"
+                .to_owned()),
+        }
     }
 }
 
@@ -426,7 +523,14 @@ impl Header {
     }
 
     fn check(&self) -> Result<(), String> {
-        if !(1..=FORMAT).contains(&self.agon_journal) || !(1..=plan::VERSION).contains(&self.plan) {
+        if self.agon_journal < FORMAT {
+            return Err(format!(
+                "it has format {}, from before matches had identities, and this agon reads {FORMAT}; rate it with the agon that \
+                 wrote it, {}",
+                self.agon_journal, self.program
+            ));
+        }
+        if self.agon_journal != FORMAT || !(1..=plan::VERSION).contains(&self.plan) {
             return Err(format!(
                 "it has format {} and plan {}, this program reads up to {FORMAT} and {}; update agon",
                 self.agon_journal,
@@ -489,6 +593,8 @@ pub struct Past {
     pub torn: bool,
     /// The length of the whole lines, in bytes.
     whole: u64,
+    /// Where the next line goes on.
+    chain: Chain,
 }
 
 /// Reads only the header.
@@ -541,10 +647,13 @@ pub fn read_from(
     }
     let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(&error.to_string()))?;
     header.check().map_err(|why| foreign(&why))?;
-    let mut past = Past { header, entries: 0, voids: Vec::new(), torn: false, whole: line.len() as u64 };
+    let mut chain = Chain::of_header(&line);
+    let mut past =
+        Past { header, entries: 0, voids: Vec::new(), torn: false, whole: line.len() as u64, chain };
     let plan = past.header.plan(None);
     let pairings = plan.pairings();
     let mut seen: BTreeSet<(u64, u32)> = BTreeSet::new();
+    let mut identities: BTreeSet<MatchId> = BTreeSet::new();
     let mut voids: BTreeMap<(u64, u32), Void> = BTreeMap::new();
     for number in 2.. {
         let whole = next(&mut line)?;
@@ -557,10 +666,14 @@ pub fn read_from(
             break;
         }
         let unreadable = |error| damaged(format!("it cannot be read as a match: {error}"));
+        let length = line.len() as u64;
+        if line.starts_with(b"{") {
+            chain.open(&mut line).map_err(damaged)?;
+        }
         if line.starts_with(VOID_LINE) {
             let VoidLine { void } = serde_json::from_slice(&line).map_err(unreadable)?;
             belongs(&plan, &pairings, (void.block, void.game, void.seed, &void.bots)).map_err(damaged)?;
-            past.whole += line.len() as u64;
+            past.whole += length;
             voids.insert((void.block, void.game), void);
             continue;
         }
@@ -569,10 +682,14 @@ pub fn read_from(
         if !seen.insert((entry.block, entry.game)) {
             return Err(damaged(format!("match {} of block {} appears twice", entry.game, entry.block)));
         }
-        past.whole += line.len() as u64;
+        if !identities.insert(entry.id) {
+            return Err(damaged(format!("match {} appears twice", entry.id)));
+        }
+        past.whole += length;
         past.entries += 1;
         each(entry);
     }
+    past.chain = chain;
     past.voids = voids.into_iter().filter(|(key, _)| !seen.contains(key)).map(|(_, void)| void).collect();
     Ok(past)
 }
@@ -605,6 +722,9 @@ impl Entry {
         if self.faults.iter().any(|fault| !(1..=plan.seats).contains(&fault.seat)) {
             return Err("a fault names a seat that does not exist".to_owned());
         }
+        if self.silent.iter().any(|seat| !(1..=plan.seats).contains(seat)) {
+            return Err("a seat that does not exist was silent".to_owned());
+        }
         if !self.rejected.is_empty() && self.rejected.len() != seats {
             return Err(format!("a match of {seats} seats needs that many counts of rejected orders"));
         }
@@ -618,6 +738,7 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     line: Vec<u8>,
+    chain: Chain,
 }
 
 impl Journal {
@@ -637,7 +758,7 @@ impl Journal {
             io::ErrorKind::AlreadyExists => JournalError::Exists(path.to_owned()),
             _ => failed(error),
         })?;
-        let journal = Self { path: path.to_owned(), file, line: Vec::new() };
+        let journal = Self { path: path.to_owned(), file, line: Vec::new(), chain: Chain::of_header(&text) };
         journal.lock()?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
             && let Ok(folder) = File::open(folder)
@@ -654,10 +775,11 @@ impl Journal {
     pub fn reopen(path: &Path, each: impl FnMut(Entry)) -> Result<(Self, Past), JournalError> {
         let failed = |error| JournalError::Io(path.to_owned(), error);
         let file = OpenOptions::new().read(true).append(true).open(path).map_err(failed)?;
-        let journal = Self { path: path.to_owned(), file, line: Vec::new() };
+        let mut journal = Self { path: path.to_owned(), file, line: Vec::new(), chain: Chain::default() };
         journal.lock()?;
         agon_bot::rights::narrow(&journal.file).map_err(failed)?;
         let past = read(path, each)?;
+        journal.chain = past.chain;
         if past.torn {
             journal.file.set_len(past.whole).map_err(failed)?;
         }
@@ -693,8 +815,11 @@ impl Journal {
     fn put(&mut self, what: &impl Serialize) -> io::Result<()> {
         self.line.clear();
         serde_json::to_writer(&mut self.line, what)?;
-        self.line.push(b'\n');
-        self.file.write_all(&self.line)
+        let mut chain = self.chain;
+        chain.close(&mut self.line);
+        self.file.write_all(&self.line)?;
+        self.chain = chain;
+        Ok(())
     }
 
     /// Forces everything written to the disk.
@@ -757,6 +882,7 @@ pub(crate) mod tests {
 
     pub(crate) fn entry(block: u64, game: u32) -> Entry {
         Entry {
+            id: MatchId(block << 32 | u64::from(game)),
             block,
             game,
             seed: 6 + block as i64,
@@ -768,6 +894,7 @@ pub(crate) mod tests {
             steps: 100,
             start: format!("{block:016x}"),
             answers: format!("{:016x}", block * 10 + u64::from(game)),
+            silent: Vec::new(),
             max_ms: vec![0.5, 0.25],
             wall_us: 1,
             tries: 1,
@@ -839,6 +966,11 @@ pub(crate) mod tests {
         let twice = std::fs::read(&path).expect("read");
         journal.write(&entry(1, 1)).expect("written");
         assert!(error(&path).contains("line 3: match 1 of block 1 appears twice"), "{}", error(&path));
+        std::fs::remove_file(&path).expect("removed");
+        let mut journal = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
+        journal.write(&entry(1, 1)).expect("written");
+        journal.write(&Entry { id: entry(1, 1).id, ..entry(1, 2) }).expect("written");
+        assert!(error(&path).contains("line 3: match 0000000100000001 appears twice"), "{}", error(&path));
         std::fs::write(&path, &twice).expect("written");
         append(&path, b"garbage\n");
         let text = error(&path);
@@ -847,7 +979,73 @@ pub(crate) mod tests {
         std::fs::write(&path, &twice).expect("written");
         let foreign = Entry { seed: 99, ..entry(2, 1) };
         append(&path, format!("{}\n", serde_json::to_string(&foreign).expect("text")).as_bytes());
+        assert!(error(&path).contains("line 3: it does not end with its chain"), "{}", error(&path));
+        std::fs::write(&path, &twice).expect("written");
+        drop(journal);
+        let (mut journal, _) = Journal::reopen(&path, |_| {}).expect("a journal");
+        journal.write(&foreign).expect("written");
         assert!(error(&path).contains("is not part of this series"));
+    }
+
+    #[test]
+    fn whatever_is_changed_by_hand_is_noticed() {
+        let (_folder, path) = place();
+        let mut journal = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
+        for block in 1..=3 {
+            (1..=2).for_each(|game| journal.write(&entry(block, game)).expect("written"));
+        }
+        journal
+            .write_void(Void {
+                block: 4,
+                game: 1,
+                seed: 10,
+                bots: vec![0, 1],
+                why: "late".to_owned(),
+                culprit: None,
+                tries: 3,
+            })
+            .expect("written");
+        drop(journal);
+        let text = std::fs::read_to_string(&path).expect("read");
+        assert_eq!(read(&path, |_| {}).expect("whole").entries, 6);
+        let lines: Vec<&str> = text.lines().collect();
+        let changed = |lines: &[String]| {
+            std::fs::write(&path, lines.join("\n") + "\n").expect("written");
+            read(&path, |_| {}).expect_err("noticed").to_string()
+        };
+        let with = |line: usize, from: &str, to: &str| {
+            let mut all: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            assert!(all[line].contains(from), "{}", all[line]);
+            all[line] = all[line].replace(from, to);
+            changed(&all)
+        };
+        assert!(with(2, "\"ranks\":[1,2]", "\"ranks\":[2,1]").contains("line 3: its chain"), "ranks");
+        assert!(
+            with(4, "\"scores\":[3.0,1.0]", "\"scores\":[9.0,1.0]").contains("line 5: its chain"),
+            "scores"
+        );
+        assert!(
+            with(0, "\"label\":\"new\"", "\"label\":\"mine\"").contains("line 2: its chain"),
+            "the header"
+        );
+        let without: Vec<String> =
+            lines.iter().enumerate().filter(|(at, _)| *at != 3).map(|(_, line)| (*line).to_owned()).collect();
+        assert!(changed(&without).contains("line 4: its chain"), "a line left out");
+        let mut moved: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        moved.swap(3, 4);
+        assert!(changed(&moved).contains("line 4: its chain"), "lines moved");
+    }
+
+    #[test]
+    fn a_journal_of_before_is_refused_with_the_program_that_reads_it() {
+        let (_folder, path) = place();
+        let old = Header { agon_journal: 2, program: "agon 0.0.9".to_owned(), ..header(Kind::Gauntlet) };
+        std::fs::write(&path, serde_json::to_string(&old).expect("text") + "\n").expect("written");
+        let error = read(&path, |_| {}).expect_err("refused").to_string();
+        assert!(
+            error.contains("format 2") && error.contains("with the agon that wrote it, agon 0.0.9"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub mod whole;
 pub use config::{ContestFile, SandboxSection};
 pub use course::{Course, courses};
 pub use format::{Form, FormatId};
-pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, RulesId, TestId};
+pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, MatchId, RulesId, TestId};
 pub use origin::{Ending, Mean, Origin};
 pub use plan::{BlockPlan, Kind, Plan};
 pub use scheduler::{End, Faulty, Progress, Scheduler};

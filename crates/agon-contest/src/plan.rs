@@ -255,13 +255,14 @@ impl Plan {
         Some(self.rounds?.saturating_mul(pairings).saturating_mul(u64::from(self.games())))
     }
 
-    /// The number of rounds that gives each pairing at least `games` matches, or in a mixed gauntlet at least that many with each opponent.
+    /// The number of rounds that gives each pairing at least `games` matches, or in a mixed gauntlet at least that many with each opponent,
+    /// and as many on each map.
     pub fn rounds_for(&self, games: u64) -> u64 {
         let games = match self.mixed() {
             true => games.saturating_mul(self.bots as u64 - 1).div_ceil(u64::from(self.seats) - 1),
             false => games,
         };
-        games.div_ceil(u64::from(self.games()))
+        games.div_ceil(u64::from(self.games())).next_multiple_of(self.maps.max(1) as u64)
     }
 }
 

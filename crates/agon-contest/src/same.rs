@@ -1,5 +1,7 @@
 //! Did two matches go the same way? Hashes of where a match begins and of all that was answered.
 
+use std::collections::BTreeSet;
+
 use agon_game::{Answer, PackedAnswer, Seat, Session};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -16,9 +18,12 @@ pub fn start(session: &mut dyn Session) -> u64 {
     hash.digest()
 }
 
-/// A hash of all answers of a match.
+/// A hash of all answers of a match, and who gave one at all.
 #[derive(Clone, Default)]
-pub struct Answers(Xxh3);
+pub struct Answers {
+    hash: Xxh3,
+    answered: BTreeSet<u8>,
+}
 
 impl Answers {
     /// Adds what was played, without its duration or the words of a malformed answer.
@@ -28,18 +33,26 @@ impl Answers {
             Answer::Malformed { .. } => (1, &[]),
             Answer::Missing(absence) => (2 + *absence as u8, &[]),
         };
-        self.0.update(&[seat.number(), kind]);
-        self.0.update(&(order.len() as u32).to_le_bytes());
-        self.0.update(order);
+        if kind == 0 {
+            self.answered.insert(seat.number());
+        }
+        self.hash.update(&[seat.number(), kind]);
+        self.hash.update(&(order.len() as u32).to_le_bytes());
+        self.hash.update(order);
     }
 
     /// Adds how it ended: the same answers may end differently where time is part of play.
     pub fn ended(&mut self, ranks: &[u8]) {
-        ranks.iter().for_each(|&rank| self.0.update(&[rank]));
+        ranks.iter().for_each(|&rank| self.hash.update(&[rank]));
     }
 
     /// The hash.
     pub fn digest(&self) -> u64 {
-        self.0.digest()
+        self.hash.digest()
+    }
+
+    /// The seats, from 1, of this many that never gave an answer in the form of the game.
+    pub fn silent(&self, seats: usize) -> Vec<u8> {
+        (1..=seats.min(usize::from(u8::MAX)) as u8).filter(|seat| !self.answered.contains(seat)).collect()
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use agon_stats::{Decision, Sprt};
 
 use crate::format::Schedule;
-use crate::journal::{Entry, Header, Journal, Void};
+use crate::journal::{Entry, Header, Journal, MatchId, Void};
 use crate::plan::{BlockPlan, Plan};
 use crate::standing::Standing;
 use crate::work::{Output, Trouble};
@@ -34,6 +34,8 @@ pub struct Job {
     pub game: usize,
     /// Which try this is, from 1.
     pub tries: u32,
+    /// The identity of the match.
+    pub id: MatchId,
 }
 
 impl Job {
@@ -398,7 +400,8 @@ impl Inside {
             let done = self.open.get(&block.number);
             let is_done = |game: usize| done.is_some_and(|games| games[game].is_some());
             let left = (0..block.games.len()).filter(|&game| !is_done(game));
-            self.left = left.map(|game| Job { block: block.clone(), game, tries: 1 }).collect();
+            self.left =
+                left.map(|game| Job { block: block.clone(), game, tries: 1, id: MatchId::fresh() }).collect();
         }
     }
 
@@ -415,7 +418,12 @@ impl Inside {
             let done = self.open.get(&block.number);
             let is_done = |game: usize| done.is_some_and(|games| games[game].is_some());
             let left = (0..block.games.len()).filter(|&game| !is_done(game));
-            self.left.extend(left.map(|game| Job { block: block.clone(), game, tries: 1 }));
+            self.left.extend(left.map(|game| Job {
+                block: block.clone(),
+                game,
+                tries: 1,
+                id: MatchId::fresh(),
+            }));
         }
     }
 
@@ -513,7 +521,7 @@ mod tests {
     }
 
     fn finish(scheduler: &Scheduler, job: &Job) {
-        let played = Entry { tries: job.tries, ..entry(job.block.number, job.game as u32 + 1) };
+        let played = Entry { id: job.id, tries: job.tries, ..entry(job.block.number, job.game as u32 + 1) };
         scheduler.finish(Entry { bots: job.block.games[job.game].clone(), ..played });
     }
 

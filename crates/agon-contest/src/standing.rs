@@ -1,10 +1,11 @@
 //! The standing of a series: finished blocks go in, in the order of their numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
+use agon_stats::block::MOST_POINTS;
 use agon_stats::twin::half_opponents_beaten;
 use agon_stats::{
-    Block, Decision, Estimate, Repeats, Sequential, Shape, Sprt, Tally, Twin, WinDrawLoss, twin_block,
+    Block, Decision, Drift, Estimate, Repeats, Sequential, Shape, Sprt, Tally, Trend, Twin, WinDrawLoss,
 };
 use xxhash_rust::xxh3::Xxh3;
 
@@ -13,17 +14,22 @@ use crate::origin::Origin;
 use crate::plan::{BlockPlan, Kind, Plan};
 
 /// The standing of a series.
+///
+/// The unit of evidence is a **round** of a pairing: a block on each map of the series. So each map has the weight that the
+/// schedule gives it, however the bots play there; and what differs between maps is not taken for luck.
 #[derive(Clone, Debug)]
 pub struct Standing {
     kind: Kind,
     twins: bool,
-    shape: Shape,
+    maps: usize,
     /// The pairings, in the plan's order.
     pub pairings: Vec<Pairing>,
     /// The test, if it is one.
     pub test: Option<Sequential>,
     /// For each bot, the sum of its shares of opponents beaten, and its matches.
     pub points: Vec<(f64, u64)>,
+    /// For each bot, in how many matches it gave an answer.
+    answered: Vec<u64>,
     /// Where the points came from.
     pub origin: Origin,
 }
@@ -31,41 +37,107 @@ pub struct Standing {
 /// The standing of a pairing.
 #[derive(Clone, Debug)]
 pub struct Pairing {
-    /// The results of its blocks that count, seen from its first bot; none in a tournament, which is about no single bot.
+    /// The results of its rounds, seen from its first bot; none in a tournament, which is about no single bot.
     pub tally: Option<Tally>,
     /// All its blocks.
     pub blocks: u64,
-    repeats: Repeats<Vec<Entry>>,
+    /// For each map, the blocks that wait for a round to be whole.
+    open: Vec<VecDeque<Block>>,
+    repeats: Repeats<()>,
+    /// In how many blocks both bots answered alike.
+    same: u64,
+    trend: Trend,
 }
 
 impl Pairing {
-    /// The number of its blocks that count.
+    /// The number of its rounds.
+    pub fn rounds(&self) -> u64 {
+        self.repeats.counted() + self.repeats.left_out()
+    }
+
+    /// The number of its rounds that are evidence.
     pub fn counted(&self) -> u64 {
         self.repeats.counted()
     }
 
-    /// The number of starts from which its bots kept playing the same game, so that these count once.
+    /// The number of starts from which its bots kept playing the same game, so that these are evidence once.
     pub fn repeated_starts(&self) -> u64 {
         self.repeats.repeated_starts()
     }
 
-    /// The difference between its bots; none before the first block.
+    /// How often each start was played at least, if none ever varied.
+    pub fn least_of_constant(&self) -> Option<u64> {
+        self.repeats.least_of_constant()
+    }
+
+    /// The number of blocks that wait for their round to be whole.
+    pub fn open(&self) -> u64 {
+        self.open.iter().map(|open| open.len() as u64).sum()
+    }
+
+    /// Whether its first bot got better or worse while the series ran.
+    pub fn drift(&self) -> Option<Drift> {
+        self.trend.drift()
+    }
+
+    /// The number of blocks in which both bots answered alike, so that they cannot tell them apart.
+    pub fn same(&self) -> u64 {
+        self.same
+    }
+
+    /// The difference between its bots; none before the first round.
     pub fn estimate(&self) -> Option<Estimate> {
         self.tally.as_ref().filter(|tally| tally.blocks() > 0).map(|tally| Estimate::new(tally, 0.95))
     }
 
-    /// Matches won, drawn and lost in its blocks that count.
+    /// Matches won, drawn and lost in its rounds.
     pub fn games(&self) -> WinDrawLoss {
         self.tally.as_ref().and_then(Tally::games).unwrap_or_default()
     }
+
+    /// Adds a block on this map, and returns the round that it completes.
+    fn add(&mut self, map: usize, block: Block) -> Option<Block> {
+        self.open[map].push_back(block);
+        if self.open.iter().any(VecDeque::is_empty) {
+            return None;
+        }
+        let blocks: Vec<Block> = self.open.iter_mut().filter_map(VecDeque::pop_front).collect();
+        let round = Block::join(&blocks);
+        self.repeats.add(round.start, round.fingerprint, ());
+        if let Some(tally) = &mut self.tally {
+            let full = f64::from(tally.shape().full());
+            self.trend.add(round.points.iter().map(|&points| f64::from(points)).sum::<f64>() / full);
+            tally.add(&round).expect("the round has the shape of its plan");
+            tally.set_repeats(self.repeats.left_out());
+        }
+        Some(round)
+    }
 }
 
+/// After how many blocks a test ends because one of its sides never answered.
+const SILENT: u64 = 10;
+
 /// How the blocks of a plan are scored.
-pub fn shape(plan: &Plan) -> Shape {
+pub fn block_shape(plan: &Plan) -> Shape {
     match u32::from(plan.seats) {
         seats if plan.twins() => Shape::twins(seats),
         seats => Shape::rotation(seats),
     }
+}
+
+/// The number of blocks in a round. Where there are so many maps that no tally holds a round, a map is a draw.
+pub fn blocks_in_round(plan: &Plan) -> usize {
+    let maps = plan.maps.max(1);
+    let holds = |maps: &u32| {
+        let points = u64::from(block_shape(plan).full()) * u64::from(*maps);
+        points <= u64::from(MOST_POINTS)
+    };
+    u32::try_from(maps).ok().filter(holds).map_or(1, |maps| maps as usize)
+}
+
+/// How the rounds of a plan are scored.
+pub fn shape(plan: &Plan) -> Shape {
+    block_shape(plan).times(blocks_in_round(plan) as u32)
 }
 
 /// A hash of all answers of a block.
@@ -97,19 +169,22 @@ pub fn start(header: &Header, entries: &[Entry]) -> u64 {
 impl Standing {
     /// The standing before the first block.
     pub fn new(plan: &Plan, sprt: Option<Sprt>) -> Self {
-        let shape = shape(plan);
         let tally = match plan.kind {
             Kind::Tournament => None,
-            _ => Some(Tally::new(shape).expect("so few seats make a shape")),
+            _ => Some(Tally::new(shape(plan)).expect("so few seats and maps make a shape")),
         };
-        let pairing = Pairing { tally, blocks: 0, repeats: Repeats::default() };
+        let maps = blocks_in_round(plan);
+        let open = vec![VecDeque::new(); maps];
+        let pairing =
+            Pairing { tally, blocks: 0, open, repeats: Repeats::default(), same: 0, trend: Trend::default() };
         Self {
             kind: plan.kind,
             twins: plan.twins(),
-            shape,
+            maps,
             pairings: vec![pairing; plan.pairing_count()],
-            test: sprt.map(Sequential::new),
+            test: sprt.map(|sprt| Sequential::in_rounds(sprt, maps as u64)),
             points: vec![(0.0, 0); plan.bots],
+            answered: vec![0; plan.bots],
             origin: Origin::default(),
         }
     }
@@ -134,28 +209,53 @@ impl Standing {
 
     /// Adds a finished block and returns what a test would decide.
     pub fn feed(&mut self, plan: &BlockPlan, header: &Header, entries: &[Entry]) -> Decision {
-        let pairing = &mut self.pairings[plan.pairing];
-        let (start, fingerprint) = (start(header, entries), fingerprint(entries));
-        let block = |entries: &[Entry]| -> Option<Block> {
-            let block = block(self.kind, self.twins, self.shape, entries)?;
-            Some(Block { start, fingerprint, ..block })
-        };
         let about = (self.kind != Kind::Tournament).then_some(0);
+        for (bot, share) in points(entries) {
+            self.points[bot].0 += share;
+            self.points[bot].1 += 1;
+        }
+        for entry in entries {
+            for (seat, &bot) in (1..).zip(&entry.bots) {
+                self.answered[bot] += u64::from(!entry.silent.contains(&seat));
+            }
+        }
+        self.origin.add(entries, about);
+        let pairing = &mut self.pairings[plan.pairing];
         pairing.blocks += 1;
-        for counts in pairing.repeats.add(start, fingerprint, entries.to_vec()) {
-            for (bot, share) in points(&counts) {
-                self.points[bot].0 += share;
-                self.points[bot].1 += 1;
-            }
-            self.origin.add(&counts, about);
-            if let (Some(tally), Some(block)) = (&mut pairing.tally, block(&counts)) {
-                tally.add(&block).expect("the block has the shape of its plan");
-            }
+        pairing.same += u64::from(changed_nothing(self.twins, entries));
+        let (start, fingerprint) = (start(header, entries), fingerprint(entries));
+        let points = points_of_first(self.kind, self.twins, entries).unwrap_or_default();
+        let Some(round) = pairing.add(plan.map % self.maps, Block { start, fingerprint, points }) else {
+            return Decision::Continue;
+        };
+        let decision = match &mut self.test {
+            Some(test) => test.feed(&round).expect("the round has the shape of its plan"),
+            None => return Decision::Continue,
+        };
+        // What never answers is not what was to be tested: nothing is decided by its losses.
+        match self.silent().is_empty() {
+            true => decision,
+            false if self.pairings[plan.pairing].blocks < SILENT => Decision::Continue,
+            false => self.test.as_mut().map_or(decision, Sequential::out_of_games),
         }
-        match (&mut self.test, block(entries)) {
-            (Some(test), Some(block)) => test.feed(&block).expect("the block has the shape of its plan"),
-            _ => Decision::Continue,
-        }
+    }
+
+    /// The bots that have played and never gave an answer in the form of the game: whatever was lost by that, it says nothing about how
+    /// they play.
+    pub fn silent(&self) -> Vec<usize> {
+        let bots = self.points.iter().zip(&self.answered).enumerate();
+        bots.filter(|(_, ((_, matches), answered))| *matches > 0 && **answered == 0)
+            .map(|(bot, _)| bot)
+            .collect()
+    }
+}
+
+/// Whether the two bots of a block answered alike wherever they sat, so that it cannot tell them apart.
+fn changed_nothing(twins: bool, entries: &[Entry]) -> bool {
+    match entries {
+        [one, other] if !twins => one.answers == other.answers && one.start == other.start,
+        _ if twins => entries.chunks(2).all(|pair| pair[0].answers == pair[1].answers),
+        _ => false,
     }
 }
 
@@ -169,24 +269,20 @@ fn points(entries: &[Entry]) -> Vec<(usize, f64)> {
     entries.iter().flat_map(of).collect()
 }
 
-/// The points of the bot that the series is about; none in a tournament.
-fn block(kind: Kind, twins: bool, shape: Shape, entries: &[Entry]) -> Option<Block> {
+/// The points of the bot that the series is about in each game; none in a tournament.
+fn points_of_first(kind: Kind, twins: bool, entries: &[Entry]) -> Option<Vec<u32>> {
     if kind == Kind::Tournament {
         return None;
     }
     let seat = |entry: &Entry| entry.bots.iter().position(|&bot| bot == 0);
-    if twins {
-        let twins: Option<Vec<Twin>> = entries
-            .chunks(2)
-            .map(|pair| {
-                let [new, old] = pair else { return None };
-                Some(Twin { seat: seat(new)?, new: new.ranks.clone(), old: old.ranks.clone() })
-            })
-            .collect();
-        return twin_block(0, 0, shape.games, &twins?);
+    if !twins {
+        return entries.iter().map(|entry| Some(half_opponents_beaten(&entry.ranks, seat(entry)?))).collect();
     }
-    let points = entries.iter().map(|entry| Some(half_opponents_beaten(&entry.ranks, seat(entry)?)));
-    Some(Block { start: 0, fingerprint: 0, points: points.collect::<Option<_>>()? })
+    let points = entries.chunks(2).map(|pair| {
+        let [new, old] = pair else { return None };
+        Twin { seat: seat(new)?, new: new.ranks.clone(), old: old.ranks.clone() }.points()
+    });
+    points.collect()
 }
 
 #[cfg(test)]
@@ -224,13 +320,54 @@ mod tests {
         feed(&mut standing, &plan, 2, [[1, 2], [1, 1]]);
         let pairing = &standing.pairings[0];
         assert_eq!(
-            (pairing.blocks, pairing.counted()),
-            (3, 2),
-            "the same again from the same start is no new block"
+            (pairing.blocks, pairing.rounds(), pairing.counted()),
+            (3, 3, 2),
+            "the same again from the same start is no new evidence, but part of the mean"
         );
         let games = pairing.games();
-        assert_eq!((games.wins, games.draws, games.losses), (3, 1, 0));
-        assert_eq!(standing.points, [(3.5, 4), (0.5, 4)]);
+        assert_eq!((games.wins, games.draws, games.losses), (4, 2, 0));
+        assert_eq!(standing.points, [(5.0, 6), (1.0, 6)]);
+    }
+
+    /// What an author would do who has five maps: lose on four, always alike, and play at random on the one where that wins.
+    #[test]
+    fn a_bot_that_varies_only_where_it_wins_gains_nothing() {
+        let plan = Plan { maps: 5, ..plan(Kind::Gauntlet) };
+        let mut standing = Standing::new(&plan, None);
+        for number in 1..=100 {
+            let block = plan.block(number, &plan.pairings()).expect("a block");
+            let wins = block.map == 0;
+            let entries: Vec<Entry> = [1, 2]
+                .map(|game| {
+                    let first = (game == 1) == wins;
+                    let ranks = if first { vec![1, 2] } else { vec![2, 1] };
+                    let answers = if wins { number * 10 + u64::from(game) } else { block.map as u64 };
+                    let (start, answers) = (format!("{:016x}", block.map), format!("{answers:016x}"));
+                    Entry { ranks, start, answers, ..entry(number, game) }
+                })
+                .into();
+            standing.feed(&block, &header(plan.kind), &entries);
+        }
+        let pairing = &standing.pairings[0];
+        let estimate = pairing.estimate().expect("rounds");
+        assert_eq!((pairing.rounds(), pairing.counted(), pairing.open()), (20, 20, 0));
+        assert!((estimate.score - 0.2).abs() < 1e-12, "{estimate:?}");
+        assert!(estimate.superiority < 0.01, "{estimate:?}");
+        assert_eq!((standing.points[0].0, standing.points[0].1), (40.0, 200));
+    }
+
+    #[test]
+    fn a_round_is_whole_when_every_map_was_played() {
+        let plan = Plan { maps: 3, ..plan(Kind::Gauntlet) };
+        let mut standing = Standing::new(&plan, None);
+        // The second block stayed void.
+        for number in [1, 3, 4] {
+            feed(&mut standing, &plan, number, [[1, 2], [2, 1]]);
+        }
+        assert_eq!((standing.pairings[0].rounds(), standing.pairings[0].open()), (0, 3));
+        assert_eq!(standing.pairings[0].estimate(), None);
+        feed(&mut standing, &plan, 5, [[1, 2], [2, 1]]);
+        assert_eq!((standing.pairings[0].rounds(), standing.pairings[0].open()), (1, 1));
     }
 
     #[test]

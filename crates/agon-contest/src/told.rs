@@ -35,6 +35,8 @@ pub struct Recomputed {
     pub start: String,
     /// A hash of all answers, in hexadecimal.
     pub answers: String,
+    /// The seats, from 1, that never gave an answer in the form of the game.
+    pub silent: Vec<u8>,
 }
 
 /// What is known of a match that was played to its end.
@@ -175,6 +177,7 @@ impl Series {
             kept = bytes.map(|bytes| self.replays.keep(job, &bytes)).transpose()?;
         }
         Ok(Entry {
+            id: job.id,
             block: job.block.number,
             game: job.game as u32 + 1,
             seed: job.block.seed,
@@ -186,6 +189,7 @@ impl Series {
             steps: told.proven.steps,
             start: told.proven.start,
             answers: told.proven.answers,
+            silent: told.proven.silent,
             max_ms: told.max_ms,
             wall_us: told.wall_us,
             tries: job.tries,

@@ -322,7 +322,8 @@ impl<'a> Table<'a> {
             label: bot.label.clone(),
             hash: Some(bot.hash.clone()),
         });
-        ReplayHeader::new(self.session.as_ref(), seats.collect(), self.series.clock)
+        let id = Some(self.job.id.to_string());
+        ReplayHeader { id, ..ReplayHeader::new(self.session.as_ref(), seats.collect(), self.series.clock) }
     }
 
     /// The journal entry after the match; its replay is already on the disk.
@@ -340,6 +341,7 @@ impl<'a> Table<'a> {
             steps: record.steps,
             start: format!("{:016x}", self.start),
             answers: format!("{:016x}", self.watch.answers.digest()),
+            silent: self.watch.answers.silent(job.bots().len()),
         };
         let aftermath = Aftermath::of(record);
         let told = Told { proven, max_ms: record.max_ms(), wall_us: record.wall_us, aftermath };

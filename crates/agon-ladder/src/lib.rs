@@ -25,7 +25,7 @@ pub use choice::{Contender, Policy};
 pub use outliers::{Outlier, outlier};
 pub use shares::{Lane, Shares};
 pub use shown::{Line, Standing, head, shown};
-pub use table::{Place, Table};
+pub use table::{PLACED, Place, Table};
 pub use verdict::Verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,9 +63,22 @@ pub struct Ladder {
     matches: BTreeMap<i64, u32>,
     /// The newest block in which each version sat.
     last: BTreeMap<i64, i64>,
+    /// How the maps go round for each lineup.
+    dealt: BTreeMap<Vec<i64>, Dealt>,
     /// Blocks since the last rating.
     unseen: usize,
     left_out: LeftOut,
+}
+
+/// How the maps go round for versions that meet. A map must not depend on who else plays: a pair gets all of them equally often.
+#[derive(Clone, Copy, Debug)]
+struct Dealt {
+    /// Where the round begins, so that not all begin with the same map.
+    first: i64,
+    /// Blocks planned here.
+    planned: i64,
+    /// Blocks in the log.
+    seen: i64,
 }
 
 /// A complete block.
@@ -77,6 +90,13 @@ struct Whole {
     /// The points that each of them gained.
     points: Vec<u32>,
     block: MatchBlock,
+}
+
+/// The entry of these versions, whoever sits where.
+fn dealt<'a>(all: &'a mut BTreeMap<Vec<i64>, Dealt>, lineup: &[i64], first: i64) -> &'a mut Dealt {
+    let mut lineup = lineup.to_vec();
+    lineup.sort_unstable();
+    all.entry(lineup).or_insert(Dealt { first, planned: 0, seen: 0 })
 }
 
 /// What rulings left out: these blocks, and every block in which one of these versions sat.
@@ -110,6 +130,7 @@ impl Ladder {
             whole: Vec::new(),
             matches: BTreeMap::new(),
             last: BTreeMap::new(),
+            dealt: BTreeMap::new(),
             unseen: 0,
             left_out: LeftOut::default(),
         }
@@ -124,6 +145,9 @@ impl Ladder {
         }
         let (block, seats) = (row.block, row.versions.len());
         let rows = self.open.entry(block).or_default();
+        if rows.is_empty() {
+            dealt(&mut self.dealt, &row.versions, block - 1).seen += 1;
+        }
         rows.push(row);
         if rows.len() == seats
             && let Some(mut rows) = self.open.remove(&block)
@@ -131,6 +155,15 @@ impl Ladder {
             rows.sort_by_key(|row| row.rotation);
             self.take_in(&rows);
         }
+    }
+
+    /// Deals the next of this many maps, from 0, to versions that will meet in the block with this number, from 0: each lineup gets all
+    /// maps in turn.
+    pub fn deal(&mut self, lineup: &[i64], block: i64, maps: i64) -> i64 {
+        let own = dealt(&mut self.dealt, lineup, block);
+        let turn = own.planned.max(own.seen);
+        own.planned = turn + 1;
+        (own.first + turn) % maps.max(1)
     }
 
     /// Takes in a complete block.
@@ -226,5 +259,46 @@ impl Ladder {
     /// The number of complete blocks.
     pub fn blocks(&self) -> usize {
         self.whole.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_is_dealt_all_maps_equally_often_whoever_else_plays() {
+        let mut ladder = Ladder::new();
+        let mut played: BTreeMap<(i64, i64), [u32; 5]> = BTreeMap::new();
+        // One pair meets in every fifth block: taking the maps in turn would give it always the same one.
+        for block in 0..200i64 {
+            let lineup = if block % 5 == 0 { [2, 1] } else { [1 + block % 3, 5 + block % 4] };
+            // After a restart it is known from the log.
+            if block == 100 {
+                let mut again = Ladder::new();
+                for number in 0..100i64 {
+                    let versions =
+                        if number % 5 == 0 { vec![1, 2] } else { vec![1 + number % 3, 5 + number % 4] };
+                    let row = |rotation| Row {
+                        block: number + 1,
+                        rotation,
+                        versions: versions.clone(),
+                        ranks: vec![1, 2],
+                        start: String::new(),
+                        answers: String::new(),
+                    };
+                    (0..2).for_each(|rotation| again.feed(row(rotation)));
+                }
+                ladder = again;
+            }
+            let map = ladder.deal(&lineup, block, 5);
+            let pair = (lineup[0].min(lineup[1]), lineup[0].max(lineup[1]));
+            played.entry(pair).or_default()[map as usize] += 1;
+        }
+        assert_eq!(played[&(1, 2)], [8; 5]);
+        for (pair, maps) in played {
+            let (least, most) = (maps.iter().min(), maps.iter().max());
+            assert!(most.zip(least).is_some_and(|(most, least)| most - least <= 1), "{pair:?}: {maps:?}");
+        }
     }
 }

@@ -49,7 +49,7 @@ impl World {
 }
 
 fn table(ladder: &Ladder) -> Table {
-    ladder.table(&TableKey { game: "any".into(), rules: RulesHash(1) })
+    ladder.table(&TableKey { game: "any".into(), rules: RulesHash(1) }, &[])
 }
 
 /// Kendall's tau between the table's order and the truth.

@@ -35,6 +35,7 @@ fn one(bot: &BotName, seed: i64) -> bool {
             .collect(),
         started: 0,
         timed: false,
+        id: None,
         clock: clock.into(),
     };
     let mut recorder = Recorder::new(Vec::new(), &header).expect("memory");

@@ -26,6 +26,9 @@ pub struct Header {
     pub timed: bool,
     /// The clock the bots had; in the file as words: `original`, `site-2026`, `no limits`, `original x 4`.
     pub clock: RecordedClock,
+    /// The identity of the match, 16 hexadecimal digits, as in the journal of its series; none for a match of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }
 
 /// This program's name and version, as written into files.
@@ -44,6 +47,7 @@ impl Header {
             started: now(),
             timed: info.time_is_played,
             clock: clock.into(),
+            id: None,
         }
     }
 

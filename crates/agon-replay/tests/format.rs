@@ -21,6 +21,7 @@ fn header(timed: bool) -> Header {
         seats: vec![seat("a"), seat("b")],
         started: 1,
         timed,
+        id: None,
         clock: "original".to_owned().into(),
     }
 }

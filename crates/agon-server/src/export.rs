@@ -46,6 +46,9 @@ pub struct Head {
     pub name: String,
     /// When it was founded, in milliseconds since 1970.
     pub founded: i64,
+    /// The version of the method by which its table was made; those before this was written had the first.
+    #[serde(default = "first_method")]
+    pub ratings: u32,
     /// What decides results, in the words that the log is chained to.
     pub terms: String,
     /// The SHA-256 of the secret of the seeds, as published before the first match.
@@ -62,6 +65,10 @@ pub struct Head {
     pub versions: Vec<Played>,
     /// The table that follows from the log.
     pub table: Table,
+}
+
+fn first_method() -> u32 {
+    1
 }
 
 /// A version, as everybody may see it.
@@ -165,6 +172,7 @@ pub async fn export(
     let versions = store.versions(contest.id).await?;
     let owners = store.owners(contest.id).await?;
     let out = facts.out(&owners);
+    let table = facts.table(&key(&terms), &out, &crate::bosses_of(&terms.game, &versions));
     let played = |version: Version| Played {
         version: version.id.0,
         entrant: owners.get(&version.id).map_or(0, |entrant| entrant.0),
@@ -180,6 +188,7 @@ pub async fn export(
         program: agon_replay::data::PROGRAM.to_owned(),
         name: contest.name.clone(),
         founded: contest.made.0,
+        ratings: agon_stats::METHOD,
         terms: contest.terms.clone(),
         secret_sha: contest.secret_sha.clone(),
         secret: reveal.then(|| contest.secret.clone()),
@@ -191,7 +200,7 @@ pub async fn export(
             .filter(|version| version.state != VersionState::Draft)
             .map(played)
             .collect(),
-        table: facts.table(&key(&terms), &out),
+        table,
     };
     store.close().await;
     archive.begin("contest.json", Pack::Yes)?;
@@ -227,6 +236,15 @@ pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<
     let head: Head = serde_json::from_str(&text).map_err(|error| no(&error))?;
     if head.format != FORMAT {
         return Err(no(&format!("its format is {}, and this agon knows {FORMAT}", head.format)));
+    }
+    if head.ratings != agon_stats::METHOD {
+        return Err(ServerError::Wrong(format!(
+            "{}: its table was made by method {} of ratings, and this agon knows {}; verify it with the program that wrote it, {}",
+            file.display(),
+            head.ratings,
+            agon_stats::METHOD,
+            head.program
+        )));
     }
     let terms: Terms = serde_json::from_str(&head.terms).map_err(|error| no(&error))?;
     let table = agon_worker::Table::new(&terms).map_err(|error| no(&error))?;
@@ -328,7 +346,12 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
             .map(|played| (VersionId(played.version), EntrantId(played.entrant)))
             .collect();
         let out = facts.out(&owners);
-        let table = facts.table(&key, &out);
+        let builtins = head
+            .versions
+            .iter()
+            .map(|played| (VersionId(played.version), played.builtin.as_deref().filter(|_| played.boss)));
+        let bosses = crate::facts::bosses(&key.game, builtins);
+        let table = facts.table(&key, &out, &bosses);
         if wrong.is_empty() && json(&table) != json(&head.table) {
             wrong.push(format!(
                 "the table follows from the log: not so (it was written by {}, this is {})",

@@ -113,9 +113,23 @@ impl Facts {
         self.ladder.leave_out(LeftOut { versions, blocks: self.annulled.clone() });
     }
 
-    /// The table without versions that are out.
-    pub fn table(&mut self, key: &TableKey, out: &BTreeSet<VersionId>) -> Table {
+    /// The table without versions that are out. Its zero is the first of these [`bosses`].
+    pub fn table(&mut self, key: &TableKey, out: &BTreeSet<VersionId>, bosses: &[i64]) -> Table {
         self.leave_out(out);
-        self.ladder.table(key)
+        self.ladder.table(key, bosses)
     }
+}
+
+/// The bosses of this game among versions, each with its name as `builtin:NAME`, in the order in which they carry the zero of the scale:
+/// the last in the game's list first, which is the strongest and the same every year.
+pub fn bosses<'a>(game: &str, versions: impl Iterator<Item = (VersionId, Option<&'a str>)>) -> Vec<i64> {
+    let known = agon_worker::builtins(game);
+    let place = |builtin: &str| {
+        let name = builtin.strip_prefix("builtin:")?.split('?').next()?;
+        known.iter().position(|own| *own == name)
+    };
+    let mut bosses: Vec<(usize, i64)> =
+        versions.filter_map(|(id, builtin)| Some((place(builtin?)?, crate::number(id)))).collect();
+    bosses.sort_by_key(|&(place, id)| (std::cmp::Reverse(place), id));
+    bosses.into_iter().map(|(_, id)| id).collect()
 }

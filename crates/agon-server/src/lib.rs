@@ -335,6 +335,19 @@ fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
     )))
 }
 
+/// What made a table: this program, and the version of the method of ratings. A stored table of another is made again.
+pub(crate) fn method() -> String {
+    format!("{}, ratings {}", agon_replay::data::PROGRAM, agon_stats::METHOD)
+}
+
+/// The bosses among these versions ([`facts::bosses`]).
+pub(crate) fn bosses_of(game: &str, versions: &[Version]) -> Vec<i64> {
+    facts::bosses(
+        game,
+        versions.iter().map(|version| (version.id, version.builtin.as_deref().filter(|_| version.boss))),
+    )
+}
+
 /// What must be equal for results to stand in one table.
 fn key(terms: &Terms) -> TableKey {
     let first = terms.grounds.first().map_or("", |ground| ground.rules.as_str());

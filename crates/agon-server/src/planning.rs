@@ -218,8 +218,9 @@ impl Server {
                     }
                     match next.as_mut().and_then(VecDeque::pop_front) {
                         Some(lineup) => {
+                            let map = ladder.deal(&lineup, number, self.table.maps() as i64);
                             let lineup: Vec<VersionId> = lineup.into_iter().map(VersionId).collect();
-                            blocks.push((self.map(number), lineup));
+                            blocks.push((map, lineup));
                             self.policy.seats
                         }
                         None => 0,
@@ -259,10 +260,5 @@ impl Server {
             in_flight: flying.get(version).copied().unwrap_or(0),
         };
         Ok(playing.iter().filter(is_on).map(contender).collect())
-    }
-
-    /// Takes the maps in turn.
-    pub(crate) fn map(&self, block: i64) -> i64 {
-        block % (self.table.maps() as i64).max(1)
     }
 }

@@ -8,7 +8,7 @@ use agon_store::reads::Counts;
 use agon_store::{Contest, Event, Objects, Store, Version, VersionId, VersionState};
 
 use crate::facts::Facts;
-use crate::{ServerError, key, recomputed, terms_of};
+use crate::{ServerError, bosses_of, key, recomputed, terms_of};
 
 /// The state of a contest.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Status {
 }
 
 /// A version with fewer rated matches leaves its place to the one before it.
-pub const PLACING: u64 = 20;
+pub const PLACING: u64 = agon_ladder::PLACED;
 
 /// Opens the contest in a folder for reading.
 ///
@@ -58,8 +58,9 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     let mut facts = Facts::new();
     facts.read(&store, contest.id, i64::MAX).await?;
     let out = facts.out(&store.owners(contest.id).await?);
-    let table = facts.table(&key(&terms_of(&contest)?), &out);
     let versions = store.versions(contest.id).await?;
+    let terms = terms_of(&contest)?;
+    let table = facts.table(&key(&terms), &out, &bosses_of(&terms.game, &versions));
     let board = lines(&table, &versions, &out);
     let counts = store.counts(contest.id).await?;
     let events = store.events(contest.id, 20).await?;
@@ -94,14 +95,15 @@ pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>)
     let terms = terms_of(&contest)?;
     let key = key(&terms);
     let mut boards = store.boards(contest.id).await?;
-    boards.retain(|board| board.program == agon_replay::data::PROGRAM);
+    boards.retain(|board| board.program == crate::method());
     boards.sort_by_key(|board| board.upto);
     let mut facts = Facts::new();
     let owners = store.owners(contest.id).await?;
+    let bosses = bosses_of(&terms.game, &store.versions(contest.id).await?);
     for board in boards {
         facts.read(&store, contest.id, board.upto).await?;
         let out = facts.out(&owners);
-        if facts.upto != board.upto || crate::json(&facts.table(&key, &out)) != board.board {
+        if facts.upto != board.upto || crate::json(&facts.table(&key, &out, &bosses)) != board.board {
             said.push(format!("a table follows from the log: not so: the one up to row {}", board.upto));
         }
     }

@@ -255,7 +255,7 @@ impl Server {
             return Ok(());
         }
         let (upto, table) = self.make_board(now).await?;
-        let (program, board) = (agon_replay::data::PROGRAM.to_owned(), json(table.as_ref()));
+        let (program, board) = (crate::method(), json(table.as_ref()));
         self.store.act(KeepBoard { contest: self.contest, upto, program, board, now }).await?;
         Ok(())
     }
@@ -267,8 +267,10 @@ impl Server {
         let mut facts = std::mem::replace(&mut *rated, Facts::new());
         facts.read(&self.store, self.contest, i64::MAX).await?;
         let (out, key) = (self.out(&facts).await?, self.key.clone());
+        let versions = self.store.versions(self.contest).await?;
+        let bosses = crate::bosses_of(&self.terms.game, &versions);
         let work = move || {
-            let table = Arc::new(facts.table(&key, &out));
+            let table = Arc::new(facts.table(&key, &out, &bosses));
             (facts, table)
         };
         let (facts, table) = behind::compute("table", "making the table", work).await?;

@@ -47,7 +47,7 @@ impl Server {
                 Some(Next::Mirrored) => None,
                 Some(Next::Twin(field)) => Some(field.into_iter().map(VersionId).collect()),
             };
-            let map = self.map(i64::from(trial.planned));
+            let map = verdict::map(trial.planned, self.policy.seats, self.table.maps() as i64);
             let plan = PlanTrial { contest: self.contest, version, against, field, map, now };
             return Ok(self.store.act(plan).await?);
         }

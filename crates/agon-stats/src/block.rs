@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::bounds::Scores;
+
 /// How a block is built: how many games, and how finely each is scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
@@ -28,6 +30,11 @@ impl Shape {
         Self { games: seats, points: 4 * (seats - 1) }
     }
 
+    /// This many blocks as one, for example one on each map of a series.
+    pub const fn times(self, blocks: u32) -> Self {
+        Self { games: self.games * blocks, points: self.points }
+    }
+
     /// The most points of a block.
     pub const fn full(self) -> u32 {
         self.games * self.points
@@ -51,6 +58,22 @@ pub struct Block {
     pub fingerprint: u64,
     /// The points of each game, `0..=Shape::points`.
     pub points: Vec<u32>,
+}
+
+impl Block {
+    /// These blocks as one, of a shape that is [`Shape::times`] theirs.
+    pub fn join<'a>(blocks: impl IntoIterator<Item = &'a Self> + Clone) -> Self {
+        // FNV-1a, by words: what is hashed are hashes.
+        let hash = |of: &dyn Fn(&Self) -> u64| {
+            let parts = blocks.clone().into_iter().map(of);
+            parts.fold(0xcbf2_9ce4_8422_2325_u64, |hash, part| (hash ^ part).wrapping_mul(0x100_0000_01b3))
+        };
+        Self {
+            start: hash(&|block| block.start),
+            fingerprint: hash(&|block| block.fingerprint),
+            points: blocks.clone().into_iter().flat_map(|block| block.points.iter().copied()).collect(),
+        }
+    }
 }
 
 /// Why a block does not fit the series, or a shape or list of counts is invalid.
@@ -117,6 +140,8 @@ pub struct Tally {
     counts: Vec<u64>,
     /// The games in the blocks; unknown if only counts of blocks were given.
     games: Option<WinDrawLoss>,
+    /// How many of the blocks are no evidence.
+    repeats: u64,
 }
 
 impl Tally {
@@ -128,7 +153,7 @@ impl Tally {
         match shape.games.checked_mul(shape.points) {
             Some(1..=MOST_POINTS) => {
                 let counts = vec![0; shape.full() as usize + 1];
-                Ok(Self { shape, counts, games: Some(WinDrawLoss::default()) })
+                Ok(Self { shape, counts, games: Some(WinDrawLoss::default()), repeats: 0 })
             }
             _ => Err(BlockError::Shape(shape.games, shape.points)),
         }
@@ -207,6 +232,21 @@ impl Tally {
         self.counts.iter().sum()
     }
 
+    /// The number of blocks that are evidence.
+    pub fn evidence(&self) -> u64 {
+        self.blocks() - self.repeats
+    }
+
+    /// Says that this many of the blocks only repeat others ([`crate::repeats`]). They are part of the mean like all
+    /// others, because it is the schedule that gives a start its weight; but the mean is not more certain for them.
+    ///
+    /// # Panics
+    /// When there are not that many blocks.
+    pub fn set_repeats(&mut self, repeats: u64) {
+        assert!(repeats <= self.blocks(), "{repeats} repeats in {} blocks", self.blocks());
+        self.repeats = repeats;
+    }
+
     /// Whether all blocks gave the same points (or there are none).
     pub fn is_constant(&self) -> bool {
         self.counts.iter().filter(|&&count| count > 0).count() <= 1
@@ -217,15 +257,33 @@ impl Tally {
         points as f64 / f64::from(self.shape.full())
     }
 
+    /// What a block counts as evidence: less than 1 if some only repeat others.
+    fn worth(&self) -> f64 {
+        match self.repeats {
+            0 => 1.0,
+            _ => self.evidence() as f64 / self.blocks() as f64,
+        }
+    }
+
+    /// The block scores, with what they count as evidence.
+    pub(crate) fn scores(&self) -> Scores {
+        let worth = self.worth();
+        let counts = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        Scores(counts.map(|(p, &count)| (self.score(p), count as f64 * worth)).collect())
+    }
+
     /// The moments of the block scores.
     pub(crate) fn moments(&self) -> Moments {
-        Moments::of(self.counts.iter().enumerate().map(|(p, &count)| (self.score(p), count as f64)))
+        let worth = self.worth();
+        Moments::of(self.counts.iter().enumerate().map(|(p, &count)| (self.score(p), count as f64 * worth)))
     }
 
     /// Scores and counts with every zero count raised to a thousandth of a block, so that no result
-    /// is taken as impossible only because it has not happened yet (as fishtest does).
+    /// is taken as impossible only because it has not happened yet (as fishtest does). Where there are more than five
+    /// results, they share what five have: 289 thousandths would outweigh the few blocks of such a test.
     pub(crate) fn lifted(&self) -> Vec<(f64, f64)> {
-        let lift = |count: u64| if count == 0 { 1e-3 } else { count as f64 };
+        let (worth, least) = (self.worth(), 1e-3 * (5.0 / self.counts.len() as f64).min(1.0));
+        let lift = |count: u64| if count == 0 { least } else { count as f64 * worth };
         self.counts.iter().enumerate().map(|(p, &count)| (self.score(p), lift(count))).collect()
     }
 }

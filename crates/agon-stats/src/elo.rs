@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Tally, deviations, normal_below, student_deviations};
+use crate::bounds::Scores;
+use crate::{Tally, deviations, student_below, student_deviations};
 
 /// Elo points per standard deviation of a game, in the scale of normalised Elo: `800 / ln 10`.
 pub(crate) fn normalized_scale() -> f64 {
@@ -59,26 +60,14 @@ impl Estimate {
     pub fn new(tally: &Tally, confidence: f64) -> Self {
         let moments = tally.moments();
         let (n, mean) = (moments.weight, moments.mean);
-        let (score_low, score_high) = if n == 0.0 {
-            (0.0, 1.0)
-        } else if tally.is_constant() {
-            // All blocks ended the same. Another result may still be possible: one of chance p is missed n
-            // times with chance (1 - p)^n. The largest p not ruled out by this, given to the worst and to
-            // the best result, bounds the interval.
-            let unseen = 1.0 - ((1.0 - confidence) / 2.0).powf(1.0 / n);
-            (mean - unseen * mean, mean + unseen * (1.0 - mean))
+        let scores = tally.scores();
+        let (score_low, score_high) = if n > 1.0 {
+            let deviations = student_deviations(confidence, n - 1.0);
+            (scores.low(deviations), 1.0 - scores.mirrored().low(deviations))
         } else {
-            // Wilson's interval. Block scores vary less than coin flips of the same mean, so the blocks are
-            // worth this many flips. Their variance is itself estimated from n blocks, hence n - 1 and
-            // Student's distribution.
-            let z = student_deviations(confidence, n - 1.0);
-            let flips = (n - 1.0) * mean * (1.0 - mean) / moments.variance;
-            let shrink = 1.0 + z * z / flips;
-            let centre = (mean + z * z / (2.0 * flips)) / shrink;
-            let half = z / shrink * (mean * (1.0 - mean) / flips + (z / (2.0 * flips)).powi(2)).sqrt();
-            ((centre - half).max(0.0), (centre + half).min(1.0))
+            (0.0, 1.0)
         };
-        let (normalized, normalized_error) = if tally.is_constant() {
+        let (normalized, normalized_error) = if tally.is_constant() || n <= 1.0 {
             (None, None)
         } else {
             let t = (mean - 0.5) / moments.variance.sqrt();
@@ -97,25 +86,26 @@ impl Estimate {
             elo_high: elo_of_score(score_high),
             normalized,
             normalized_error,
-            superiority: superiority(tally),
+            superiority: superiority(&scores, mean),
             confidence,
         }
     }
 }
 
-/// The probability that the mean score is above one half.
-fn superiority(tally: &Tally) -> f64 {
-    let moments = tally.moments();
-    if !tally.is_constant() {
-        return normal_below((moments.mean - 0.5) / (moments.variance / moments.weight).sqrt());
+/// The probability that the mean score is above one half: by the same method as the interval, and never more than by the
+/// sign test of the blocks that were better than even. Where the bounds of the interval leave one half out, this is above
+/// the confidence, and the reverse.
+fn superiority(scores: &Scores, mean: f64) -> f64 {
+    if mean < 0.5 {
+        return 1.0 - superiority(&scores.mirrored(), 1.0 - mean);
     }
-    // The sign test: equal bots would all fall on the same side with chance 2^-n.
-    let luck = 0.5f64.powf(moments.weight.max(1.0));
-    match moments.mean.total_cmp(&0.5) {
-        std::cmp::Ordering::Greater => 1.0 - luck,
-        std::cmp::Ordering::Less => luck,
-        std::cmp::Ordering::Equal => 0.5,
+    let blocks = scores.count();
+    if blocks <= 1.0 || mean == 0.5 {
+        return 0.5;
     }
+    // Equal bots would all fall on the same side with a chance of one half for each block.
+    let signs = 1.0 - 0.5f64.powf(scores.above_half());
+    student_below(scores.lead(), blocks - 1.0).min(signs).max(0.5)
 }
 
 #[cfg(test)]
@@ -144,25 +134,27 @@ mod tests {
         let pairs = estimate(Shape::PAIR, &[0, 2, 36, 12, 0]);
         assert!((singles.score - 0.55).abs() < 1e-12 && (pairs.score - 0.55).abs() < 1e-12);
         let width = |e: &Estimate| e.elo_high.unwrap() - e.elo_low.unwrap();
-        assert!(width(&pairs) < 0.4 * width(&singles));
-        // Leads of 2.89 and 1.06 standard errors.
-        assert!((pairs.superiority - 0.998_1).abs() < 1e-4);
-        assert!((singles.superiority - 0.855_4).abs() < 1e-4);
+        assert!(width(&pairs) < 0.45 * width(&singles));
+        // Leads of 2.61 and 1.05 standard errors, of Student's distribution with 49 and 99 degrees of freedom.
+        assert!((pairs.superiority - 0.994).abs() < 1e-3, "{pairs:?}");
+        assert!((singles.superiority - 0.851).abs() < 1e-3, "{singles:?}");
     }
 
     #[test]
     fn results_that_never_vary_have_intervals_too() {
         let won = estimate(Shape::PAIR, &[0, 0, 0, 0, 100]);
         assert_eq!((won.elo, won.elo_high, won.normalized), (None, None, None));
-        // Clopper-Pearson for 100 of 100: 0.96378.
-        assert!((won.score_low - 0.963_783).abs() < 1e-5);
-        assert!(won.superiority > 0.999);
-        assert_eq!(estimate(Shape::PAIR, &[0, 0, 0, 0, 5]).superiority, 1.0 - 1.0 / 32.0);
-        assert_eq!(estimate(Shape::PAIR, &[0, 5, 0, 0, 0]).superiority, 1.0 / 32.0);
+        // Wilson's, with Student's quantile: 1 / (1 + 1.984² / 99). (Clopper and Pearson's is 0.9638.)
+        assert!((won.score_low - 0.961_75).abs() < 1e-4, "{won:?}");
+        assert!(won.superiority > 0.999 && won.superiority < 1.0);
+        // Five wins: twice the standard error, with four degrees of freedom. The sign test alone would say 0.969.
+        let [five, lost] = [[0, 0, 0, 0, 5], [5, 0, 0, 0, 0]].map(|counts| estimate(Shape::PAIR, &counts));
+        assert!((five.superiority - 0.941_9).abs() < 1e-4, "{five:?}");
+        assert!((five.superiority + lost.superiority - 1.0).abs() < 1e-12);
         let drawn = estimate(Shape::PAIR, &[0, 0, 100, 0, 0]);
         assert_eq!((drawn.elo, drawn.superiority), (Some(0.0), 0.5));
         assert!((drawn.elo_high.unwrap() + drawn.elo_low.unwrap()).abs() < 1e-9);
-        assert!(drawn.elo_high.unwrap() > 10.0);
+        assert!(drawn.elo_high.unwrap() > 4.0, "{drawn:?}");
         let nothing = estimate(Shape::PAIR, &[0; 5]);
         assert_eq!((nothing.elo, nothing.elo_low, nothing.elo_high), (Some(0.0), None, None));
         assert_eq!(nothing.superiority, 0.5);

@@ -21,6 +21,7 @@ pub mod sprt;
 
 pub mod sequential;
 pub mod stopping;
+pub mod trend;
 pub mod twin;
 
 // Many bots:
@@ -42,6 +43,7 @@ pub mod causes;
 pub mod softmax;
 
 mod band;
+mod bounds;
 mod empirical;
 mod fit;
 mod quantile;
@@ -54,16 +56,17 @@ pub use elo::{Estimate, elo_of_score, normalized_error_even, score_of_elo};
 pub use head::{Head, head};
 pub use newcomer::{Newcomer, newcomer};
 pub use pairs::{Meeting, Pairs};
-pub use ratings::{Interval, Options, Rated, RatingError, RatingTable, rate};
+pub use ratings::{Interval, METHOD, Options, Rated, RatingError, RatingTable, rate};
 pub use repeats::Repeats;
 pub use results::{Match, MatchBlock, Results, ResultsError, RulesHash, TableKey};
 pub use scale::{Place, Scale};
 pub use sequential::{Decision, Sequential, Status};
 pub use sprt::{Model, Sprt, SprtError};
 pub use stopping::{Corrected, Length, lengths};
+pub use trend::{Drift, Trend};
 pub use twin::{Twin, twin_block};
 
-use quantile::{deviations, normal_below, student_deviations};
+use quantile::{deviations, normal_below, student_below, student_deviations};
 
 /// Elo per natural logarithm of strength.
 const ELO: f64 = 400.0 / std::f64::consts::LN_10;

@@ -17,7 +17,7 @@ pub struct Meeting {
     pub points: u64,
     /// How often they met.
     pub meetings: u64,
-    /// In how many blocks, in units of [`BLOCK`]. Each bot divides a block among all it met in it, so that
+    /// In how many pieces of evidence, in units of [`BLOCK`]: blocks, of which those that only repeat are one. Each bot divides a block among all it met in it, so that
     /// a block of nine seats is not eight pieces of evidence about one bot.
     pub blocks: u64,
 }
@@ -32,6 +32,11 @@ impl Meeting {
         } else {
             Self { first: other, second: one, points: 2 * count - points, meetings: count, blocks }
         }
+    }
+
+    /// The same games as often, as the same evidence.
+    pub(crate) fn times(self, times: u64) -> Self {
+        Self { points: self.points * times, meetings: self.meetings * times, ..self }
     }
 
     /// What the first scored, in wins.

@@ -42,6 +42,15 @@ pub fn student_deviations(confidence: f64, freedom: f64) -> f64 {
     t
 }
 
+/// The share of Student's distribution below `z`, for an estimated standard deviation. `freedom` is above 0.
+pub fn student_below(z: f64, freedom: f64) -> f64 {
+    if freedom > 1e6 || !z.is_finite() {
+        return normal_below(z);
+    }
+    let (above, _) = student(z.abs(), freedom);
+    if z < 0.0 { above } else { 1.0 - above }
+}
+
 /// The share of Student's distribution above `t`, which is not negative, and its density there.
 fn student(t: f64, freedom: f64) -> (f64, f64) {
     let a = freedom / 2.0;
@@ -110,5 +119,21 @@ mod tests {
         let far = student_deviations(0.95, 1e6);
         assert!(far > deviations(0.95) && (far / deviations(0.95) - 1.0) < 1.3e-6, "{far}");
         assert_eq!(student_deviations(1.0, 5.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_share_and_its_quantile_are_each_others_inverse() {
+        for freedom in [1.0, 2.0, 3.0, 7.5, 40.0, 900.0] {
+            for confidence in [0.5, 0.9, 0.95, 0.999] {
+                let z = student_deviations(confidence, freedom);
+                let (below, above) = (student_below(-z, freedom), 1.0 - student_below(z, freedom));
+                let tail = (1.0 - confidence) / 2.0;
+                assert!(
+                    (below - tail).abs() < 1e-12 && (above - tail).abs() < 1e-12,
+                    "{confidence} {freedom}: {below}"
+                );
+            }
+            assert_eq!((student_below(0.0, freedom), student_below(f64::INFINITY, freedom)), (0.5, 1.0));
+        }
     }
 }

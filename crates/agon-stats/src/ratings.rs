@@ -11,7 +11,12 @@ use crate::cycles::{Cycle, cycles};
 use crate::pairs::{BLOCK, Meeting, Pairs, meetings};
 use crate::scale::{Place, Scale};
 use crate::spread::{Row, Spread};
-use crate::{ELO, Results, TableKey, fit, normal_below, student_deviations};
+use crate::{ELO, Results, TableKey, fit, student_below, student_deviations};
+
+/// The version of the method by which ratings are made from results. Version 1 let a start that never varied count once and
+/// one that varied count every time, so that a map had the more weight the more a bot played at random there; its tables
+/// floated with the mean of all. It is not kept: a table of version 1 is verified by the program that made it.
+pub const METHOD: u32 = 2;
 
 /// How ratings are computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,16 +107,20 @@ pub struct RatingTable {
     /// finite rating, or they cannot be compared. Empty like `superiority`, and not serialised.
     #[serde(skip)]
     pub deviations: Vec<Vec<Option<f64>>>,
+    /// For each bot a finite number on the scale of the ratings, also for those without a rating: for these the one at which
+    /// their run of wins, or losses, had an even chance. Not serialised.
+    #[serde(skip)]
+    pub placed: Vec<f64>,
     /// `expected[i][j]`: the expected score of bot `i` in a match against `j` alone. Empty like `superiority`.
     pub expected: Vec<Vec<Option<f64>>>,
     /// Bots that beat each other in a circle beyond noise, the clearest first. Not searched for in tables of more than
     /// [`MOST_SQUARED`] bots.
     pub cycles: Vec<Cycle>,
-    /// Blocks that count.
+    /// All blocks.
     pub blocks: u64,
     /// The matches in these blocks.
     pub matches: u64,
-    /// Blocks that only repeat their start and do not count.
+    /// Blocks that only repeat their start: they count, but are no new evidence.
     pub repeats: u64,
     /// How the ratings were computed.
     pub options: Options,
@@ -144,13 +153,14 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
     }
     let anchors = anchors(&names, options)?;
     let number = |name: &str| names.binary_search(&name).expect("it is listed");
+    // One list for each piece of evidence: a start that only repeats is one, with the weight of all its blocks.
     let blocks: Vec<Vec<Meeting>> = results
-        .blocks()
-        .map(|block| {
+        .evidence()
+        .map(|(block, times)| {
             let bots = |bots: &[String]| bots.iter().map(|bot| number(bot) as u32).collect();
             let matches: Vec<(Vec<u32>, &[u8])> =
                 block.matches.iter().map(|game| (bots(&game.bots), &game.ranks[..])).collect();
-            meetings(&matches)
+            meetings(&matches).into_iter().map(|meeting| meeting.times(times)).collect()
         })
         .collect();
     let pairs = Pairs::new(names.len(), blocks.iter().flatten().copied());
@@ -158,10 +168,11 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
 
     let groups = order_of_groups(&scale.group);
     let mut order: Vec<usize> = (0..names.len()).collect();
-    // The names are already in order and the sort is stable. Among equals, a bot that took every point from the others
+    // The names are already in order and the sort is stable. Whoever took every point stands above all that have a rating,
+    // and whoever never scored below, however few blocks that took. Among equals, a bot that took every point from the others
     // comes first: components are numbered from the weakest.
     order.sort_by(|&a, &b| {
-        let group = |bot: usize| groups[scale.group[bot] as usize];
+        let group = |bot: usize| (groups[scale.group[bot] as usize], scale.place[bot].order());
         let elo = |bot: usize| tenth(scale.elo[bot]);
         let component = |bot: usize| scale.component[bot];
         group(a).cmp(&group(b)).then(elo(b).total_cmp(&elo(a))).then(component(b).cmp(&component(a)))
@@ -215,9 +226,10 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
         groups: groups.len() as u32,
         superiority: square(&compare, 0.5),
         deviations: square(&|i, j| known.deviation(i, j).map(|deviation| ELO * deviation), 0.0),
+        placed: order.iter().map(|&bot| scale.elo[bot]).collect(),
         expected: square(&expected, 0.5),
         cycles: if names.len() <= MOST_SQUARED { cycles(&names, &blocks) } else { Vec::new() },
-        blocks: blocks.len() as u64,
+        blocks: blocks.len() as u64 + results.repeats(),
         matches: results.matches().count() as u64,
         repeats: results.repeats(),
         options: options.clone(),
@@ -358,9 +370,13 @@ impl Known {
     fn superiority(&self, i: usize, j: usize) -> Option<f64> {
         let deviation = self.deviation(i, j)?;
         let lead = self.strengths[i] - self.strengths[j];
+        // As for two bots alone: Student's distribution, and no more than equal bots would do by luck in so few blocks.
+        let blocks = self.blocks[i].min(self.blocks[j]);
+        let freedom = blocks.saturating_sub(1).max(1) as f64;
+        let luck = libm::exp2(-(blocks.max(1) as f64));
         Some(match lead {
             0.0 => 0.5,
-            _ => normal_below(lead / deviation.max(1e-12)),
+            _ => student_below(lead / deviation.max(1e-12), freedom).clamp(luck, 1.0 - luck),
         })
     }
 }

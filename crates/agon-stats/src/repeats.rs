@@ -1,10 +1,13 @@
 //! Which blocks are evidence, and which only repeat what was known.
 //!
 //! A block is played from a **start**: rules, map, state, and who sits where. Deterministic bots give the
-//! same answers from the same start every time, and playing it again proves nothing: such a start counts
-//! once. As soon as two blocks of a start differ in any answer, something varies there. Then each of its
-//! blocks is a separate draw and all of them count, including equal ones: dropping those would thin out what
+//! same answers from the same start every time, and playing it again proves nothing: such a start is one piece
+//! of evidence. As soon as two blocks of a start differ in any answer, something varies there. Then each of its
+//! blocks is a separate draw and all of them are evidence, including equal ones: dropping those would thin out what
 //! happens often and keep what is rare.
+//!
+//! This decides how certain a mean is, never what it is. All blocks are part of the mean, because it is the schedule
+//! that gives a start its weight: a bot must not be able to give it more by playing at random there.
 
 use std::collections::BTreeMap;
 
@@ -66,6 +69,16 @@ impl<T: Clone> Repeats<T> {
         self.left_out
     }
 
+    /// How often each start was played at least, if no start ever varied; none if one did, or before the first block.
+    pub fn least_of_constant(&self) -> Option<u64> {
+        let times = self.starts.values().map(|start| match start {
+            Start::Once(_) => Some(1),
+            Start::Same(_, _, again) => Some(again + 1),
+            Start::Varied => None,
+        });
+        times.min().flatten()
+    }
+
     /// The number of starts from which the same was played again and again.
     pub fn repeated_starts(&self) -> u64 {
         self.starts.values().filter(|start| matches!(start, Start::Same(..))).count() as u64
@@ -77,13 +90,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_start_that_never_varies_counts_once() {
+    fn a_start_that_never_varies_is_one_piece_of_evidence() {
         let mut repeats = Repeats::default();
         assert_eq!(repeats.add(1, 7, 'a'), ['a']);
         assert_eq!(repeats.add(1, 7, 'a'), []);
         assert_eq!(repeats.add(1, 7, 'a'), []);
         assert_eq!(repeats.add(2, 7, 'a'), ['a'], "equal answers from another start are another game");
         assert_eq!((repeats.counted(), repeats.left_out(), repeats.repeated_starts()), (2, 2, 1));
+        assert_eq!(repeats.least_of_constant(), Some(1), "the second start was played once");
+        repeats.add(2, 7, 'a');
+        assert_eq!(repeats.least_of_constant(), Some(2));
+        repeats.add(2, 8, 'a');
+        assert_eq!(repeats.least_of_constant(), None);
     }
 
     #[test]

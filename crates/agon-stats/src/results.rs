@@ -100,7 +100,7 @@ pub enum ResultsError {
 }
 
 /// The blocks played under one set of rules. Their order is not kept: equal results give equal tables to the
-/// last bit, in whatever order they came. A start whose blocks are all equal counts once ([`crate::repeats`]).
+/// last bit, in whatever order they came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Results {
     key: TableKey,
@@ -150,21 +150,30 @@ impl Results {
         &self.key
     }
 
-    /// The blocks that count.
+    /// All blocks: they count whether or not they repeat a start, because it is the schedule that gives a start its weight.
     pub fn blocks(&self) -> impl Iterator<Item = &MatchBlock> {
+        self.evidence().flat_map(|(block, times)| std::iter::repeat_n(block, times as usize))
+    }
+
+    /// The pieces of evidence, each a block and how often it was played: a start whose blocks were all equal is one, however
+    /// often it was played ([`crate::repeats`]).
+    pub fn evidence(&self) -> impl Iterator<Item = (&MatchBlock, u64)> {
         self.starts.values().flat_map(|blocks| {
             let varied = blocks.len() > 1;
-            let times = move |&times: &u64| if varied { times as usize } else { 1 };
-            blocks.iter().flat_map(move |(block, played)| std::iter::repeat_n(block, times(played)))
+            let pieces = move |&played: &u64| if varied { (played, 1) } else { (1, played) };
+            blocks.iter().flat_map(move |(block, played)| {
+                let (pieces, times) = pieces(played);
+                std::iter::repeat_n((block, times), pieces as usize)
+            })
         })
     }
 
-    /// The matches of the blocks that count.
+    /// All matches.
     pub fn matches(&self) -> impl Iterator<Item = &Match> {
         self.blocks().flat_map(|block| &block.matches)
     }
 
-    /// The number of blocks that do not count because they only repeat their start.
+    /// The number of blocks that are no new evidence because they only repeat their start.
     pub fn repeats(&self) -> u64 {
         let same = self.starts.values().filter(|blocks| blocks.len() == 1);
         same.flat_map(|blocks| blocks.values().map(|times| times - 1)).sum()
@@ -210,16 +219,18 @@ mod tests {
     }
 
     #[test]
-    fn a_start_counts_once_until_two_of_its_blocks_differ() {
+    fn a_start_is_one_piece_of_evidence_until_two_of_its_blocks_differ() {
         let mut results = Results::new(key(1));
         results.push(&key(1), block(7)).unwrap();
         results.push(&key(1), block(7)).unwrap();
-        assert_eq!((results.blocks().count(), results.repeats()), (1, 1));
+        let counts =
+            |results: &Results| (results.blocks().count(), results.evidence().count(), results.repeats());
+        assert_eq!(counts(&results), (2, 1, 1));
         results.push(&key(1), block(8)).unwrap();
-        assert_eq!((results.blocks().count(), results.repeats()), (3, 0));
+        assert_eq!(counts(&results), (3, 3, 0));
         results.push(&key(1), MatchBlock { start: 2, ..block(7) }).unwrap();
         results.push(&key(1), MatchBlock { start: 2, ..block(7) }).unwrap();
-        assert_eq!((results.blocks().count(), results.repeats()), (4, 1));
+        assert_eq!(counts(&results), (5, 4, 1));
         assert_eq!(results.bots(), ["a", "b"]);
     }
 

@@ -7,6 +7,7 @@
 
 use crate::fit::{log_logistic, peak};
 use crate::pairs::{BLOCK, Meeting, Pairs};
+use crate::student_deviations;
 
 /// What results say about the rating of a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +22,25 @@ pub enum Place {
     Unknown,
 }
 
+impl Place {
+    /// Where such bots stand in a table.
+    pub(crate) fn order(self) -> u8 {
+        match self {
+            Self::Above => 0,
+            Self::Known => 1,
+            Self::Below => 2,
+            Self::Unknown => 3,
+        }
+    }
+}
+
 /// Ratings of all bots in Elo.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
     /// A finite rating for every bot, for ordering and pairing. For a bot that is not [`Place::Known`] it is the one
     /// at which its run of wins, or losses, had an even chance.
     pub elo: Vec<f64>,
-    /// The same, but with a chance of 2.5 % for the run of a bot that is not known: the end of its one-sided
+    /// The same, but with a chance of about 2.2 % for the run of a bot that is not known: the end of its one-sided
     /// interval. For a known bot it is its rating.
     pub bound: Vec<f64>,
     /// What is known about each bot.
@@ -39,8 +52,13 @@ pub struct Scale {
     pub component: Vec<u32>,
 }
 
-/// The chance of a run of wins at the end of a one-sided interval: that of one side of 95 %.
-const TAIL: f64 = 0.025;
+/// The logarithm of the chance of a run of wins, in this many blocks, at the end of a one-sided interval of 95 %: that of
+/// `Estimate`, about 2.2 %.
+fn run(blocks: f64) -> f64 {
+    let freedom = (blocks - 1.0).max(1.0);
+    let deviations = student_deviations(0.95, freedom);
+    -blocks * libm::log1p(deviations * deviations / freedom)
+}
 
 impl Scale {
     /// Rates all bots. `anchors` are bots with a fixed rating in Elo; a group without any has mean 0. `start` are
@@ -170,8 +188,9 @@ impl Scale {
                 if edges.is_empty() {
                     continue;
                 }
-                for (located, tail) in [(&mut self.elo, 0.5), (&mut self.bound, TAIL)] {
-                    let offset = offset(&edges, upper, tail, &inner, located);
+                let blocks = edges.iter().map(|edge| edge.blocks).sum();
+                for (located, aim) in [(&mut self.elo, libm::log(0.5)), (&mut self.bound, run(blocks))] {
+                    let offset = offset(&edges, upper, aim, &inner, located);
                     members[own].iter().for_each(|&bot| located[bot as usize] = inner[bot as usize] + offset);
                 }
                 set(own, aim, &mut state);
@@ -215,8 +234,8 @@ struct Edge {
 }
 
 /// How far a component must be moved for its run of wins over those `located` below it (`upper`), or of losses to
-/// those above it, to have the chance `tail`. `inner` are the strengths inside components.
-fn offset(edges: &[Edge], upper: bool, tail: f64, inner: &[f64], located: &[f64]) -> f64 {
+/// those above it, to have a chance with the logarithm `aim`. `inner` are the strengths inside components.
+fn offset(edges: &[Edge], upper: bool, aim: f64, inner: &[f64], located: &[f64]) -> f64 {
     let chance = |offset: f64| -> f64 {
         let lead = |edge: &Edge| match upper {
             true => inner[edge.above] + offset - located[edge.below],
@@ -224,7 +243,6 @@ fn offset(edges: &[Edge], upper: bool, tail: f64, inner: &[f64], located: &[f64]
         };
         edges.iter().map(|edge| edge.blocks * log_logistic(lead(edge))).sum()
     };
-    let aim = libm::log(tail);
     let (mut low, mut high) = (-1e3, 1e3);
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
@@ -371,9 +389,10 @@ mod tests {
         let chance = |bound: f64| {
             score_of_elo(bound - scale.elo[1]).powi(20) * score_of_elo(bound - scale.elo[2]).powi(30)
         };
-        assert!((chance(scale.bound[0]) - 0.025).abs() < 1e-9, "2.5 % to win 50 times");
+        assert!((chance(scale.bound[0]) - libm::exp(run(50.0))).abs() < 1e-9, "{}", chance(scale.bound[0]));
+        assert!((libm::exp(run(50.0)) - 0.0191).abs() < 1e-4 && (libm::exp(run(1e6)) - 0.0215).abs() < 1e-4);
         assert!((chance(scale.elo[0]) - 0.5).abs() < 1e-9, "an even chance");
-        assert!((score_of_elo(scale.elo[1] - scale.bound[3]).powi(10) - 0.025).abs() < 1e-9);
+        assert!((score_of_elo(scale.elo[1] - scale.bound[3]).powi(10) - libm::exp(run(10.0))).abs() < 1e-9);
         assert!(scale.elo[0] > scale.bound[0] && scale.elo[3] < scale.bound[3]);
     }
 
@@ -381,9 +400,9 @@ mod tests {
     fn two_bots_of_which_one_won_everything() {
         let scale = scale(2, &[(0, 1, 200, 100)], &[]);
         assert_eq!(scale.place, [Place::Above, Place::Below]);
-        // As in `Estimate`: a score of 0.964 at the end of the interval.
+        // As in `Estimate`: a score of 0.962 at the end of the interval.
         let lead = scale.bound[0] - scale.bound[1];
-        assert!((score_of_elo(lead) - 0.025f64.powf(0.01)).abs() < 1e-9, "{lead}");
+        assert!((score_of_elo(lead) - 0.961_75).abs() < 1e-4, "{lead}");
         assert!((scale.bound[0] + scale.bound[1]).abs() < 1e-9);
     }
 

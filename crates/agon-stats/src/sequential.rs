@@ -18,7 +18,7 @@ pub enum Decision {
     /// These bots do not vary, and what they play from the available starts is not enough to decide: vary maps, seeds or
     /// opponents.
     OutOfGames {
-        /// The number of blocks that count. In JSON it keeps its first name, because scripts read decisions.
+        /// The number of blocks that are evidence. In JSON it keeps its first name, because scripts read decisions.
         #[serde(rename = "distinct")]
         counted: u64,
     },
@@ -36,13 +36,13 @@ pub struct Status {
     pub lower: f64,
     /// H1 is accepted at or above this.
     pub upper: f64,
-    /// Blocks that count (see [`crate::repeats`]).
+    /// Blocks that are evidence (see [`crate::repeats`]).
     pub counted: u64,
     /// All blocks fed.
     pub blocks: u64,
-    /// `counts[p]` of these blocks gave `p` points.
+    /// `counts[p]` of all blocks gave `p` points.
     pub counts: Vec<u64>,
-    /// Elo with its interval, from the blocks that count.
+    /// Elo with its interval. All blocks are part of its mean.
     pub estimate: Estimate,
     /// The difference, corrected for having stopped when the results looked clearest; none before a decision.
     #[serde(default)]
@@ -62,12 +62,16 @@ pub struct Status {
 pub struct Sequential {
     sprt: Sprt,
     tally: Tally,
-    repeats: Repeats<Block>,
+    repeats: Repeats<()>,
     fed: u64,
     repeats_in_a_row: u64,
+    /// How many blocks make what is fed: one on each map of the series.
+    maps: u64,
     decision: Decision,
     /// The number of blocks that counted at the decision.
     decided_after: u64,
+    /// The LLR after each block, up to the decision.
+    path: Vec<f32>,
 }
 
 /// The minimum number of repeated blocks in a row before a test says that there are no new ones.
@@ -76,27 +80,43 @@ const PATIENCE: u64 = 20;
 impl Sequential {
     /// A test before its first block.
     pub fn new(sprt: Sprt) -> Self {
-        let tally = Tally::new(sprt.shape()).expect("a test has a shape that was checked");
-        let (repeats, decision) = (Repeats::default(), Decision::Continue);
-        Self { sprt, tally, repeats, fed: 0, repeats_in_a_row: 0, decision, decided_after: 0 }
+        Self::in_rounds(sprt, 1)
     }
 
-    /// Adds a finished block. A block that repeats its start counts as fed and changes nothing else, unless a later one
-    /// differs. Blocks after the decision still refine the estimate; the decision stands. The numbers behind it are in
+    /// The same where what is fed are rounds, of a block on each of this many maps ([`Shape::times`](crate::Shape::times)).
+    pub fn in_rounds(sprt: Sprt, maps: u64) -> Self {
+        let tally = Tally::new(sprt.shape()).expect("a test has a shape that was checked");
+        let (repeats, decision) = (Repeats::default(), Decision::Continue);
+        Self {
+            sprt,
+            tally,
+            repeats,
+            fed: 0,
+            repeats_in_a_row: 0,
+            maps,
+            decision,
+            decided_after: 0,
+            path: Vec::new(),
+        }
+    }
+
+    /// Adds a finished block. A block that repeats its start keeps its weight in the mean and makes nothing more certain,
+    /// unless a later one differs. Blocks after the decision still refine the estimate; the decision stands. The numbers behind it are in
     /// [`Self::status`].
     ///
     /// # Errors
     /// When the block does not have the shape of this test; it is not counted then.
     pub fn feed(&mut self, block: &Block) -> Result<Decision, BlockError> {
         self.tally.check(block)?;
-        let counts = self.repeats.add(block.start, block.fingerprint, block.clone());
-        self.repeats_in_a_row = if counts.is_empty() { self.repeats_in_a_row + 1 } else { 0 };
-        for block in &counts {
-            self.tally.add(block)?;
-        }
+        let is_news = !self.repeats.add(block.start, block.fingerprint, ()).is_empty();
+        self.repeats_in_a_row = if is_news { 0 } else { self.repeats_in_a_row + 1 };
+        self.tally.add(block)?;
+        self.tally.set_repeats(self.repeats.left_out());
         self.fed += 1;
         if self.decision == Decision::Continue {
-            self.decision = self.decide();
+            let llr = self.llr();
+            self.path.push(llr as f32);
+            self.decision = self.decide(llr);
             self.decided_after = self.counted();
         }
         Ok(self.decision)
@@ -129,19 +149,28 @@ impl Sequential {
         }
     }
 
-    /// The blocks that count.
+    /// All blocks, and how many of them are evidence.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    fn decide(&self) -> Decision {
+    /// The LLR after each block, up to the decision.
+    pub fn path(&self) -> &[f32] {
+        &self.path
+    }
+
+    /// How often each start was played at least, if none ever varied.
+    pub fn least_of_constant(&self) -> Option<u64> {
+        self.repeats.least_of_constant()
+    }
+
+    fn decide(&self, llr: f64) -> Decision {
         let (lower, upper) = self.sprt.bounds();
-        let llr = self.llr();
         if llr >= upper {
             Decision::AcceptH1
         } else if llr <= lower {
             Decision::AcceptH0
-        } else if self.repeats_in_a_row >= PATIENCE.max(3 * (self.counted() + 1)) {
+        } else if self.repeats_in_a_row >= PATIENCE.div_ceil(self.maps).max(3 * (self.counted() + 1)) {
             // If one more block existed, as likely as each of those seen, missing it 3 (counted + 1) times in a row
             // would have a chance below 1 in 20.
             Decision::OutOfGames { counted: self.counted() }
@@ -237,7 +266,7 @@ mod tests {
         let status = run(&mut test, (0..500).map(|game| (game % 7, [2, 2])));
         assert_eq!(status.decision, Decision::OutOfGames { counted: 7 });
         assert_eq!((status.counted, status.blocks), (7, 7 + 24));
-        assert_eq!(status.counts, [0, 0, 0, 0, 7]);
+        assert_eq!(status.counts, [0, 0, 0, 0, 31]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::elo::{normalized_scale, score_of_elo};
-use crate::empirical::{excess_llr, mean_llr};
+use crate::empirical::{excess_llr, mean_llr, student_llr};
 use crate::{BlockError, Decision, Shape, Tally, WinDrawLoss};
 
 /// The units of the hypotheses.
@@ -69,6 +69,9 @@ pub enum SprtError {
     Shape(#[from] BlockError),
 }
 
+/// Blocks of so many points are a sum of many games: it is nearly normal, and few of its results ever come.
+const MANY_RESULTS: u32 = 100;
+
 /// A test: its hypotheses and error rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sprt {
@@ -105,6 +108,11 @@ impl Sprt {
             return Err(SprtError::NeedsWinDrawLoss);
         }
         Ok(Self { model, elo0, elo1, alpha, beta, shape })
+    }
+
+    /// Whether blocks have so many results that the likelihood is that of Student's statistic.
+    pub(crate) fn is_student(&self) -> bool {
+        self.model == Model::Normalized && self.shape.full() >= MANY_RESULTS
     }
 
     /// The units of the hypotheses.
@@ -177,7 +185,8 @@ impl Sprt {
         Some(match self.model {
             Model::Normalized => {
                 let root = f64::from(tally.shape().games).sqrt() / normalized_scale();
-                excess_llr(counts, self.elo0 * root, self.elo1 * root)
+                let llr = if self.is_student() { student_llr } else { excess_llr };
+                llr(counts, self.elo0 * root, self.elo1 * root)
             }
             Model::Logistic => mean_llr(counts, score_of_elo(self.elo0), score_of_elo(self.elo1)),
             Model::Bayesian => {

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::elo::{elo_of_score, normalized_scale};
+use crate::empirical::student_gain;
 use crate::{Decision, Model, Sprt, Tally, student_deviations};
 
 /// How long a test takes if the true difference is this.
@@ -32,8 +33,8 @@ pub fn lengths(sprt: &Sprt, differences: impl IntoIterator<Item = f64>) -> Vec<L
         Model::Logistic | Model::Bayesian => (crate::score_of_elo(elo) - 0.5) * 2.0 * games.sqrt(),
     };
     let (elo0, elo1) = sprt.hypotheses();
-    let walk = Walk::new(sprt, excess(elo0), excess(elo1));
     let length = |elo: f64| {
+        let walk = Walk::under(sprt, excess(elo), excess(elo0), excess(elo1));
         let drift = walk.drift(excess(elo));
         let (mut low, mut high) = (0.0, 1.0);
         let over = |blocks: f64| walk.upper_by(drift, blocks) + walk.lower_by(drift, blocks);
@@ -106,11 +107,19 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(sprt: &Sprt, t0: f64, t1: f64) -> Self {
+    /// The motion if `t` is the true excess. Hypotheses that are far apart, in standard deviations of a block, are not told
+    /// apart as fast as their distance says: neither explains a result beyond both (see [`student_gain`]).
+    fn under(sprt: &Sprt, t: f64, t0: f64, t1: f64) -> Self {
         let (lower, upper) = sprt.bounds();
-        let step = t1 - t0;
+        let slope = |from: f64| (t - from) / (t - from).mul_add(t - from, 1.0);
+        let step = (slope(t0) - slope(t1)).max((t1 - t0) / 100.0);
         // A walk in steps overshoots its bounds by a mean of 0.583 steps (Siegmund).
-        Self { up: upper + 0.583 * step, down: 0.583 * step - lower, step, middle: f64::midpoint(t0, t1) }
+        Self {
+            up: upper + 0.583 * step,
+            down: 0.583 * step - lower,
+            step,
+            middle: t - student_gain(t, t0, t1) / step,
+        }
     }
 
     /// The motion near the end of a test that was over after this many blocks and shows this excess. Between the hypotheses a

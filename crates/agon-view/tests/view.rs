@@ -60,6 +60,7 @@ fn open(game: &str, first: usize, seats: u8) -> (Box<dyn Session>, Header) {
         seats: bots,
         started: 0,
         timed: info.time_is_played,
+        id: None,
         clock: "original x 2".to_owned().into(),
     };
     (session, header)

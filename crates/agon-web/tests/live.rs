@@ -25,6 +25,7 @@ fn header(game: &str) -> Header {
         seats: bots,
         started: 0,
         timed: info.time_is_played,
+        id: None,
         clock: "original x 2".to_owned().into(),
     }
 }

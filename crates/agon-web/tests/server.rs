@@ -397,6 +397,7 @@ fn replay() -> Vec<u8> {
         seats: seats.to_vec(),
         started: 0,
         timed: false,
+        id: None,
         clock: "none".to_owned().into(),
     };
     let mut writer = Writer::new(Vec::new(), &header).unwrap();

@@ -34,3 +34,9 @@ pub use protocol::{
 pub use run::{Pauses, Settings, run};
 pub use verify::verify;
 pub use versions::Versions;
+
+/// The names of the bots inside the program that play this game, the weakest first.
+pub fn builtins(game: &str) -> Vec<&'static str> {
+    agon_games::find(game)
+        .map_or_else(Vec::new, |game| game.info().builtins.iter().map(|bot| bot.name).collect())
+}

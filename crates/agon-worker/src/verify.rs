@@ -61,5 +61,6 @@ pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, Str
         steps,
         start: format!("{start:016x}"),
         answers: format!("{:016x}", answers.digest()),
+        silent: answers.silent(job.seats.len()),
     })
 }

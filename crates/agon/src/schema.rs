@@ -58,6 +58,7 @@ fn page() -> String {
             series::json::OfEnding,
             series::json::GauntletResult,
             series::json::SprtResult,
+            series::json::Same,
             series::json::DecisionWord,
             series::json::TournamentResult<'_>,
             agon_pairing::Standing,

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use agon_contest::Header;
+use agon_contest::journal::{self, Journal};
 use serde_json::Value;
 
 mod common;
@@ -236,8 +238,14 @@ fn a_ladder_that_chose_pairs_in_another_way_is_not_gone_on_with_and_can_be_rated
     let words = [&words[..], &ladder[..]].concat();
     assert!(agon(folder.path(), &words).status.success());
     let journal = folder.path().join("x.jsonl");
-    let text = std::fs::read_to_string(&journal).expect("a journal");
-    std::fs::write(&journal, text.replacen("\"plan\":3", "\"plan\":2", 1)).expect("an older one");
+    // The same matches under an older plan.
+    let mut entries = Vec::new();
+    let past = journal::read(&journal, |entry| entries.push(entry)).expect("a journal");
+    std::fs::remove_file(&journal).expect("removed");
+    let older = Header { plan: 2, ..past.header };
+    let mut written = Journal::create(&journal, &older).expect("an older one");
+    entries.iter().for_each(|entry| written.write(entry).expect("written"));
+    drop(written);
     let refused = agon(folder.path(), &[&words[..], &["--resume"]].concat());
     assert_eq!(refused.status.code(), Some(2), "{}", out(&refused));
     assert!(err(&refused).contains("chose pairs differently"), "{}", err(&refused));

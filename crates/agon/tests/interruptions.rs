@@ -126,9 +126,10 @@ fn interrupt(times: u32) {
     let blocks = before.keys().map(|(block, _)| *block).max().expect("some match was finished");
     let games = (blocks * 2).to_string();
     let last = sprt(path, &["--journal", "x.jsonl", "--resume", "-n", &games]).output().expect("agon starts");
-    assert!(last.status.success(), "{}", text(&last));
+    let decided = |output: &Output| matches!(output.status.code(), Some(0 | 10..=13));
+    assert!(decided(&last), "{}", text(&last));
     let quiet = sprt(path, &["--journal", "quiet.jsonl", "-n", &games]).output().expect("agon starts");
-    assert!(quiet.status.success(), "{}", text(&quiet));
+    assert!(decided(&quiet), "{}", text(&quiet));
     let (whole, undisturbed) = (matches(&journal), matches(&path.join("quiet.jsonl")));
     assert_eq!(whole.len().to_string(), games);
     assert_eq!(whole, undisturbed);

@@ -350,7 +350,7 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
         "--json",
     ];
     let sprt = ann.run(&words);
-    assert!(sprt.status.success(), "{}{}", out(&sprt), err(&sprt));
+    assert!(matches!(sprt.status.code(), Some(0 | 10..=13)), "{}{}", out(&sprt), err(&sprt));
     assert!(err(&sprt).contains("note: played as in Autumn Cup"), "{}", err(&sprt));
     let journal = std::fs::read_to_string(place.join("sprt.jsonl")).expect("written");
     let header: Value = serde_json::from_str(journal.lines().next().expect("a line")).expect("JSON");

@@ -242,8 +242,10 @@ fn a_bot_is_not_tested_against_itself() {
     let folder = folder();
     let arguments = ["sprt", "cultist-wars", "builtin:greedy", "builtin:greedy", "--elo1", "60", "--json"];
     let refused = agon(folder.path(), &arguments);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(err(&refused).contains("are the same bot"), "{}", err(&refused));
+    assert_eq!((refused.status.code(), &result(&refused)["decision"]), (Some(14), &"equal".into()));
+    let refused = agon(folder.path(), &arguments[..6]);
+    assert_eq!(refused.status.code(), Some(14));
+    assert!(err(&refused).starts_with("NEW is OLD: "), "{}", err(&refused));
     assert!(!folder.path().join("agon-series").exists(), "nothing was begun");
 }
 
@@ -260,11 +262,12 @@ fn bots_that_know_few_games_are_told_so() {
     write(folder.path(), "one.txt", &map);
     let tested = agon(folder.path(), &arguments);
     let text = out(&tested);
-    assert!(tested.status.success(), "{text}{}", err(&tested));
-    assert!(text.starts_with("Undecided: these bots play only "), "{text}");
+    assert_eq!(tested.status.code(), Some(13), "{text}{}", err(&tested));
+    assert!(text.contains("scores 1 of 2 against b.sh, as far as 21 repeats show"), "{text}");
     assert!(
         text.contains("vary maps, seeds or opponents")
-            && text.contains(" blocks do not count: from 1 start these"),
+            && text.contains("20 of 21 rounds make nothing more certain: from 1 start these")
+            && text.contains("changed nothing in 100 % of pairs"),
         "{text}"
     );
 }
@@ -359,7 +362,7 @@ fn a_cut_journal_is_read_as_far_as_it_goes() {
     write(folder.path(), "x.jsonl", &lines);
     let damaged = agon(folder.path(), &["rate", "x.jsonl"]);
     assert_eq!(damaged.status.code(), Some(2));
-    assert!(err(&damaged).contains("x.jsonl, line 2: it cannot be read as a match"), "{}", err(&damaged));
+    assert!(err(&damaged).contains("x.jsonl, line 2: its chain does not continue"), "{}", err(&damaged));
 }
 
 #[test]
@@ -393,7 +396,8 @@ fn a_bot_is_frozen_and_an_old_commit_plays() {
     ];
     let tested = agon(&own, &arguments);
     let text = out(&tested);
-    assert!(tested.status.success(), "{text}{}", err(&tested));
+    assert_eq!(tested.status.code(), Some(15), "{text}{}", err(&tested));
+    assert!(text.starts_with("No answer: mine never gave one in the form of the game"), "{text}");
     assert!(text.contains("mine: 2 × malformed answer"), "only the new one is broken: {text}");
     assert!(text.contains("agon play cultist-wars . git:") && !text.contains("mine@HEAD~1: "), "{text}");
     let refused = |arguments: &[&str]| {

@@ -106,6 +106,15 @@ fn an_export_holds_and_no_change_of_it_does() {
         export(world.folder.path(), &again, false, |_, _| {}).await.expect("written");
         assert_eq!(std::fs::read(&again).expect("the archive"), text);
 
+        // One of before, whose table was made by another method, is refused with the program that verifies it.
+        let old = out.path().join("old.agon");
+        changed(&file, &old, |own| own == "contest.json", replaced("\"ratings\":2", "\"ratings\":1"));
+        let refused = verify(&old, false, |_, _| {}).expect_err("another method").to_string();
+        assert!(
+            refused.contains("method 1 of ratings") && refused.contains("the program that wrote it, agon "),
+            "{refused}"
+        );
+
         let changes: [(&str, Change, &str); 8] = [
             ("log.txt", Box::new(replaced("\"ranks\":[1,2]", "\"ranks\":[2,1]")), "was changed"),
             (

@@ -61,7 +61,7 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
         (frame::live("rows", "board acts", 10, rows))
         (pages(from, found.len()))
         p.faint.foot {
-            "Place: bots ahead of it are better, and bots behind it worse, with 95 % certainty each. Rating: in Elo, with half of its 95 % interval beside it; 0 is the mean of all. Each version is a constant, and every number follows from the sealed log alone. "
+            "Place: bots ahead of it are better, and bots behind it worse, with 95 % certainty each. Rating: in Elo, with half of its 95 % interval beside it; " (zero(&shown)) " Each version is a constant, and every number follows from the sealed log alone. "
             a href="/rulings" { "Rulings" }
         }
     };
@@ -97,6 +97,20 @@ fn answer(lines: &[Line], bosses_only: bool, is_over: bool) -> (String, String) 
         said.push(format!("These are the built-in bots{then}"));
     }
     (format!("{} leads", first.entrant), said.join(" "))
+}
+
+/// Whose rating is 0.
+fn zero(shown: &Shown) -> String {
+    let version = shown
+        .board
+        .table
+        .zero
+        .and_then(|zero| shown.board.versions.iter().find(|version| version.id.0 == zero));
+    match version {
+        Some(version) if version.boss => format!("0 is {}, a built-in bot of the game.", version.entrant),
+        Some(version) => format!("0 is v{} of {}, the first that was placed.", version.n, version.entrant),
+        None => String::new(),
+    }
 }
 
 /// How certain the head of the board is, in a sentence.
@@ -221,7 +235,11 @@ pub fn rating(line: &Line) -> Markup {
         @match (place.elo, half) {
             (Some(elo), Some(half)) => { b { (words::signed(elo)) } span.faint { " ± " (words::count(half.round() as i64)) } }
             (Some(elo), None) => { b { (words::signed(elo)) } span.faint { " ± ?" } }
-            (None, _) => span.faint { "not known yet" }
+            (None, _) => { @match (place.low, place.high) {
+                (Some(low), None) => { "above " b { (words::signed(low)) } }
+                (None, Some(high)) => { "below " b { (words::signed(high)) } }
+                _ => span.faint { "not known yet" }
+            } }
         }
     }
 }

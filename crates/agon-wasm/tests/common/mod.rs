@@ -25,6 +25,7 @@ pub fn played(name: &str, seed: i64) -> Vec<u8> {
         seats: Seat::first(seats).map(known).collect(),
         started: 0,
         timed: info.time_is_played,
+        id: None,
         clock: "original".to_owned().into(),
     };
     let mut writer = Writer::new(Vec::new(), &header).expect("memory takes all");

@@ -199,7 +199,7 @@ fn try_test(
 ) -> Result<Vec<String>, String> {
     let said = |failure: Failure| match failure {
         Failure::Usage(why) | Failure::Own(why) => why,
-        Failure::Check | Failure::Unread => "it was stopped".to_owned(),
+        Failure::Check | Failure::Answer(_) | Failure::Unread => "it was stopped".to_owned(),
     };
     let kept = Kept::read(file)?;
     tested.turn = Some(kept.turn);

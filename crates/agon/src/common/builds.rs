@@ -62,6 +62,84 @@ fn is_stale(name: &BotName) -> Option<bool> {
     let ending = newest.extension().unwrap_or_default().to_string_lossy().into_owned();
     Some(SOURCES.contains(&ending.as_str()))
 }
+/// The source of a bot that is newer than what would be run: with a build command the newest of its files, when they changed since
+/// `agon build` built them; in a folder with a Makefile of its own the newest that is newer than the program.
+pub fn newer_source(name: &BotName) -> Option<PathBuf> {
+    let Kind::Path(path) = &name.kind else { return None };
+    if !path.is_dir() {
+        return None;
+    }
+    let files = content::files(path).ok()?;
+    let modified = |file: &Path| std::fs::metadata(file).and_then(|found| found.modified()).ok();
+    let is_source = |file: &&PathBuf| {
+        file.extension().is_some_and(|ending| SOURCES.contains(&&*ending.to_string_lossy()))
+    };
+    let newest = || files.iter().filter(is_source).max_by_key(|file| modified(&path.join(file)));
+    if let Some(build) = Build::of(name).ok()? {
+        let built = std::fs::read_to_string(stamp(&build.folder)).ok();
+        let is_current = built.is_some() && built == content_of(name, &build).ok();
+        let by_hand = built.is_some() && !is_stale(name).unwrap_or(false);
+        return if is_current || by_hand { None } else { newest().cloned() };
+    }
+    let has_makefile = ["Makefile", "makefile", "GNUmakefile"].iter().any(|file| path.join(file).is_file());
+    let launch = Launch::of(name).ok()??;
+    let program = path.join(Path::new(&launch.program));
+    let made = modified(&program).filter(|_| has_makefile && program.is_file())?;
+    let source = newest().filter(|file| program != path.join(file))?;
+    modified(&path.join(source)).filter(|changed| *changed > made).map(|_| source.clone())
+}
+
+/// A hash of what is run, byte for byte: the program, its arguments, and the files beside them. The sources of a bot that is built are
+/// not run, and neither is what says how to build it.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn what_is_run(name: &BotName) -> Result<Option<u64>, String> {
+    let Kind::Path(path) = &name.kind else { return Ok(None) };
+    let Some(launch) = Launch::of(name).map_err(|error| error.to_string())? else { return Ok(None) };
+    let folder = if path.is_dir() { path.clone() } else { path.parent().unwrap_or(Path::new("")).to_owned() };
+    let mut parts: Vec<u8> = Vec::new();
+    let mut add = |what: &[u8]| {
+        parts.extend_from_slice(&(what.len() as u64).to_le_bytes());
+        parts.extend_from_slice(what);
+    };
+    let mut is_native = false;
+    for (place, word) in std::iter::once(&launch.program).chain(&launch.arguments).enumerate() {
+        let file = folder.join(Path::new(word));
+        // A file is what it holds, wherever it lies.
+        match std::fs::read(&file).ok().filter(|_| file.is_file()) {
+            Some(bytes) => {
+                is_native |= place == 0 && bytes.starts_with(b"\x7fELF");
+                add(&content::of_text(&bytes).to_le_bytes());
+            }
+            None => add(word.as_encoded_bytes()),
+        }
+    }
+    for (key, value) in &launch.environment {
+        add(key.as_bytes());
+        add(value.as_bytes());
+    }
+    if path.is_dir() {
+        let ending = |file: &Path| file.extension().unwrap_or_default().to_string_lossy().into_owned();
+        for file in content::files(path)? {
+            let about_building = file.extension().is_some_and(|ending| ending == "md")
+                || ["agon.toml", "Makefile", "makefile", "GNUmakefile"]
+                    .iter()
+                    .any(|own| file == Path::new(own));
+            // What git leaves in the folder of a submodule.
+            let is_git = file.components().any(|part| part.as_os_str() == ".git");
+            if is_git || about_building || is_native && SOURCES.contains(&&*ending(&file)) {
+                continue;
+            }
+            let bytes =
+                std::fs::read(path.join(&file)).map_err(|error| format!("{}: {error}", file.display()))?;
+            add(file.as_os_str().as_encoded_bytes());
+            add(&content::of_text(&bytes).to_le_bytes());
+        }
+    }
+    Ok(Some(content::of_text(&parts)))
+}
+
 /// The result of a build.
 pub enum State {
     /// There is nothing to build.

@@ -79,7 +79,8 @@ fn lay_out(top: &Path, commit: &str) -> Result<PathBuf, String> {
         .map(PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
         .unwrap_or_else(std::env::temp_dir)
-        .join("agon/git");
+        // Those of before had empty folders where submodules belong.
+        .join("agon/git-2");
     let place = cache.join(commit);
     if place.is_dir() {
         return Ok(place);
@@ -96,13 +97,77 @@ fn lay_out(top: &Path, commit: &str) -> Result<PathBuf, String> {
             let arguments = ["-C", &top.display().to_string(), "checkout-index", "--all", "--quiet", &prefix];
             git(&arguments, Some(&index))
         })
-        .and_then(|_| match std::fs::rename(&tree, &place) {
+        .and_then(|_| submodules(top, commit, Path::new(&tree), 0))
+        .and_then(|()| pointers(Path::new(&tree)))
+        .and_then(|()| match std::fs::rename(&tree, &place) {
             // Another process was faster.
             Err(_) if place.is_dir() => Ok(()),
             done => done.map_err(failed),
         });
     let _ = std::fs::remove_dir_all(&temporary);
     done.map(|()| place)
+}
+
+/// How deep submodules of submodules are followed.
+const DEEPEST: usize = 8;
+
+/// Puts the files of a commit's submodules where they belong; a commit itself holds only which commits of theirs it means.
+fn submodules(top: &Path, commit: &str, tree: &Path, depth: usize) -> Result<(), String> {
+    let listed = git(&["-C", &top.display().to_string(), "ls-tree", "-r", "-z", commit], None)?;
+    for line in listed.split('\0').filter(|line| line.starts_with("160000 ")) {
+        let Some((about, path)) = line.split_once('\t') else { continue };
+        let meant = about.rsplit(' ').next().unwrap_or_default();
+        let own = top.join(path);
+        let missing = |why: &str| {
+            format!(
+                "its submodule `{path}` is not here ({why}), and without it this would be another bot; fetch it: git -C {} submodule \
+                 update --init --recursive -- {path}",
+                top.display()
+            )
+        };
+        if normal(Path::new(path)).is_none() || depth == DEEPEST || !own.join(".git").exists() {
+            return Err(missing("it was not checked out"));
+        }
+        let place = tree.join(path);
+        let index = tree.join(format!(".index-{depth}"));
+        let own_text = own.display().to_string();
+        let prefix = format!("--prefix={}/", place.display());
+        std::fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
+        let done = git(&["-C", &own_text, "read-tree", meant], Some(&index)).and_then(|_| {
+            git(&["-C", &own_text, "checkout-index", "--all", "--quiet", &prefix], Some(&index))
+        });
+        let _ = std::fs::remove_file(&index);
+        done.map_err(|_| missing(&format!("it has no commit {}", &meant[..12.min(meant.len())])))?;
+        submodules(&own, meant, &place, depth + 1)?;
+    }
+    Ok(())
+}
+
+/// Refuses files of Git LFS that are only pointers to their contents.
+fn pointers(tree: &Path) -> Result<(), String> {
+    const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+    let mut folders = vec![tree.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+        for entry in std::fs::read_dir(&folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let about = entry.metadata().map_err(failed)?;
+            if about.is_dir() {
+                folders.push(entry.path());
+            } else if about.is_file() && about.len() < 1024 {
+                let content = std::fs::read(entry.path()).map_err(failed)?;
+                if content.starts_with(POINTER) {
+                    let path = entry.path();
+                    let path = path.strip_prefix(tree).unwrap_or(&path).display();
+                    return Err(format!(
+                        "`{path}` is kept by Git LFS and its content is not here, so this would be another bot; fetch it: git lfs \
+                         install && git lfs pull"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The output of git; its error message when it fails.

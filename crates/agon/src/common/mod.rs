@@ -47,6 +47,8 @@ pub enum Failure {
     Usage(String),
     /// A failure of ours or of the machine. Exit code 3.
     Own(String),
+    /// The answer of a command to what it was asked, other than yes; it was already printed. Its own exit code.
+    Answer(u8),
     /// The reader of our output went away. Exit code 0: `agon ... | head` is no error.
     Unread,
 }
@@ -68,6 +70,7 @@ impl Failure {
             Self::Check => (1, None),
             Self::Usage(message) => (2, Some(message)),
             Self::Own(message) => (3, Some(message)),
+            Self::Answer(code) => (code, None),
             Self::Unread => (0, None),
         };
         if let Some(message) = message {

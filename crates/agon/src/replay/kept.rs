@@ -203,7 +203,7 @@ pub fn keep(options: &KeepOptions) -> Done {
 fn answer_then(replay: &Replay, seat: Seat, turn: u32) -> Result<String, String> {
     let session = open(replay).map_err(|failure| match failure {
         Failure::Usage(why) | Failure::Own(why) => why,
-        Failure::Check | Failure::Unread => String::new(),
+        Failure::Check | Failure::Answer(_) | Failure::Unread => String::new(),
     })?;
     let mut again = Asked::new(session, replay);
     for _ in 0..=turn {

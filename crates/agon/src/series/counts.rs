@@ -8,7 +8,7 @@ use agon_stats::{Estimate, Shape, Sprt, Tally};
 use crate::common::folders::JOURNAL;
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
-use crate::series::json::CountsResult;
+use crate::series::json::{CountsResult, DecisionWord};
 use crate::series::progress::{elo_interval, elo_point, thousands};
 use crate::series::sprt::{SprtOptions, USUAL};
 
@@ -36,7 +36,7 @@ pub fn run(options: &SprtOptions) -> Done {
     if options.series.run.json {
         let result = CountsResult {
             llr,
-            decision: decision.into(),
+            decision: DecisionWord::of(decision, test.elo0 + test.elo1 > 0.0, estimate.superiority),
             lower,
             upper,
             model: test.model,
@@ -133,7 +133,22 @@ fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId), Failure> {
 /// How long the test takes, for true differences from -20 to +40.
 fn plan(options: &SprtOptions) -> Done {
     let test = options.test(&USUAL);
-    let lengths = agon_stats::lengths(&sprt(&test, Shape::PAIR)?, (-4..=8).map(|step| f64::from(step) * 5.0));
+    let seats = u32::from(options.series.seats.unwrap_or(2));
+    if !(2..=u32::from(agon_game::Seat::MAX)).contains(&seats) {
+        return Err(Failure::usage(format!("--seats {seats}: a number from 2 to {}", agon_game::Seat::MAX)));
+    }
+    // With more than two seats a block is two matches in each of them: the twins.
+    let (shape, twins) = if seats == 2 { (Shape::PAIR, 1.0) } else { (Shape::twins(seats), 2.0) };
+    let maps = options.series.map.len().max(1) as u32;
+    let lengths: Vec<agon_stats::Length> =
+        agon_stats::lengths(&sprt(&test, shape.times(maps))?, (-4..=8).map(|step| f64::from(step) * 5.0))
+            .into_iter()
+            .map(|length| agon_stats::Length {
+                expected: twins * length.expected,
+                at_most: twins * length.at_most,
+                ..length
+            })
+            .collect();
     let mut out = io::stdout().lock();
     if options.series.run.json {
         return common::print_json(&mut out, &lengths);

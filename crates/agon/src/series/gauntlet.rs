@@ -11,6 +11,7 @@ use crate::common::here::About;
 use crate::common::screen;
 use crate::common::table::{Cell, Table};
 use crate::common::{Done, Failure};
+use crate::series::bars::{Scale, certainty};
 use crate::series::progress::{self, elo_interval, elo_point, thousands};
 use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted, json};
 
@@ -111,38 +112,48 @@ fn report(ready: &Ready) -> Done {
     let mut out = io::stdout().lock();
     let many_seats = header.seats > 2;
     let games = if many_seats { ["ahead", "level", "behind"] } else { ["won", "drawn", "lost"] };
-    let mut table = Table::new().names("opponent").numbers("games", 1).numbers("counted", 4);
-    table = games.into_iter().fold(table, |table, title| table.numbers(title, 3));
-    table = table.numbers("score", 0).numbers("Elo", 0).numbers("95 %", 0).numbers("better with", 2);
-    for (number, pairing) in state.standing.pairings.iter().enumerate() {
+    let estimates: Vec<_> = state.standing.pairings.iter().map(agon_contest::Pairing::estimate).collect();
+    let ends = estimates.iter().flatten().flat_map(|found| [found.elo_low, found.elo, found.elo_high]);
+    let scale = Scale::of(ends.flatten());
+    let axis = scale.title();
+    let mut table = Table::new().names("opponent").numbers("games", 2).numbers("repeats", 5);
+    table = games.into_iter().fold(table, |table, title| table.numbers(title, 4));
+    table = table
+        .numbers("score", 1)
+        .numbers("Elo", 0)
+        .numbers(axis, 0)
+        .numbers("95 %", 6)
+        .numbers("better with", 0);
+    for ((number, pairing), estimate) in state.standing.pairings.iter().enumerate().zip(estimates) {
         let label = match header.plan(None).mixed() {
             true => "all, in turn".to_owned(),
             false => screen::harmless(&header.bots[number + 1].label),
         };
         let games = pairing.games();
-        let (score, elo, interval, superiority) = match pairing.estimate() {
-            None => ["–"; 4].map(str::to_owned).into(),
+        let silent = state.standing.silent();
+        let is_silent = silent.contains(&0) || !header.plan(None).mixed() && silent.contains(&(number + 1));
+        let (score, elo, bar, interval, superiority) = match estimate.filter(|_| !is_silent) {
+            None => ["–", "–", "", "–", "–"].map(str::to_owned).into(),
             Some(estimate) => (
                 format!("{:.1} %", estimate.score * 100.0),
                 elo_point(&estimate),
+                scale.bar(estimate.elo_low, estimate.elo, estimate.elo_high),
                 elo_interval(&estimate),
-                format!("{:.1} %", estimate.superiority * 100.0),
+                certainty(estimate.superiority),
             ),
         };
-        let counted = match pairing.counted() {
-            all if all == pairing.blocks => "all".to_owned(),
-            some => format!("{} of {}", thousands(some), thousands(pairing.blocks)),
-        };
+        let repeats = thousands(pairing.rounds() - pairing.counted());
         let all = pairing.blocks * u64::from(header.plan(None).games());
         let cells = [
             label,
             thousands(all),
-            counted,
+            repeats,
             thousands(games.wins),
             thousands(games.draws),
             thousands(games.losses),
             score,
             elo,
+            bar,
             interval,
             superiority,
         ];

@@ -144,9 +144,13 @@ pub struct VoidMatch {
 pub struct PairingState {
     pub bots: Vec<usize>,
     pub blocks: u64,
-    /// Blocks that count as evidence: not those that only repeat others.
+    /// Rounds: a block on each map of the series.
+    pub rounds: u64,
+    /// Rounds that are evidence: not those that only repeat others.
     pub counted: u64,
-    /// Starts of which only one block counts because the bots play them all alike.
+    /// Blocks in which both bots answered alike, move for move.
+    pub same: u64,
+    /// Starts that are one piece of evidence because the bots always played them alike.
     pub repeated_starts: u64,
     /// Won, drawn and lost by the first bot, in blocks that count.
     pub games: agon_stats::WinDrawLoss,
@@ -281,24 +285,57 @@ pub struct SprtResult {
     pub complete: bool,
 }
 
-/// The outcome of a test.
+/// The last event of `agon sprt --json` when both bots are the same.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Same {
+    pub event: &'static str,
+    pub decision: DecisionWord,
+    pub why: String,
+}
+
+/// The outcome of a test. The exit codes of `agon sprt` say the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(TS))]
 pub enum DecisionWord {
+    /// H1 was accepted.
+    Better,
+    /// H0 was accepted: not better by elo1.
+    NotBetter,
+    /// H0 was accepted, and the bot is worse than the other.
+    Worse,
+    /// It ended before a decision.
     Undecided,
-    AcceptH0,
-    AcceptH1,
-    OutOfGames,
+    /// All starts were played three times or more with the same answers: the score is exact, as far as that shows.
+    Repeated,
+    /// Both are the same program.
+    Equal,
+    /// One of the two never gave an answer, so nothing is stated.
+    NeverAnswered,
 }
 
-impl From<Decision> for DecisionWord {
-    fn from(decision: Decision) -> Self {
+impl DecisionWord {
+    /// What a decision means, with the probability that the bot is better at all.
+    pub fn of(decision: Decision, asks_better: bool, superiority: f64) -> Self {
         match decision {
-            Decision::Continue => Self::Undecided,
-            Decision::AcceptH0 => Self::AcceptH0,
-            Decision::AcceptH1 => Self::AcceptH1,
-            Decision::OutOfGames { .. } => Self::OutOfGames,
+            Decision::AcceptH1 => Self::Better,
+            Decision::AcceptH0 if !asks_better || superiority < 0.05 => Self::Worse,
+            Decision::AcceptH0 => Self::NotBetter,
+            Decision::Continue | Decision::OutOfGames { .. } => Self::Undecided,
+        }
+    }
+
+    /// The exit code of `agon sprt`.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Better => 0,
+            Self::NotBetter => 10,
+            Self::Worse => 11,
+            Self::Undecided => 12,
+            Self::Repeated => 13,
+            Self::Equal => 14,
+            Self::NeverAnswered => 15,
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Longer than 500 lines: options and preparation of all series; each command has its own file.
 
+mod bars;
 pub mod contest;
 pub mod counts;
 pub mod cross;
@@ -128,6 +129,9 @@ pub struct RunOptions {
     /// Runs the build command of bots whose agon.toml has one first
     #[arg(long, help_heading = "Run")]
     pub build: bool,
+    /// Builds nothing: refuses a bot whose sources are newer than what would be run
+    #[arg(long, conflicts_with = "build", help_heading = "Run")]
+    pub no_build: bool,
     /// Prints events and the result as JSON, one object a line
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -220,7 +224,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let first = &prepared[0].0;
     let (mut entrants, mut ids) = (Vec::new(), Vec::new());
     for text in &wanted.bots {
-        let (entrant, id) = entrant(text, &options.run)?;
+        let (entrant, id) = entrant(text, &options.run, wanted.kind != Kind::Tournament)?;
         entrants.push(entrant);
         ids.push(id);
     }
@@ -268,11 +272,24 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
             .map_err(|error| Failure::usage(error.to_string()))?;
     }
     let sprt = wanted.test.as_ref().map(|test| sprt(test, &header)).transpose()?;
-    if wanted.kind == Kind::Sprt && header.bots[0].hash == header.bots[1].hash {
-        return Err(Failure::usage(format!(
-            "{} and {} are the same bot: there is no difference to find",
-            header.bots[0].bot, header.bots[1].bot
-        )));
+    if wanted.kind == Kind::Sprt {
+        let run = |bot: &Entrant| builds::what_is_run(&bot.name).map_err(Failure::Usage);
+        let is_same = header.bots[0].hash == header.bots[1].hash
+            || reached.is_none()
+                && run(&entrants[0])?.is_some_and(|new| run(&entrants[1]).is_ok_and(|old| old == Some(new)));
+        if is_same {
+            let [new, old] = [0, 1].map(|bot| screen::harmless(&header.bots[bot].bot));
+            let message = format!(
+                "NEW is OLD: {new} and {old} are the same bot, byte for byte (program, arguments, data); there is no difference to find"
+            );
+            if options.run.json {
+                let said = json::Same { event: "result", decision: json::DecisionWord::Equal, why: message };
+                print_json(&said)?;
+            } else {
+                eprintln!("{message}");
+            }
+            return Err(Failure::Answer(json::DecisionWord::Equal.exit_code()));
+        }
     }
     if let Some(how) = wanted.how {
         how.check(&header.bots.iter().map(|bot| bot.label.as_str()).collect::<Vec<_>>())?;
@@ -436,8 +453,33 @@ fn terms(info: &GameInfo, options: &SeriesOptions, prepared: &[Prepared]) -> Res
     })
 }
 
-/// A bot, and its entry in the journal.
-fn entrant(text: &str, run: &RunOptions) -> Result<(Entrant, BotId), Failure> {
+/// Makes sure that what is played is what was meant: the sources as they are now.
+fn built(name: &agon_bot::BotName, run: &RunOptions, is_asked_about: bool) -> Result<(), Failure> {
+    let newer = if run.no_build || is_asked_about { builds::newer_source(name) } else { None };
+    let Some(newer) = newer else {
+        if run.build {
+            builds::ensure(name, false)?;
+        }
+        builds::warn_of_stale(std::slice::from_ref(name));
+        return Ok(());
+    };
+    if run.no_build {
+        return Err(Failure::usage(format!(
+            "bot `{name}`: {} is newer than what would be run; build it: agon build {name} (or leave out --no-build)",
+            newer.display()
+        )));
+    }
+    if agon_bot::Build::of(name).map_err(Failure::Usage)?.is_some() {
+        return builds::ensure(name, false);
+    }
+    Err(Failure::usage(format!(
+        "bot `{name}`: {} is newer than the program that would be run; build it: make -C {name}",
+        newer.display()
+    )))
+}
+
+/// A bot, and its entry in the journal. `is_asked_about` says whether the series is about single bots.
+fn entrant(text: &str, run: &RunOptions, is_asked_about: bool) -> Result<(Entrant, BotId), Failure> {
     let frozen =
         text.starts_with(git::PREFIX).then(|| git::find(text)).transpose().map_err(Failure::Usage)?;
     let (name, label, play) = match frozen {
@@ -457,10 +499,9 @@ fn entrant(text: &str, run: &RunOptions) -> Result<(Entrant, BotId), Failure> {
         BotKind::Path(_) if run.on.is_some() => builds::can_be_handed_in(&name)?,
         BotKind::Path(path) => {
             builds::compile(&name)?;
-            if run.build && path.is_dir() {
-                builds::ensure(&name, false)?;
+            if path.is_dir() {
+                built(&name, run, is_asked_about)?;
             }
-            builds::warn_of_stale(std::slice::from_ref(&name));
         }
         _ => {}
     }

@@ -20,7 +20,9 @@ type Row = (&'static str, Vec<String>);
 fn percent(mean: &Mean) -> String {
     let share = mean.mean().map_or_else(|| "–".to_owned(), |mean| format!("{:.1}", mean * 100.0));
     match mean.error() {
-        Some(error) => format!("{share} ± {:.1} %", error * 100.0),
+        // Beyond half of the scale it says nothing.
+        Some(error) if error < 0.5 => format!("{share} ± {:.1} %", error * 100.0),
+        Some(_) => format!("{share} %"),
         None => format!("{share} %"),
     }
 }

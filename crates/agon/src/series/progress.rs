@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
+use agon_contest::standing::blocks_in_round;
 use agon_contest::{End, Faulty, Header, Kind, Pairing, Progress, Scheduler, journal::Void, journal::count};
 use agon_stats::Estimate;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,6 +21,8 @@ use crate::series::{Ready, RunOptions, json, origin, print_json};
 const FIRST_BLOCKS: u64 = 2;
 /// A series of more hours than this asks for confirmation.
 const LONG: f64 = 1.0;
+/// From how many blocks on it is said that both bots of a test answered alike in all of them.
+const SAME: u64 = 20;
 /// Interval of the events.
 const EVENT: Duration = Duration::from_secs(1);
 /// Without a terminal, the first line comes after this; later ones less and less often.
@@ -224,7 +227,9 @@ fn left(progress: &Progress, header: &Header, began: Instant) -> Option<f64> {
     let speed = speed(progress, began);
     let games = match &progress.standing.test {
         Some(test) => {
-            let more = test.status().expected_blocks? * u64::from(header.plan(None).games());
+            let plan = header.plan(None);
+            let round = u64::from(plan.games()) * blocks_in_round(&plan) as u64;
+            let more = test.status().expected_blocks? * round;
             progress.all_games.map_or(more, |all| more.min(all.saturating_sub(progress.games)))
         }
         None => progress.all_games?.saturating_sub(progress.games),
@@ -263,7 +268,7 @@ fn line(progress: &Progress, header: &Header, began: Instant) -> String {
     }
     let (counted, blocks) = counted(progress);
     if counted < blocks {
-        parts.push(format!("{counted} of {blocks} blocks count"));
+        parts.push(format!("{} of {blocks} rounds repeat", blocks - counted));
     }
     let faults: u64 = progress.faults.values().map(|faulty| faulty.count).sum();
     if faults > 0 {
@@ -288,10 +293,10 @@ pub fn standings(progress: &Progress) -> Vec<(usize, f64)> {
     shares
 }
 
-/// Blocks that count, and all blocks.
+/// Rounds that are evidence, and all rounds.
 pub fn counted(progress: &Progress) -> (u64, u64) {
     let pairings = progress.standing.pairings.iter();
-    pairings.fold((0, 0), |(counted, blocks), pairing| (counted + pairing.counted(), blocks + pairing.blocks))
+    pairings.fold((0, 0), |(counted, all), pairing| (counted + pairing.counted(), all + pairing.rounds()))
 }
 
 /// The progress, or the result, as JSON.
@@ -301,7 +306,9 @@ pub fn state(event: &'static str, progress: &Progress, header: &Header, began: I
         progress.standing.pairings.iter().zip(pairings).map(|(pairing, bots)| json::PairingState {
             bots,
             blocks: pairing.blocks,
+            rounds: pairing.rounds(),
             counted: pairing.counted(),
+            same: pairing.same(),
             repeated_starts: pairing.repeated_starts(),
             games: pairing.games(),
             estimate: pairing.estimate(),
@@ -396,11 +403,44 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         let starts: u64 = progress.standing.pairings.iter().map(Pairing::repeated_starts).sum();
         writeln!(
             out,
-            "Note: {} of {} blocks do not count: from {} these bots gave the same answers every time, so playing \
-             again proves nothing. Vary maps, seeds or opponents.",
+            "Note: {} of {} rounds make nothing more certain: from {} these bots gave the same answers every time, so \
+             playing again proves nothing. Vary maps, seeds or opponents.",
             thousands(blocks - counted),
             thousands(blocks),
             count(starts as usize, "start", "starts")
+        )?;
+    }
+    let header = ready.scheduler.header();
+    for bot in progress.standing.silent() {
+        let label = screen::harmless(&header.bots[bot].label);
+        let text = format!(
+            "{label} never gave an answer in the form of the game: its results say nothing about how it plays."
+        );
+        writeln!(out, "{} {text}", screen.bad("Warning:"))?;
+    }
+    for (number, pairing) in progress.standing.pairings.iter().enumerate() {
+        let Some(drift) = pairing.drift() else { continue };
+        let against = match header.kind {
+            Kind::Gauntlet if !header.plan(None).mixed() => {
+                format!(" against {}", screen::harmless(&header.bots[number + 1].label))
+            }
+            _ => String::new(),
+        };
+        writeln!(
+            out,
+            "Note: the results{against} drift: about {:.0} % in the first half, {:.0} % in the second (by luck less than once in a \
+             thousand series). A bot that learns or slows down has no one strength.",
+            drift.first * 100.0,
+            drift.second * 100.0
+        )?;
+    }
+    let pairings = &progress.standing.pairings;
+    let all_same = |pairing: &Pairing| pairing.blocks >= SAME && pairing.same() == pairing.blocks;
+    if header.kind == Kind::Sprt && pairings.iter().all(all_same) {
+        writeln!(
+            out,
+            "Note: in all {} blocks both bots answered alike, move for move: is what was run what you changed?",
+            thousands(pairings[0].blocks)
         )?;
     }
     voids(out, screen, &progress, ready.scheduler.header())?;

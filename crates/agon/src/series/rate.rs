@@ -12,6 +12,7 @@ use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
+use crate::series::bars::{Scale, certainty};
 use crate::series::cross;
 use crate::series::json;
 use crate::series::progress::thousands;
@@ -159,7 +160,7 @@ impl Read {
 /// Reads journals. Blocks count as in the series itself: up to the first incomplete one.
 pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
     let mut read = Read { journals: Vec::new(), notes: Vec::new() };
-    let mut known = BTreeSet::new();
+    let (mut known, mut identities) = (BTreeSet::new(), BTreeSet::new());
     for path in paths {
         let own = path.canonicalize().unwrap_or_else(|_| path.clone());
         if !known.insert(own) {
@@ -169,6 +170,24 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
         let mut blocks: BTreeMap<u64, Vec<Entry>> = BTreeMap::new();
         let past = journal::read(path, |entry| blocks.entry(entry.block).or_default().push(entry))
             .map_err(|error| Failure::usage(error.to_string()))?;
+        // A match counts once, in whatever journals it stands.
+        let (mut copied, mut elsewhere) = (0u64, BTreeSet::new());
+        for (number, entries) in &mut blocks {
+            let all = entries.len();
+            entries.retain(|entry| identities.insert(entry.id));
+            copied += (all - entries.len()) as u64;
+            if entries.is_empty() {
+                elsewhere.insert(*number);
+            }
+        }
+        if copied > 0 {
+            read.notes.push(format!(
+                "{}: {} in a journal before it too, and {} once",
+                path.display(),
+                journal::count(copied as usize, "match stands", "matches stand"),
+                if copied == 1 { "counts" } else { "count" }
+            ));
+        }
         let games = past.header.plan(None).games() as usize;
         // A block with a match that stayed void is skipped.
         let voids: BTreeSet<u64> = past.voids.iter().map(|void| void.block).collect();
@@ -176,11 +195,11 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
             // Results decide who meets whom, so no block waits for another.
             Some(_) => blocks.into_values().filter(|entries| entries.len() == games).collect(),
             None => (1..)
-                .filter(|number| !voids.contains(number))
+                .filter(|number| !voids.contains(number) && !elsewhere.contains(number))
                 .map_while(|number| blocks.remove(&number).filter(|entries| entries.len() == games))
                 .collect(),
         };
-        let left_out = past.entries - (whole.len() * games) as u64;
+        let left_out = past.entries - copied - (whole.len() * games) as u64;
         if left_out > 0 {
             read.notes.push(format!(
                 "{}: {} of incomplete blocks, or of blocks after one, do not count",
@@ -198,8 +217,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
         if past.torn {
             read.notes.push(format!("{}: its last line was incomplete and does not count", path.display()));
         }
-        let blocks = whole.into_iter().map(|mut entries| {
-            entries.sort_by_key(|entry| entry.game);
+        let blocks = rounds(&past.header, whole).into_iter().map(|entries| {
             let label = |bot: &usize| name(&past.header.bots[*bot]);
             let matches = entries.iter().map(|entry| Match {
                 bots: entry.bots.iter().map(label).collect(),
@@ -220,6 +238,24 @@ pub fn read(paths: &[PathBuf]) -> Result<Read, Failure> {
         read.notes.push(format!("these journals were played under different clocks: {clocks}"));
     }
     Ok(read)
+}
+
+/// The matches of each round: a block on each map of a pairing, as in the series itself. Where results decide who meets whom, each
+/// block stands alone. The last round of a series that was interrupted may not be whole; its blocks count all the same.
+fn rounds(header: &Header, blocks: Vec<Vec<Entry>>) -> Vec<Vec<Entry>> {
+    let plan = header.plan(None);
+    let (pairings, maps) = (plan.pairing_count().max(1) as u64, standing::blocks_in_round(&plan) as u64);
+    let mut rounds: BTreeMap<(u64, u64), Vec<Entry>> = BTreeMap::new();
+    for mut entries in blocks {
+        entries.sort_by_key(|entry| entry.game);
+        let Some(number) = entries.first().map(|entry| entry.block.saturating_sub(1)) else { continue };
+        let round = match header.format {
+            Some(_) => (number, 0),
+            None => (number / pairings / maps, number % pairings),
+        };
+        rounds.entry(round).or_default().extend(entries);
+    }
+    rounds.into_values().collect()
 }
 
 /// What tells bots apart: label and content.
@@ -292,7 +328,7 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<(
     let repeats = match ratings.repeats {
         0 => String::new(),
         repeats => format!(
-            " · {} blocks only repeat what the same bots played from the same start and do not count",
+            " · {} of them only repeat what the same bots played from the same start and make nothing more certain",
             thousands(repeats)
         ),
     };
@@ -325,37 +361,64 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &Rated) -> io::Result<(
 
 /// The bots of one group, best first.
 fn standings(out: &mut impl Write, group: &[agon_stats::Rated], cross: &CrossTable) -> io::Result<()> {
+    let ends = |bot: &agon_stats::Rated| {
+        let Interval { low, high } = bot.interval.unwrap_or(Interval { low: None, high: None });
+        [low, bot.elo, high]
+    };
+    // Anchors may hold a table anywhere; the scale is about its middle.
+    let rated: Vec<f64> = group.iter().filter_map(|bot| bot.elo).collect();
+    let middle = rated.iter().sum::<f64>() / rated.len().max(1) as f64;
+    let about = |elo: Option<f64>| elo.map(|elo| elo - middle);
+    let scale = Scale::of(group.iter().flat_map(ends).filter_map(about));
+    let axis = if middle.abs() < 0.5 { scale.title() } else { String::new() };
     let mut table = Table::new()
         .numbers("rank", 0)
         .names("bot")
         .numbers("Elo", 0)
-        .numbers("95 %", 0)
+        .numbers(axis, 0)
+        .numbers("95 %", 3)
         .numbers("matches", 2)
         .numbers("score", 1)
-        .numbers("above the next", 3);
+        .numbers("above the next", 0);
     for (place, bot) in group.iter().enumerate() {
         let (elo, interval) = figures(bot);
-        let score = cross.totals[place].score();
-        let share = |share: Option<f64>| share.map(|share| format!("{:.1} %", share * 100.0));
+        let rank = if is_ranked(bot) { (place + 1).to_string() } else { "–".to_owned() };
+        let score = cross.totals[place].score().map(|share| format!("{:.1} %", share * 100.0));
+        let [low, point, high] = ends(bot).map(about);
         table.row(vec![
-            Cell::from((place + 1).to_string()),
+            Cell::from(rank),
             Cell::from(screen::harmless(&bot.bot)),
             Cell::from(elo),
+            Cell::from(if bot.anchor { String::new() } else { scale.bar(low, point, high) }),
             Cell::from(interval),
             Cell::from(thousands(bot.matches)),
-            Cell::from(share(score).unwrap_or_else(|| "–".to_owned())),
-            Cell::from(share(bot.above_next).unwrap_or_default()),
+            Cell::from(score.unwrap_or_else(|| "–".to_owned())),
+            Cell::from(bot.above_next.map(certainty).unwrap_or_default()),
         ]);
     }
     writeln!(out, "{}", table.text(screen::room()))
 }
 
+/// An interval of more Elo than this is shown without tenths.
+const WIDE: f64 = 100.0;
+
+/// Whether a bot has a rank: not if it never scored against those it is compared with, or nothing compares it. It stands below.
+pub fn is_ranked(bot: &agon_stats::Rated) -> bool {
+    bot.elo.is_some() || bot.interval.is_some_and(|interval| interval.low.is_some())
+}
+
 /// A bot's rating and interval in words.
 pub fn figures(bot: &agon_stats::Rated) -> (String, String) {
-    let number = |number: f64| match number {
-        0.0 => "0.0".to_owned(),
-        number if number < 0.0 => format!("−{:.1}", -number),
-        number => format!("{number:.1}"),
+    // No tenths where hundreds are in doubt.
+    let is_wide = match bot.interval {
+        Some(Interval { low: Some(low), high: Some(high) }) => high - low > WIDE,
+        _ => !bot.anchor,
+    };
+    let number = |number: f64| {
+        let digits = usize::from(!is_wide);
+        let text = format!("{:.digits$}", number.abs());
+        let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        if number < 0.0 && !is_zero { format!("−{text}") } else { text }
     };
     let interval = match bot.interval {
         _ if bot.anchor => "given".to_owned(),

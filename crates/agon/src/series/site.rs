@@ -19,7 +19,7 @@ use crate::common::{Done, Failure};
 use crate::replay;
 use crate::series::cross::{circles, real_and_predicted};
 use crate::series::picture;
-use crate::series::rate::{Rated, figures};
+use crate::series::rate::{Rated, figures, is_ranked};
 
 /// How many matches of a journal are listed; of a longer one, the last.
 const LISTED: usize = 20_000;
@@ -270,7 +270,7 @@ fn rank(place: usize, bot: &agon_stats::Rated, cross: &CrossTable) -> Markup {
     let share = row.and_then(|row| cross.totals[row].score()).map(|score| score * 100.0);
     html! {
         tr {
-            td { (place) }
+            td { @if is_ranked(bot) { (place) } @else { "–" } }
             td.name.first[place == 1] { (bot.bot) }
             td { (elo) }
             td.wide-only { (interval) }

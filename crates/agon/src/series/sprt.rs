@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use agon_contest::{End, Kind, TestId};
+use agon_contest::{End, Kind, Progress, TestId};
 use agon_stats::{Decision, Model};
 use clap::Args;
 
@@ -12,10 +12,12 @@ use crate::common::conditions::AsOptions;
 use crate::common::here::About;
 use crate::common::screen;
 use crate::common::{Done, Failure};
+use crate::series::bars::{self, certainty};
 use crate::series::counts;
 use crate::series::gauntlet::conclude;
+use crate::series::json::DecisionWord;
 use crate::series::pin;
-use crate::series::progress::{self, elo_interval, elo_point, thousands, whole};
+use crate::series::progress::{self, elo_point, thousands, whole};
 use crate::series::{self, Ready, SeriesOptions, Wanted, json};
 
 /// Examples for the help.
@@ -76,7 +78,7 @@ pub struct SprtOptions {
     /// Stops undecided after this many matches [default: never]
     #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
     pub games: Option<u64>,
-    /// Exits with 1 unless NEW is found to be better
+    /// Exits with 1 unless NEW is found to be better, instead of with a code for each answer (see agon docs series)
     #[arg(long, help_heading = "Output")]
     pub fail_unless_better: bool,
     #[command(flatten)]
@@ -140,18 +142,37 @@ pub fn run(options: &SprtOptions) -> Done {
     let decision =
         ready.scheduler.look(|state| state.standing.test.as_ref().map(|test| test.status().decision));
     let decision = decision.unwrap_or(Decision::Continue);
+    let word = ready.scheduler.look(|state| word(options, state, decision));
     if options.series.run.json {
         let header = ready.scheduler.header();
         let state = ready.scheduler.look(|state| progress::state("result", state, header, began));
-        let result = json::SprtResult { state, decision: decision.into(), complete: end != End::Stopped };
-        series::print_json(&result)?;
+        series::print_json(&json::SprtResult { state, decision: word, complete: end != End::Stopped })?;
     } else {
-        report(options, &ready, decision)?;
+        report(options, &ready, word)?;
     }
     conclude(&ready, &end)?;
-    match options.fail_unless_better && decision != Decision::AcceptH1 {
-        true => Err(Failure::Check),
-        false => Ok(()),
+    match word {
+        DecisionWord::Better => Ok(()),
+        _ if options.fail_unless_better => Err(Failure::Check),
+        word => Err(Failure::Answer(word.exit_code())),
+    }
+}
+
+/// How often each start must have been played with the same answers before its score is taken as exact.
+const REPEATS: u64 = 3;
+
+/// The answer of the test in a word.
+fn word(options: &SprtOptions, state: &Progress, decision: Decision) -> DecisionWord {
+    let TestId { elo0, elo1, .. } = options.test(&USUAL);
+    let pairing = &state.standing.pairings[0];
+    let superiority = pairing.estimate().map_or(0.5, |estimate| estimate.superiority);
+    if state.standing.silent().iter().any(|bot| *bot < 2) {
+        return DecisionWord::NeverAnswered;
+    }
+    // A test of -10 against 0 asks whether NEW is no worse.
+    match DecisionWord::of(decision, elo0 + elo1 > 0.0, superiority) {
+        DecisionWord::Undecided if pairing.least_of_constant() >= Some(REPEATS) => DecisionWord::Repeated,
+        word => word,
     }
 }
 
@@ -179,93 +200,118 @@ fn who(options: &SprtOptions) -> Result<(About, SeriesOptions), Failure> {
     Ok((about, series))
 }
 
-fn report(options: &SprtOptions, ready: &Ready, decision: Decision) -> Done {
+fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
     let (screen, header) = (screen::output(), ready.scheduler.header());
     let state = ready.scheduler.look(Clone::clone);
-    let Some(status) = state.standing.test.as_ref().map(agon_stats::Sequential::status) else {
-        return Ok(());
-    };
+    let Some(test) = &state.standing.test else { return Ok(()) };
+    let (status, pairing) = (test.status(), &state.standing.pairings[0]);
     let mut out = io::stdout().lock();
-    let [new, old] = [0, 1].map(|bot| screen::harmless(&header.bots[bot].label));
-    let TestId { elo0, elo1, model, .. } = options.test(&USUAL);
-    // A test of -10 against 0 asks whether NEW is no worse.
-    let asks_better = elo0 + elo1 > 0.0;
-    let verdict = match decision {
-        Decision::AcceptH1 if asks_better => screen.good(&format!("Yes: {new} is better than {old}")),
-        Decision::AcceptH1 => screen.good(&format!("Yes: {new} is not worse than {old}")),
-        Decision::AcceptH0 if !asks_better || status.estimate.superiority < 0.05 => {
-            screen.bad(&format!("No: {new} is worse than {old}"))
-        }
-        Decision::AcceptH0 => screen.bad(&format!("No: {new} is not better than {old} by {elo1}")),
-        Decision::OutOfGames { counted } => {
-            let games = counted * u64::from(header.plan(None).games());
-            screen.bad(&format!(
-                "Undecided: these bots play only {} different games here; vary maps, seeds or opponents",
-                thousands(games)
-            ))
-        }
-        Decision::Continue => screen.strong("Undecided"),
+    writeln!(out, "{}\n", verdict(options, &state, ready, word))?;
+    let games = u64::from(header.plan(None).games());
+    let blocks = if games == 2 { "pairs" } else { "blocks" };
+    let over = match header.maps.len() {
+        1 if header.maps[0].name.is_empty() || header.maps[0].name == "generate" => "over seeds".to_owned(),
+        1 => "over this map".to_owned(),
+        maps => format!("over these {maps} maps, in {} rounds", thousands(status.blocks)),
     };
-    let accepted = match decision {
-        Decision::AcceptH1 => format!(" (H1 accepted: {elo1:+} rather than {elo0:+})"),
-        Decision::AcceptH0 => format!(" (H0 accepted: {elo0:+} rather than {elo1:+})"),
-        _ => String::new(),
-    };
-    writeln!(out, "{verdict}{accepted}\n")?;
-    let block = header.plan(None).games();
-    let counted = match status.counted {
-        all if all == status.blocks => "all counted".to_owned(),
-        some => format!("{} of {} counted", thousands(some), thousands(status.blocks)),
-    };
-    let blocks = if block == 2 { "pairs" } else { "blocks" };
     writeln!(
         out,
-        "games       {} in {} {blocks}, {counted}",
-        thousands(status.blocks * u64::from(block)),
-        thousands(status.blocks)
+        "games       {} in {} {blocks}; the figures are means {over}",
+        thousands(pairing.blocks * games),
+        thousands(pairing.blocks)
     )?;
     let estimate = &status.estimate;
-    if status.counted > 0 {
-        let games = state.standing.pairings[0].games();
-        let words = if block == 2 { ["won", "drawn", "lost"] } else { ["ahead", "level", "behind"] };
+    if status.blocks > 0 {
+        let won = pairing.games();
+        let words = if header.seats == 2 { ["won", "drawn", "lost"] } else { ["ahead", "level", "behind"] };
         writeln!(
             out,
             "results     {} {}, {} {}, {} {}: {:.1} %",
-            thousands(games.wins),
+            thousands(won.wins),
             words[0],
-            thousands(games.draws),
+            thousands(won.draws),
             words[1],
-            thousands(games.losses),
+            thousands(won.losses),
             words[2],
             estimate.score * 100.0
         )?;
-        if block == 2 {
-            let counts: Vec<String> = status.counts.iter().map(u64::to_string).collect();
-            writeln!(out, "pairs       {} (0, ½, 1, 1½, 2 points)", counts.join(" "))?;
-        }
-        writeln!(out, "Elo         {} ({}, 95 %)", elo_point(estimate), elo_interval(estimate))?;
-        if let Some(corrected) = &status.corrected {
-            let end = |end: Option<f64>, none: &str| end.map_or_else(|| none.to_owned(), whole);
-            writeln!(
-                out,
-                "            {} ({} to {}) corrected for stopping when it looked clearest",
-                end(corrected.elo, "–"),
-                end(corrected.low, "−∞"),
-                end(corrected.high, "+∞")
-            )?;
-        }
-        if let (Some(normalized), Some(error)) = (estimate.normalized, estimate.normalized_error) {
-            writeln!(out, "nElo        {normalized:+.1} ± {error:.1}")?;
-        }
-        writeln!(out, "better with {:.1} %", estimate.superiority * 100.0)?;
+        let same = pairing.same() as f64 / pairing.blocks.max(1) as f64 * 100.0;
+        writeln!(out, "unchanged   your change changed nothing in {same:.0} % of {blocks}")?;
+        // Corrected, if it was stopped by its results.
+        let (low, point, high, how) = match &status.corrected {
+            Some(found) => {
+                (found.low, found.elo, found.high, ", corrected for stopping when it looked clearest")
+            }
+            None => (estimate.elo_low, estimate.elo, estimate.elo_high, ""),
+        };
+        let scale = bars::Scale::of([low, point, high].into_iter().flatten());
+        let end = |end: Option<f64>, none: &str| end.map_or_else(|| none.to_owned(), whole);
+        let shown = match status.corrected {
+            Some(_) => end(point, "–"),
+            None => elo_point(estimate),
+        };
+        writeln!(out, "Elo         {shown} ({} to {}, 95 %){how}", end(low, "−∞"), end(high, "+∞"))?;
+        writeln!(out, "            {}", screen.dim(&scale.title()))?;
+        writeln!(out, "            {}", scale.bar(low, point, high).trim_end())?;
+        writeln!(out, "better with {}", certainty(estimate.superiority))?;
     }
+    let path = bars::path(test.path(), (status.lower, status.upper), PATH);
     writeln!(
         out,
-        "LLR         {:+.2} in {:.2} to {:.2} ({} model)",
-        status.llr, status.lower, status.upper, model
+        "LLR         {:.2} [{path}] {:.2}, now {:+.2} ({} model)",
+        status.lower,
+        status.upper,
+        status.llr,
+        options.test(&USUAL).model
     )?;
     writeln!(out)?;
     progress::faults(&mut out, screen, &state, header)?;
     progress::notes(&mut out, screen, ready)?;
     Ok(())
+}
+
+/// The width of the path of a test, in characters.
+const PATH: usize = 24;
+
+/// The answer in a sentence, with its unit.
+fn verdict(options: &SprtOptions, state: &Progress, ready: &Ready, word: DecisionWord) -> String {
+    let (screen, header) = (screen::output(), ready.scheduler.header());
+    let [new, old] = [0, 1].map(|bot| screen::harmless(&header.bots[bot].label));
+    let TestId { elo0, elo1, model, .. } = options.test(&USUAL);
+    let unit = match model {
+        Model::Normalized => "normalised Elo",
+        Model::Logistic => "Elo",
+        Model::Bayesian => "BayesElo",
+    };
+    let (h0, h1) = (
+        format!(" (H0 accepted: {elo0:+} rather than {elo1:+} {unit})"),
+        format!(" (H1 accepted: {elo1:+} rather than {elo0:+} {unit})"),
+    );
+    let pairing = &state.standing.pairings[0];
+    match word {
+        DecisionWord::Better if elo0 + elo1 > 0.0 => {
+            screen.good(&format!("Yes: {new} is better than {old}")) + &h1
+        }
+        DecisionWord::Better => screen.good(&format!("Yes: {new} is not worse than {old}")) + &h1,
+        DecisionWord::Worse => screen.bad(&format!("No: {new} is worse than {old}")) + &h0,
+        DecisionWord::NotBetter => {
+            screen.bad(&format!("No: {new} is not better than {old} by {elo1} {unit}")) + &h0
+        }
+        DecisionWord::Repeated => {
+            let games = pairing.counted() * u64::from(header.plan(None).games()) * header.maps.len() as u64;
+            let score = pairing.estimate().map_or(0.5, |estimate| estimate.score);
+            let points = (score * games as f64 * 10.0).round() / 10.0;
+            let repeats = pairing.least_of_constant().unwrap_or(0);
+            screen.strong(&format!(
+                "{new} scores {points} of {games} against {old}, as far as {repeats} repeats show"
+            )) + ": from each start they play the same again;\nfor more games vary maps, seeds or opponents"
+        }
+        DecisionWord::NeverAnswered => {
+            let silent = state.standing.silent();
+            let label = if silent.contains(&0) { &new } else { &old };
+            screen.bad(&format!("No answer: {label} never gave one in the form of the game"))
+                + ", so nothing is stated about which is better"
+        }
+        DecisionWord::Equal | DecisionWord::Undecided => screen.strong("Undecided"),
+    }
 }

@@ -189,7 +189,7 @@ fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) ->
         let Some(file) = own.entry.kept_beside(journal)? else { return Ok(()) };
         let replay = replay::read(&file).map_err(|failure| match failure {
             Failure::Usage(why) | Failure::Own(why) => why,
-            Failure::Check | Failure::Unread => file.display().to_string(),
+            Failure::Check | Failure::Answer(_) | Failure::Unread => file.display().to_string(),
         })?;
         own.course = Some(Course::of(&replay).map_err(|why| format!("{}: {why}", file.display()))?);
         Ok(())

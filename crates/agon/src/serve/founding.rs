@@ -184,6 +184,14 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
     if file.ladder.matches == 0 {
         return Err(wrong("ladder", "matches = 0: nobody would ever play"));
     }
+    if u64::from(file.ladder.matches) < PLACING {
+        let why = format!(
+            "matches = {}: a bot has a place only after {PLACING} rated matches, so nobody would ever have one; write {PLACING} or \
+             more",
+            file.ladder.matches
+        );
+        return Err(wrong("ladder", &why));
+    }
     let terms = Terms {
         game: info.name.to_owned(),
         rules_version: info.rules_version,

@@ -97,7 +97,12 @@ fn board(lines: &[Line]) -> Table {
         let (elo, interval, matches) = match &line.place {
             None => (String::new(), String::new(), "0".to_owned()),
             Some(place) => (
-                place.elo.map_or_else(|| "?".to_owned(), |elo| format!("{elo:+.0}")),
+                match (place.elo, place.low, place.high) {
+                    (Some(elo), _, _) => format!("{elo:+.0}"),
+                    (None, Some(low), None) => format!("above {low:+.0}"),
+                    (None, None, Some(high)) => format!("below {high:+.0}"),
+                    _ => "?".to_owned(),
+                },
                 format!("{} to {}", number(place.low), number(place.high)),
                 place.matches.to_string(),
             ),

@@ -271,7 +271,7 @@ impl Host for Matches {
 fn sentence(failure: Failure) -> String {
     match failure {
         Failure::Usage(why) | Failure::Own(why) => why,
-        Failure::Check | Failure::Unread => "the match could not be played".to_owned(),
+        Failure::Check | Failure::Answer(_) | Failure::Unread => "the match could not be played".to_owned(),
     }
 }
 
