@@ -284,8 +284,10 @@ fn a_contest_holds_its_bots() {
     std::fs::write(packages.join("answer"), "WAIT").expect("a file");
     let file = place.join("cup/contest.toml");
     let text = std::fs::read_to_string(&file).expect("written");
-    let more = "[sandbox]\npackages = ['packages']\nenv = { PACKAGES = '";
-    let text = format!("{text}\n{more}{}' }}\n", packages.display());
+    let more = "packages = ['packages']\nenv = { PACKAGES = '";
+    // The level that it was founded at is there.
+    let text = text.replace("\n[sandbox]\n", &format!("\n[sandbox]\n{more}{}' }}\n", packages.display()));
+    assert!(text.contains(more), "{text}");
     std::fs::write(&file, text).expect("written");
     waiter(place, "ann");
     let answer =
