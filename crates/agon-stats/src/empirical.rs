@@ -28,7 +28,7 @@ pub(crate) fn student_llr(counts: &[(f64, f64)], t0: f64, t1: f64) -> f64 {
 }
 
 /// How much a block adds to it where the excess is `t`.
-pub(crate) fn student_gain(t: f64, t0: f64, t1: f64) -> f64 {
+fn student_gain(t: f64, t0: f64, t1: f64) -> f64 {
     let of = |t1: f64| (t - t1).mul_add(t - t1, 1.0);
     (of(t0) / of(t1)).ln() / 2.0
 }

@@ -7,7 +7,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::elo::{elo_of_score, normalized_scale};
-use crate::empirical::student_gain;
 use crate::{Decision, Model, Sprt, Tally, student_deviations};
 
 /// How long a test takes if the true difference is this.
@@ -33,9 +32,14 @@ pub fn lengths(sprt: &Sprt, differences: impl IntoIterator<Item = f64>) -> Vec<L
         Model::Logistic | Model::Bayesian => (crate::score_of_elo(elo) - 0.5) * 2.0 * games.sqrt(),
     };
     let (elo0, elo1) = sprt.hypotheses();
+    // Hypotheses far apart, in standard deviations of a block, are not told apart as fast as their distance says: neither explains
+    // a result beyond both. This is how far apart they are for the likelihood ratio of Student's statistic.
+    let (t0, apart) = (excess(elo0), excess(elo1) - excess(elo0));
+    let nearer = (apart * apart).ln_1p().sqrt() / apart;
+    let near = |elo: f64| t0 + nearer * (excess(elo) - t0);
+    let walk = Walk::new(sprt, t0, near(elo1));
     let length = |elo: f64| {
-        let walk = Walk::under(sprt, excess(elo), excess(elo0), excess(elo1));
-        let drift = walk.drift(excess(elo));
+        let drift = walk.drift(near(elo));
         let (mut low, mut high) = (0.0, 1.0);
         let over = |blocks: f64| walk.upper_by(drift, blocks) + walk.lower_by(drift, blocks);
         while over(high) < 0.95 && high < 1e12 {
@@ -107,19 +111,11 @@ struct Walk {
 }
 
 impl Walk {
-    /// The motion if `t` is the true excess. Hypotheses that are far apart, in standard deviations of a block, are not told
-    /// apart as fast as their distance says: neither explains a result beyond both (see [`student_gain`]).
-    fn under(sprt: &Sprt, t: f64, t0: f64, t1: f64) -> Self {
+    fn new(sprt: &Sprt, t0: f64, t1: f64) -> Self {
         let (lower, upper) = sprt.bounds();
-        let slope = |from: f64| (t - from) / (t - from).mul_add(t - from, 1.0);
-        let step = (slope(t0) - slope(t1)).max((t1 - t0) / 100.0);
+        let step = t1 - t0;
         // A walk in steps overshoots its bounds by a mean of 0.583 steps (Siegmund).
-        Self {
-            up: upper + 0.583 * step,
-            down: 0.583 * step - lower,
-            step,
-            middle: t - student_gain(t, t0, t1) / step,
-        }
+        Self { up: upper + 0.583 * step, down: 0.583 * step - lower, step, middle: f64::midpoint(t0, t1) }
     }
 
     /// The motion near the end of a test that was over after this many blocks and shows this excess. Between the hypotheses a
