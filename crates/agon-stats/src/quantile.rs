@@ -111,7 +111,7 @@ mod tests {
             );
         }
         near(student_deviations(0.95, 3.0), 3.182_446_305_283_71);
-        near(student_deviations(0.95, 10.0), 2.228_138_851_986_274_7);
+        near(student_deviations(0.95, 10.0), 2.228_138_851_986_274_5);
         near(student_deviations(0.95, 30.0), 2.042_272_456_301_238);
         near(student_deviations(0.99, 100.0), 2.625_890_521_438_018);
         near(student_deviations(0.95, 1000.0), 1.962_339_080_826_408_5);

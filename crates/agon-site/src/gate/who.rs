@@ -79,8 +79,8 @@ pub fn cookie(site: &Site, headers: &HeaderMap) -> Option<String> {
 /// The value of a cookie.
 pub fn kept(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines = headers.get_all(header::COOKIE).into_iter().filter_map(|line| line.to_str().ok());
-    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(|(found, _)| *found == name).last().map(|(_, value)| value.to_owned())
+    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.rfind(|(found, _)| *found == name).map(|(_, value)| value.to_owned())
 }
 
 /// A header that gives a cookie to the browser.
