@@ -206,12 +206,17 @@ fn groups_of(claim: Option<&str>) -> usize {
 
 /// The spawner of an agon that runs, and how the names of its cgroups begin.
 fn spawner_of(agon: u32) -> Option<(u32, String)> {
-    let children = std::fs::read_to_string(format!("/proc/{agon}/task/{agon}/children")).ok()?;
-    children.split_ascii_whitespace().find_map(|pid| {
-        let words = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).find_map(|pid| {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
+        let words = read("cmdline")?;
         let mut words = words.split('\0').skip(1);
         let is_one = words.next() == Some("__sandbox") && words.next() == Some("spawner");
-        Some((pid.parse().ok()?, words.next().filter(|_| is_one)?.to_owned()))
+        let claim = words.next().filter(|_| is_one)?;
+        let is_its = read("status")?
+            .lines()
+            .any(|line| line.strip_prefix("PPid:").is_some_and(|parent| parent.trim() == agon.to_string()));
+        is_its.then(|| (pid, claim.to_owned()))
     })
 }
 

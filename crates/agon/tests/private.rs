@@ -113,7 +113,9 @@ impl Place {
     /// Runs it, and it does what was asked.
     fn well(&self, words: &[&str]) -> Output {
         let output = self.run(words);
-        assert!(output.status.success(), "{words:?}: {}{}", out(&output), err(&output));
+        // The answer of a test is its exit code.
+        let is_answer = words[0] == "sprt" && matches!(output.status.code(), Some(10..=15));
+        assert!(output.status.success() || is_answer, "{words:?}: {}{}", out(&output), err(&output));
         output
     }
 

@@ -6,6 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
+use agon_contest::journal::{self, Journal};
 use common::{agon, err, folder, out};
 use serde_json::Value;
 
@@ -138,18 +139,16 @@ fn what_cannot_be_said_is_told_in_a_sentence() {
     assert_eq!(missing.status.code(), Some(2));
 
     // A bot that lost nothing.
-    let text = fs::read_to_string(folder.path().join("j.jsonl")).expect("a journal");
-    let won: Vec<String> = text
-        .lines()
-        .map(|line| {
-            let mut entry: Value = serde_json::from_str(line).expect("JSON");
-            if entry.get("ranks").is_some() {
-                entry["ranks"] = serde_json::json!([1, 1]);
-            }
-            entry.to_string()
-        })
-        .collect();
-    fs::write(folder.path().join("j.jsonl"), won.join("\n") + "\n").expect("written");
+    let path = folder.path().join("j.jsonl");
+    let mut entries = Vec::new();
+    let played = journal::read(&path, |entry| entries.push(entry)).expect("a journal");
+    fs::remove_file(&path).expect("removed");
+    let mut won = Journal::create(&path, &played.header).expect("a journal");
+    for mut entry in entries {
+        entry.ranks = vec![1, 1];
+        won.write(&entry).expect("written");
+    }
+    drop(won);
     let told = why(folder.path(), &[]);
     assert!(told["notes"].to_string().contains("lost none of them"), "{told:#}");
     assert_eq!(told["lost"], 0);

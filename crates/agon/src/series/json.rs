@@ -1,6 +1,8 @@
 //! What these commands print with `--json`: one event a line while a series runs, the last of them its result.
 //!
 //! Bots are named by their index in `bots` of the first event, from 0.
+//!
+//! Longer than 500 lines: one type for each thing that is printed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
