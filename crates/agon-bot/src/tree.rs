@@ -286,14 +286,14 @@ impl ProcessTree {
             || sys::variable(process, MARK).is_some_and(|mark| mark == self.mark)
     }
 
-    /// The CPU time of everything that ever ran in its sandbox, where the kernel counts it.
-    fn counted(&self) -> Option<Duration> {
-        self.cage.as_ref()?.cpu()
+    /// The CPU time of everything that ever ran in its sandbox, where the kernel counts it; none when the bot is gone.
+    pub fn counted(&self) -> Option<Duration> {
+        self.cage.as_ref().filter(|_| !self.is_over())?.cpu()
     }
 
     /// Whether its CPU time is counted by the kernel, whatever processes come and go, and not added up from samples.
     pub fn is_counted(&self) -> bool {
-        self.ended.is_none() && self.counted().is_some()
+        self.counted().is_some()
     }
 
     /// CPU time: of all of it where it is counted, otherwise of all known processes since they were first seen. None when

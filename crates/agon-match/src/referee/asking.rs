@@ -318,7 +318,7 @@ impl Referee<'_> {
     fn counted(&mut self, one: &Waiting, kept_waiting: Duration) -> Option<Counted> {
         let tree = self.program(one.seat).tree();
         let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let cpu = tree.cpu_time().filter(|_| tree.is_counted())?.saturating_sub(one.used.before?);
+        let cpu = tree.counted()?.saturating_sub(one.used.before?);
         let cpus = u8::try_from(tree.cpus()).unwrap_or(u8::MAX);
         Some(Counted { cpus, cpu_us: us(cpu), waited_us: us(kept_waiting), owed_us: us(one.owes) })
     }
