@@ -4,22 +4,21 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread;
 use std::time::SystemTime;
 
-use futures_util::{FutureExt as _, Stream, StreamExt as _, TryStreamExt as _};
-use object_store::local::LocalFileSystem;
-use object_store::{ObjectStore, ObjectStoreExt as _};
-use tokio::sync::{Semaphore, oneshot};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use crate::{Sha, StoreError};
 
 #[cfg(feature = "scale")]
 mod bucket;
+mod folder;
 mod incoming;
 mod places;
 
+#[cfg(feature = "scale")]
+use bucket::Bucket;
+use folder::Folder;
 pub use incoming::{HEAD, Incoming};
 pub use places::{can_be, place_objects, relocate_objects};
 
@@ -40,20 +39,21 @@ const DRAFT: &str = "draft-";
 
 /// How many objects are copied, read or looked up at once.
 const AT_ONCE: usize = 16;
-/// How many incoming objects are sent to a bucket at once.
-const SENDING: usize = 4;
-
 /// Objects by their hash, as `ab/cdef...`: in a folder, or in a bucket of S3 or a compatible store.
 ///
 /// A bucket needs neither ordering nor locks: a name is written whole or not at all, and always with the same bytes.
 #[derive(Clone, Debug)]
 pub struct Objects {
-    shelf: Arc<dyn ObjectStore>,
-    /// The folder of the objects, where they are in one.
-    folder: Option<PathBuf>,
+    shelf: Shelf,
     /// Where incomplete objects are. For a folder of objects it is that folder, so that they get their names without being copied.
     drafts: PathBuf,
-    sending: Arc<Semaphore>,
+}
+
+#[derive(Clone, Debug)]
+enum Shelf {
+    Folder(Folder),
+    #[cfg(feature = "scale")]
+    Bucket(Bucket),
 }
 
 impl Objects {
@@ -72,7 +72,11 @@ impl Objects {
 
     /// The folder of the objects; none for a bucket.
     pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
+        match &self.shelf {
+            Shelf::Folder(folder) => Some(folder.path()),
+            #[cfg(feature = "scale")]
+            Shelf::Bucket(_) => None,
+        }
     }
 
     /// Opens the objects at a place: a folder, or `s3://BUCKET/PREFIX`. The keys of a bucket are those of `contest`.
@@ -85,7 +89,7 @@ impl Objects {
 
     #[cfg(feature = "scale")]
     fn in_bucket(place: &str, contest: &Path) -> Result<Self, StoreError> {
-        Ok(Self::new(bucket::open(place, contest)?, None, contest.join(INCOMING)))
+        Ok(Self { shelf: Shelf::Bucket(Bucket::open(place, contest)?), drafts: contest.join(INCOMING) })
     }
 
     #[cfg(not(feature = "scale"))]
@@ -95,13 +99,7 @@ impl Objects {
 
     fn in_folder(folder: &Path) -> Result<Self, StoreError> {
         let failed = |error: io::Error| StoreError::File(folder.display().to_string(), error);
-        fs::create_dir_all(folder).map_err(failed)?;
-        let shelf = LocalFileSystem::new_with_prefix(folder).map_err(|error| failed(told(error)))?;
-        Ok(Self::new(Arc::new(shelf), Some(folder.to_owned()), folder.to_owned()))
-    }
-
-    fn new(shelf: Arc<dyn ObjectStore>, folder: Option<PathBuf>, drafts: PathBuf) -> Self {
-        Self { shelf, folder, drafts, sending: Arc::new(Semaphore::new(SENDING)) }
+        Ok(Self { shelf: Shelf::Folder(Folder::open(folder).map_err(failed)?), drafts: folder.to_owned() })
     }
 
     /// Keeps these bytes. Nobody ever sees a part of them under their name. An object that exists is written again, because
@@ -117,7 +115,11 @@ impl Objects {
     async fn take(&self, bytes: Vec<u8>) -> io::Result<Sha> {
         fits(bytes.len() as u64)?;
         let sha = Sha::of(&bytes);
-        self.shelf.put(&path(&sha), bytes.into()).await.map_err(told)?;
+        match &self.shelf {
+            Shelf::Folder(folder) => in_folder(folder, move |folder| folder.put(&sha, &bytes)).await?,
+            #[cfg(feature = "scale")]
+            Shelf::Bucket(bucket) => bucket.put(&sha, bytes).await?,
+        }
         Ok(sha)
     }
 
@@ -127,17 +129,14 @@ impl Objects {
     /// [`NotFound`](io::ErrorKind::NotFound) when they are missing, [`InvalidData`](io::ErrorKind::InvalidData) when they are more than
     /// `most` or [`LARGEST_OBJECT`], or no longer match the hash; others are storage errors, and temporary.
     pub async fn get(&self, sha: &Sha, most: u64) -> io::Result<Vec<u8>> {
-        let damaged = |why| io::Error::new(io::ErrorKind::InvalidData, format!("the object {sha} {why}"));
-        let most = most.min(LARGEST_OBJECT);
-        let found = self.shelf.get(&path(sha)).await.map_err(told)?;
-        if found.meta.size > most {
-            return Err(damaged(format!("is larger than {most} bytes")));
+        let (sha, most) = (*sha, most.min(LARGEST_OBJECT));
+        match &self.shelf {
+            Shelf::Folder(folder) => {
+                in_folder(folder, move |folder| whole(&sha, folder.get(&sha, most)?)).await
+            }
+            #[cfg(feature = "scale")]
+            Shelf::Bucket(bucket) => whole(&sha, bucket.get(&sha, most).await?),
         }
-        let bytes = Vec::from(found.bytes().await.map_err(told)?);
-        if Sha::of(&bytes) != *sha {
-            return Err(damaged("was changed".to_owned()));
-        }
-        Ok(bytes)
     }
 
     /// Keeps several objects, each as [`put`](Self::put) does, and returns their hashes in the same order. Some may be kept when one fails.
@@ -145,12 +144,18 @@ impl Objects {
     /// # Errors
     /// Those of [`put`](Self::put).
     pub async fn put_all(&self, all: Vec<Vec<u8>>) -> io::Result<Vec<Sha>> {
-        match self.folder {
-            Some(_) => {
-                let kept = self.in_thread(all, |objects, bytes| objects.take(bytes).now_or_never()).await?;
-                kept.into_iter().collect()
+        match &self.shelf {
+            Shelf::Folder(folder) => {
+                let put = |folder: &Folder, bytes: Vec<u8>| {
+                    fits(bytes.len() as u64)?;
+                    let sha = Sha::of(&bytes);
+                    folder.put(&sha, &bytes).map(|()| sha)
+                };
+                in_folder(folder, move |folder| all.into_iter().map(|bytes| put(folder, bytes)).collect())
+                    .await
             }
-            None => {
+            #[cfg(feature = "scale")]
+            Shelf::Bucket(_) => {
                 let puts = all.into_iter().map(async |bytes| self.take(bytes).await);
                 futures_util::stream::iter(puts).buffered(AT_ONCE).try_collect().await
             }
@@ -162,32 +167,19 @@ impl Objects {
     /// # Errors
     /// When nothing can be read at present.
     pub async fn get_all(&self, all: Vec<Sha>, most: u64) -> io::Result<Vec<io::Result<Vec<u8>>>> {
-        match self.folder {
-            Some(_) => self.in_thread(all, move |objects, sha| objects.get(&sha, most).now_or_never()).await,
-            None => {
+        match &self.shelf {
+            Shelf::Folder(folder) => {
+                let most = most.min(LARGEST_OBJECT);
+                let get = move |folder: &Folder, sha: Sha| whole(&sha, folder.get(&sha, most)?);
+                in_folder(folder, move |folder| Ok(all.into_iter().map(|sha| get(folder, sha)).collect()))
+                    .await
+            }
+            #[cfg(feature = "scale")]
+            Shelf::Bucket(_) => {
                 let gets = all.into_iter().map(async |sha| self.get(&sha, most).await);
                 Ok(futures_util::stream::iter(gets).buffered(AT_ONCE).collect().await)
             }
         }
-    }
-
-    /// Does this for each in a thread without a runtime, where the library accesses a folder directly. Within a runtime it hands every
-    /// access to another thread, which takes longer than the access.
-    async fn in_thread<A: Send + 'static, B: Send + 'static>(
-        &self,
-        all: Vec<A>,
-        one: impl Fn(&Self, A) -> Option<io::Result<B>> + Send + 'static,
-    ) -> io::Result<Vec<io::Result<B>>> {
-        let (to, done) = oneshot::channel();
-        let objects = self.clone();
-        let waits = || Err(io::Error::other("an access to a folder did not end at once"));
-        let work = move || {
-            let done = all.into_iter().map(|each| one(&objects, each).unwrap_or_else(waits));
-            // The caller may have gone.
-            let _ = to.send(done.collect());
-        };
-        thread::Builder::new().name("objects".to_owned()).spawn(work)?;
-        done.await.map_err(io::Error::other)
     }
 
     /// Removes an object, because its owner was deleted or it was kept for a limited time. Nothing in the database may name it any more.
@@ -195,9 +187,13 @@ impl Objects {
     /// # Errors
     /// Storage errors. An object that is already gone is not an error.
     pub async fn remove(&self, sha: &Sha) -> io::Result<()> {
-        match self.shelf.delete(&path(sha)).await {
-            Err(object_store::Error::NotFound { .. }) => Ok(()),
-            removed => removed.map_err(told),
+        match &self.shelf {
+            Shelf::Folder(folder) => {
+                let sha = *sha;
+                in_folder(folder, move |folder| folder.remove(&sha)).await
+            }
+            #[cfg(feature = "scale")]
+            Shelf::Bucket(bucket) => bucket.remove(sha).await,
         }
     }
 
@@ -207,14 +203,12 @@ impl Objects {
     /// # Errors
     /// Storage errors.
     pub async fn sweep(&self, named: &BTreeSet<Sha>, before: SystemTime) -> io::Result<u64> {
-        let mut old = self.all().try_filter_map(|(sha, kept)| {
-            let is_old = kept < before && !named.contains(&sha);
-            std::future::ready(Ok(is_old.then_some(sha)))
-        });
         let mut gone = 0;
-        while let Some(sha) = old.try_next().await? {
-            self.remove(&sha).await?;
-            gone += 1;
+        for (sha, kept) in self.all().await? {
+            if kept < before && !named.contains(&sha) {
+                self.remove(&sha).await?;
+                gone += 1;
+            }
         }
         Ok(gone)
     }
@@ -224,10 +218,13 @@ impl Objects {
     /// # Errors
     /// Storage errors.
     pub async fn has(&self, sha: &Sha) -> io::Result<bool> {
-        match self.shelf.head(&path(sha)).await {
-            Ok(_) => Ok(true),
-            Err(object_store::Error::NotFound { .. }) => Ok(false),
-            Err(error) => Err(told(error)),
+        match &self.shelf {
+            Shelf::Folder(folder) => {
+                let sha = *sha;
+                in_folder(folder, move |folder| folder.has(&sha)).await
+            }
+            #[cfg(feature = "scale")]
+            Shelf::Bucket(bucket) => bucket.has(sha).await,
         }
     }
 
@@ -236,21 +233,18 @@ impl Objects {
     /// # Errors
     /// Storage errors.
     pub async fn list(&self) -> io::Result<Vec<Sha>> {
-        let mut all: Vec<Sha> = self.all().map_ok(|(sha, _)| sha).try_collect().await?;
+        let mut all: Vec<Sha> = self.all().await?.into_iter().map(|(sha, _)| sha).collect();
         all.sort();
         Ok(all)
     }
 
     /// All objects, with the time each was last kept.
-    fn all(&self) -> impl Stream<Item = io::Result<(Sha, SystemTime)>> {
-        let named = |found: object_store::ObjectMeta| {
-            let mut parts = found.location.parts();
-            let (two, rest) = (parts.next()?, parts.next()?);
-            let sha = format!("{}{}", two.as_ref(), rest.as_ref()).parse().ok()?;
-            Some((sha, SystemTime::from(found.last_modified)))
-        };
-        let found = self.shelf.list(None).map_err(told);
-        found.try_filter_map(move |found| std::future::ready(Ok(named(found))))
+    async fn all(&self) -> io::Result<Vec<(Sha, SystemTime)>> {
+        match &self.shelf {
+            Shelf::Folder(folder) => in_folder(folder, Folder::all).await,
+            #[cfg(feature = "scale")]
+            Shelf::Bucket(bucket) => bucket.all().await,
+        }
     }
 
     /// Copies all objects to another place, and returns their number. It stops at one whose bytes do not match its name.
@@ -272,18 +266,31 @@ impl Objects {
 
     /// Removes the drafts of killed processes. Call it only while nobody else writes here.
     pub fn sweep_drafts(&self) {
-        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-        for entry in entries(&self.drafts) {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                // The library's names: the object, and a number.
-                let drafts =
-                    entries(&entry.path()).filter(|file| file.file_name().to_string_lossy().contains('#'));
-                drafts.for_each(|file| drop(fs::remove_file(file.path())));
-            } else if entry.file_name().to_string_lossy().starts_with(DRAFT) {
+        for entry in fs::read_dir(&self.drafts).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(DRAFT) {
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
+}
+
+/// Does something with a folder where waiting for a disk keeps nobody else waiting.
+async fn in_folder<T: Send + 'static>(
+    folder: &Folder,
+    act: impl FnOnce(&Folder) -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let folder = folder.clone();
+    tokio::task::spawn_blocking(move || act(&folder)).await.map_err(io::Error::other)?
+}
+
+/// What is wrong with an object.
+fn damaged(sha: &Sha, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the object {sha} {why}"))
+}
+
+/// The bytes, if they are those of their name.
+fn whole(sha: &Sha, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if Sha::of(&bytes) == *sha { Ok(bytes) } else { Err(damaged(sha, "was changed")) }
 }
 
 /// Whether an object may have this size.
@@ -295,26 +302,6 @@ fn fits(size: u64) -> io::Result<()> {
             format!("an object has at most {} MiB, but this one has {}", LARGEST_OBJECT >> 20, size >> 20),
         )),
     }
-}
-
-fn path(sha: &Sha) -> object_store::path::Path {
-    let name = sha.to_string();
-    object_store::path::Path::from_iter([&name[..2], &name[2..]])
-}
-
-fn told(error: object_store::Error) -> io::Error {
-    let kind = match &error {
-        object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
-        other if is_full(other) => io::ErrorKind::StorageFull,
-        _ => io::ErrorKind::Other,
-    };
-    io::Error::new(kind, error.to_string())
-}
-
-/// Whether the cause, somewhere down the chain, is a full disk.
-fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut below = std::iter::successors(Some(error), |error| error.source());
-    below.any(|error| error.downcast_ref::<io::Error>().is_some_and(crate::is_full))
 }
 
 #[cfg(test)]
@@ -354,8 +341,8 @@ mod tests {
     async fn several_objects_come_back_in_the_order_in_which_they_were_asked_for() {
         let folder = tempfile::tempdir().expect("a folder");
         let in_folder = Objects::open(folder.path()).expect("a folder");
-        let bucket = Arc::new(object_store::memory::InMemory::new());
-        let in_bucket = Objects::new(bucket, None, folder.path().join(INCOMING));
+        let in_bucket =
+            Objects { shelf: Shelf::Bucket(Bucket::in_memory()), drafts: folder.path().join(INCOMING) };
         for objects in [in_folder, in_bucket] {
             let all: Vec<Vec<u8>> =
                 (0..3 * AT_ONCE).map(|number| format!("replay {number}").into()).collect();
@@ -385,24 +372,22 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_from_other_faults() {
-        let error = |kind: io::ErrorKind| object_store::Error::Generic {
-            store: "folder",
-            source: Box::new(io::Error::from(kind)),
-        };
         let kinds = [
             (io::ErrorKind::StorageFull, true),
             (io::ErrorKind::QuotaExceeded, true),
             (io::ErrorKind::PermissionDenied, false),
         ];
         for (kind, full) in kinds {
-            let told = StoreError::File("objects".to_owned(), told(error(kind)));
+            let told = StoreError::File("objects".to_owned(), kind.into());
             assert_eq!(told.is_full(), full, "{told}");
         }
     }
 
     fn file(objects: &Objects, sha: &Sha) -> PathBuf {
-        let name = sha.to_string();
-        objects.folder.as_ref().expect("a folder").join(&name[..2]).join(&name[2..])
+        match &objects.shelf {
+            Shelf::Folder(folder) => folder.place(sha),
+            Shelf::Bucket(_) => panic!("a folder"),
+        }
     }
 
     #[tokio::test]
@@ -429,13 +414,11 @@ mod tests {
         left.sort();
         assert_eq!(objects.list().await.expect("three"), left);
         // A leftover of a killed process is not an object, and is removed.
-        let draft = file(&objects, &named).with_extension("#1");
-        for litter in [&draft, &folder.path().join("objects/draft-7-1")] {
-            fs::write(litter, b"half").expect("written");
-        }
+        let draft = folder.path().join("objects/draft-7-1");
+        fs::write(&draft, b"half").expect("written");
         assert_eq!(objects.list().await.expect("three"), left);
         objects.sweep_drafts();
-        assert!(!draft.exists() && !folder.path().join("objects/draft-7-1").exists());
+        assert!(!draft.exists());
         assert_eq!(objects.list().await.expect("three"), left);
     }
 }

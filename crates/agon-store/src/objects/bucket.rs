@@ -5,21 +5,108 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use futures_util::TryStreamExt as _;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::prefix::PrefixStore;
-use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
+use tempfile::TempPath;
+use tokio::sync::Semaphore;
 
 use super::places::{Address, address};
-use super::{OBJECTS_KEY, told};
-use crate::StoreError;
+use super::{OBJECTS_KEY, damaged};
+use crate::{Sha, StoreError};
 
 /// How long a request to a bucket is retried; then the caller gets an error, and asks again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How many incoming objects are sent to it at once.
+const SENDING: usize = 4;
+
+/// A bucket, or what has its prefix in it.
+#[derive(Clone, Debug)]
+pub struct Bucket {
+    shelf: Arc<dyn ObjectStore>,
+    sending: Arc<Semaphore>,
+}
+
+impl Bucket {
+    /// Opens it with the keys in the contest's folder or in the environment.
+    pub fn open(place: &str, contest: &Path) -> Result<Self, StoreError> {
+        open(place, contest).map(Self::new)
+    }
+
+    fn new(shelf: Arc<dyn ObjectStore>) -> Self {
+        Self { shelf, sending: Arc::new(Semaphore::new(SENDING)) }
+    }
+
+    #[cfg(test)]
+    pub fn in_memory() -> Self {
+        Self::new(Arc::new(object_store::memory::InMemory::new()))
+    }
+
+    pub async fn put(&self, sha: &Sha, bytes: Vec<u8>) -> io::Result<()> {
+        self.shelf.put(&path(sha), bytes.into()).await.map_err(told).map(|_| ())
+    }
+
+    /// Keeps a draft, which goes whole, from memory: only few at once.
+    pub async fn keep(&self, sha: &Sha, draft: TempPath) -> io::Result<()> {
+        let _room = self.sending.acquire().await.map_err(io::Error::other)?;
+        self.put(sha, tokio::fs::read(&draft).await?).await
+    }
+
+    pub async fn get(&self, sha: &Sha, most: u64) -> io::Result<Vec<u8>> {
+        let found = self.shelf.get(&path(sha)).await.map_err(told)?;
+        if found.meta.size > most {
+            return Err(damaged(sha, &format!("is larger than {most} bytes")));
+        }
+        Ok(found.bytes().await.map_err(told)?.into())
+    }
+
+    pub async fn has(&self, sha: &Sha) -> io::Result<bool> {
+        match self.shelf.head(&path(sha)).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(told(error)),
+        }
+    }
+
+    pub async fn remove(&self, sha: &Sha) -> io::Result<()> {
+        match self.shelf.delete(&path(sha)).await {
+            Err(object_store::Error::NotFound { .. }) => Ok(()),
+            removed => removed.map_err(told),
+        }
+    }
+
+    /// All objects, with the time each was last kept. Anything else that lies there is left out.
+    pub async fn all(&self) -> io::Result<Vec<(Sha, SystemTime)>> {
+        let named = |found: object_store::ObjectMeta| {
+            let mut parts = found.location.parts();
+            let (two, rest) = (parts.next()?, parts.next()?);
+            let sha = format!("{}{}", two.as_ref(), rest.as_ref()).parse().ok()?;
+            Some((sha, SystemTime::from(found.last_modified)))
+        };
+        let found = self.shelf.list(None).map_err(told);
+        found.try_filter_map(|found| std::future::ready(Ok(named(found)))).try_collect().await
+    }
+}
+
+fn path(sha: &Sha) -> object_store::path::Path {
+    let name = sha.to_string();
+    object_store::path::Path::from_iter([&name[..2], &name[2..]])
+}
+
+fn told(error: object_store::Error) -> io::Error {
+    let kind = match &error {
+        object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, error.to_string())
+}
+
 /// Opens a bucket with its prefix, using the keys in the contest's folder or in the environment.
-pub fn open(place: &str, contest: &Path) -> Result<Arc<dyn ObjectStore>, StoreError> {
+fn open(place: &str, contest: &Path) -> Result<Arc<dyn ObjectStore>, StoreError> {
     let failed = |error: object_store::Error| StoreError::File(place.to_owned(), told(error));
     let Address { bucket, prefix, endpoint, region } = address(place)?;
     // It fails only if another call came first.

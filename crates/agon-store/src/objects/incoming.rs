@@ -2,13 +2,12 @@
 
 use std::io;
 
-use object_store::ObjectStoreExt as _;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempPath;
-use tokio::fs::{self, File};
+use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 
-use super::{DRAFT, Objects, fits, path, told};
+use super::{DRAFT, Objects, Shelf, fits, in_folder};
 use crate::Sha;
 
 /// How many of the first bytes are kept at hand during arrival: enough to recognise the format.
@@ -96,18 +95,12 @@ impl Objects {
         fits(incoming.size)?;
         let sha = incoming.sha();
         incoming.file.flush().await?;
-        let Some(folder) = &self.folder else {
-            // A bucket takes it whole, from memory, so only few at once.
-            let _room = self.sending.acquire().await.map_err(io::Error::other)?;
-            let bytes = fs::read(&incoming.draft).await?;
-            self.shelf.put(&path(&sha), bytes.into()).await.map_err(told)?;
-            return Ok(sha);
-        };
-        let place = folder.join(path(&sha).to_string());
-        if let Some(parent) = place.parent() {
-            fs::create_dir_all(parent).await?;
+        let draft = incoming.draft;
+        match &self.shelf {
+            Shelf::Folder(folder) => in_folder(folder, move |folder| folder.keep(&sha, draft)).await?,
+            #[cfg(feature = "scale")]
+            Shelf::Bucket(bucket) => bucket.keep(&sha, draft).await?,
         }
-        incoming.draft.persist(place).map_err(|error| error.error)?;
         Ok(sha)
     }
 }
