@@ -293,7 +293,7 @@ impl ProcessTree {
 
     /// Whether its CPU time is counted by the kernel, whatever processes come and go, and not added up from samples.
     pub fn is_counted(&self) -> bool {
-        self.counted().is_some()
+        !self.is_over() && self.cage.as_ref().is_some_and(|cage| cage.is_counted())
     }
 
     /// CPU time: of all of it where it is counted, otherwise of all known processes since they were first seen. None when
@@ -316,8 +316,13 @@ impl ProcessTree {
         Some(sum)
     }
 
+    /// CPU time alone.
+    pub fn spent(&mut self) -> Usage {
+        Usage { cpu: self.cpu_time(), ..Usage::default() }
+    }
+
     /// What is cheap to read: CPU time, and the counters of the busiest thread.
-    pub fn glance(&mut self) -> Usage {
+    fn glance(&mut self) -> Usage {
         let cpu = self.cpu_time();
         let busiest = self.busiest.as_ref().and_then(|(thread, counters)| Some((*thread, counters.read()?)));
         Usage { cpu, ended: None, threads: busiest.into_iter().collect(), whole: false }

@@ -48,8 +48,9 @@ impl Referee<'_> {
             program.tree().survey();
             leaves = leaves.or_else(|| excess_of(program.tree()));
         }
-        // During a long answer, much may wait for a CPU before the first beat.
-        let before = if lasted < BEAT { program.tree().glance() } else { program.tree().look() };
+        // How long it waits for a CPU is counted from the first beat on, and a wait under way in full, as the system counts it
+        // when it ends: a quick answer costs one reading. Much may wait before that beat if its answers take long.
+        let before = if lasted < BEAT { program.tree().spent() } else { program.tree().look() };
         let cpu_before = before.cpu;
         self.note_pondering(seat, cpu_before);
         let owes = self.take_owed(seat);
@@ -141,7 +142,7 @@ impl Referee<'_> {
             }
             for seat in Seat::first(self.players.len() as u8) {
                 if let Player::Program(program) = &mut self.players[seat.index()]
-                    && ready.stderr >> seat.index() & 1 == 1
+                    && (ready.beat || ready.stderr >> seat.index() & 1 == 1)
                 {
                     program.listen_to_stderr();
                 }
@@ -190,18 +191,15 @@ impl Referee<'_> {
                 descriptors.push(PollFd::from_borrowed_fd(program.wire_ref().writes(), PollFlags::OUT));
                 meanings.push((one.seat, Meaning::Writes));
             }
+            // What others say while they are not asked is read at each beat.
+            if let Some(stderr) = program.stderr() {
+                descriptors.push(PollFd::from_borrowed_fd(stderr, PollFlags::IN));
+                meanings.push((one.seat, Meaning::Stderr));
+            }
             deadline = match (deadline, one.deadline(self.terms.clock)) {
                 (Some(first), Some(own)) => Some(first.min(own)),
                 (first, own) => first.or(own),
             };
-        }
-        for (seat, player) in Seat::first(self.players.len() as u8).zip(&*self.players) {
-            if let Player::Program(program) = player
-                && let Some(stderr) = program.stderr()
-            {
-                descriptors.push(PollFd::from_borrowed_fd(stderr, PollFlags::IN));
-                meanings.push((seat, Meaning::Stderr));
-            }
         }
         self.pulse.awake(Duration::ZERO);
         let now = Instant::now();
@@ -311,14 +309,15 @@ impl Referee<'_> {
     fn time(&mut self, one: &mut Waiting) -> Time {
         let wall = one.wall();
         let kept_waiting = self.kept_waiting(one).min(wall);
-        Time { wall, kept_waiting, counted: self.counted(one, kept_waiting) }
+        let cpu = self.program(one.seat).tree().counted();
+        Time { wall, kept_waiting, cpu, counted: self.counted(one, cpu, kept_waiting) }
     }
 
-    /// What the kernel counted since a seat was asked, if it counts.
-    fn counted(&mut self, one: &Waiting, kept_waiting: Duration) -> Option<Counted> {
+    /// What the kernel counted since a seat was asked, if it counts: until now it is `cpu`.
+    fn counted(&mut self, one: &Waiting, cpu: Option<Duration>, kept_waiting: Duration) -> Option<Counted> {
         let tree = self.program(one.seat).tree();
         let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        let cpu = tree.counted()?.saturating_sub(one.used.before?);
+        let cpu = cpu?.saturating_sub(one.used.before?);
         let cpus = u8::try_from(tree.cpus()).unwrap_or(u8::MAX);
         Some(Counted { cpus, cpu_us: us(cpu), waited_us: us(kept_waiting), owed_us: us(one.owes) })
     }
@@ -341,7 +340,7 @@ impl Referee<'_> {
                 Respite::None => Duration::ZERO,
             });
             time.kept_waiting = one.used.kept.at_most(late).min(time.wall);
-            time.counted = self.counted(one, time.kept_waiting);
+            time.counted = self.counted(one, time.cpu, time.kept_waiting);
             let ms = self.think_ms(one.seat, time);
             if let Answer::Given { think_ms, .. } | Answer::Malformed { think_ms, .. } = &mut answer {
                 *think_ms = ms;
@@ -478,7 +477,7 @@ impl Referee<'_> {
     fn account(&mut self, one: &Waiting, spent: Time, take: &mut Take) {
         let step = self.session.steps();
         let program = self.program(one.seat);
-        let now = program.tree().cpu_time();
+        let now = spent.cpu.or_else(|| program.tree().cpu_time());
         let cpu = match (now, one.used.before) {
             (Some(now), Some(then)) => Some(now.saturating_sub(then)),
             _ => None,
@@ -532,7 +531,9 @@ struct Time {
     wall: Duration,
     /// How long the machine kept the bot from running meanwhile.
     kept_waiting: Duration,
-    /// What was counted of it, where the kernel counts.
+    /// The bot's CPU time at its end, where the kernel counts it.
+    cpu: Option<Duration>,
+    /// What was counted of it, likewise.
     counted: Option<Counted>,
 }
 
