@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use agon_sandbox::{
-    Bounds, Confinement, Entry, Found, Launcher, Level, Means, Network, Order, Place, Refusal, Sandbox, Wall,
-    What, probe_with, walk,
+    Bounds, Confinement, Found, Launcher, Level, Means, Network, Order, Place, Refusal, Sandbox, Wall, What,
+    probe_with, walk,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -25,12 +25,14 @@ use crate::tree::Excess;
 use crate::{guard, rights};
 
 mod cage;
+mod ends;
 mod needs;
 mod spares;
 mod strangers;
 pub mod work;
 
-pub use cage::{Cage, left_behind};
+pub use cage::Cage;
+use cage::Changes;
 pub(crate) use needs::plain;
 pub use needs::{Needs, User};
 use spares::Spares;
@@ -48,6 +50,9 @@ pub enum Confined {
     /// A stranger's bot: it sees its folder and the system.
     Foreign,
 }
+
+/// Folders of ours that lie where an author works, and are no part of a bot.
+const OWN_FOLDERS: [&str; 3] = ["agon-replays", "agon-series", "agon-bots"];
 
 /// How many sandboxes are built ahead at a time.
 const MOST_SPARES: usize = 64;
@@ -137,8 +142,9 @@ fn packages(confinement: &mut Confinement, variables: &mut BTreeMap<String, Stri
     variables.extend(packages.variables.clone());
 }
 
-/// Ends the sandboxes built ahead. Any not ended here end with this program.
+/// Ends the sandboxes built ahead, and waits for those that are being ended. Any not ended here end with this program.
 pub fn close() {
+    ends::settle();
     if let Some(Ok(keeper)) = KEEPER.get() {
         AHEAD.store(false, Ordering::Relaxed);
         keeper.spares.clear();
@@ -160,8 +166,8 @@ pub enum Trouble {
 struct Described {
     confinement: Confinement,
     order: Order,
-    /// The content of the bot's folder before, if it is copied.
-    before: Option<Vec<Entry>>,
+    /// How its own folder is shown, if it may change it.
+    changes: Option<Changes>,
     remarks: Vec<String>,
 }
 
@@ -208,7 +214,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
             confinement.readable.push(Place::same(place));
         }
     }
-    let (mut before, mut copied) = (Vec::new(), false);
+    let mut changes = None;
     let is_shared = user.shares(&folder);
     if is_shared {
         remarks.push(format!(
@@ -221,10 +227,12 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
                 confinement.readable.push(Place::same(file));
             }
         }
+    } else if launch.confined == Confined::Own && launch.folder.is_some() && keeper.layers(&folder) {
+        changes = Some(Changes::Above(folder.clone()));
     } else if launch.confined == Confined::Own && launch.folder.is_some() {
         let bounds = Bounds { bytes: confinement.disk, entries: confinement.files as usize };
         match File::open(&folder).and_then(|folder| walk(folder, bounds, false)) {
-            Ok(found) => (before, copied) = (found, true),
+            Ok(before) => changes = Some(Changes::InCopy(before)),
             Err(_) => remarks.push(format!(
                 "{} is larger than the {} MB that a bot may write, so the bot can read it but not change it",
                 folder.display(),
@@ -232,7 +240,12 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
             )),
         }
     }
-    if copied || foreign && !is_shared && is_closed(&folder, keeper) {
+    let is_closed = || foreign && !is_shared && is_closed(&folder, keeper);
+    if matches!(changes, Some(Changes::Above(_))) || is_closed() && keeper.layers(&folder) {
+        confinement.layered.push(Place::same(&folder));
+        let own = OWN_FOLDERS.iter().map(|name| folder.join(name)).filter(|own| own.is_dir());
+        confinement.hidden.extend(own);
+    } else if changes.is_some() || is_closed() {
         confinement.copied.push(Place::same(&folder));
     } else if !is_shared && !needs::is_systems(&folder) {
         confinement.readable.push(Place::same(&folder));
@@ -258,7 +271,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     };
     let arguments = launch.arguments.iter().map(text).collect::<Result<_, _>>()?;
     let order = Order { program, arguments, variables, cpus: cpus.to_vec() };
-    Ok(Described { confinement, order, before: copied.then_some(before), remarks })
+    Ok(Described { confinement, order, changes, remarks })
 }
 
 /// Starts a bot in a sandbox of its own; returns our ends of its pipes, its first process, and the sandbox.
@@ -267,7 +280,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
 /// Why it does not start.
 pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage), Trouble> {
     let keeper = keeper().map_err(Trouble::Machine)?;
-    let Described { confinement, order, before, remarks } = describe(launch, seat, cpus, keeper)?;
+    let Described { confinement, order, changes, remarks } = describe(launch, seat, cpus, keeper)?;
     let Found { level, walls, .. } = &keeper.found;
     if *level == Level::D || *level == Level::C && launch.confined == Confined::Foreign {
         return Err(Trouble::Machine(unfit(&keeper.found, "a stranger's bot")));
@@ -305,7 +318,7 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
         apart,
         confinement,
         own,
-        before,
+        changes,
         remarks,
         exit: Cell::new(None),
         last: None,
@@ -389,6 +402,21 @@ fn excess_of(sandbox: &Sandbox, confinement: &Confinement) -> Option<Excess> {
 }
 
 impl Keeper {
+    /// Whether a folder can be shown below a layer that takes what a bot writes. Each file system is tried once.
+    fn layers(&self, folder: &Path) -> bool {
+        static KNOWN: Mutex<BTreeMap<u64, bool>> = Mutex::new(BTreeMap::new());
+        let Ok(found) = std::fs::metadata(folder) else { return false };
+        if !self.found.walls.contains(&Wall::Namespaces) {
+            return false;
+        }
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(std::os::unix::fs::MetadataExt::dev(&found)).or_insert_with(|| {
+            let with = Confinement { layered: vec![Place::same(folder)], ..limits() };
+            let made = self.launcher.prepare(&with, &self.found.walls);
+            made.and_then(|sandbox| sandbox.ready()).is_ok()
+        })
+    }
+
     /// A sandbox built ahead for this confinement; one that failed to build is dropped.
     fn take(&self, confinement: &Confinement) -> Option<Sandbox> {
         self.spares.take(confinement).filter(|sandbox| sandbox.ready().is_ok())

@@ -56,6 +56,10 @@ pub struct Confinement {
     /// `memory`. `Sandbox::copy` shows the changes while the sandbox lives. Without its own root (level C) they
     /// are readable only.
     pub copied: Vec<Place>,
+    /// Folders it sees as they are and may change, while its changes stay in memory: at most `disk` bytes in each.
+    /// `Sandbox::layer` shows them while the sandbox lives. Not every file system can be shown so; then the sandbox is
+    /// refused at the step [`LAYER`](crate::LAYER). Without its own root they are readable only.
+    pub layered: Vec<Place>,
     /// Memory of all its processes together, including files in `/tmp`.
     pub memory: u64,
     /// Processes and threads at a time.
@@ -84,6 +88,7 @@ impl Default for Confinement {
             hidden: Vec::new(),
             writable: Vec::new(),
             copied: Vec::new(),
+            layered: Vec::new(),
             memory: 256 << 20,
             processes: 64,
             cpu: 600,
@@ -139,13 +144,14 @@ impl Network {
 
 impl Confinement {
     fn places(&self) -> impl Iterator<Item = &Place> {
-        self.readable.iter().chain(&self.writable).chain(&self.copied)
+        self.readable.iter().chain(&self.writable).chain(&self.copied).chain(&self.layered)
     }
 
     /// Forgets to hide what is not shown after all.
     pub fn hide_what_is_shown(&mut self) {
-        let Self { readable, hidden, .. } = self;
-        hidden.retain(|path| readable.iter().any(|place| path.starts_with(&place.inside)));
+        let Self { readable, layered, hidden, .. } = self;
+        let shown = readable.iter().chain(layered.iter());
+        hidden.retain(|path| shown.clone().any(|place| path.starts_with(&place.inside)));
     }
 
     /// How much all copied folders may hold, in bytes. While a copy is made, its original is in the sandbox's memory as well.
@@ -175,7 +181,8 @@ impl Confinement {
             }
         }
         // Only what is shown from outside needs hiding; the rest is the sandbox's own.
-        let covered = |path: &Path| self.readable.iter().any(|place| path.starts_with(&place.inside));
+        let shown = self.readable.iter().chain(&self.layered);
+        let covered = |path: &Path| shown.clone().any(|place| path.starts_with(&place.inside));
         let wrong = self.hidden.iter().find(|path| !is_plain(path) || !covered(path));
         if let Some(wrong) = wrong.or(Some(&self.folder).filter(|folder| !is_plain(folder))) {
             return Err(Wrong::Place(wrong.clone()));

@@ -285,7 +285,7 @@ pub struct Sandbox {
 /// What a finished sandbox hands out.
 #[derive(Debug, Default)]
 struct Given {
-    /// Its `/tmp`, then each copied folder, in the order of the confinement.
+    /// Its `/tmp`, each copied folder, then the changes of each layered one, in the order of the confinement.
     folders: Vec<OwnedFd>,
     listener: Option<OwnedFd>,
 }
@@ -416,7 +416,7 @@ impl Sandbox {
         Pid::from_raw(text.split_ascii_whitespace().next()?.parse().ok()?)
     }
 
-    /// Whether its `/tmp` or a copied folder is full, in bytes or number of files.
+    /// Whether its `/tmp`, a copied or a layered folder is full, in bytes or number of files.
     pub fn is_full(&self) -> bool {
         let full = |folder: &OwnedFd| {
             rustix::fs::fstatfs(folder).is_ok_and(|room| room.f_bfree == 0 || room.f_ffree == 0)
@@ -428,6 +428,12 @@ impl Sandbox {
     /// for as long as it is held, even after the sandbox has ended. Nothing in it can be trusted, least of all links.
     pub fn copy(&self, place: usize) -> Option<BorrowedFd<'_>> {
         self.given.get()?.folders.get(place + 1).map(|folder| folder.as_fd())
+    }
+
+    /// What the program has changed in a folder, by its index in [`Confinement::layered`]: the files and folders that it
+    /// made or wrote to, and only those. As with [`copy`](Self::copy).
+    pub fn layer(&self, place: usize) -> Option<BorrowedFd<'_>> {
+        self.copy(self.plan.confinement.copied.len() + place)
     }
 
     /// The program's own `/tmp`, likewise.
@@ -451,6 +457,11 @@ impl Sandbox {
     pub fn cpu(&self) -> Option<Duration> {
         let before = self.before.get().map_or(Duration::ZERO, |before| before.cpu);
         Some(self.meter()?.cpu()?.saturating_sub(before))
+    }
+
+    /// Whether a cgroup counts what it uses.
+    pub fn is_counted(&self) -> bool {
+        self.meter().is_some()
     }
 
     /// The counters of its cgroup, if it has one.

@@ -20,9 +20,10 @@ use crate::sys::{self, Arg, Forked, Reaped};
 /// The init's whole life, in the namespaces it was born into.
 pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
     let ready = build(plan, trees, &control).and_then(|built| Ok((folders(plan)?, built)));
-    let Built { listener, rules } = match ready {
+    let Built { listener, rules, layers } = match ready {
         Ok((folders, built)) => {
-            let all: Vec<_> = folders.iter().chain(&built.listener).map(|given| given.as_fd()).collect();
+            let all = folders.iter().chain(&built.layers).chain(&built.listener);
+            let all: Vec<_> = all.map(|given| given.as_fd()).collect();
             let ready = Report::Ready { listens: built.listener.is_some() };
             if message::send(&control, &ready, &all).is_err() {
                 return;
@@ -34,8 +35,8 @@ pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
             return;
         }
     };
-    // The host now holds it, like the folders.
-    drop(listener);
+    // The host now holds them, like the folders.
+    drop((listener, layers));
     let Ok(Some((order, stdio))) = message::receive::<Order>(&control) else { return };
     match start(plan, &order, stdio, rules.as_ref()) {
         Err(refusal) => {
@@ -72,11 +73,13 @@ struct Built {
     listener: Option<OwnedFd>,
     /// The Landlock rules, if everything is already in place.
     rules: Option<Rules>,
+    /// What holds the program's changes of layered folders.
+    layers: Vec<OwnedFd>,
 }
 
 /// Builds everything that the program need not do itself.
 fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Built, Refusal> {
-    let (mut listener, mut rules) = (None, None);
+    let (mut listener, mut rules, mut layers) = (None, None, Vec::new());
     // The first to be killed when the machine itself runs out of memory.
     let _ = std::fs::write("/proc/self/oom_score_adj", "800");
     sys::ordinary_signals(IGNORED.into_iter().filter(|signal| *signal != libc::SIGPIPE));
@@ -96,7 +99,7 @@ fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Built, 
         if let Network::Port(port) = plan.confinement.network {
             listener = Some(listen(port).step("the way to the referee")?);
         }
-        root::enter(&plan.confinement, trees)?;
+        layers = root::enter(&plan.confinement, trees)?;
         if plan.has(Wall::Landlock) {
             rules = allowed(plan)?;
         }
@@ -114,9 +117,11 @@ fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Built, 
             .step("ending with the spawner")?;
     }
     // Nothing of the spawner's stays open except the connection to the host.
-    let kept = [Some(control.as_fd()), listener.as_ref().map(AsFd::as_fd), rules.as_ref().map(AsFd::as_fd)];
+    let mut kept =
+        vec![Some(control.as_fd()), listener.as_ref().map(AsFd::as_fd), rules.as_ref().map(AsFd::as_fd)];
+    kept.extend(layers.iter().map(|layer| Some(layer.as_fd())));
     close_all_but(&kept).step("closing what is not needed")?;
-    Ok(Built { listener, rules })
+    Ok(Built { listener, rules, layers })
 }
 
 /// Prevents this process, and all it starts, from gaining further capabilities.

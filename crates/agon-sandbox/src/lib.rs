@@ -30,6 +30,8 @@ mod init;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
+mod layer;
+#[cfg(target_os = "linux")]
 mod message;
 #[cfg(target_os = "linux")]
 mod meter;
@@ -51,6 +53,8 @@ pub use level::{Found, Level, Missing, probe};
 pub use copy::{Bounds, Entry, What, bring_out, walk};
 #[cfg(target_os = "linux")]
 pub use host::{Exit, Launcher, Leftover, Means, SUBCOMMAND, Sandbox};
+#[cfg(target_os = "linux")]
+pub use layer::LAYER;
 #[cfg(target_os = "linux")]
 pub use level::probe_with;
 #[cfg(target_os = "linux")]

@@ -84,7 +84,7 @@ pub struct Order {
 /// A report from the init.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
-    /// Built, and waiting for an order. Sent with handles of its `/tmp`, of each copied folder, and the listener,
+    /// Built, and waiting for an order. Sent with handles of its `/tmp`, of each copied and layered folder, and the listener,
     /// as far as they exist.
     Ready {
         /// Whether the last descriptor is a listener.

@@ -206,14 +206,14 @@ fn readable(confinement: &Confinement, apart: bool) -> Vec<PathBuf> {
         true => vec!["/etc".into(), "/proc".into(), "/tmp".into()],
         false => root::SETTINGS.iter().map(PathBuf::from).chain(["/proc/self".into()]).collect(),
     };
-    let own = confinement.readable.iter().chain(&confinement.copied);
+    let own = confinement.readable.iter().chain(&confinement.copied).chain(&confinement.layered);
     let own = own.map(|place| if apart { &place.inside } else { &place.outside });
     system.chain(settings).chain(own.cloned()).collect()
 }
 
 /// What Landlock lets it change.
 fn writable(confinement: &Confinement, apart: bool, home: &Path) -> Vec<PathBuf> {
-    let copied = confinement.copied.iter().filter(|_| apart);
+    let copied = confinement.copied.iter().chain(&confinement.layered).filter(|_| apart);
     let own = confinement.writable.iter().chain(copied);
     let own = own.map(|place| if apart { &place.inside } else { &place.outside });
     root::DEVICES.iter().map(PathBuf::from).chain(own.cloned()).chain([home.to_owned()]).collect()

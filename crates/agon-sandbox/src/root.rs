@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use rustix::thread::LinkNameSpaceType;
 
 use crate::confinement::{Confinement, Place};
 use crate::copy::Copied;
+use crate::layer::{Layer, Owners};
 use crate::message::{Refusal, Step as _};
 use crate::sys::{self, Arg};
 
@@ -46,7 +47,8 @@ const READ_ONLY: u64 = 1;
 const NO_SET_UID: u64 = 2;
 const NO_DEVICES: u64 = 4;
 
-const PLAIN: u64 = READ_ONLY | NO_SET_UID | NO_DEVICES;
+/// Of what is shown to be read.
+pub const PLAIN: u64 = READ_ONLY | NO_SET_UID | NO_DEVICES;
 
 /// A copy of a mount that is not attached anywhere yet.
 struct Tree {
@@ -62,7 +64,7 @@ impl Tree {
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.outside.display()));
         let is_folder = fs::metadata(&place.outside).map_err(say)?.is_dir();
         let copy = copy_of(&place.outside).map_err(say)?;
-        set_attributes(&copy, attributes).map_err(say)?;
+        set_attributes(&copy, attributes, None).map_err(say)?;
         Ok(Self { copy, inside: place.inside.clone(), is_folder })
     }
 
@@ -204,21 +206,34 @@ fn settings() -> Vec<Option<(u64, u64)>> {
     SETTINGS.iter().map(which).collect()
 }
 
+/// What a spawner of root has ready for its sandboxes.
+#[derive(Default)]
+pub struct Prepared {
+    system: Option<System>,
+    owners: Owners,
+}
+
 /// Everything that will be shown, held before the root changes.
 pub struct Trees {
     shown: Vec<Tree>,
+    layers: Vec<Layer>,
     copies: Vec<Copied>,
     furnished: bool,
 }
 
 impl Trees {
-    /// Takes hold of everything the confinement shows, and of the system's part if it already exists.
+    /// Takes hold of everything the confinement shows, and of what `prepared` is ready for a program of a user of its own.
     ///
     /// # Errors
     /// The system's; a place that does not exist.
-    pub fn hold(confinement: &Confinement, system: Option<&System>) -> Result<Self, Refusal> {
+    pub fn hold(confinement: &Confinement, prepared: Option<(&mut Prepared, u32)>) -> Result<Self, Refusal> {
         let step = "the files to be shown";
-        let mut shown = system.map(System::copies).transpose()?.unwrap_or_default();
+        let furnished = prepared.is_some();
+        let (mut shown, mut owners) = (Vec::new(), None);
+        if let Some((prepared, user)) = prepared {
+            shown = System::current(&mut prepared.system)?.copies()?;
+            owners = Some((&mut prepared.owners, user));
+        }
         let readable = confinement.readable.iter().map(|place| (place, PLAIN));
         let writable = confinement.writable.iter().map(|place| (place, NO_SET_UID | NO_DEVICES));
         for (place, attributes) in readable.chain(writable) {
@@ -227,11 +242,17 @@ impl Trees {
         let mut room = confinement.copies();
         let copies = confinement.copied.iter().map(|place| Copied::read(place, confinement, &mut room));
         let copies = copies.collect::<io::Result<_>>().step(step)?;
-        Ok(Self { shown, copies, furnished: system.is_some() })
+        let mut layers = Vec::new();
+        for place in &confinement.layered {
+            let owners = owners.as_mut().map(|(owners, user)| (&mut **owners, *user));
+            layers.push(Layer::hold(place, owners)?);
+        }
+        Ok(Self { shown, layers, copies, furnished })
     }
 
-    /// Attaches all of it below `root`, except for what is `hidden`.
-    fn show(self, root: &Path, hidden: &[PathBuf]) -> Result<(), Refusal> {
+    /// Attaches all of it below `root`, except for what is hidden. Returns the folders of the layers.
+    fn show(self, root: &Path, confinement: &Confinement) -> Result<Vec<OwnedFd>, Refusal> {
+        let hidden = &confinement.hidden;
         if !self.furnished {
             furnish(root)?;
         }
@@ -256,6 +277,9 @@ impl Trees {
                 return Err(gone);
             }
         }
+        // Above all that is shown before, so that what is hidden in them is hidden.
+        let layers =
+            self.layers.iter().map(|layer| layer.show(root, confinement)).collect::<Result<_, _>>()?;
         empty(&|_| true)?;
         for point in emptied {
             mount_remount(&point, ROOT | MountFlags::RDONLY, c"").step("an empty folder")?;
@@ -263,7 +287,7 @@ impl Trees {
         for copied in self.copies {
             copied.write(root)?;
         }
-        Ok(())
+        Ok(layers)
     }
 }
 
@@ -272,10 +296,13 @@ pub fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// `mount_setattr` on a whole tree.
-fn set_attributes(tree: &OwnedFd, attributes: u64) -> io::Result<()> {
+/// `mount_setattr` on a whole tree. With `owners`, a namespace of users, its files are shown with owners mapped by it.
+pub fn set_attributes(tree: &OwnedFd, attributes: u64, owners: Option<BorrowedFd<'_>>) -> io::Result<()> {
     const EMPTY_PATH_AND_BELOW: i64 = 0x1000 | 0x8000;
-    let what = sys::bytes(&[attributes, 0, 0, 0]);
+    const MAPPED: u64 = 0x10_0000;
+    let mapped = if owners.is_some() { MAPPED } else { 0 };
+    let owners = owners.map_or(0, |owners| owners.as_raw_fd() as u64);
+    let what = sys::bytes(&[attributes | mapped, 0, 0, owners]);
     let size = what.len() as i64;
     let arguments = &mut [
         Arg::Int(tree.as_raw_fd().into()),
@@ -301,8 +328,8 @@ fn mount_root() -> Result<&'static Path, Refusal> {
     Ok(Path::new(PLACE))
 }
 
-/// Makes the new root and enters it. `trees` are given if they had to be held beforehand.
-pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refusal> {
+/// Makes the new root and enters it. `trees` are given if they had to be held beforehand. Returns the folders of the layers.
+pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<Vec<OwnedFd>, Refusal> {
     private_mounts()?;
     let trees = match trees {
         Some(trees) => trees,
@@ -323,7 +350,7 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refu
     let size = std::ffi::CString::new(size).step("the size of /tmp")?;
     mount("agon", &home, "tmpfs", ROOT, size.as_c_str()).step("a /tmp of its own")?;
     // After /tmp, so that a place below /tmp is shown in the new one.
-    trees.show(root, &confinement.hidden)?;
+    let layers = trees.show(root, confinement)?;
     let processes = c"subset=pid,hidepid=2";
     let options = ROOT | MountFlags::NOEXEC;
     mount("proc", root.join("proc"), "proc", options, processes).step("a /proc of its own")?;
@@ -332,5 +359,6 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<(), Refu
     rustix::process::pivot_root(".", ".").step("the change of the root")?;
     unmount(".", UnmountFlags::DETACH).step("leaving the old root")?;
     rustix::process::chdir("/").step("the way to the root")?;
-    mount_remount("/", ROOT | MountFlags::RDONLY, c"").step("a root that cannot be changed")
+    mount_remount("/", ROOT | MountFlags::RDONLY, c"").step("a root that cannot be changed")?;
+    Ok(layers)
 }

@@ -16,7 +16,7 @@ use crate::group::{Group, Hierarchies};
 use crate::init;
 use crate::message::{self, Born, Plan, Refusal, Request, Step as _};
 use crate::program::stay_on;
-use crate::root::{self, System, Trees};
+use crate::root::{self, Prepared, Trees};
 use crate::sys::{self, Arg, Forked};
 
 /// All kinds of namespaces except cgroup namespaces, which are entered from inside the cgroup.
@@ -62,7 +62,7 @@ struct Home<'a> {
 /// Serves the host's requests until it is gone.
 fn answer(home: Option<&Home<'_>>) {
     let connection = std::io::stdin();
-    let (mut system, mut cpus) = (None, Vec::new());
+    let (mut prepared, mut cpus) = (Prepared::default(), Vec::new());
     while let Ok(Some((request, mut with))) = message::receive::<Request>(&connection) {
         let born = match (request, with.pop()) {
             (Request::Build(plan), Some(control)) => {
@@ -70,7 +70,7 @@ fn answer(home: Option<&Home<'_>>) {
                     stay_on(&plan.cpus);
                     cpus.clone_from(&plan.cpus);
                 }
-                begin(&plan, control, &mut system, home)
+                begin(&plan, control, &mut prepared, home)
             }
             (Request::Keep(group), Some(connection)) => keep(&group, &connection),
             _ => Err(Refusal { step: "the order".into(), why: "no connection".into(), errno: 0 }),
@@ -119,7 +119,7 @@ fn keep(group: &Group, connection: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> 
 fn begin(
     plan: &Plan,
     control: OwnedFd,
-    system: &mut Option<System>,
+    prepared: &mut Prepared,
     home: Option<&Home<'_>>,
 ) -> Result<(Pid, OwnedFd), Refusal> {
     if let Err(wrong) = plan.confinement.check() {
@@ -129,10 +129,7 @@ fn begin(
     // Root's own files are out of reach for the sandbox's users, so what is shown is taken hold of now. Without
     // privileges that can only be done inside, where the user is still the same.
     let trees = match plan.user {
-        Some(_) if apart => {
-            let system = System::current(system)?;
-            Some(Trees::hold(&plan.confinement, Some(system))?)
-        }
+        Some(user) if apart => Some(Trees::hold(&plan.confinement, Some((prepared, user + 1)))?),
         _ => None,
     };
     let group = plan.group.as_ref().filter(|_| plan.has(Wall::Group));

@@ -104,6 +104,83 @@ fn memory_and_processes_are_counted_and_said() {
     );
 }
 
+/// Everything that a program does to its own folder stays above it, whatever names and tricks it uses.
+#[test]
+fn a_layered_folder_is_changed_for_the_program_alone() {
+    let (launcher, found) = launcher();
+    if found.level > Level::B {
+        println!("skipped: no namespaces here: {:?}", found.missing);
+        return;
+    }
+    // Names that an option of a mount could not hold.
+    let outside = tempfile::Builder::new().prefix("a,b:c\\d e").tempdir().expect("a folder");
+    let folder = outside.path().join("bot");
+    let write = |name: &str, text: &str| {
+        std::fs::create_dir_all(folder.join(name).parent().expect("above")).expect("a folder");
+        std::fs::write(folder.join(name), text).expect("a file");
+    };
+    for name in ["kept", "sub/kept", "sub/deep/gone", "agon-series/journal"] {
+        write(name, name);
+    }
+    let mode = |name: &str, mode: u32| {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(mode)).expect("set");
+    };
+    mode("kept", 0o600);
+    mode("sub", 0o700);
+    let all = || {
+        let bounds = agon_sandbox::Bounds { bytes: 1 << 20, entries: 100 };
+        agon_sandbox::walk(File::open(&folder).expect("a folder"), bounds, true).expect("it is read")
+    };
+    let before = all();
+    let with = Confinement {
+        layered: vec![Place { outside: folder.clone(), inside: "/bot".into() }],
+        hidden: vec!["/bot/agon-series".into()],
+        folder: "/bot".into(),
+        disk: 1 << 20,
+        ..Confinement::default()
+    };
+    let sandbox = launcher.prepare(&with, &found.walls).expect("a sandbox");
+    match sandbox.ready() {
+        Err(refusal) if refusal.step == agon_sandbox::LAYER => {
+            println!("skipped: no layers on this file system: {refusal}");
+            return;
+        }
+        ready => ready.expect("it is built"),
+    }
+    drop(sandbox);
+    let line = "ls | xargs; cat kept sub/kept; echo; ls agon-series; \
+        for it in kept sub/kept; do stat -c '%u %g' $it; done; \
+        echo mine > kept && chmod 777 kept && echo new > new && mkdir -p sub/made && echo a >> sub/kept \
+        && touch -d 2001-01-01 sub/kept && mv sub/deep elsewhere && rm elsewhere/gone && ln kept linked \
+        && ln -s /etc link && truncate -s 3 kept && ls | xargs; cat kept; echo; cat linked; echo; \
+        rm -r elsewhere sub && mkdir sub && ls sub; \
+        (exec 3<>new; echo over >&3; dd if=/dev/zero of=new bs=1k conv=notrunc count=2 2>/dev/null); wc -c < new";
+    let (text, code, sandbox) = shell(&launcher, &found.walls, &with, line);
+    let expected = "agon-series kept sub\nkeptsub/kept\n1000 1000\n1000 1000\n\
+        agon-series elsewhere kept link linked new sub\nmin\nmin\n2048\n";
+    assert_eq!((text.as_str(), code), (expected, Some(0)));
+    let bounds = agon_sandbox::Bounds { bytes: 1 << 20, entries: 100 };
+    let wrote = agon_sandbox::walk(sandbox.layer(0).expect("its folder"), bounds, true).expect("it is read");
+    let wrote: Vec<_> = wrote.iter().map(|entry| entry.path.to_str().expect("a name")).collect();
+    assert_eq!(wrote, ["kept", "link", "linked", "new", "sub"]);
+    sandbox.end().expect("nothing is left");
+    assert_eq!(all(), before, "content, rights and dates are as they were");
+    // What it writes is bounded, and seen to be full; the next one begins anew.
+    let (text, _, sandbox) = shell(
+        &launcher,
+        &found.walls,
+        &with,
+        "for it in a b c; do head -c 700000 /dev/zero > $it; done; cat kept",
+    );
+    assert!(text.contains("No space left") && text.ends_with("kept"), "{text}");
+    assert!(sandbox.is_full());
+    sandbox.end().expect("nothing is left");
+    // Neither the layers nor what lies below them can be reached beside it.
+    let (text, ..) = shell(&launcher, &found.walls, &with, "ls -a /bot | grep -c -e upper -e lower -e work");
+    assert_eq!(text, "0\n");
+}
+
 /// Folders are read inside, where they count: too large ones would otherwise kill what reads them.
 #[test]
 fn copies_that_do_not_fit_into_memory_are_refused() {

@@ -13,11 +13,19 @@ use std::time::Duration;
 use agon_sandbox::{Bounds, Charge, Confinement, Entry, Exit, Level, Sandbox, What, walk};
 use rustix::process::Pid;
 
-use super::{AHEAD, KEPT, excess_of, keeper, needs, what_to_do};
+use super::{AHEAD, KEPT, ends, excess_of, keeper, needs, what_to_do};
 use crate::tree::Excess;
 
 /// At most this many files written by a bot are named.
 const MOST_NAMED: usize = 8;
+
+/// Where a bot's changes of its own folder are.
+pub enum Changes {
+    /// In a layer above this folder.
+    Above(PathBuf),
+    /// In a copy of it, which began with this content.
+    InCopy(Vec<Entry>),
+}
 
 /// A bot's sandbox, while it lives.
 pub struct Cage {
@@ -26,8 +34,8 @@ pub struct Cage {
     pub(super) apart: bool,
     pub(super) confinement: Confinement,
     pub(super) own: bool,
-    /// The content of its folder before, if it has a copy of it.
-    pub(super) before: Option<Vec<Entry>>,
+    /// How its own folder is shown, if it may change it.
+    pub(super) changes: Option<Changes>,
     pub(super) remarks: Vec<String>,
     pub(super) exit: Cell<Option<Exit>>,
     /// Its charge when it was killed.
@@ -89,6 +97,11 @@ impl Cage {
         self.sandbox.as_ref()?.cpu()
     }
 
+    /// Whether the kernel counts that.
+    pub fn is_counted(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(Sandbox::is_counted)
+    }
+
     /// What all its processes have used.
     pub fn charge(&self) -> Option<Charge> {
         self.sandbox.as_ref()?.charge()
@@ -128,37 +141,43 @@ impl Cage {
         }
     }
 
-    /// Ends all of it; returns what it used, and remarks for the user.
+    /// Kills all of it, and has it ended beside the next match; returns what it used, and remarks for the user.
     pub fn end(&mut self) -> (Option<Charge>, Vec<String>) {
         let mut remarks = std::mem::take(&mut self.remarks);
         let Some(sandbox) = self.sandbox.take() else { return (None, remarks) };
         // The kill itself must not count against the bot.
         let charge = self.last.or_else(|| sandbox.charge());
-        if let Some(before) = &self.before {
-            remarks.extend(self.what_it_wrote(before, &sandbox));
+        if let Some(changes) = &self.changes {
+            remarks.extend(self.what_it_wrote(changes, &sandbox));
         }
-        if let Err(left) = sandbox.end() {
-            LEFT.fetch_add(left.left, Ordering::Relaxed);
-            let alarm = format!("seat {}: {left}", self.seat);
-            eprintln!("alarm: {alarm}");
-            remarks.push(alarm);
-        }
+        ends::end(sandbox, self.seat);
         (charge, remarks)
     }
 
-    /// The new and changed files in the copy of its folder; keeps them if asked to.
-    fn what_it_wrote(&self, before: &[Entry], sandbox: &Sandbox) -> Option<String> {
+    /// The new and changed files in its own folder; keeps them if asked to.
+    fn what_it_wrote(&self, changes: &Changes, sandbox: &Sandbox) -> Option<String> {
         let wanted = KEPT.get();
         let room = 2 * self.confinement.disk + (64 << 20);
         let bounds = Bounds { bytes: room, entries: 2 * self.confinement.files as usize + 64 };
-        let found = walk(sandbox.copy(0)?, bounds, wanted.is_some()).ok()?;
-        let known: BTreeMap<&Path, &Entry> = before.iter().map(|entry| (&*entry.path, entry)).collect();
+        let folder = match changes {
+            Changes::Above(_) => sandbox.layer(0)?,
+            Changes::InCopy(_) => sandbox.copy(0)?,
+        };
+        let found = walk(folder, bounds, wanted.is_some()).ok()?;
+        // Size and date of a file as it was.
+        let known: BTreeMap<&Path, (u64, (i64, u32))> = match changes {
+            Changes::Above(folder) => {
+                found.iter().filter_map(|entry| Some((&*entry.path, below(folder, &entry.path)?))).collect()
+            }
+            Changes::InCopy(before) => {
+                before.iter().map(|old| (&*old.path, (old.size, old.changed))).collect()
+            }
+        };
         let is_new = |entry: &&Entry| {
-            let before = known.get(&*entry.path);
             // Python's compiled files are nobody's work.
             let compiled = entry.path.extension().is_some_and(|ending| ending == "pyc");
             let is_file = matches!(entry.what, What::File(_)) && !compiled;
-            is_file && before.is_none_or(|old| (old.size, old.changed) != (entry.size, entry.changed))
+            is_file && known.get(&*entry.path) != Some(&(entry.size, entry.changed))
         };
         let new: Vec<&Entry> = found.iter().filter(is_new).collect();
         if new.is_empty() {
@@ -171,7 +190,9 @@ impl Cage {
         }
         let files = if new.len() == 1 { "a file" } else { "files" };
         let done = match wanted {
-            None => "lost, because the folder was a copy; --keep-files FOLDER keeps them".to_owned(),
+            None => {
+                "lost, because the folder itself is never changed; --keep-files FOLDER keeps them".to_owned()
+            }
             Some(folder) => match self.keep(folder, &new) {
                 Ok(place) => format!("kept in {}", place.display()),
                 Err(error) => format!("they could not be kept in {}: {error}", folder.display()),
@@ -202,10 +223,9 @@ impl Cage {
     }
 }
 
-/// Processes that outlived their sandboxes, in this run.
-static LEFT: AtomicUsize = AtomicUsize::new(0);
-
-/// How many processes have outlived their sandboxes in this run: none, unless a wall is broken.
-pub fn left_behind() -> usize {
-    LEFT.load(Ordering::Relaxed)
+/// Size and date of a file of an author; a file that was opened to be written is above it, written or not.
+fn below(folder: &Path, path: &Path) -> Option<(u64, (i64, u32))> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = folder.join(path).symlink_metadata().ok()?;
+    Some((found.size(), (found.mtime(), found.mtime_nsec() as u32)))
 }
