@@ -15,7 +15,6 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum_extra::headers::{HeaderMapExt as _, Host};
 use ipnet::IpNet;
 use tokio_stream::StreamExt as _;
 
@@ -396,10 +395,7 @@ fn own_address(site: &Site, headers: &HeaderMap) -> String {
         Way::Proxy(address) => address.clone(),
         _ => {
             let scheme = if site.is_secure() { "https" } else { "http" };
-            format!(
-                "{scheme}://{}",
-                headers.typed_get::<Host>().map_or(String::new(), |host| host.to_string())
-            )
+            format!("{scheme}://{}", who::host(headers).map_or(String::new(), |host| host.to_string()))
         }
     }
 }

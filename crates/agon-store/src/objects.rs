@@ -33,6 +33,7 @@ pub const OBJECTS_KEY: &str = "objects.key";
 pub const LARGEST_OBJECT: u64 = 32 << 20;
 
 /// The name of the folder there for incoming bytes, when objects are in a bucket.
+#[cfg(feature = "scale")]
 const INCOMING: &str = "incoming";
 /// How the names of incoming files begin.
 const DRAFT: &str = "draft-";

@@ -5,10 +5,9 @@ use std::net::IpAddr;
 
 use agon_store::acts::{Heard, Seen};
 use agon_store::{LoginKind, Time};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::AppendHeaders;
-use axum_extra::headers::authorization::{Authorization, Bearer};
-use axum_extra::headers::{HeaderMapExt as _, Host};
 
 use crate::problem::Problem;
 use crate::rights::{Actor, Person};
@@ -54,10 +53,15 @@ pub fn meter(site: &Site, headers: &HeaderMap, from: IpAddr, secret: Option<&str
     if is_near || secret.is_some_and(knows) { Actor::Meter } else { Actor::Nobody }
 }
 
+/// The name and port by which the request reached us.
+pub fn host(headers: &HeaderMap) -> Option<Authority> {
+    headers.get(header::HOST)?.as_bytes().try_into().ok()
+}
+
 /// Whether the request names the loopback: a foreign name can be made to resolve here.
 pub fn names_loopback(headers: &HeaderMap) -> bool {
-    let Some(host) = headers.typed_get::<Host>() else { return false };
-    let name = host.hostname().trim_start_matches('[').trim_end_matches(']');
+    let Some(host) = host(headers) else { return false };
+    let name = host.host().trim_start_matches('[').trim_end_matches(']');
     name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
@@ -66,7 +70,7 @@ pub fn cookie_name(site: &Site, headers: &HeaderMap) -> String {
     if site.is_secure() {
         return "__Host-agon".to_owned();
     }
-    let port = headers.typed_get::<Host>().and_then(|host| host.port()).unwrap_or(80);
+    let port = host(headers).and_then(|host| host.port_u16()).unwrap_or(80);
     format!("agon-{port}")
 }
 
@@ -102,6 +106,6 @@ pub fn keep(site: &Site, name: &str, value: &str, seconds: i64) -> SetCookie {
 
 /// The bearer token of the request.
 pub fn bearer(headers: &HeaderMap) -> Option<String> {
-    let Authorization(bearer) = headers.typed_get::<Authorization<Bearer>>()?;
-    Some(bearer.token().trim().to_owned())
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }

@@ -6,9 +6,8 @@ use agon_store::names::likeness;
 use agon_store::{AccountId, LinkKind, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum_extra::headers::{HeaderMapExt as _, UserAgent};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -203,8 +202,7 @@ async fn begin(
 ) -> Result<Response, Problem> {
     let secret = secrets::fresh();
     let lasts = if organiser { ORGANISER } else { LONGEST };
-    let agent = headers.typed_get::<UserAgent>();
-    let agent = agent.as_ref().map_or("a browser", UserAgent::as_str);
+    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("a browser");
     let act = Begin {
         account,
         sha: secrets::sha(&secret),
