@@ -18,8 +18,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use agon_game::RulesName;
 use agon_game::setup::seed_as_string;
+use agon_game::{Outcome, RulesName};
 use agon_spec::{MapSpec, MatchSpec, Ponder, RecordedClock, RulesSpec, spec};
 use agon_stats::RulesHash;
 use serde::{Deserialize, Serialize};
@@ -648,6 +648,7 @@ pub fn read_from(
     let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(&error.to_string()))?;
     header.check().map_err(|why| foreign(&why))?;
     let mut chain = Chain::of_header(&line);
+    let follow = agon_games::find(&header.game).is_some_and(|game| game.info().ranks_follow_scores);
     let mut past =
         Past { header, entries: 0, voids: Vec::new(), torn: false, whole: line.len() as u64, chain };
     let plan = past.header.plan(None);
@@ -679,6 +680,12 @@ pub fn read_from(
         }
         let entry: Entry = serde_json::from_slice(&line).map_err(unreadable)?;
         entry.check(&plan, &pairings).map_err(damaged)?;
+        if !Outcome::is_possible(&entry.scores, &entry.ranks, follow) {
+            return Err(damaged(format!(
+                "its ranks {:?} do not follow from its scores {:?}: one of the two was changed",
+                entry.ranks, entry.scores
+            )));
+        }
         if !seen.insert((entry.block, entry.game)) {
             return Err(damaged(format!("match {} of block {} appears twice", entry.game, entry.block)));
         }
