@@ -1,7 +1,7 @@
 //! The contract of `agon-game`, for any game, with random and hostile input.
 
 use agon_game::session::random_answers;
-use agon_game::{Absence, Answer, Chance, Dialect, Face, Game, Hand as _, Heard, Ignored};
+use agon_game::{Absence, Answer, Chance, Dialect, Face, Game, Hand as _, Heard, Ignored, Outcome};
 use agon_game::{AnyGame as _, session::Table};
 use agon_game::{Seat, Seeded, Session, Setup};
 

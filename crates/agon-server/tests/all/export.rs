@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use agon_server::backup::{backup, restore};
 use agon_server::export::{export, verify};
-use agon_server::{Server, ServerError, status};
+use agon_server::{METHOD, Server, ServerError, status};
 use agon_store::acts::{Add, Added, Pause, Promote, Rule};
-use agon_store::{Ruling, Sha};
+use agon_store::{Ruling, Sha, Time};
 use zip::write::SimpleFileOptions;
 
-use crate::common::{World, run};
+use crate::common::{World, database, run, setting};
 
 /// What a file of the archive becomes; `None` removes it.
 type Change = Box<dyn Fn(Vec<u8>) -> Option<Vec<u8>>>;
@@ -273,7 +273,7 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
 #[test]
 fn a_contest_of_another_method_of_ratings_is_refused_with_what_verifies_it() {
     run(async {
-        let (folder, mut setting) = (database::folder(), common::setting(8));
+        let (folder, mut setting) = (database::folder(), setting(8));
         setting.terms.ratings = METHOD - 1;
         let refused =
             Server::open(folder.path(), &setting, Time(1)).await.err().map(|error| error.to_string());
@@ -284,7 +284,7 @@ fn a_contest_of_another_method_of_ratings_is_refused_with_what_verifies_it() {
         let file = folder.path().join("out.agon");
         for refused in [
             Server::open(folder.path(), &setting, Time(2)).await.err().map(|error| error.to_string()),
-            agon_server::status::status(folder.path()).await.err().map(|error| error.to_string()),
+            status::status(folder.path()).await.err().map(|error| error.to_string()),
             export(folder.path(), &file, false, |_, _| {}).await.err().map(|error| error.to_string()),
         ] {
             assert!(refused.as_ref().is_some_and(|said| said.contains(sentence)), "{refused:?}");
