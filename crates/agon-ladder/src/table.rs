@@ -485,6 +485,39 @@ mod tests {
         assert_eq!(play.left_out(&[], &bosses), before);
     }
 
+    /// It loses on four of five maps, always alike, and plays at random on the one where it wins.
+    #[test]
+    fn noise_on_won_maps_wins_no_ladder() {
+        let (mut ladder, mut block) = (Ladder::new(), 0);
+        for round in 0..40 {
+            for pair in [[1, 2], [1, 3], [2, 3]] {
+                block += 1;
+                let map = ladder.deal(&pair, block - 1, 5);
+                let first = match pair {
+                    [1, _] => map == 0,
+                    _ => round % 2 == 0,
+                };
+                let varies = pair[0] != 1 || map == 0;
+                for rotation in 0..2 {
+                    let versions = if rotation == 0 { pair } else { [pair[1], pair[0]] };
+                    let ranks = if first == (rotation == 0) { [1, 2] } else { [2, 1] };
+                    let answers = if varies { format!("{block} {rotation}") } else { "always".to_owned() };
+                    ladder.feed(Row {
+                        start: format!("map {map}"),
+                        answers,
+                        ..row(block, rotation, versions, ranks)
+                    });
+                }
+            }
+        }
+        let table = ladder.table(&key(), &[]);
+        let places: Vec<i64> = table.places.iter().map(|place| place.version).collect();
+        assert_eq!(places[2], 1, "{table:?}");
+        // It scores 20 %: 241 Elo below the others.
+        let elo = |version| place(&table, version).elo.expect("rated");
+        assert!((elo(2) - elo(1) - 240.8).abs() < 1.0, "{table:?}");
+    }
+
     #[test]
     fn whoever_has_played_much_has_a_number_or_a_bound() {
         // Each always beats the next: nobody has a finite rating that fits best.
