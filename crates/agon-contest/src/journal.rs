@@ -1043,6 +1043,32 @@ pub(crate) mod tests {
         assert!(changed(&moved).contains("line 4: its chain"), "lines moved");
     }
 
+    /// Somebody who computes the chain anew has still to change both.
+    #[test]
+    fn ranks_that_do_not_follow_from_scores_are_noticed_where_the_chain_is_whole() {
+        for (game, scores, ranks, is_wrong) in [
+            ("cultist-wars", [3.0, 1.0], [2, 1], true),
+            ("cultist-wars", [3.0, 1.0], [1, 1], true),
+            ("cultist-wars", [3.0, 1.0], [1, 2], false),
+            // Elimination decides, whoever owns more; equal scores are ordered by something else.
+            ("deerhunt", [3.0, 1.0], [2, 1], false),
+            ("terminal", [3.0, 3.0], [2, 1], false),
+            ("deerhunt", [3.0, 1.0], [2, 2], true),
+            ("chess", [3.0, 1.0], [1, 3], true),
+        ] {
+            let (_folder, path) = place();
+            let header = Header { game: game.to_owned(), ..header(Kind::Gauntlet) };
+            let mut journal = Journal::create(&path, &header).expect("created");
+            let (scores, ranks) = (scores.to_vec(), ranks.to_vec());
+            journal.write(&Entry { scores, ranks, ..entry(1, 1) }).expect("written");
+            drop(journal);
+            let found = read(&path, |_| {});
+            let said = found.err().map(|error| error.to_string()).unwrap_or_default();
+            assert_eq!(said.contains("line 2: its ranks"), is_wrong, "{game}: {said}");
+            assert_eq!(said.is_empty(), !is_wrong, "{game}: {said}");
+        }
+    }
+
     #[test]
     fn a_journal_of_before_is_refused_with_the_program_that_reads_it() {
         let (_folder, path) = place();
