@@ -18,8 +18,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use agon_game::RulesName;
 use agon_game::setup::seed_as_string;
+use agon_game::{Outcome, RulesName};
 use agon_spec::{MapSpec, MatchSpec, Ponder, RecordedClock, RulesSpec, spec};
 use agon_stats::RulesHash;
 use serde::{Deserialize, Serialize};
@@ -648,6 +648,7 @@ pub fn read_from(
     let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(&error.to_string()))?;
     header.check().map_err(|why| foreign(&why))?;
     let mut chain = Chain::of_header(&line);
+    let follow = agon_games::find(&header.game).is_some_and(|game| game.info().ranks_follow_scores);
     let mut past =
         Past { header, entries: 0, voids: Vec::new(), torn: false, whole: line.len() as u64, chain };
     let plan = past.header.plan(None);
@@ -679,6 +680,12 @@ pub fn read_from(
         }
         let entry: Entry = serde_json::from_slice(&line).map_err(unreadable)?;
         entry.check(&plan, &pairings).map_err(damaged)?;
+        if !Outcome::is_possible(&entry.scores, &entry.ranks, follow) {
+            return Err(damaged(format!(
+                "its ranks {:?} do not follow from its scores {:?}: one of the two was changed",
+                entry.ranks, entry.scores
+            )));
+        }
         if !seen.insert((entry.block, entry.game)) {
             return Err(damaged(format!("match {} of block {} appears twice", entry.game, entry.block)));
         }
@@ -1034,6 +1041,32 @@ pub(crate) mod tests {
         let mut moved: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         moved.swap(3, 4);
         assert!(changed(&moved).contains("line 4: its chain"), "lines moved");
+    }
+
+    /// Somebody who computes the chain anew has still to change both.
+    #[test]
+    fn ranks_that_do_not_follow_from_scores_are_noticed_where_the_chain_is_whole() {
+        for (game, scores, ranks, is_wrong) in [
+            ("cultist-wars", [3.0, 1.0], [2, 1], true),
+            ("cultist-wars", [3.0, 1.0], [1, 1], true),
+            ("cultist-wars", [3.0, 1.0], [1, 2], false),
+            // Elimination decides, whoever owns more; equal scores are ordered by something else.
+            ("deerhunt", [3.0, 1.0], [2, 1], false),
+            ("terminal", [3.0, 3.0], [2, 1], false),
+            ("deerhunt", [3.0, 1.0], [2, 2], true),
+            ("chess", [3.0, 1.0], [1, 3], true),
+        ] {
+            let (_folder, path) = place();
+            let header = Header { game: game.to_owned(), ..header(Kind::Gauntlet) };
+            let mut journal = Journal::create(&path, &header).expect("created");
+            let (scores, ranks) = (scores.to_vec(), ranks.to_vec());
+            journal.write(&Entry { scores, ranks, ..entry(1, 1) }).expect("written");
+            drop(journal);
+            let found = read(&path, |_| {});
+            let said = found.err().map(|error| error.to_string()).unwrap_or_default();
+            assert_eq!(said.contains("line 2: its ranks"), is_wrong, "{game}: {said}");
+            assert_eq!(said.is_empty(), !is_wrong, "{game}: {said}");
+        }
     }
 
     #[test]

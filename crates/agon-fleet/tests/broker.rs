@@ -18,6 +18,7 @@ fn terms() -> Terms {
         grounds: vec![ground],
         clock: Clock::ORIGINAL.into(),
         ponder: Ponder::default(),
+        ratings: 2,
     }
 }
 

@@ -27,6 +27,9 @@ pub struct GameInfo {
     pub longest_message: usize,
     /// Whether measured thinking time is part of play, so that replays must keep it.
     pub time_is_played: bool,
+    /// Whether whoever scored more always ranks before whoever scored less; not so where elimination decides. Equal scores may rank
+    /// either way.
+    pub ranks_follow_scores: bool,
     /// The presets of the rules; the first is the default.
     pub presets: &'static [Preset],
     /// The maps built into the program; empty where the seed makes the map.

@@ -40,6 +40,16 @@ impl Outcome {
         recorded.is_none_or(|recorded| own.is_some_and(|own| same(own, recorded)))
     }
 
+    /// Whether these ranks are possible: each is one more than the number of seats before it, and, where the game says that
+    /// [ranks follow scores](crate::GameInfo::ranks_follow_scores), whoever scored more is before whoever scored less.
+    pub fn is_possible(scores: &[f64], ranks: &[u8], follow_scores: bool) -> bool {
+        let before = |own: u8| ranks.iter().filter(|rank| **rank < own).count();
+        let seats = || scores.iter().zip(ranks);
+        let follows = |(score, rank): (&f64, &u8)| seats().all(|(other, its)| score <= other || rank < its);
+        ranks.iter().all(|&own| usize::from(own) == 1 + before(own))
+            && (!follow_scores || seats().all(follows))
+    }
+
     /// What a test can check of it, one line of text each.
     pub fn facts(&self) -> [String; 3] {
         let list = |numbers: Vec<String>| numbers.join(" ");
@@ -63,6 +73,17 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranks_are_those_of_the_scores() {
+        let is = |scores: &[f64], ranks: &[u8]| Outcome::is_possible(scores, ranks, true);
+        assert!(is(&[3.0, 1.0], &[1, 2]) && is(&[2.0, 2.0], &[2, 1]) && is(&[2.0, 2.0, 1.0], &[1, 1, 3]));
+        assert!(!is(&[3.0, 1.0], &[2, 1]) && !is(&[3.0, 1.0], &[1, 1]), "more is better");
+        assert!(Outcome::is_possible(&[3.0, 1.0], &[2, 1], false));
+        for ranks in [&[2, 2][..], &[1, 3], &[0, 1], &[1, 2, 2, 3]] {
+            assert!(!Outcome::is_possible(&vec![0.0; ranks.len()], ranks, false), "{ranks:?}");
+        }
+    }
 
     #[test]
     fn equal_scores_share_a_rank_and_the_next_is_skipped() {

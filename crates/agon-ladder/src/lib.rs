@@ -31,6 +31,7 @@ pub use verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
 use agon_pairing::ladder::Known;
+use agon_stats::pairs::{Meeting, meetings};
 use agon_stats::{Match, MatchBlock};
 
 /// A rated match, as recorded in the log.
@@ -89,6 +90,8 @@ struct Whole {
     lineup: Vec<i64>,
     /// The points that each of them gained.
     points: Vec<u32>,
+    /// Who scored how much against whom, by the numbers in `known`.
+    meetings: Vec<Meeting>,
     block: MatchBlock,
 }
 
@@ -182,10 +185,13 @@ impl Ladder {
                 points[place] += row.ranks.iter().map(gained).sum::<u32>() - 1;
             }
         }
+        let mut seats = |row: &Row| row.versions.iter().map(|&version| self.number(version) as u32).collect();
+        let matches: Vec<(Vec<u32>, &[u8])> = rows.iter().map(|row| (seats(row), &row.ranks[..])).collect();
         let whole = Whole {
             number: rows[0].block,
             lineup: lineup.clone(),
             points,
+            meetings: meetings(&matches),
             block: MatchBlock {
                 start: table::start(rows),
                 fingerprint: table::fingerprint(rows),

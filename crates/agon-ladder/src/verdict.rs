@@ -62,6 +62,18 @@ pub fn map(planned: u32, seats: usize, maps: i64) -> i64 {
     i64::from(turn) % maps.max(1)
 }
 
+/// The number of blocks in a round of a trial: one of each kind on each map. Where a trial has not enough blocks for that, a map is a draw,
+/// and each block a round.
+fn round(seats: usize, maps: i64) -> u32 {
+    let each = if seats == 2 { 2 } else { 1 };
+    u32::try_from(maps.max(1) * each).ok().filter(|round| *round <= BLOCKS).unwrap_or(1)
+}
+
+/// How many blocks a trial has at most: whole rounds.
+pub fn most(seats: usize, maps: i64) -> u32 {
+    BLOCKS / round(seats, maps) * round(seats, maps)
+}
+
 /// A complete block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
@@ -108,13 +120,22 @@ pub enum Says {
     Unknown,
 }
 
-/// What these blocks say about `new` against `old`.
-pub fn verdict(trials: &[Trial], seats: usize, new: i64, old: i64) -> Verdict {
+/// What these blocks, in the order in which they were planned on this many maps, say about `new` against `old`.
+///
+/// Every map has the same weight, so only whole rounds count, which gave each map its blocks. Within them a block is evidence of its own:
+/// there are too few rounds, and what differs from map to map only makes the verdict more careful.
+pub fn verdict(trials: &[Trial], seats: usize, maps: i64, new: i64, old: i64) -> Verdict {
     let shape = Shape::twins(seats as u32);
     let whole: Vec<(i64, Block)> =
         trials.iter().filter_map(|trial| Some((trial.map, block(trial, seats, new, old)?))).collect();
-    let all = tally(whole.iter().map(|(_, block)| block), shape);
+    let rounds = in_whole_rounds(&whole, seats, maps);
+    let is_round = !rounds.is_empty();
+    let all = match is_round {
+        true => tally(rounds.into_iter(), shape),
+        false => tally(whole.iter().map(|(_, block)| block), shape),
+    };
     let (says, estimate) = judge(&all, CONFIDENCE);
+    let says = if is_round { says } else { Says::Unknown };
     let mut maps: BTreeMap<i64, Vec<&Block>> = BTreeMap::new();
     whole.iter().for_each(|(map, block)| maps.entry(*map).or_default().push(block));
     let on = |wanted: Says| {
@@ -134,6 +155,21 @@ pub fn verdict(trials: &[Trial], seats: usize, new: i64, old: i64) -> Verdict {
         worse_on: on(Says::Worse),
         better_on: on(Says::Better),
     }
+}
+
+/// The blocks of whole rounds: as many on each map as on the one that has the fewest, the first ones. Where there are more maps than a trial
+/// has blocks for, a map is a draw, and all count.
+fn in_whole_rounds(blocks: &[(i64, Block)], seats: usize, maps: i64) -> Vec<&Block> {
+    let (maps, each) = (maps.max(1), if seats == 2 { 2 } else { 1 });
+    if round(seats, maps) == 1 {
+        return blocks.iter().map(|(_, block)| block).collect();
+    }
+    let on = |map: i64| blocks.iter().filter(|(own, _)| *own == map).count() as i64;
+    let most = (0..maps).map(on).min().unwrap_or(0) / each * each;
+    (0..maps)
+        .flat_map(|map| blocks.iter().filter(move |(own, _)| *own == map).take(most as usize))
+        .map(|(_, block)| block)
+        .collect()
 }
 
 /// The Elo difference for a score of twins, which is even at ½ and moves half as fast as the expected score of a game.
@@ -299,16 +335,43 @@ mod tests {
 
     #[test]
     fn nothing_is_known_of_little_and_of_the_same_match_again() {
-        assert_eq!(verdict(&[], 2, NEW, OLD).to_string(), "not known yet: no block was played");
-        let one = verdict(&[met(1, 0, [true, true])], 2, NEW, OLD);
+        assert_eq!(verdict(&[], 2, 1, NEW, OLD).to_string(), "not known yet: no block was played");
+        let one = verdict(&[met(1, 0, [true, true])], 2, 1, NEW, OLD);
         assert_eq!((one.says, one.blocks, one.counted), (Says::Unknown, 1, 1));
         let same = vec![met(1, 0, [true, true]); 50];
-        let same = verdict(&same, 2, NEW, OLD);
+        let same = verdict(&same, 2, 1, NEW, OLD);
         assert_eq!((same.says, same.blocks, same.counted), (Says::Unknown, 50, 1));
         // A block with a missing match does not count.
         let mut cut = met(1, 0, [true, true]);
         cut.new.pop();
-        assert_eq!(verdict(&[cut], 2, NEW, OLD).blocks, 0);
+        assert_eq!(verdict(&[cut], 2, 1, NEW, OLD).blocks, 0);
+    }
+
+    /// A trial that was cut short, or a bot that varies on some maps only, does not weigh maps differently.
+    #[test]
+    fn every_map_has_the_same_weight() {
+        // It wins on the first two of five maps, at random only there. After a round they come once more.
+        let trial = |block: i64| {
+            let map = map(block as u32, 2, 5);
+            let mut trial = match (block % 2, map < 2) {
+                (0, won) => met(block, map, [won, won]),
+                (_, won) => twins(block, map, [won, won], [!won, !won]),
+            };
+            if map >= 2 {
+                let same = |row: &mut Row| {
+                    (row.start, row.answers) = (format!("map {map}"), format!("always {}", row.rotation));
+                };
+                trial.new.iter_mut().chain(&mut trial.old).for_each(same);
+            }
+            trial
+        };
+        let of = |blocks: i64| verdict(&(0..blocks).map(trial).collect::<Vec<_>>(), 2, 5, NEW, OLD);
+        // Four of the fourteen blocks are on the first map and four on the second.
+        let cut = of(14);
+        assert!(cut.elo.is_some_and(|elo| elo < 0.0), "{cut:?}");
+        assert_eq!((cut.blocks, of(8).says), (14, Says::Unknown), "before a whole round nothing is said");
+        let all = of(50);
+        assert!(all.says != Says::Better && all.elo.is_some_and(|elo| elo < 0.0), "{all:?}");
     }
 
     #[test]
@@ -325,8 +388,13 @@ mod tests {
                 }
             })
             .collect();
-        let verdict = verdict(&trials, 2, NEW, OLD);
-        assert_eq!((verdict.says, verdict.blocks, verdict.counted), (Says::Better, 50, 50));
+        let verdict = verdict(&trials, 2, 4, NEW, OLD);
+        assert_eq!(
+            (verdict.says, verdict.blocks, verdict.counted),
+            (Says::Better, 50, 48),
+            "six whole rounds count"
+        );
+        assert_eq!([most(2, 4), most(2, 1), most(3, 7), most(2, 40)], [48, 50, 49, 50]);
         assert_eq!(verdict.worse_on, [2], "{verdict:?}");
         assert!(verdict.low.is_some_and(|low| low > 0.0), "{verdict:?}");
         let said = verdict.to_string();
@@ -346,7 +414,7 @@ mod tests {
                     _ => twins(block, 0, [play(difference), play(difference)], [play(0.0), play(0.0)]),
                 })
                 .collect();
-            verdict(&trials, 2, NEW, OLD)
+            verdict(&trials, 2, 1, NEW, OLD)
         };
         let even: Vec<Verdict> = (0..400).map(|_| run(0.0)).collect();
         let wrong = even.iter().filter(|verdict| verdict.says != Says::Unknown).count();

@@ -21,7 +21,7 @@ use zip::ZipArchive;
 
 use crate::archive::{Archive, Pack, unwritten};
 use crate::facts::Facts;
-use crate::{ServerError, json, key, read, recomputed, status};
+use crate::{METHOD, ServerError, json, key, read, recomputed, status};
 
 /// The version of the format.
 pub const FORMAT: u32 = 1;
@@ -137,6 +137,7 @@ pub async fn export(
             folder.display()
         )));
     }
+    let terms = crate::terms_of(&store, &contest).await?;
     let objects = Objects::open(folder)?;
     let rows = store.counts(contest.id).await?.sealed;
     let mut archive = Archive::new(file)?;
@@ -168,7 +169,6 @@ pub async fn export(
         archive.write(&bytes)?;
         seen(done, of);
     }
-    let terms: Terms = crate::terms_of(&contest)?;
     let versions = store.versions(contest.id).await?;
     let owners = store.owners(contest.id).await?;
     let out = facts.out(&owners);
@@ -188,7 +188,7 @@ pub async fn export(
         program: agon_replay::data::PROGRAM.to_owned(),
         name: contest.name.clone(),
         founded: contest.made.0,
-        ratings: agon_stats::METHOD,
+        ratings: METHOD,
         terms: contest.terms.clone(),
         secret_sha: contest.secret_sha.clone(),
         secret: reveal.then(|| contest.secret.clone()),
@@ -237,16 +237,12 @@ pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<
     if head.format != FORMAT {
         return Err(no(&format!("its format is {}, and this agon knows {FORMAT}", head.format)));
     }
-    if head.ratings != agon_stats::METHOD {
-        return Err(ServerError::Wrong(format!(
-            "{}: its table was made by method {} of ratings, and this agon knows {}; verify it with the program that wrote it, {}",
-            file.display(),
-            head.ratings,
-            agon_stats::METHOD,
-            head.program
-        )));
-    }
     let terms: Terms = serde_json::from_str(&head.terms).map_err(|error| no(&error))?;
+    // The log is chained to the terms, so these say it, too.
+    if let Some(method) = [head.ratings, terms.ratings].into_iter().find(|method| *method != METHOD) {
+        let program = format!("the program that wrote it, {}", head.program);
+        return Err(ServerError::Wrong(crate::other_method(&file.display().to_string(), method, &program)));
+    }
     let table = agon_worker::Table::new(&terms).map_err(|error| no(&error))?;
     let versions = head.versions.iter().map(version).collect::<Result<_, _>>().map_err(|error| no(&error))?;
     let opened = File::open(file).map_err(|error| no(&error))?;

@@ -50,6 +50,7 @@ use planning::{Plans, Wanted};
 use quotas::Quotas;
 use room::Room;
 
+pub use agon_stats::METHOD;
 pub use inside::Inside;
 pub use sight::Board;
 pub use status::Status;
@@ -150,7 +151,7 @@ impl Server {
                 store.contests().await?.remove(0)
             }
         };
-        check_terms(&contest, &setting.terms)?;
+        check_terms(&terms_of(&store, &contest).await?, &setting.terms)?;
         let table = Arc::new(Table::new(&setting.terms).map_err(ServerError::Wrong)?);
         let server = Self {
             store,
@@ -300,14 +301,27 @@ pub fn check_name(name: &str) -> Result<(), String> {
 }
 
 /// The terms that a contest began with.
-fn terms_of(contest: &Contest) -> Result<Terms, ServerError> {
-    serde_json::from_str(&contest.terms)
-        .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))
+async fn terms_of(store: &Store, contest: &Contest) -> Result<Terms, ServerError> {
+    let terms: Terms = serde_json::from_str(&contest.terms)
+        .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
+    if terms.ratings == METHOD {
+        return Ok(terms);
+    }
+    let board = store.boards(contest.id).await?.into_iter().max_by_key(|board| board.upto);
+    let program = board.and_then(|board| Some(board.program.split_once(", ratings")?.0.to_owned()));
+    let program = program.unwrap_or_else(|| "the agon that founded it".to_owned());
+    Err(ServerError::Wrong(other_method(&format!("contest {}", contest.name), terms.ratings, &program)))
+}
+
+/// Refuses what was made under another method of ratings.
+fn other_method(what: &str, method: u32, program: &str) -> String {
+    format!(
+        "{what}: its table follows from its log by method {method} of ratings, and this agon knows {METHOD}; verify it with {program}"
+    )
 }
 
 /// Checks that the terms are the same; the error says which differ.
-fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
-    let was = terms_of(contest)?;
+fn check_terms(was: &Terms, now: &Terms) -> Result<(), ServerError> {
     let mut changed = Vec::new();
     let mut note = |what: &str, same: bool| {
         if !same {
@@ -337,7 +351,7 @@ fn check_terms(contest: &Contest, now: &Terms) -> Result<(), ServerError> {
 
 /// What made a table: this program, and the version of the method of ratings. A stored table of another is made again.
 pub(crate) fn method() -> String {
-    format!("{}, ratings {}", agon_replay::data::PROGRAM, agon_stats::METHOD)
+    format!("{}, ratings {METHOD}", agon_replay::data::PROGRAM)
 }
 
 /// The bosses among these versions ([`facts::bosses`]).

@@ -59,7 +59,7 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     facts.read(&store, contest.id, i64::MAX).await?;
     let out = facts.out(&store.owners(contest.id).await?);
     let versions = store.versions(contest.id).await?;
-    let terms = terms_of(&contest)?;
+    let terms = terms_of(&store, &contest).await?;
     let table = facts.table(&key(&terms), &out, &bosses_of(&terms.game, &versions));
     let board = lines(&table, &versions, &out);
     let counts = store.counts(contest.id).await?;
@@ -92,7 +92,7 @@ pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>)
     let found = store.fsck(&objects).await?;
     let mut said: Vec<String> =
         found.into_iter().map(|finding| format!("{}: not so: {}", finding.rule, finding.what)).collect();
-    let terms = terms_of(&contest)?;
+    let terms = terms_of(&store, &contest).await?;
     let key = key(&terms);
     let mut boards = store.boards(contest.id).await?;
     boards.retain(|board| board.program == crate::method());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_ladder::verdict::{self, BLOCKS, Next, OPPONENTS, PATIENCE_MS, Says, Trial, Verdict};
+use agon_ladder::verdict::{self, Next, OPPONENTS, PATIENCE_MS, Says, Trial, Verdict};
 use agon_ladder::{Ladder, Row};
 use agon_store::acts::{Decline, KeepVerdict, PlanTrial, Promote};
 use agon_store::reads::{OpenTrial, TrialMatch};
@@ -34,7 +34,7 @@ impl Server {
                 let alone = is(id, VersionState::Trial);
                 alone || live.len() < self.policy.seats || ladder.matches(number(id)) >= LADDER_FIRST
             };
-            let over = now.0 - trial.began.0 >= PATIENCE_MS || trial.planned >= BLOCKS;
+            let over = now.0 - trial.began.0 >= PATIENCE_MS || trial.planned >= self.most();
             let plays = is(trial.version, VersionState::Live) || is(trial.version, VersionState::Trial);
             if over || !plays || trial.open >= IN_FLIGHT || !is_placed(trial.version) {
                 continue;
@@ -65,7 +65,7 @@ impl Server {
             let Some(version) = versions.iter().find(|version| version.id == trial.version) else { continue };
             let stands = matches!(version.state, VersionState::Live | VersionState::Trial);
             let late = now.0 - trial.began.0 >= PATIENCE_MS;
-            let over = !stands || late || (trial.planned >= BLOCKS && trial.open == 0);
+            let over = !stands || late || (trial.planned >= self.most() && trial.open == 0);
             let played = self.store.trial_matches(trial.version).await?;
             let found = self.verdict_of(&trial, played);
             if over && version.state == VersionState::Trial {
@@ -94,6 +94,11 @@ impl Server {
         Ok(())
     }
 
+    /// How many blocks a trial has at most.
+    fn most(&self) -> u32 {
+        verdict::most(self.policy.seats, self.table.maps() as i64)
+    }
+
     /// The verdict from the matches of a trial.
     fn verdict_of(&self, trial: &OpenTrial, played: Vec<TrialMatch>) -> Verdict {
         let mut blocks: BTreeMap<i64, Trial> = BTreeMap::new();
@@ -120,6 +125,6 @@ impl Server {
             own.new.len() == seats && (own.old.len() == seats || met && own.old.is_empty())
         };
         let whole: Vec<Trial> = blocks.into_values().filter(is_whole).collect();
-        verdict::verdict(&whole, seats, new, old)
+        verdict::verdict(&whole, seats, self.table.maps() as i64, new, old)
     }
 }

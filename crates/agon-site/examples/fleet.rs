@@ -151,6 +151,7 @@ fn setting() -> Setting {
         grounds: vec![Ground::new(&setup, &recipe)],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
+        ratings: agon_server::METHOD,
     };
     let policy = Policy { seats: 2, placing: 20, enough: 1_000_000 };
     Setting { name: "fleet".into(), terms, policy, bosses: Vec::new() }

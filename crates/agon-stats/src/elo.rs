@@ -12,13 +12,13 @@ pub(crate) fn normalized_scale() -> f64 {
 
 /// The expected score of a bot that is `elo` points stronger: 0.5 at 0, 0.64 at 100, 0.76 at 200.
 pub fn score_of_elo(elo: f64) -> f64 {
-    1.0 / (1.0 + 10f64.powf(-elo / 400.0))
+    1.0 / (1.0 + libm::exp10(-elo / 400.0))
 }
 
 /// The difference in strength that a score from 0 to 1 implies; none at 0 and 1, where no finite difference
 /// is enough.
 pub fn elo_of_score(score: f64) -> Option<f64> {
-    (score > 0.0 && score < 1.0).then(|| 400.0 * (score / (1.0 - score)).log10())
+    (score > 0.0 && score < 1.0).then(|| 400.0 * libm::log10(score / (1.0 - score)))
 }
 
 /// Half the width of the interval of normalised Elo after `games` single games of two roughly equal bots,
@@ -95,7 +95,7 @@ impl Estimate {
 /// The probability that the mean score is above one half: by the same method as the interval, and never more than by the
 /// sign test of the blocks that were better than even. Where the bounds of the interval leave one half out, this is above
 /// the confidence, and the reverse.
-fn superiority(scores: &Scores, mean: f64) -> f64 {
+pub(crate) fn superiority(scores: &Scores, mean: f64) -> f64 {
     if mean < 0.5 {
         return 1.0 - superiority(&scores.mirrored(), 1.0 - mean);
     }
@@ -104,7 +104,7 @@ fn superiority(scores: &Scores, mean: f64) -> f64 {
         return 0.5;
     }
     // Equal bots would all fall on the same side with a chance of one half for each block.
-    let signs = 1.0 - 0.5f64.powf(scores.above_half());
+    let signs = 1.0 - libm::exp2(-scores.above_half());
     student_below(scores.lead(), blocks - 1.0).min(signs).max(0.5)
 }
 

@@ -48,6 +48,7 @@ mod empirical;
 mod fit;
 mod quantile;
 mod spread;
+mod tree;
 
 pub use block::{Block, BlockError, Shape, Tally, WinDrawLoss};
 pub use cross_table::{Cell, CrossTable};

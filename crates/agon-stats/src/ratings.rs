@@ -4,13 +4,18 @@
 //! more than two seats every pair meets. It has no memory: the table is a function of the results alone, whatever their
 //! order.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::bounds::Scores;
 use crate::cycles::{Cycle, cycles};
+use crate::elo::superiority;
 use crate::pairs::{BLOCK, Meeting, Pairs, meetings};
 use crate::scale::{Place, Scale};
 use crate::spread::{Row, Spread};
+use crate::tree::Tree;
 use crate::{ELO, Results, TableKey, fit, student_below, student_deviations};
 
 /// The version of the method by which ratings are made from results. Version 1 let a start that never varied count once and
@@ -187,15 +192,21 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
 
     let known = Known::new(&pairs, &blocks, &anchors, &scale, &order);
     let compare = |i: usize, j: usize| known.superiority(i, j).or_else(|| row_of_wins(&pairs, &scale, i, j));
+    const OPEN: Interval = Interval { low: None, high: None };
+    let is_alone =
+        |bot: usize| scale.component.iter().filter(|own| **own == scale.component[bot]).nth(1).is_none();
     let rated = |(place, &bot): (usize, &usize)| {
         let next = order.get(place + 1).filter(|&&next| scale.group[next] == scale.group[bot]);
         let anchor = anchors.iter().any(|&(own, _)| own as usize == bot);
         let finite = scale.place[bot] == Place::Known;
         let interval = match scale.place[bot] {
-            Place::Known => known.interval(bot, scale.elo[bot], options.confidence),
+            // One that only stands between others has a place, and no distance to them.
+            Place::Known => known
+                .interval(bot, scale.elo[bot], options.confidence)
+                .or_else(|| (is_alone(bot) && place < MOST_SQUARED).then_some(OPEN)),
             Place::Above => Some(Interval { low: Some(tenth(scale.bound[bot])), high: None }),
             Place::Below => Some(Interval { low: None, high: Some(tenth(scale.bound[bot])) }),
-            Place::Unknown => Some(Interval { low: None, high: None }),
+            Place::Unknown => Some(OPEN),
         };
         Rated {
             bot: names[bot].to_owned(),
@@ -280,14 +291,14 @@ fn find(pairs: &Pairs, i: usize, j: usize) -> Option<&Meeting> {
     Some(&pairs.list()[found])
 }
 
-/// The sign test, if one bot took every point from the other in every block: equal bots would do that with chance
-/// `2^-blocks`.
+/// The certainty, as in a test of the two, if one bot took every point from the other in every block.
 fn row_of_wins(pairs: &Pairs, scale: &Scale, i: usize, j: usize) -> Option<f64> {
     if scale.component[i] == scale.component[j] {
         return None;
     }
-    let luck = libm::exp2(-(find(pairs, i, j)?.blocks as f64 / BLOCK as f64));
-    Some(if meeting(pairs, i, j)? > 0 { 1.0 - luck } else { luck })
+    let blocks = find(pairs, i, j)?.blocks as f64 / BLOCK as f64;
+    let sure = superiority(&Scores(vec![(1.0, blocks)]), 1.0);
+    Some(if meeting(pairs, i, j)? > 0 { sure } else { 1.0 - sure })
 }
 
 /// What is known about the bots with a finite rating, group by group.
@@ -298,6 +309,8 @@ struct Known {
     anchored: Vec<bool>,
     rows: Vec<Option<Row>>,
     blocks: Vec<u64>,
+    /// Groups whose meetings form a tree, with the number of each bot in it and the bot that is fixed.
+    trees: BTreeMap<u32, (Tree, Vec<u32>, Option<usize>)>,
 }
 
 impl Known {
@@ -312,8 +325,14 @@ impl Known {
         let strengths: Vec<f64> = scale.elo.iter().map(|elo| elo / ELO).collect();
         let mut anchored = vec![false; bots];
         anchors.iter().for_each(|&(bot, _)| anchored[bot as usize] = true);
-        let mut known =
-            Self { strengths, group: scale.group.clone(), anchored, rows: Vec::new(), blocks: vec![0; bots] };
+        let mut known = Self {
+            strengths,
+            group: scale.group.clone(),
+            anchored,
+            rows: Vec::new(),
+            blocks: vec![0; bots],
+            trees: BTreeMap::new(),
+        };
         known.rows.resize_with(bots, || None);
         let groups = scale.group.iter().max().map_or(0, |last| last + 1);
         for group in 0..groups {
@@ -335,7 +354,13 @@ impl Known {
             let fixed: Vec<Option<f64>> =
                 members.iter().map(|&bot| known.anchored[bot].then(|| known.strengths[bot])).collect();
             let own_blocks = blocks.iter().map(|block| inside(block)).filter(|block| !block.is_empty());
-            let spread = Spread::new(&own_pairs, own_blocks, &fixed, &own(&known.strengths));
+            let own_blocks: Vec<Vec<Meeting>> = own_blocks.collect();
+            let anchors = fixed.iter().flatten().count();
+            if let Some(tree) = Tree::new(members.len(), &own_pairs, &own_blocks).filter(|_| anchors < 2) {
+                let fixed = fixed.iter().position(Option::is_some);
+                known.trees.insert(group, (tree, number.clone(), fixed));
+            }
+            let spread = Spread::new(&own_pairs, own_blocks.into_iter(), &fixed, &own(&known.strengths));
             let shown =
                 order.iter().copied().filter(|&bot| number[bot] != u32::MAX).take(most_intervals(bots));
             let shown: Vec<usize> = shown.collect();
@@ -353,6 +378,11 @@ impl Known {
         if self.anchored[bot] {
             return Some(ends(0.0));
         }
+        if let Some((tree, number, fixed)) = self.trees.get(&self.group[bot]) {
+            let [below, above] = tree.ends(number[bot] as usize, *fixed, confidence);
+            let [low, high] = [below.map(|below| elo - below), above.map(|above| elo + above)];
+            return Some(Interval { low: low.map(tenth), high: high.map(tenth) });
+        }
         let freedom = self.blocks[bot].saturating_sub(1).max(1) as f64;
         let half = self.rows[bot].as_ref()?.variance().sqrt() * student_deviations(confidence, freedom);
         Some(ends(ELO * half))
@@ -369,6 +399,11 @@ impl Known {
     /// The probability that the first of two known bots is stronger.
     fn superiority(&self, i: usize, j: usize) -> Option<f64> {
         let deviation = self.deviation(i, j)?;
+        if let Some((tree, number, _)) = self.trees.get(&self.group[i])
+            && let Some(share) = tree.superiority(number[i] as usize, number[j] as usize)
+        {
+            return Some(share);
+        }
         let lead = self.strengths[i] - self.strengths[j];
         // As for two bots alone: Student's distribution, and no more than equal bots would do by luck in so few blocks.
         let blocks = self.blocks[i].min(self.blocks[j]);

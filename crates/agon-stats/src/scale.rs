@@ -122,6 +122,15 @@ impl Scale {
         scale
     }
 
+    /// Whether each bot belongs to the largest component: without anchors, only these have a finite rating.
+    pub fn core(pairs: &Pairs) -> Vec<bool> {
+        let component = Graph::new(pairs, &[]).components();
+        let mut sizes = vec![0u32; component.len()];
+        component.iter().for_each(|&own| sizes[own as usize] += 1);
+        let largest = (0..sizes.len() as u32).max_by_key(|&own| sizes[own as usize]);
+        component.into_iter().map(|own| Some(own) == largest).collect()
+    }
+
     /// Places the components of each group around its main one, and converts strengths to Elo.
     fn settle(&mut self, members: &[Vec<u32>], between: &[Vec<Edge>], anchors: &[(u32, f64)]) {
         let groups = self.group.iter().max().map_or(0, |last| *last as usize + 1);
@@ -214,13 +223,15 @@ impl Scale {
         self.elo.iter_mut().chain(&mut self.bound).for_each(|strength| *strength *= crate::ELO);
     }
 
-    /// A single bot that the others are placed around is itself no better known than they are.
+    /// A single bot that the others are placed around is itself no better known than they are; only between bots above and bots
+    /// below it is its place known.
     fn reference(&mut self, bot: usize, edges: &[Edge]) {
         self.place[bot] =
             match (edges.iter().any(|edge| edge.above == bot), edges.iter().any(|edge| edge.below == bot)) {
                 (true, false) => Place::Above,
                 (false, true) => Place::Below,
-                _ => Place::Unknown,
+                (true, true) => Place::Known,
+                (false, false) => Place::Unknown,
             };
     }
 }

@@ -1,7 +1,7 @@
 //! The contract of `agon-game`, for any game, with random and hostile input.
 
 use agon_game::session::random_answers;
-use agon_game::{Absence, Answer, Chance, Dialect, Face, Game, Hand as _, Heard, Ignored};
+use agon_game::{Absence, Answer, Chance, Dialect, Face, Game, Hand as _, Heard, Ignored, Outcome};
 use agon_game::{AnyGame as _, session::Table};
 use agon_game::{Seat, Seeded, Session, Setup};
 
@@ -203,9 +203,20 @@ fn dead_seats<G: Game>(setup: &Setup) {
                 steps += 1;
                 assert!(steps < LONGEST, "{}: no end with only {alive:?} answering", G::INFO.name);
             }
-            assert!(game.outcome(&state).is_some());
+            let outcome = game.outcome(&state).expect("it is over");
+            is_possible::<G>(&outcome);
         }
     }
+}
+
+fn is_possible<G: Game>(outcome: &Outcome) {
+    let Outcome { scores, ranks, .. } = outcome;
+    let follow = G::INFO.ranks_follow_scores;
+    assert!(
+        Outcome::is_possible(scores, ranks, follow),
+        "{}: scores {scores:?}, ranks {ranks:?}",
+        G::INFO.name
+    );
 }
 
 /// No message can make a dialect panic, including canonical messages with changed bytes.
@@ -307,5 +318,6 @@ fn rerun<G: Game>(setup: &Setup) {
         );
     }
     assert_eq!(first.outcome(), second.outcome());
+    is_possible::<G>(first.outcome().expect("it is over"));
     assert!(second.play(&[]).is_err(), "a match that is over takes no more answers");
 }

@@ -108,6 +108,7 @@ fn each_match_is_played_and_brought_once_however_it_is_asked_for() {
         grounds: vec![Ground::new(&setup, &recipe)],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
+        ratings: 2,
     };
     let table = Table::new(&terms).expect("known");
     for jobs in [1, 3] {

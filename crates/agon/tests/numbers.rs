@@ -17,8 +17,13 @@ fn gauntlet(folder: &Path, journal: &str, bots: [&str; 2]) {
 }
 
 fn json(folder: &Path, words: &[&str]) -> Value {
+    answer(folder, words, 0)
+}
+
+/// The JSON of a command that ends with this exit code.
+fn answer(folder: &Path, words: &[&str], code: i32) -> Value {
     let output = agon(folder, words);
-    assert!(output.status.success(), "{words:?}: {}", err(&output));
+    assert_eq!(output.status.code(), Some(code), "{words:?}: {}", err(&output));
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", out(&output)))
 }
 
@@ -61,15 +66,20 @@ fn ratings_keep_their_anchors_and_their_groups_apart() {
 #[test]
 fn a_test_from_counts_says_what_fastchess_says() {
     let folder = folder();
-    let counts = |counts: &str, more: &[&str]| {
-        json(folder.path(), &[&["sprt", "--counts", counts, "--json"][..], more].concat())
+    let counts = |counts: &str, more: &[&str], code: i32| {
+        answer(folder.path(), &[&["sprt", "--counts", counts, "--json"][..], more].concat(), code)
     };
-    let pairs = counts("379/10170/21828/10640/343", &["--elo1", "2"]);
+    let pairs = counts("379/10170/21828/10640/343", &["--elo1", "2"], 0);
     assert_eq!(format!("{:.4}", pairs["llr"].as_f64().expect("an LLR")), "2.9455");
     assert_eq!((&pairs["decision"], &pairs["games"]), (&"better".into(), &86_720.into()));
-    let far = counts("4250/0/0", &["--elo1", "10"]);
+    let far = counts("4250/0/0", &["--elo1", "10"], 0);
     assert!((far["llr"].as_f64().expect("an LLR") / 120.56 - 1.0).abs() < 0.01, "{far}");
-    assert_eq!(counts("10/12/8", &["--model", "bayesian"])["decision"], "undecided");
+    assert_eq!(counts("10/12/8", &["--model", "bayesian"], 12)["decision"], "undecided");
+    // The same codes as of a test that was played.
+    assert_eq!(counts("450/450/900", &[], 10)["decision"], "not_better");
+    assert_eq!(counts("0/400/0", &[], 11)["decision"], "worse");
+    assert_eq!(counts("0/400/0", &["--fail-unless-better"], 1)["decision"], "worse");
+    assert_eq!(counts("400/0/0", &["--fail-unless-better"], 0)["decision"], "better");
     let shown = out(&agon(folder.path(), &["sprt", "--counts", "10/200/15"]));
     assert!(shown.starts_with("H0 accepted") && shown.contains("LLR"), "{shown}");
 }
@@ -78,7 +88,8 @@ fn a_test_from_counts_says_what_fastchess_says() {
 fn a_test_from_a_journal_counts_its_blocks() {
     let folder = folder();
     gauntlet(folder.path(), "one.jsonl", ["builtin:greedy", "builtin:random"]);
-    let read = json(folder.path(), &["sprt", "cultist-wars", "--from", "one.jsonl", "--json"]);
+    let read = answer(folder.path(), &["sprt", "cultist-wars", "--from", "one.jsonl", "--json"], 12);
+    assert_eq!(read["decision"], "undecided");
     assert_eq!((&read["games"], &read["elo1"]), (&8.into(), &20.0.into()), "{read}");
     let blocks: u64 = read["counts"].as_array().expect("counts").iter().filter_map(Value::as_u64).sum();
     assert_eq!(blocks, 4);
@@ -164,6 +175,7 @@ fn bots_that_beat_each_other_in_a_circle_are_named() {
     for mut entry in entries {
         let first = (entry.bots[0] + 1) % 3 == entry.bots[1];
         entry.ranks = if first { vec![1, 2] } else { vec![2, 1] };
+        entry.scores = if first { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
         circle.write(&entry).expect("written");
     }
     drop(circle);

@@ -17,6 +17,7 @@ pub const INFO: GameInfo = GameInfo {
     transport: Transport::Lines,
     longest_message: 10_000,
     time_is_played: false,
+    ranks_follow_scores: true,
     presets: rules::PRESETS,
     maps: &[],
     generates_maps: true,

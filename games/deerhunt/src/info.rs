@@ -18,6 +18,7 @@ pub const INFO: GameInfo = GameInfo {
     transport: Transport::Tcp,
     longest_message: 1 << 20,
     time_is_played: false,
+    ranks_follow_scores: false,
     presets: PRESETS,
     maps: MAPS,
     generates_maps: true,

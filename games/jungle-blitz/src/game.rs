@@ -37,6 +37,7 @@ pub const INFO: GameInfo = GameInfo {
     transport: Transport::WebSocket,
     longest_message: 1 << 20,
     time_is_played: false,
+    ranks_follow_scores: true,
     presets: PRESETS,
     maps: crate::maps::BUNDLED,
     generates_maps: true,

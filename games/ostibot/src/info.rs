@@ -19,6 +19,7 @@ pub(crate) const INFO: GameInfo = GameInfo {
     transport: Transport::Script,
     longest_message: 4 << 20,
     time_is_played: false,
+    ranks_follow_scores: true,
     presets: PRESETS,
     maps: MAPS,
     generates_maps: true,

@@ -80,6 +80,7 @@ pub const INFO: GameInfo = GameInfo {
     transport: Transport::Lines,
     longest_message: 1 << 20,
     time_is_played: true,
+    ranks_follow_scores: true,
     presets: &[
         Preset {
             name: "document",

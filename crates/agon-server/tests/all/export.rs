@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use agon_server::backup::{backup, restore};
 use agon_server::export::{export, verify};
-use agon_server::{Server, ServerError, status};
+use agon_server::{METHOD, Server, ServerError, status};
 use agon_store::acts::{Add, Added, Pause, Promote, Rule};
-use agon_store::{Ruling, Sha};
+use agon_store::{Ruling, Sha, Time};
 use zip::write::SimpleFileOptions;
 
-use crate::common::{World, run};
+use crate::common::{World, database, run, setting};
 
 /// What a file of the archive becomes; `None` removes it.
 type Change = Box<dyn Fn(Vec<u8>) -> Option<Vec<u8>>>;
@@ -108,12 +108,16 @@ fn an_export_holds_and_no_change_of_it_does() {
 
         // One of before, whose table was made by another method, is refused with the program that verifies it.
         let old = out.path().join("old.agon");
-        changed(&file, &old, |own| own == "contest.json", replaced("\"ratings\":2", "\"ratings\":1"));
-        let refused = verify(&old, false, |_, _| {}).expect_err("another method").to_string();
-        assert!(
-            refused.contains("method 1 of ratings") && refused.contains("the program that wrote it, agon "),
-            "{refused}"
-        );
+        for (now, before) in [("\"ratings\":2", "\"ratings\":1"), (",\\\"ratings\\\":2", "")] {
+            changed(&file, &old, |own| own == "contest.json", replaced(now, before));
+            let refused = verify(&old, false, |_, _| {}).expect_err("another method").to_string();
+            assert!(
+                refused.contains("method 1 of ratings")
+                    && refused.contains("the program that wrote it, agon "),
+                "{refused}"
+            );
+            std::fs::remove_file(&old).expect("removed");
+        }
 
         let changes: [(&str, Change, &str); 8] = [
             ("log.txt", Box::new(replaced("\"ranks\":[1,2]", "\"ranks\":[2,1]")), "was changed"),
@@ -262,5 +266,29 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         zip.finish().expect("written");
         let error = restore(&bad, &out.path().join("to")).await.expect_err("it is too large");
         assert!(error.to_string().contains("is larger than 32 MiB"), "{error}");
+    });
+}
+
+/// The terms that the log is chained to say by which method its table follows. A contest of another is refused everywhere, in one sentence.
+#[test]
+fn a_contest_of_another_method_of_ratings_is_refused_with_what_verifies_it() {
+    run(async {
+        let (folder, mut setting) = (database::folder(), setting(8));
+        setting.terms.ratings = METHOD - 1;
+        let refused =
+            Server::open(folder.path(), &setting, Time(1)).await.err().map(|error| error.to_string());
+        let sentence = "method 1 of ratings, and this agon knows 2; verify it with the agon that founded it";
+        assert!(refused.as_ref().is_some_and(|said| said.contains(sentence)), "{refused:?}");
+        // The folder holds it now, whoever looks.
+        setting.terms.ratings = METHOD;
+        let file = folder.path().join("out.agon");
+        for refused in [
+            Server::open(folder.path(), &setting, Time(2)).await.err().map(|error| error.to_string()),
+            status::status(folder.path()).await.err().map(|error| error.to_string()),
+            export(folder.path(), &file, false, |_, _| {}).await.err().map(|error| error.to_string()),
+        ] {
+            assert!(refused.as_ref().is_some_and(|said| said.contains(sentence)), "{refused:?}");
+        }
+        assert!(!file.exists(), "nothing was written");
     });
 }

@@ -33,6 +33,7 @@ pub fn setting_of(game: &str, maps: usize, bosses: &[&str], enough: u32) -> Sett
         grounds: vec![Ground::new(&setup, &recipe); maps],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
+        ratings: agon_server::METHOD,
     };
     let policy = Policy { seats: usize::from(info.usual_seats()), placing: 20, enough };
     let bosses = bosses.iter().map(|boss| format!("builtin:{boss}")).collect();

@@ -106,10 +106,21 @@ fn zero(shown: &Shown) -> String {
         .table
         .zero
         .and_then(|zero| shown.board.versions.iter().find(|version| version.id.0 == zero));
-    match version {
-        Some(version) if version.boss => format!("0 is {}, a built-in bot of the game.", version.entrant),
-        Some(version) => format!("0 is v{} of {}, the first that was placed.", version.n, version.entrant),
-        None => String::new(),
+    let Some(version) = version else {
+        return match shown.board.table.places.is_empty() {
+            true => String::new(),
+            false => {
+                "0 is the mean of all, until a built-in bot or a first team can carry the scale.".to_owned()
+            }
+        };
+    };
+    let place = shown.board.table.places.iter().find(|place| place.version == version.id.0);
+    // What was left out moves no other: then it may have moved the one that carries the zero.
+    let is_zero = place.is_some_and(|place| place.elo == Some(0.0));
+    let with = if is_zero { "" } else { ", rated with all that was ever played" };
+    match version.boss {
+        true => format!("0 is {}, a built-in bot of the game{with}.", version.entrant),
+        false => format!("0 is v{} of {}, the first that was placed{with}.", version.n, version.entrant),
     }
 }
 
@@ -233,6 +244,8 @@ pub fn rating(line: &Line) -> Markup {
     let half = place.low.zip(place.high).map(|(low, high)| (high - low) / 2.0);
     html! {
         @match (place.elo, half) {
+            // The zero of the scale is what it is by definition.
+            (Some(elo), Some(0.0)) => b { (words::signed(elo)) },
             (Some(elo), Some(half)) => { b { (words::signed(elo)) } span.faint { " ± " (words::count(half.round() as i64)) } }
             (Some(elo), None) => { b { (words::signed(elo)) } span.faint { " ± ?" } }
             (None, _) => { @match (place.low, place.high) {

@@ -91,8 +91,9 @@ fn lead(shown: &Shown, at: Option<usize>, team: &Entrant) -> String {
         return format!("It is not on the ladder.{who}");
     };
     let rating = line.place.as_ref().and_then(|place| Some((place.elo?, place.low?, place.high?)));
-    let rating = rating.map_or_else(String::new, |(elo, low, high)| {
-        format!(" with {} ± {:.0} Elo", words::signed(elo), (high - low) / 2.0)
+    let rating = rating.map_or_else(String::new, |(elo, low, high)| match (high - low) / 2.0 {
+        0.0 => format!(" with {} Elo", words::signed(elo)),
+        half => format!(" with {} ± {half:.0} Elo", words::signed(elo)),
     });
     match shown.places[at] {
         Some(places) => format!("Place {}{rating}.{who}", words::place(places)),
@@ -150,7 +151,7 @@ async fn versions_table(
                             td { @if is_own { a.link href=(format!("/version/{}", version.id)) { b { "v" (version.n) } } } @else { b { "v" (version.n) } } }
                             td.time { (words::ago(version.received, ask.now)) }
                             td.number { @match place.and_then(|place| Some((place.elo?, place.low.zip(place.high)))) {
-                                Some((elo, ends)) => { b { (words::signed(elo)) } @if let Some((low, high)) = ends { span.faint { " ± " (format!("{:.0}", (high - low) / 2.0)) } } }
+                                Some((elo, ends)) => { b { (words::signed(elo)) } @if let Some((low, high)) = ends.filter(|(low, high)| low < high) { span.faint { " ± " (format!("{:.0}", (high - low) / 2.0)) } } }
                                 None => span.faint { "–" }
                             } }
                             td.wide { (trial::in_table(trial.as_ref())) }

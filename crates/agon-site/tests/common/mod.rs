@@ -49,6 +49,7 @@ pub fn setting(matches: u32) -> Setting {
         grounds: vec![Ground::new(&setup, &recipe)],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
+        ratings: agon_server::METHOD,
     };
     let policy = Policy { seats: usize::from(info.usual_seats()), placing: 20, enough: matches };
     let bosses = info.builtins.iter().take(3).map(|bot| format!("builtin:{}", bot.name)).collect();

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agon_game::{Ink, Picture, Seat};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Whether and how text is coloured.
 #[derive(Clone, Copy)]
@@ -110,6 +111,55 @@ pub fn room() -> Option<usize> {
     }
     let set = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&columns| columns > 0);
     size().map(|(columns, _)| columns).or_else(set)
+}
+
+/// Folds the sentences among these lines at spaces, to the width for tables. The rest of a sentence stands under its beginning, that of
+/// a labelled line under what follows the label. Commands stay whole, to be copied, and so does a path, being one word.
+pub fn folded(text: &str) -> String {
+    folded_to(text, room())
+}
+
+fn folded_to(text: &str, room: Option<usize>) -> String {
+    let Some(room) = room else { return text.to_owned() };
+    let mut folded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if width(line) <= room || line.trim_start().starts_with("agon ") {
+            folded.push_str(line);
+            continue;
+        }
+        let indent = indent(line);
+        let mut used = 0;
+        for word in line.split_inclusive(' ') {
+            let own = width(word.trim_end_matches(' '));
+            if used > indent && used + own > room {
+                folded.truncate(folded.trim_end_matches(' ').len());
+                folded.push('\n');
+                folded.push_str(&" ".repeat(indent));
+                used = indent;
+            }
+            folded.push_str(word);
+            used += width(word);
+        }
+    }
+    folded
+}
+
+/// Where what follows a label begins, or a sentence.
+fn indent(line: &str) -> usize {
+    let text = line.trim_start_matches(' ');
+    let spaces = line.len() - text.len();
+    let label = text.find("  ").filter(|at| *at <= 12 && !text[..*at].contains(['.', ':']));
+    match label {
+        Some(at) => spaces + width(&text[..at]) + text[at..].chars().take_while(|c| *c == ' ').count(),
+        None => spaces,
+    }
+}
+
+/// The width of a text without its colours and the end of its line.
+fn width(text: &str) -> usize {
+    let mut coloured = text.trim_end_matches('\n').split('\x1b');
+    let first = coloured.next().map_or(0, |plain| plain.width());
+    first + coloured.filter_map(|part| Some(part.split_once('m')?.1.width())).sum::<usize>()
 }
 
 /// Columns and rows of the terminal on standard output; none when it is not a terminal.
@@ -232,6 +282,27 @@ mod tests {
         assert!(safe.contains("\n  \"Zoë 👩🚀\""), "what is only read stays: {safe}");
         let same = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
         assert_eq!(same(&safe), same(&json));
+    }
+
+    #[test]
+    fn sentences_are_folded_and_commands_are_not() {
+        let fold = |text: &str| folded_to(text, Some(20));
+        assert_eq!(
+            fold("short\n\nNote: one two three four five\n"),
+            "short\n\nNote: one two three\nfour five\n"
+        );
+        assert_eq!(
+            fold("Elo    43 (21 to 65, 95 %), corrected\n"),
+            "Elo    43 (21 to 65,\n       95 %),\n       corrected\n"
+        );
+        assert_eq!(
+            fold("  \u{1b}[31maaaa bbbb cccc dddd eeee\u{1b}[0m\n"),
+            "  \u{1b}[31maaaa bbbb cccc\n  dddd eeee\u{1b}[0m\n"
+        );
+        let command = "  agon play cultist-wars a b --seed 1\n";
+        assert_eq!(fold(command), command);
+        assert_eq!(fold("Journal: /a/long/path/of/one/word\n"), "Journal:\n/a/long/path/of/one/word\n");
+        assert_eq!(folded_to("one two three four five six", None), "one two three four five six");
     }
 
     #[test]

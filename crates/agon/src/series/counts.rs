@@ -2,26 +2,27 @@
 
 use std::io::{self, Write as _};
 
-use agon_contest::{Entry, Kind, TestId, journal, standing};
+use agon_contest::{Entry, Kind, Standing, TestId, journal};
 use agon_stats::{Estimate, Shape, Sprt, Tally};
 
 use crate::common::folders::JOURNAL;
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
+use crate::series::bars::certainty;
 use crate::series::json::{CountsResult, DecisionWord};
 use crate::series::progress::{elo_interval, elo_point, thousands};
-use crate::series::sprt::{SprtOptions, USUAL};
+use crate::series::sprt::{SprtOptions, USUAL, answer, word};
 
 /// Runs `agon sprt --counts`, `--from` and `--plan`.
 pub fn run(options: &SprtOptions) -> Done {
     if options.plan {
         return plan(options);
     }
-    let (tally, test) = match (&options.counts, &options.from) {
+    let (tally, test, standing) = match (&options.counts, &options.from) {
         (Some(counts), _) if options.game.is_some() => {
             return Err(Failure::usage(format!("--counts {counts} needs no game: leave it out")));
         }
-        (Some(counts), _) => (from_counts(counts)?, options.test(&USUAL)),
+        (Some(counts), _) => (from_counts(counts)?, options.test(&USUAL), None),
         _ => from_journal(options)?,
     };
     let sprt = sprt(&test, tally.shape())?;
@@ -31,12 +32,16 @@ pub fn run(options: &SprtOptions) -> Done {
         ));
     };
     let (estimate, (lower, upper)) = (Estimate::new(&tally, 0.95), sprt.bounds());
+    let word = match &standing {
+        Some(standing) => word(&test, standing, decision),
+        None => DecisionWord::of(decision, test.elo0 + test.elo1 > 0.0, estimate.superiority),
+    };
     let games = tally.blocks() * u64::from(tally.shape().games);
     let mut out = io::stdout().lock();
     if options.series.run.json {
         let result = CountsResult {
             llr,
-            decision: DecisionWord::of(decision, test.elo0 + test.elo1 > 0.0, estimate.superiority),
+            decision: word,
             lower,
             upper,
             model: test.model,
@@ -48,7 +53,8 @@ pub fn run(options: &SprtOptions) -> Done {
             counts: tally.counts(),
             estimate,
         };
-        return common::print_json(&mut out, &result);
+        common::print_json(&mut out, &result)?;
+        return answer(options, word);
     }
     let accepted = match decision {
         agon_stats::Decision::AcceptH1 => {
@@ -59,15 +65,24 @@ pub fn run(options: &SprtOptions) -> Done {
         }
         _ => "Undecided".to_owned(),
     };
+    let accepted = match word {
+        DecisionWord::NeverAnswered => {
+            "No answer: one of the two never gave one, so nothing is stated".to_owned()
+        }
+        DecisionWord::Repeated => {
+            "All starts only repeat: the score is exact, as far as that shows".to_owned()
+        }
+        _ => accepted,
+    };
     writeln!(out, "{}\n", screen::output().strong(&accepted))?;
     writeln!(out, "games       {}: {:.1} %", thousands(games), estimate.score * 100.0)?;
     writeln!(out, "Elo         {} ({}, 95 %)", elo_point(&estimate), elo_interval(&estimate))?;
     if let (Some(normalized), Some(error)) = (estimate.normalized, estimate.normalized_error) {
         writeln!(out, "nElo        {normalized:+.1} ± {error:.1}")?;
     }
-    writeln!(out, "better with {:.1} %", estimate.superiority * 100.0)?;
+    writeln!(out, "better with {}", certainty(estimate.superiority))?;
     writeln!(out, "LLR         {llr:+.2} in {lower:.2} to {upper:.2} ({} model)", test.model)?;
-    Ok(())
+    answer(options, word)
 }
 
 fn sprt(test: &TestId, shape: Shape) -> Result<Sprt, Failure> {
@@ -102,7 +117,7 @@ fn from_counts(text: &str) -> Result<Tally, Failure> {
 }
 
 /// The counting blocks of a journal, and the test it was played for, with the options given overriding it.
-fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId), Failure> {
+fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId, Option<Standing>), Failure> {
     let path = options.from.clone().unwrap_or_default();
     let path = if path.is_dir() { path.join(JOURNAL) } else { path };
     let shown = path.display();
@@ -113,7 +128,7 @@ fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId), Failure> {
     if let Some(game) = options.game.as_ref().filter(|game| **game != header.game) {
         return Err(Failure::usage(format!("{shown} is a journal of {}, not of {game}", header.game)));
     }
-    let standing = standing::Standing::of(&header, &entries);
+    let standing = Standing::of(&header, &entries);
     let [pairing] = &standing.pairings[..] else {
         let count = standing.pairings.len();
         return Err(Failure::usage(format!("{shown} holds {count} pairings; a test is about one")));
@@ -127,7 +142,7 @@ fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId), Failure> {
     if tally.blocks() == 0 {
         return Err(Failure::usage(format!("{shown} holds no finished block")));
     }
-    Ok((tally, options.test(header.test.as_ref().unwrap_or(&USUAL))))
+    Ok((tally, options.test(header.test.as_ref().unwrap_or(&USUAL)), Some(standing)))
 }
 
 /// How long the test takes, for true differences from -20 to +40.

@@ -109,7 +109,7 @@ pub fn conclude(ready: &Ready, end: &End) -> Done {
 fn report(ready: &Ready) -> Done {
     let (screen, header) = (screen::output(), ready.scheduler.header());
     let state = ready.scheduler.look(Clone::clone);
-    let mut out = io::stdout().lock();
+    let mut out = Vec::new();
     let many_seats = header.seats > 2;
     let games = if many_seats { ["ahead", "level", "behind"] } else { ["won", "drawn", "lost"] };
     let estimates: Vec<_> = state.standing.pairings.iter().map(agon_contest::Pairing::estimate).collect();
@@ -163,5 +163,6 @@ fn report(ready: &Ready) -> Done {
     writeln!(out, "{}\n{}", screen.strong(&title), table.text(screen::room()))?;
     progress::faults(&mut out, screen, &state, header)?;
     progress::notes(&mut out, screen, ready)?;
+    io::stdout().lock().write_all(screen::folded(&String::from_utf8_lossy(&out)).as_bytes())?;
     Ok(())
 }

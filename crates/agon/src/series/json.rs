@@ -296,7 +296,7 @@ pub struct Same {
     pub why: String,
 }
 
-/// The outcome of a test. The exit codes of `agon sprt` say the same.
+/// The outcome of a test. The exit codes of `agon sprt` say the same, also with `--from` and `--counts`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(TS))]

@@ -450,6 +450,7 @@ fn terms(info: &GameInfo, options: &SeriesOptions, prepared: &[Prepared]) -> Res
         grounds,
         clock: options.clock.clock()?.into(),
         ponder: options.clock.ponder(),
+        ratings: agon_stats::METHOD,
     })
 }
 

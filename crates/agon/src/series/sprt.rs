@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use agon_contest::{End, Kind, Progress, TestId};
+use agon_contest::{End, Kind, Progress, Standing, TestId};
 use agon_stats::{Decision, Model};
 use clap::Args;
 
@@ -142,7 +142,7 @@ pub fn run(options: &SprtOptions) -> Done {
     let decision =
         ready.scheduler.look(|state| state.standing.test.as_ref().map(|test| test.status().decision));
     let decision = decision.unwrap_or(Decision::Continue);
-    let word = ready.scheduler.look(|state| word(options, state, decision));
+    let word = ready.scheduler.look(|state| word(&options.test(&USUAL), &state.standing, decision));
     if options.series.run.json {
         let header = ready.scheduler.header();
         let state = ready.scheduler.look(|state| progress::state("result", state, header, began));
@@ -151,6 +151,11 @@ pub fn run(options: &SprtOptions) -> Done {
         report(options, &ready, word)?;
     }
     conclude(&ready, &end)?;
+    answer(options, word)
+}
+
+/// The exit code that tells the answer.
+pub fn answer(options: &SprtOptions, word: DecisionWord) -> Done {
     match word {
         DecisionWord::Better => Ok(()),
         _ if options.fail_unless_better => Err(Failure::Check),
@@ -162,15 +167,14 @@ pub fn run(options: &SprtOptions) -> Done {
 const REPEATS: u64 = 3;
 
 /// The answer of the test in a word.
-fn word(options: &SprtOptions, state: &Progress, decision: Decision) -> DecisionWord {
-    let TestId { elo0, elo1, .. } = options.test(&USUAL);
-    let pairing = &state.standing.pairings[0];
+pub fn word(test: &TestId, standing: &Standing, decision: Decision) -> DecisionWord {
+    let pairing = &standing.pairings[0];
     let superiority = pairing.estimate().map_or(0.5, |estimate| estimate.superiority);
-    if state.standing.silent().iter().any(|bot| *bot < 2) {
+    if standing.silent().iter().any(|bot| *bot < 2) {
         return DecisionWord::NeverAnswered;
     }
     // A test of -10 against 0 asks whether NEW is no worse.
-    match DecisionWord::of(decision, elo0 + elo1 > 0.0, superiority) {
+    match DecisionWord::of(decision, test.elo0 + test.elo1 > 0.0, superiority) {
         DecisionWord::Undecided if pairing.least_of_constant() >= Some(REPEATS) => DecisionWord::Repeated,
         word => word,
     }
@@ -205,7 +209,7 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
     let state = ready.scheduler.look(Clone::clone);
     let Some(test) = &state.standing.test else { return Ok(()) };
     let (status, pairing) = (test.status(), &state.standing.pairings[0]);
-    let mut out = io::stdout().lock();
+    let mut out = Vec::new();
     writeln!(out, "{}\n", verdict(options, &state, ready, word))?;
     let games = u64::from(header.plan(None).games());
     let blocks = if games == 2 { "pairs" } else { "blocks" };
@@ -239,9 +243,7 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
         writeln!(out, "unchanged   your change changed nothing in {same:.0} % of {blocks}")?;
         // Corrected, if it was stopped by its results.
         let (low, point, high, how) = match &status.corrected {
-            Some(found) => {
-                (found.low, found.elo, found.high, ", corrected for stopping when it looked clearest")
-            }
+            Some(found) => (found.low, found.elo, found.high, ", corrected for stopping"),
             None => (estimate.elo_low, estimate.elo, estimate.elo_high, ""),
         };
         let scale = bars::Scale::of([low, point, high].into_iter().flatten());
@@ -267,6 +269,7 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
     writeln!(out)?;
     progress::faults(&mut out, screen, &state, header)?;
     progress::notes(&mut out, screen, ready)?;
+    io::stdout().lock().write_all(screen::folded(&String::from_utf8_lossy(&out)).as_bytes())?;
     Ok(())
 }
 

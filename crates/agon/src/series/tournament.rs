@@ -164,7 +164,7 @@ fn prepare(options: &TournamentOptions, how: &rate::How) -> Result<Ready, Failur
 
 fn report(ready: &Ready, tables: &[rate::Rated]) -> Done {
     let screen = screen::output();
-    let mut out = io::stdout().lock();
+    let mut out = Vec::new();
     formats::show(&mut out, screen, ready)?;
     if tables.is_empty() {
         writeln!(out, "No block was finished; there is nothing to rate.\n")?;
@@ -175,5 +175,6 @@ fn report(ready: &Ready, tables: &[rate::Rated]) -> Done {
     let state = ready.scheduler.look(Clone::clone);
     progress::faults(&mut out, screen, &state, ready.scheduler.header())?;
     progress::notes(&mut out, screen, ready)?;
+    io::stdout().lock().write_all(screen::folded(&String::from_utf8_lossy(&out)).as_bytes())?;
     Ok(())
 }

@@ -198,6 +198,7 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
         grounds,
         clock: clock.clock()?.into(),
         ponder: clock.ponder(),
+        ratings: agon_stats::METHOD,
     };
     let policy = Policy { seats: usize::from(seats), placing: PLACING as u32, enough: file.ladder.matches };
     Ok(Setting { name: file.site.title.clone().unwrap_or_else(|| name_of(dir)), terms, policy, bosses })

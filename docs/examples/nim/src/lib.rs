@@ -28,6 +28,7 @@ pub const INFO: GameInfo = GameInfo {
     transport: Transport::Lines,
     longest_message: 100,
     time_is_played: false,
+    ranks_follow_scores: true,
     presets: &[Preset {
         name: "standard",
         about: "21 matches",
