@@ -274,11 +274,12 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     Ok(Described { confinement, order, changes, remarks })
 }
 
-/// Starts a bot in a sandbox of its own; returns our ends of its pipes, its first process, and the sandbox.
+/// Begins to start a bot in a sandbox of its own; returns our ends of its pipes, the sandbox's first process, and the sandbox.
+/// [`Cage::settle`] says whether it started.
 ///
 /// # Errors
 /// Why it does not start.
-pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage), Trouble> {
+pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage), Trouble> {
     let keeper = keeper().map_err(Trouble::Machine)?;
     let Described { confinement, order, changes, remarks } = describe(launch, seat, cpus, keeper)?;
     let Found { level, walls, .. } = &keeper.found;
@@ -295,29 +296,18 @@ pub fn start(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
             sandbox
         }
     };
+    let pid = sandbox.pid().ok_or_else(|| Trouble::Machine("the sandbox has no first process".to_owned()))?;
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|error| Trouble::Start(error.into()));
     let (input, output, error) = (pipe()?, pipe()?, pipe()?);
     let said = if launch.dials_in { &error.1 } else { &output.1 };
-    let begun = sandbox.run(&order, [input.0.as_fd(), said.as_fd(), error.1.as_fd()]);
-    begun.map_err(|refusal| match refusal.errno {
-        _ if !refusal.is_the_programs() => machine(refusal),
-        libc::ENOENT | libc::EACCES => {
-            Trouble::Hidden(not_shown(&order.program, &confinement, &refusal.why, launch.confined))
-        }
-        libc::ENOEXEC => Trouble::Start(io::Error::from_raw_os_error(libc::ENOEXEC)),
-        _ => machine(refusal),
-    })?;
-    // If it has ended already, the first process of its sandbox stands in for it.
-    let pid = sandbox.program().or_else(|| sandbox.pid());
-    let pid = pid.ok_or_else(|| Trouble::Machine("the sandbox has no first process".to_owned()))?;
-    let own = launch.confined == Confined::Own;
-    let apart = walls.contains(&Wall::Namespaces);
+    sandbox.order(&order, [input.0.as_fd(), said.as_fd(), error.1.as_fd()]).map_err(machine)?;
     let cage = Cage {
         sandbox: Some(sandbox),
         level: *level,
-        apart,
+        apart: walls.contains(&Wall::Namespaces),
+        program: order.program,
         confinement,
-        own,
+        confined: launch.confined,
         changes,
         remarks,
         exit: Cell::new(None),

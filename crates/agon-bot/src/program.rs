@@ -102,9 +102,22 @@ impl Program {
         cpus: Option<&[usize]>,
         longest: usize,
     ) -> Result<Self, StartError> {
+        Self::begin(launch.clone(), seat, cpus, longest)?.settle()
+    }
+
+    /// The same up to where a sandbox takes over, so that the bots of a match need not start one after the other.
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start), as far as they are known by then.
+    pub fn begin(
+        launch: Launch,
+        seat: u8,
+        cpus: Option<&[usize]>,
+        longest: usize,
+    ) -> Result<Starting, StartError> {
         // In a sandbox it has a /tmp of its own.
         let folder = if launch.confined == Confined::No { scratch::take() } else { None };
-        let (mut tree, process) = start(launch, seat, cpus, folder.as_deref()).inspect_err(|_| {
+        let (mut tree, process) = start(&launch, seat, cpus, folder.as_deref()).inspect_err(|_| {
             folder.iter().cloned().for_each(scratch::give_back);
         })?;
         let Started { input, output, error: stderr, .. } = process;
@@ -117,7 +130,9 @@ impl Program {
             StartError::NoRoom(error.to_string())
         })?;
         let (stderr, said, dials_in) = (Some(File::from(stderr)), Vec::new(), launch.dials_in);
-        Ok(Self { tree, wire, stderr, said, said_in_all: 0, lost: 0, folder, dials_in, elsewhere: false })
+        let program =
+            Self { tree, wire, stderr, said, said_in_all: 0, lost: 0, folder, dials_in, elsewhere: false };
+        Ok(Starting { program, launch })
     }
 
     /// A bot that was started elsewhere and dialled in.
@@ -262,13 +277,32 @@ impl Program {
     }
 }
 
+/// A program that is being started. Dropping it kills it.
+pub struct Starting {
+    program: Program,
+    launch: Launch,
+}
+
+impl Starting {
+    /// Waits until it runs.
+    ///
+    /// # Errors
+    /// Those of [`Program::start`].
+    pub fn settle(mut self) -> Result<Program, StartError> {
+        match self.program.tree.settle() {
+            Ok(()) => Ok(self.program),
+            Err(trouble) => Err(troubled(&self.launch, trouble)),
+        }
+    }
+}
+
 impl Drop for Program {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// Starts a bot's processes; returns our ends of its pipes.
+/// Starts a bot's processes, or begins to in a sandbox; returns our ends of its pipes.
 ///
 /// # Errors
 /// A sentence that says why the system would not start it and what to do.
@@ -290,7 +324,9 @@ pub fn start(
     // With no CPUs given, it runs on those of this thread.
     let count = if cpus.is_empty() { sys::cpus().len() } else { cpus.len() };
     if launch.confined != Confined::No {
-        return start_inside(launch, seat, cpus).map(|(tree, process)| (tree.on(count), process));
+        let (process, cage) =
+            inside::begin(launch, seat, cpus).map_err(|trouble| troubled(launch, trouble))?;
+        return Ok((ProcessTree::caged(process.pid, cage).on(count), process));
     }
     let mark = format!("{}.{}.{seat}", guard::mark(), guard::next_match());
     let mut command = Command::new(&launch.program);
@@ -312,14 +348,13 @@ pub fn start(
     Ok((ProcessTree::new(process.pid, mark).on(count), process))
 }
 
-/// The same in a sandbox.
-fn start_inside(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(ProcessTree, Started), StartError> {
+/// What a sandbox says of a program that it did not start.
+fn troubled(launch: &Launch, trouble: Trouble) -> StartError {
     let shown = Path::new(&launch.program).display();
-    match inside::start(launch, seat, cpus) {
-        Ok((process, cage)) => Ok((ProcessTree::caged(process.pid, cage), process)),
-        Err(Trouble::Start(error)) => Err(cannot_start(launch, &error)),
-        Err(Trouble::Hidden(why)) => Err(StartError::NoProgram(format!("cannot start `{shown}`: {why}"))),
-        Err(Trouble::Machine(why)) => Err(StartError::NoRoom(format!("cannot start `{shown}`: {why}"))),
+    match trouble {
+        Trouble::Start(error) => cannot_start(launch, &error),
+        Trouble::Hidden(why) => StartError::NoProgram(format!("cannot start `{shown}`: {why}")),
+        Trouble::Machine(why) => StartError::NoRoom(format!("cannot start `{shown}`: {why}")),
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use crate::inside::Cage;
+use crate::inside::{Cage, Trouble};
 use crate::spawn::{self, Started};
 use crate::sys::{self, Counters, ThreadTime};
 use crate::usage::Usage;
@@ -165,11 +165,25 @@ impl ProcessTree {
         }
     }
 
-    /// The processes of a sandboxed bot, the first of which is `root`.
-    pub fn caged(root: Pid, cage: Cage) -> Self {
+    /// The processes of a sandboxed bot that is being started; until it runs, `init`, the first process of its sandbox, stands
+    /// in for it.
+    pub fn caged(init: Pid, cage: Cage) -> Self {
         let (memory, processes) = (cage.confinement().memory, cage.confinement().processes as usize);
         let limits = Limits { memory, processes };
-        Self { limits, cage: Some(Box::new(cage)), ..Self::new(root, String::new()) }
+        Self { limits, cage: Some(Box::new(cage)), ..Self::new(init, String::new()) }
+    }
+
+    /// Waits until it runs.
+    ///
+    /// # Errors
+    /// Why it does not start.
+    pub fn settle(&mut self) -> Result<(), Trouble> {
+        if let Some(cage) = &self.cage {
+            let root = cage.settle()?;
+            (self.root, self.threads) = (root, vec![(root, root)]);
+            self.busiest = Counters::of(root, root).map(|counters| (root, counters));
+        }
+        Ok(())
     }
 
     /// The sandbox, if there is one.

@@ -1,5 +1,6 @@
 //! Who answers for a seat.
 
+use agon_bot::program::Starting;
 use agon_bot::{BotName, Kind, Launch, Program, Script, StartError};
 use agon_game::{Seat, Session, Transport};
 use thiserror::Error;
@@ -37,14 +38,52 @@ pub fn seat_player(
     cpus: Option<&[usize]>,
     clock: Clock,
 ) -> Result<Player, SeatError> {
+    begin(session, name, seat, cpus, clock)?.settle()
+}
+
+/// A player whose program may still be starting.
+pub(crate) enum Coming {
+    /// It is there, or will not come.
+    Here(Player),
+    /// Its program is being started.
+    Starting(Box<Starting>),
+}
+
+impl Coming {
+    /// Waits for its program.
+    pub(crate) fn settle(self) -> Result<Player, SeatError> {
+        match self {
+            Self::Here(player) => Ok(player),
+            Self::Starting(starting) => {
+                starting.settle().map_or_else(not_started, |program| Ok(Player::Program(Box::new(program))))
+            }
+        }
+    }
+}
+
+fn not_started(error: StartError) -> Result<Player, SeatError> {
+    match error {
+        StartError::NoProgram(why) => Ok(Player::Absent(why)),
+        StartError::NoRoom(why) => Err(SeatError::Machine(why)),
+    }
+}
+
+/// The first part of [`seat_player`], so that the programs of a match need not start one after the other.
+pub(crate) fn begin(
+    session: &mut dyn Session,
+    name: &BotName,
+    seat: Seat,
+    cpus: Option<&[usize]>,
+    clock: Clock,
+) -> Result<Coming, SeatError> {
     if let Kind::Builtin { name: builtin, options } = &name.kind {
         // The bot's own seed differs for each match and seat.
         let seed = (session.recipe().seed as u64).wrapping_mul(31).wrapping_add(u64::from(seat.number()));
         session.seat_builtin(seat, builtin, options, seed).map_err(SeatError::Name)?;
-        return Ok(Player::Builtin);
+        return Ok(Coming::Here(Player::Builtin));
     }
     if let Some(player) = arrival::expect(session, name, seat, cpus)? {
-        return Ok(player);
+        return Ok(Coming::Here(player));
     }
     let launch = match script(session, name, seat, clock) {
         Some(script) => Ok(Some(Launch { confined: name.confined, ..script.launch(name.js()) })),
@@ -53,11 +92,11 @@ pub fn seat_player(
     let Some(launch) = launch.map_err(|error| SeatError::Name(error.to_string()))? else {
         unreachable!("a bot that is started elsewhere dials in");
     };
-    match Program::start(&launch, seat.number(), cpus, session.info().longest_message) {
-        Ok(program) => Ok(Player::Program(Box::new(program))),
-        Err(StartError::NoProgram(why)) => Ok(Player::Absent(why)),
-        Err(StartError::NoRoom(why)) => Err(SeatError::Machine(why)),
-    }
+    let starting = Program::begin(launch, seat.number(), cpus, session.info().longest_message);
+    starting.map_or_else(
+        |error| not_started(error).map(Coming::Here),
+        |starting| Ok(Coming::Starting(Box::new(starting))),
+    )
 }
 
 /// The bot as a script, if the game takes scripts and the bot is one.

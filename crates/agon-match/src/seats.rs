@@ -3,7 +3,7 @@
 use agon_bot::{BotName, sys};
 use agon_game::{Cpus, GameInfo, Seat, Session};
 
-use crate::player::{Player, SeatError, seat_player};
+use crate::player::{self, Coming, Player, SeatError};
 use crate::{Clock, Ponder};
 
 /// How many CPUs a match takes, with or without `programs` among its bots: bots that think at the same time get one
@@ -68,7 +68,7 @@ pub fn place(session: &dyn Session, ponder: Ponder, cpus: &[usize]) -> Vec<Vec<u
 /// Seats these bots, the first in seat 1, with `cpus` for the match.
 ///
 /// # Errors
-/// Those of [`seat_player`], of the first bot that cannot be seated.
+/// Those of [`seat_player`](crate::seat_player), of the first bot that cannot be seated.
 pub fn seat_all<'a>(
     session: &mut dyn Session,
     names: impl IntoIterator<Item = &'a BotName>,
@@ -78,7 +78,11 @@ pub fn seat_all<'a>(
 ) -> Result<Vec<Player>, SeatError> {
     let places = place(session, ponder, cpus);
     let seats = Seat::first(session.recipe().seats).zip(&places);
-    seats.zip(names).map(|((seat, own), name)| seat_player(session, name, seat, Some(own), clock)).collect()
+    let coming: Vec<Coming> = seats
+        .zip(names)
+        .map(|((seat, own), name)| player::begin(session, name, seat, Some(own), clock))
+        .collect::<Result<_, _>>()?;
+    coming.into_iter().map(Coming::settle).collect()
 }
 
 #[cfg(test)]

@@ -309,11 +309,15 @@ pub struct Leftover {
     pub left: usize,
 }
 
+/// Its first process does not answer any more.
+fn gone() -> Refusal {
+    Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 }
+}
+
 impl Sandbox {
     /// Its first process; waits until it has been forked.
     fn init(&self) -> Result<&(Pid, OwnedFd), Refusal> {
         let keeper = self.slot.as_ref().and_then(|slot| slot.keeper.as_ref());
-        let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
         // Asked once, whatever the answer.
         let told = self.init.get_or_init(|| match keeper {
             Some(keeper) => hear(&mut lock(&keeper.connection)),
@@ -328,13 +332,17 @@ impl Sandbox {
     }
 
     fn hear(&self, patience: Duration) -> Result<Option<(Report, Vec<OwnedFd>)>, Refusal> {
-        let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
-        let control = self.control.as_ref().ok_or_else(gone)?;
+        let control = self.control()?;
         if !readable(control, patience) {
             return Ok(None);
         }
         let report = message::receive::<Report>(control).step("the init")?;
         report.map(Some).ok_or_else(gone)
+    }
+
+    /// The connection to its first process.
+    fn control(&self) -> Result<&OwnedFd, Refusal> {
+        self.control.as_ref().ok_or_else(gone)
     }
 
     /// Waits until it is built, before the first [`run`](Self::run).
@@ -363,9 +371,23 @@ impl Sandbox {
     /// # Errors
     /// The step that failed, including the program's own start.
     pub fn run(&self, order: &Order, stdio: [BorrowedFd<'_>; 3]) -> Result<(), Refusal> {
-        let gone = || Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 };
-        let control = self.control.as_ref().ok_or_else(gone)?;
-        message::send(control, order, &stdio).step("the order")?;
+        self.order(order, stdio)?;
+        self.started()
+    }
+
+    /// The first half of [`run`](Self::run), so that several programs can be started without waiting for each in turn.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub fn order(&self, order: &Order, stdio: [BorrowedFd<'_>; 3]) -> Result<(), Refusal> {
+        message::send(self.control()?, order, &stdio).step("the order")
+    }
+
+    /// The second half of [`run`](Self::run).
+    ///
+    /// # Errors
+    /// The step that failed, including the program's own start.
+    pub fn started(&self) -> Result<(), Refusal> {
         match self.hear(PATIENCE)? {
             Some((Report::Started, _)) => Ok(()),
             Some((Report::Refused(refusal), _)) => Err(refusal),

@@ -13,7 +13,7 @@ use std::time::Duration;
 use agon_sandbox::{Bounds, Charge, Confinement, Entry, Exit, Level, Sandbox, What, walk};
 use rustix::process::Pid;
 
-use super::{AHEAD, KEPT, ends, excess_of, keeper, needs, what_to_do};
+use super::{AHEAD, Confined, KEPT, Trouble, ends, excess_of, keeper, needs, not_shown, what_to_do};
 use crate::tree::Excess;
 
 /// At most this many files written by a bot are named.
@@ -33,7 +33,9 @@ pub struct Cage {
     pub(super) level: Level,
     pub(super) apart: bool,
     pub(super) confinement: Confinement,
-    pub(super) own: bool,
+    /// The file that it runs.
+    pub(super) program: PathBuf,
+    pub(super) confined: Confined,
     /// How its own folder is shown, if it may change it.
     pub(super) changes: Option<Changes>,
     pub(super) remarks: Vec<String>,
@@ -57,6 +59,25 @@ impl Cage {
     /// The limits it was given.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
+    }
+
+    /// Waits until the bot runs; returns its first process.
+    ///
+    /// # Errors
+    /// Why it does not start.
+    pub fn settle(&self) -> Result<Pid, Trouble> {
+        let gone = || Trouble::Machine("the sandbox has no first process".to_owned());
+        let sandbox = self.sandbox.as_ref().ok_or_else(gone)?;
+        sandbox.started().map_err(|refusal| match refusal.errno {
+            _ if !refusal.is_the_programs() => Trouble::Machine(refusal.to_string()),
+            libc::ENOENT | libc::EACCES => {
+                Trouble::Hidden(not_shown(&self.program, &self.confinement, &refusal.why, self.confined))
+            }
+            libc::ENOEXEC => Trouble::Start(io::Error::from_raw_os_error(libc::ENOEXEC)),
+            _ => Trouble::Machine(refusal.to_string()),
+        })?;
+        // If it has ended already, the first process of its sandbox stands in for it.
+        sandbox.program().or_else(|| sandbox.pid()).ok_or_else(gone)
     }
 
     /// Builds the bot's next sandbox while it plays. Called once all bots of the match run, because starting them uses the
@@ -119,7 +140,7 @@ impl Cage {
 
     /// A path in the bot's last words that exists outside but not inside. Strangers are told nothing.
     pub fn hidden(&self, said: &[u8]) -> Option<String> {
-        if !self.own {
+        if self.confined != Confined::Own {
             return None;
         }
         let text = String::from_utf8_lossy(&said[said.len().saturating_sub(8 << 10)..]).into_owned();
