@@ -42,7 +42,7 @@ fn open(fleet: &mut Fleet, sources: &[&str], now: u64) -> i64 {
 
 fn job(game: i64) -> Job {
     let sit = |label: &str| Sitting { label: label.into(), program: Program::Builtin("builtin:any".into()) };
-    Job { attempt: Try { game, n: 1 }, map: 0, seed: game, seats: vec![sit("a"), sit("b")], tried: None }
+    Job { attempt: Try { game, n: 1 }, map: 0, seed: game, seats: vec![sit("a"), sit("b")], tried: None, disturbed: Vec::new() }
 }
 
 fn give(fleet: &mut Fleet, series: i64, games: impl IntoIterator<Item = i64>, now: u64) -> Vec<Line> {

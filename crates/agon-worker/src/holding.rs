@@ -1,7 +1,9 @@
 //! How a worker holds strangers' bots, and the proof that it does.
 //!
 //! Below level B nobody's bot is played, unless the organiser trusts all of them, and a contest does not fall below the
-//! level at which it was founded unless its organiser says so. Before the first match the walls are attacked. The table of results is kept; it is valid until the machine restarts, or runs another kernel or program.
+//! level at which it was founded unless its organiser says so. Before the first match its walls, and the
+//! referee's clock and verdicts, are attacked. The table of results is kept; it is valid until the machine restarts, or runs another kernel or
+//! program.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,6 +16,8 @@ use agon_sandbox::Found;
 use agon_sandbox::suite::{self, Outcome, Wanted};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+
+use crate::fairness;
 
 /// How bots are held here: in a sandbox fit for strangers, or without one only if their organiser trusts them; never as
 /// root, and never at a lower level than `least`.
@@ -63,7 +67,13 @@ pub fn level(confined: Confined) -> Option<Level> {
     inside::found().ok().filter(|_| confined != Confined::No).map(|found| found.level)
 }
 
-/// The attacks on this machine's walls, and their results.
+/// The hash of both suites, of the walls and of fairness: a result names it, so that it is known what its machine has held off.
+pub fn suites() -> String {
+    let all: Vec<&str> = agon_sandbox::attack::SOURCES.iter().chain(fairness::SOURCES).copied().collect();
+    format!("{:016x}", agon_contest::content::of_text(all.concat().as_bytes()))
+}
+
+/// The attacks on this machine's walls and on its clock, and their results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     /// When they were run, in seconds since the epoch.
@@ -76,6 +86,9 @@ pub struct Proof {
     pub program: String,
     /// The level.
     pub level: String,
+    /// The hash of the suites.
+    #[serde(default)]
+    pub suites: String,
     /// The attacks, with their results.
     pub attacks: Vec<Attack>,
 }
@@ -149,7 +162,7 @@ pub fn prove(folder: &Path) -> Result<Proof, String> {
         return Ok(proof);
     }
     Err(format!(
-        "the sandbox of this machine does not hold: {} won; the table is {}. Please report it, with the output of `agon doctor`",
+        "the sandbox or the referee of this machine does not hold: {} won; the table is {}. Please report it, with the output of `agon doctor`",
         broken.join(", "),
         own.display()
     ))
@@ -159,6 +172,7 @@ fn attack(program: &Path, level: Level, about: &About) -> Result<Proof, String> 
     let begun = Instant::now();
     let wanted = Wanted { level: Some(level), ..Wanted::default() };
     let results = suite::run(program, &wanted, &mut |_| {}).map_err(|refusal| refusal.to_string())?;
+    let fair = fairness::run(&wanted, &mut |_| {})?;
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
     Ok(Proof {
         at: seconds,
@@ -166,7 +180,8 @@ fn attack(program: &Path, level: Level, about: &About) -> Result<Proof, String> 
         kernel: about.kernel.clone(),
         program: about.program.clone(),
         level: results.level.to_string(),
-        attacks: results.attacks.iter().map(Attack::of).collect(),
+        suites: suites(),
+        attacks: results.attacks.iter().chain(&fair.attacks).map(Attack::of).collect(),
     })
 }
 
@@ -273,8 +288,8 @@ mod tests {
             attack("d", "won", "held"),
         ];
         let (at, took_ms) = (1, 2);
-        let [kernel, program, level] = ["k", "p", "A"].map(str::to_owned);
-        let proof = Proof { at, took_ms, kernel, program, level, attacks };
+        let [kernel, program, level, suites] = ["k", "p", "A", "s"].map(str::to_owned);
+        let proof = Proof { at, took_ms, kernel, program, level, suites, attacks };
         assert_eq!(proof.broken(), ["c"]);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x.json");
