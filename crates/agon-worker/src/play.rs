@@ -230,25 +230,28 @@ fn report(record: &MatchRecord, seats: usize) -> Report {
         let mut broke = record.faults_of(seat).filter(|fault| fault.kind.breaks());
         broke.next().map(|fault| fault.kind.word().to_owned())
     };
+    let held = record.held.iter().any(|held| matches!(held, Held::Inside { .. }));
     Report {
         faults: Seat::first(seats as u8).map(fault).collect(),
         max_ms: record.max_ms(),
         wall_us: record.wall_us,
+        suites: held.then(holding::suites),
         level: level(&record.held),
     }
 }
 
 /// How well the programs of a match were held: the worst of them.
 fn level(held: &[Held]) -> String {
-    let worst = held.iter().filter_map(|held| match held {
-        Held::NoProgram => None,
-        Held::Inside { level, .. } => Some(Some(*level)),
-        Held::Free => Some(None),
+    let worst = held.iter().max_by_key(|held| match held {
+        Held::NoProgram => (0, None),
+        Held::Inside { level, shares } => (1, Some((*level, !shares))),
+        // No level at all is worse than any level.
+        Held::Free => (2, None),
     });
-    // No level at all is worse than any level.
-    match worst.max_by_key(|level| level.map_or((1, None), |level| (0, Some(level)))) {
-        None => "no program".to_owned(),
-        Some(level) => holding::word(level),
+    match worst {
+        None | Some(Held::NoProgram) => "no program".to_owned(),
+        Some(Held::Free) => holding::word(None),
+        Some(held) => held.word().unwrap_or_default(),
     }
 }
 
@@ -276,7 +279,10 @@ mod tests {
         let (free, none) = (Held::Free, Held::NoProgram);
         let [a, b, c] = [Level::A, Level::B, Level::C].map(|level| Held::Inside { level, shares: true });
         assert_eq!(level(&[none, none]), "no program");
-        assert_eq!((level(&[a, none]), level(&[a, b, a])), ("A".to_owned(), "B".to_owned()));
-        assert_eq!((level(&[c, a]), level(&[c, free])), ("C".to_owned(), "not confined".to_owned()));
+        let words = |held: &[&[Held]]| held.iter().map(|held| level(held)).collect::<Vec<_>>();
+        assert_eq!(words(&[&[a, none], &[a, b, a]]), ["A", "B, CPU sampled"]);
+        assert_eq!(words(&[&[c, a], &[c, free]]), ["C, CPU sampled", "not confined"]);
+        let unequal = Held::Inside { level: Level::A, shares: false };
+        assert_eq!(words(&[&[a, unequal], &[unequal, b]]), ["A, shares not equal", "B, CPU sampled"]);
     }
 }

@@ -158,6 +158,9 @@ pub struct Report {
     pub wall_us: u64,
     /// How well its bots were held.
     pub level: String,
+    /// The hash of the suites of attacks that this machine has held off; none where they do not apply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suites: Option<String>,
 }
 
 /// What belongs to one bot's author and nobody else. It is never in the replay.

@@ -257,6 +257,7 @@ impl Fleet {
             seed: own.block.seed,
             seats: own.bots().iter().map(sit).collect(),
             tried: None,
+            disturbed: Vec::new(),
         }
     }
 
