@@ -6,14 +6,15 @@
 //! program.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{Confined, Level, build, guard, inside};
 use agon_contest::whole;
-use agon_sandbox::Found;
 use agon_sandbox::suite::{self, Outcome, Wanted};
+use agon_sandbox::{Found, SUBCOMMAND};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,54 @@ fn held(found: &Found, trusted: bool, least: Option<Level>, is_root: bool) -> Re
         )),
         _ => Ok(Confined::No),
     }
+}
+
+/// How long advice is tried.
+const TRIAL: Duration = Duration::from_secs(20);
+
+/// What a machine at level B means for rated matches, and what leads to level A, which is tried before it is said; none at
+/// any other level.
+pub fn at_level_b() -> Option<String> {
+    let found = inside::found().ok().filter(|found| found.level == Level::B)?;
+    let missing = found.missing.first();
+    let lacks =
+        missing.map_or_else(String::new, |missing| format!(" (missing: {}: {})", missing.what, missing.why));
+    let to_a = missing.map_or_else(String::new, |missing| {
+        match guard::program().map(|own| leads_to(&missing.fix, own)) {
+            Some(Some(Level::A)) => format!("\nThis leads to level A, as tried just now: {}", missing.fix),
+            Some(Some(level)) => {
+                format!("\nThis leads to level A on most machines, but to {level} here: {}", missing.fix)
+            }
+            _ => format!("\nThis may lead to level A, and was not tried: {}", missing.fix),
+        }
+    });
+    Some(format!(
+        "This machine holds bots at level B{lacks}. CPU time is sampled there and not counted: a bot can hide what it uses, as \
+         `agon sandbox test --fairness` shows, and each result says `CPU sampled`.{to_a}"
+    ))
+}
+
+/// The level of this machine if `program` is started as advice for people says (`systemd-run ... agon ...`); none where that is
+/// no command that starts it, or does not work.
+fn leads_to(advice: &str, program: &Path) -> Option<Level> {
+    let words: Vec<&str> = advice.strip_suffix(" agon ...")?.split_whitespace().collect();
+    let mut command = Command::new(words.first()?);
+    command.args(&words[1..]).arg(program).args([SUBCOMMAND, "level"]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let until = Instant::now() + TRIAL;
+    while child.try_wait().ok()?.is_none() {
+        if Instant::now() > until {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut said = String::new();
+    child.stdout.take()?.take(100).read_to_string(&mut said).ok()?;
+    // systemd-run may say first what it does.
+    let last = said.lines().last()?.trim();
+    [Level::A, Level::B, Level::C, Level::D].into_iter().find(|level| level.to_string() == last)
 }
 
 /// The word for results and workers: the level of the sandbox, if there is one.
@@ -252,6 +301,25 @@ mod tests {
         assert!(held(&b, false, Some(Level::A), false).is_err());
         assert_eq!(held(&b, false, Some(Level::B), false), Ok(Confined::Foreign));
         assert_eq!(held(&b, false, None, true), Ok(Confined::Foreign));
+    }
+
+    #[test]
+    fn advice_is_tried_before_it_is_given() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a file");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
+            path
+        };
+        let run = script("run", "shift; echo Running as unit; exec \"$@\"");
+        let tried = |program: &Path| leads_to(&format!("{} --scope agon ...", run.display()), program);
+        assert_eq!(tried(&script("a", "[ \"$2\" = level ] && echo A")), Some(Level::A));
+        assert_eq!(tried(&script("b", "echo B")), Some(Level::B));
+        assert_eq!(tried(&script("none", "echo no")), None);
+        assert_eq!(leads_to("boot with lsm=landlock,...", &script("c", "echo A")), None);
+        assert_eq!(leads_to("/nowhere/at/all agon ...", &script("d", "echo A")), None);
     }
 
     #[test]
