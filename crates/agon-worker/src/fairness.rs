@@ -7,7 +7,8 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -262,9 +263,14 @@ impl Field {
         let program = guard::program().ok_or(io::ErrorKind::NotFound)?.to_owned();
         let folder = tempfile::Builder::new().prefix("agon-fair-").tempdir()?;
         fs::create_dir(folder.path().join("bot"))?;
+        // Players run as users of their own, and our umask is for nobody but us.
+        let open = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+        open(folder.path(), 0o755)?;
+        open(&folder.path().join("bot"), 0o755)?;
         // On a disk, if there is one: what lies in memory is not forgotten.
         fs::write(folder.path().join("book"), vec![b'.'; 256 << 10])?;
         fs::File::open(folder.path().join("book"))?.sync_all()?;
+        open(&folder.path().join("book"), 0o644)?;
         Ok(Self { program, folder, cpus: CpuShares::claim(1, 1) })
     }
 
@@ -467,5 +473,31 @@ mod tests {
         let others: BTreeSet<&str> = all().iter().map(|attack| attack.other).collect();
         let missing: Vec<_> = names.union(&others).filter(|name| !players.contains(**name)).collect();
         assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    /// The rows of the guide's table.
+    fn table() -> String {
+        let line = |attack: Attack| {
+            let (name, attempt, wall, level) = (attack.name, attack.attempt, attack.wall, attack.held_at);
+            let level =
+                if attack.control == Control::Everywhere { "–".to_owned() } else { level.to_string() };
+            format!("| `{name}` | {attempt} | {wall} | {level} | {} |\n", attack.control())
+        };
+        all().into_iter().map(line).collect()
+    }
+
+    /// `UPDATE_SECURITY=1 cargo test -p agon-worker --lib fairness` rewrites the table.
+    #[test]
+    fn the_guide_lists_every_attack() {
+        const HEAD: &str =
+            "| attack on the clock | it tries to | held by | down to level | wins |\n|---|---|---|---|---|\n";
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/security.md");
+        let page = fs::read_to_string(&path).expect("the page");
+        let (before, old) = page.split_once(HEAD).expect("the table");
+        if std::env::var_os("UPDATE_SECURITY").is_some() {
+            fs::write(&path, format!("{before}{HEAD}{}", table())).expect("written");
+            return;
+        }
+        assert_eq!(old, table(), "run this test with UPDATE_SECURITY=1");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use agon_sandbox::Level;
 use agon_sandbox::suite::{self, Outcome, Wanted};
-use agon_worker::fairness;
+use agon_worker::{fairness, holding};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::author::json;
@@ -101,7 +101,7 @@ pub fn run(command: &SandboxCommand) -> Done {
     let mut out = io::stdout().lock();
     if options.json {
         let attacks = results.attacks.iter().map(as_json).collect();
-        common::print_json(&mut out, &json::SandboxTest { attacks })?;
+        common::print_json(&mut out, &json::SandboxTest { suites: holding::suites(), attacks })?;
         return if bad > 0 { Err(Failure::Check) } else { Ok(()) };
     }
     let screen = screen::output();
@@ -124,6 +124,7 @@ pub fn run(command: &SandboxCommand) -> Done {
         let (won, lost, absent) = (how(Some(true)), how(Some(false)), how(None));
         writeln!(out, "controls: {won} won, {lost} did not, {absent} need what this machine lacks")?;
     }
+    writeln!(out, "suites {}: the results of a machine that holds them name this hash", holding::suites())?;
     if bad > 0 { Err(Failure::Check) } else { Ok(()) }
 }
 
