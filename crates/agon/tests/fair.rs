@@ -182,11 +182,13 @@ func main() {
 }
 "#;
 
-/// Answers of seat 1, in microseconds.
+/// What an answer took, in microseconds: by its bot's own word, by the charge, and by the kernel's count.
+type Took = (Option<u64>, u64, Option<u64>);
+
+/// Answers of seat 1.
 #[derive(Default)]
 struct Watched {
-    /// What it said it used, where it said so; what was charged, and what the kernel counted.
-    answers: Vec<(Option<u64>, u64, Option<u64>)>,
+    answers: Vec<Took>,
     enough: usize,
     stop: AtomicBool,
 }
@@ -304,7 +306,7 @@ fn runtimes_are_charged_what_they_use() {
         }
         // The first ones are the runtime's start.
         let answers: Vec<_> = seen.answers.iter().skip(5).filter(|(said, ..)| said.is_some()).collect();
-        let mean = |what: fn(&(Option<u64>, u64, Option<u64>)) -> u64| {
+        let mean = |what: fn(&Took) -> u64| {
             answers.iter().map(|answer| what(answer)).sum::<u64>() as f64 / answers.len().max(1) as f64 / 1e3
         };
         let used = mean(|(said, ..)| said.unwrap_or_default());
