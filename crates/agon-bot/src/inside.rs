@@ -282,12 +282,12 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
 pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage), Trouble> {
     let keeper = keeper().map_err(Trouble::Machine)?;
     let Described { confinement, order, changes, remarks } = describe(launch, seat, cpus, keeper)?;
-    let Found { level, walls, .. } = &keeper.found;
+    let (level, walls) = &keeper.found.at_most(launch.level.unwrap_or(Level::A));
     if *level == Level::D || *level == Level::C && launch.confined == Confined::Foreign {
         return Err(Trouble::Machine(unfit(&keeper.found, "a stranger's bot")));
     }
     let machine = |refusal: Refusal| Trouble::Machine(refusal.to_string());
-    let spare = keeper.take(&confinement);
+    let spare = if launch.level.is_some() { None } else { keeper.take(&confinement) };
     let sandbox = match spare {
         Some(sandbox) => sandbox,
         None => {
@@ -304,6 +304,7 @@ pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
     let cage = Cage {
         sandbox: Some(sandbox),
         level: *level,
+        shares: keeper.found.shares && walls.contains(&Wall::Group),
         apart: walls.contains(&Wall::Namespaces),
         program: order.program,
         confinement,

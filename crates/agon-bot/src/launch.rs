@@ -43,6 +43,8 @@ pub struct Launch {
     pub shown: Vec<PathBuf>,
     /// The port of its own network that it dials, in a sandbox.
     pub dials_at: Option<u16>,
+    /// Held no better than this, for attacks that must win then.
+    pub level: Option<agon_sandbox::Level>,
 }
 
 /// Why a bot's name yields no command.

@@ -101,7 +101,7 @@ fn rejected(record: &MatchRecord) -> Vec<u64> {
 
 /// How each seat's program was confined; empty if none ran in a sandbox.
 fn sandbox(record: &MatchRecord) -> Vec<String> {
-    match record.held.iter().any(|held| matches!(held, Held::Inside(_))) {
+    match record.held.iter().any(|held| matches!(held, Held::Inside { .. })) {
         true => record.held.iter().map(|held| held.word().unwrap_or_default()).collect(),
         false => Vec::new(),
     }

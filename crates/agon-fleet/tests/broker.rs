@@ -43,7 +43,14 @@ fn open(fleet: &mut Fleet, sources: &[&str], now: u64) -> i64 {
 
 fn job(game: i64) -> Job {
     let sit = |label: &str| Sitting { label: label.into(), program: Program::Builtin("builtin:any".into()) };
-    Job { attempt: Try { game, n: 1 }, map: 0, seed: game, seats: vec![sit("a"), sit("b")], tried: None }
+    Job {
+        attempt: Try { game, n: 1 },
+        map: 0,
+        seed: game,
+        seats: vec![sit("a"), sit("b")],
+        tried: None,
+        disturbed: Vec::new(),
+    }
 }
 
 fn give(fleet: &mut Fleet, series: i64, games: impl IntoIterator<Item = i64>, now: u64) -> Vec<Line> {
@@ -64,7 +71,7 @@ fn standing(lines: &[Line]) -> Standing {
 }
 
 fn report() -> Report {
-    Report { faults: vec![None, None], max_ms: vec![1.0, 1.0], wall_us: 1, level: "A".into() }
+    Report { faults: vec![None, None], max_ms: vec![1.0, 1.0], wall_us: 1, level: "A".into(), suites: None }
 }
 
 /// A machine that has been told which series it plays.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use agon_bot::Level;
 use agon_game::{Outcome, Seat};
-use agon_replay::SeatInfo;
+use agon_replay::{SeatInfo, Wait};
 use serde::Serialize;
 
 use crate::{Fault, FaultKind, Player, RejectedOrder};
@@ -17,6 +17,8 @@ pub struct MatchRecord {
     pub outcome: Option<Outcome>,
     /// Why it does not count: the machine was late, a bot disturbed another, we failed, or the user stopped it.
     pub void: Option<Void>,
+    /// What was counted when it became void because a seat was kept waiting.
+    pub wait: Option<Wait>,
     /// The bots' faults as programs, in order. Only the first of each seat and kind are listed.
     pub faults: Vec<Fault>,
     /// Orders the rules did not allow, in order. Only the first of each seat are listed.
@@ -45,17 +47,26 @@ pub enum Held {
     NoProgram,
     /// It ran with our user's rights.
     Free,
-    /// It ran in a sandbox of this level.
-    Inside(Level),
+    /// It ran in a sandbox.
+    Inside {
+        /// Its level.
+        level: Level,
+        /// Whether bots that compute at the same time had equal shares of the CPUs.
+        shares: bool,
+    },
 }
 
 impl Held {
-    /// The word used in tables and files: `off`, or the level; none without a program.
+    /// The words used in tables and files: `off`, or the level and what of the time it does not settle; none without a
+    /// program.
     pub fn word(self) -> Option<String> {
         match self {
             Self::NoProgram => None,
             Self::Free => Some("off".to_owned()),
-            Self::Inside(level) => Some(level.to_string()),
+            Self::Inside { level, shares } => Some(match unsettled(level, shares) {
+                Some(what) => format!("{level}, {what}"),
+                None => level.to_string(),
+            }),
         }
     }
 
@@ -63,11 +74,21 @@ impl Held {
     pub fn of(player: &Player) -> Self {
         match player {
             Player::Program(program) if !program.is_elsewhere() => match program.cage() {
-                Some(cage) => Self::Inside(cage.level()),
+                Some(cage) => Self::Inside { level: cage.level(), shares: cage.has_shares() },
                 None => Self::Free,
             },
             _ => Self::NoProgram,
         }
+    }
+}
+
+/// What a sandbox leaves open about the time of its bots: without a cgroup their CPU time is sampled and not counted, and
+/// without its controller those that think at the same time share the CPUs as the system likes.
+fn unsettled(level: Level, shares: bool) -> Option<&'static str> {
+    match (level, shares) {
+        (Level::A, true) => None,
+        (Level::A, false) => Some("shares not equal"),
+        _ => Some("CPU sampled"),
     }
 }
 
@@ -78,9 +99,10 @@ pub fn containment(held: &[Held], who: impl Fn(usize) -> String) -> String {
     let of = |held: Held| match held {
         Held::NoProgram => None,
         Held::Free => Some("with the rights of the user who started agon".to_owned()),
-        Held::Inside(level @ (Level::A | Level::B)) => Some(format!("in a sandbox of level {level}")),
-        Held::Inside(level) => {
-            Some(format!("in a sandbox of level {level}, which holds mistakes and no enemies"))
+        Held::Inside { level, shares } => {
+            let what = unsettled(level, shares).map_or_else(String::new, |what| format!(" ({what})"));
+            let weak = if level <= Level::B { "" } else { ", which holds mistakes and no enemies" };
+            Some(format!("in a sandbox of level {level}{what}{weak}"))
         }
     };
     let seats: Vec<(usize, String)> =
@@ -243,7 +265,8 @@ pub struct SeatResult {
     pub rejections: Vec<RejectedOrder>,
     /// The time it used.
     pub time: SeatTime,
-    /// How its program was contained: `off`, or the level of its sandbox.
+    /// How its program was contained: `off`, or the level of its sandbox, and what that leaves open about its time
+    /// (`B, CPU sampled`; `A, shares not equal`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
 }
@@ -335,5 +358,24 @@ impl MatchRecord {
             notes: self.notes.clone(),
             containment: self.containment(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_sandbox_does_not_settle_about_time_is_said_with_its_level() {
+        let said = |level, shares| {
+            let held = Held::Inside { level, shares };
+            (held.word().expect("a program"), containment(&[held], |_| String::new()))
+        };
+        let text = |word: &str, how: &str| (word.to_owned(), format!("bots ran in a sandbox of level {how}"));
+        assert_eq!(said(Level::A, true), text("A", "A"));
+        assert_eq!(said(Level::A, false), text("A, shares not equal", "A (shares not equal)"));
+        assert_eq!(said(Level::B, false), text("B, CPU sampled", "B (CPU sampled)"));
+        let weak = "C (CPU sampled), which holds mistakes and no enemies";
+        assert_eq!(said(Level::C, false), text("C, CPU sampled", weak));
     }
 }

@@ -7,7 +7,7 @@ use agon_game::{Seat, Session};
 use agon_replay::data::note;
 use agon_replay::{End, Header, Timing, Writer};
 
-use crate::record::MatchRecord;
+use crate::record::{MatchRecord, Void};
 use crate::referee::{Observer, StepReport};
 
 /// A replay in progress is readable up to this long ago.
@@ -40,6 +40,8 @@ impl<W: Write> Recorder<W> {
             "faults": record.faults,
             "times": record.times,
             "void": record.void_sentence(),
+            "void_by": record.void.as_ref().and_then(Void::culprit).map(Seat::number),
+            "wait": record.wait,
             "notes": record.notes,
             "containment": record.containment(),
             "wall_us": record.wall_us,

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use agon_bot::{Program, advice};
 use agon_game::{Absence, Answer, Chance as _, Facts, PackedAnswer, Seat, Seats, Seeded, Session};
-use agon_replay::Counted;
 use agon_replay::data::note;
+use agon_replay::{Counted, Wait};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
@@ -166,7 +166,12 @@ pub struct Terms<'a> {
     pub untimed: Seats,
     /// Another future of the match; none for that of its seed.
     pub future: Option<Future>,
+    /// A seat that was kept waiting for this long, and ten times its limit, may have played otherwise: nobody can say.
+    pub doubt: Duration,
 }
+
+/// The usual [`Terms::doubt`].
+pub const DOUBT: Duration = Duration::from_secs(10);
 
 /// Another future of a match: from some step on, the rules draw anew, and some seats now and then play at random.
 /// Without this, deterministic bots would always meet the same future.
@@ -185,7 +190,8 @@ pub struct Future {
 impl<'a> Terms<'a> {
     /// Terms without given answers or earlier disturbances.
     pub fn new(clock: Clock, ponder: Ponder, stop: &'a AtomicBool) -> Self {
-        Self { clock, ponder, stop, given: &[], disturbed: &[], untimed: Seats::NONE, future: None }
+        let (untimed, future, doubt) = (Seats::NONE, None, DOUBT);
+        Self { clock, ponder, stop, given: &[], disturbed: &[], untimed, future, doubt }
     }
 }
 
@@ -233,7 +239,7 @@ pub fn play_on(
     let has_begun = gathered.is_ok();
     let void = gathered.and_then(|()| referee.run(observer)).err();
     let mut notes = referee.notes();
-    let Referee { faults, rejected, mut seats, .. } = referee;
+    let Referee { faults, rejected, mut seats, wait, .. } = referee;
     let wall = began.elapsed();
     let outcome = session.outcome().cloned().filter(|_| void.is_none());
     if outcome.is_some() {
@@ -265,6 +271,7 @@ pub fn play_on(
     MatchRecord {
         outcome,
         void,
+        wait,
         faults,
         rejected,
         times: seats.iter().map(|seat| seat.time).collect(),
@@ -367,6 +374,8 @@ struct Referee<'a> {
     rejected: Vec<RejectedOrder>,
     /// Seats that have just gone, and why, as far as known before their last words.
     leaving: Vec<(Seat, Leaving)>,
+    /// What made the match void.
+    wait: Option<Wait>,
     pulse: Pulse,
     message: Vec<u8>,
     canonical: Vec<u8>,
@@ -433,6 +442,7 @@ impl<'a> Referee<'a> {
             faults: Vec::new(),
             rejected: Vec::new(),
             leaving: Vec::new(),
+            wait: None,
             pulse: Pulse::new(),
             message: Vec::new(),
             canonical: Vec::new(),

@@ -16,6 +16,7 @@ pub mod file;
 pub mod record;
 pub mod redact;
 pub mod section;
+pub mod wait;
 
 mod chunk;
 mod packing;
@@ -26,6 +27,7 @@ mod writer;
 pub use data::{Counted, End, Header, Note, Replay, SeatInfo, Step, Timing};
 pub use reader::{LARGEST, MOST_ITEMS, ReplayError};
 pub use redact::redact;
+pub use wait::{Doing, Use, Wait};
 pub use writer::Writer;
 
 /// The first bytes of every replay.

@@ -8,7 +8,7 @@ use thiserror::Error;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::chunk::{self, Stop, tag};
-use crate::{Counted, End, Header, MAGIC, Note, Replay, Timing, steps};
+use crate::{Counted, Doing, End, Header, MAGIC, Note, Replay, Timing, Wait, steps};
 
 /// The largest size of a replay, unpacked.
 pub const LARGEST: usize = 256 << 20;
@@ -155,10 +155,24 @@ impl Replay {
             "the outcome is not the recorded one"
         } else if !is(&end.chain, self.chain) {
             "its header or answers are not the recorded ones (their hash is another)"
+        } else if self.wrong_void(end) {
+            "whose fault it is that the match is void does not follow from what was counted"
         } else {
             return None;
         };
         Some(wrong)
+    }
+
+    /// Whether a void match names somebody else than what was counted does.
+    fn wrong_void(&self, end: &End) -> bool {
+        let Some(wait) = end.facts.get("wait").filter(|wait| !wait.is_null()) else { return false };
+        let by = end.facts.get("void_by").and_then(serde_json::Value::as_u64);
+        let Ok(wait) = serde_json::from_value::<Wait>(wait.clone()) else { return true };
+        match wait.doing() {
+            Doing::Machine => by.is_some(),
+            Doing::Nobody => true,
+            Doing::Seat(seat) => by != Some(seat.into()),
+        }
     }
 
     /// Whether the outcome is the recorded one. A void match has none; the reason is not compared, because it is

@@ -396,6 +396,31 @@ fn a_changed_reason_is_noticed() {
 }
 
 #[test]
+fn whose_doing_a_void_was_is_decided_again() {
+    let wrong = |facts: serde_json::Value| {
+        let state = format!("{:016x}", 5);
+        let end = End { steps: 0, outcome: None, state, chain: String::new(), facts };
+        let writer = Writer::new(Vec::new(), &header(false)).expect("a vector takes all");
+        let replay = Replay::read(&writer.finish(end).expect("a vector takes all")).expect("a good replay");
+        replay.wrong_end(5, None)
+    };
+    let void = |cpu_us: u64, by: Option<u8>| {
+        let used = serde_json::json!([{ "seat": 2, "cpu_us": cpu_us, "beyond_us": cpu_us, "counted": true }]);
+        let wait =
+            serde_json::json!({ "seat": 1, "wall_us": 12_000_000, "waited_us": 11_000_000, "used": used });
+        serde_json::json!({ "void": "it says", "void_by": by, "wait": wait })
+    };
+    assert_eq!(wrong(void(11_000_000, Some(2))), None);
+    assert_eq!(wrong(void(1_000, None)), None, "the machine's");
+    let no = "whose fault it is that the match is void does not follow from what was counted";
+    for facts in [void(11_000_000, None), void(11_000_000, Some(1)), void(1_000, Some(2))] {
+        assert_eq!(wrong(facts), Some(no));
+    }
+    assert_eq!(wrong(serde_json::json!({ "void": "it says", "wait": 7 })), Some(no));
+    assert_eq!(wrong(serde_json::json!({ "void": "a signal", "void_by": 2, "wait": null })), None);
+}
+
+#[test]
 fn bots_that_write_very_much_leave_a_replay_that_can_be_read() {
     let mut writer = Writer::new(Vec::new(), &header(false)).expect("a vector takes all");
     let much = "x".repeat(1 << 20);

@@ -74,6 +74,19 @@ pub struct Found {
 }
 
 impl Found {
+    /// The level and the walls of a machine that allows no more than `level`: never better than this one.
+    pub fn at_most(&self, level: Level) -> (Level, BTreeSet<crate::Wall>) {
+        let level = level.max(self.level);
+        let mut walls = self.walls.clone();
+        if level >= Level::B {
+            walls.remove(&crate::Wall::Group);
+        }
+        if level >= Level::C {
+            walls.remove(&crate::Wall::Namespaces);
+        }
+        (level, walls)
+    }
+
     /// Pretends, for tests, that this machine has less: withdraws the named means, separated by commas (`namespaces`,
     /// `cgroup`, `landlock`, `filter`). Never adds any.
     pub fn withdraw(&mut self, names: &str) {

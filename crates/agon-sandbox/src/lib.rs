@@ -74,7 +74,12 @@ pub fn live(arguments: &[std::ffi::OsString]) -> std::process::ExitCode {
             spawner::serve(word(1), serde_json::from_str(word(2)).ok().as_ref());
         }
         Some("nothing") => {}
+        Some("level") => {
+            let Ok(program) = std::env::current_exe() else { return 3.into() };
+            println!("{}", probe(&program).level);
+        }
         Some("attack") if attack::live(word(1), word(2)) => {}
+        Some("player") if attack::player::live(word(1), word(2)) => {}
         Some("sleeper") => return sleep(),
         Some("victim") => {
             let folder = arguments.get(2).map(std::path::PathBuf::from).unwrap_or_default();

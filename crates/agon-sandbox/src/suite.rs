@@ -33,6 +33,13 @@ pub struct Wanted {
     pub only: Vec<String>,
 }
 
+impl Wanted {
+    /// Whether it is to be run.
+    pub fn names(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|start| name.starts_with(start.as_str()))
+    }
+}
+
 /// The result of a control.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Controlled {
@@ -92,23 +99,13 @@ pub fn run(program: &Path, wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> R
     let mut field = Field::make(program)?;
     // A control needs the walls it does not withdraw.
     let best = field.found.walls.clone();
-    let level = wanted.level.map_or(field.found.level, |level| level.max(field.found.level));
-    let mut walls = field.found.walls.clone();
-    if level >= Level::B {
-        walls.remove(&Wall::Group);
-    }
-    if level >= Level::C {
-        walls.remove(&Wall::Namespaces);
-    }
-    let chosen = |attack: &Attack| {
-        wanted.only.is_empty() || wanted.only.iter().any(|start| attack.name.starts_with(start.as_str()))
-    };
+    let (level, walls) = field.found.at_most(wanted.level.unwrap_or(Level::A));
     let mut attacks = Vec::new();
     if level == Level::D {
         let why = "there is no filter of system calls, so no attack is run here".to_owned();
         return Err(Refusal { step: "the attacks".into(), why, errno: 0 });
     }
-    for attack in attack::all().into_iter().filter(chosen) {
+    for attack in attack::all().into_iter().filter(|attack| wanted.names(attack.name)) {
         let accepted = attack.control == Control::Everywhere;
         let may_win = accepted || level > attack.held_at;
         let came = field.stage(&attack, &walls, &tight(), true)?;

@@ -22,6 +22,8 @@ const LONG: Duration = Duration::from_millis(30);
 const MOST_PLANS: usize = 3;
 /// Upper limit on a reason, in characters; a longer one is cut.
 const LONGEST_WHY: usize = 4_000;
+/// Upper limit on what was counted of a void, as JSON; no match has seats for more.
+const LONGEST_WAIT: usize = 4_000;
 
 impl Server {
     /// Registers a worker that introduces itself. Leases of an earlier process under its name end, because that is gone.
@@ -190,7 +192,9 @@ impl Server {
         // Only a version being tried out can turn out unfit: nobody may say that playing a ladder match is pointless.
         let kind = self.store.kind_of(MatchId(attempt.game)).await?;
         let hopeless = nothing.unfit.is_some() && matches!(kind, Some(Kind::Check | Kind::Draft));
-        self.store.act(Void { worker, attempt: ours(attempt), why, hopeless, now }).await?;
+        let by = nothing.doing().and_then(|by| i64::from(by).checked_sub(1)).filter(|by| *by >= 0);
+        let counted = nothing.wait.as_ref().map(crate::json).filter(|text| text.len() <= LONGEST_WAIT);
+        self.store.act(Void { worker, attempt: ours(attempt), why, hopeless, by, counted, now }).await?;
         self.brought.send_replace(());
         Ok(())
     }
@@ -251,6 +255,15 @@ pub(crate) fn job(leased: &Leased, versions: &BTreeMap<VersionId, Version>) -> R
         };
         Ok(Sitting { label, program })
     });
+    let mut disturbed = vec![0; leased.seats.len()];
+    for seat in &leased.void_by {
+        if let Some(times) = usize::try_from(*seat).ok().and_then(|seat| disturbed.get_mut(seat)) {
+            *times += 1;
+        }
+    }
+    if leased.void_by.is_empty() {
+        disturbed.clear();
+    }
     Ok(Job {
         attempt: Try { game: leased.attempt.game.0, n: leased.attempt.n },
         map: usize::try_from(leased.map).unwrap_or(usize::MAX),
@@ -265,5 +278,6 @@ pub(crate) fn job(leased: &Leased, versions: &BTreeMap<VersionId, Version>) -> R
             }
             _ => None,
         },
+        disturbed,
     })
 }

@@ -66,7 +66,10 @@ fn judge_replay(
         Err(error) => return Ok(Err(format!("its replay cannot be read: {error}"))),
     };
     let (attempt, kind, map, seed) = (result.attempt, result.kind, result.map, result.seed);
-    let job = asked::job(&Leased { attempt, kind, map, seed, seats: result.seats.clone() }, versions)?;
+    let job = asked::job(
+        &Leased { attempt, kind, map, seed, seats: result.seats.clone(), void_by: Vec::new() },
+        versions,
+    )?;
     let Ok(report) = serde_json::from_str::<Report>(&result.result) else {
         return Ok(Err("its report cannot be read".to_owned()));
     };
@@ -83,6 +86,7 @@ fn judge_replay(
         faults: report.faults,
         max_ms: report.max_ms,
         level: report.level,
+        suites: report.suites,
     }))
 }
 
@@ -127,6 +131,7 @@ pub fn sealed_row(
         max_ms: told.max_ms.clone(),
         wall_us: 0,
         level: told.level.clone(),
+        suites: told.suites.clone(),
     };
     let result = Posted {
         attempt: Attempt { game: sealed.game, n: 0 },

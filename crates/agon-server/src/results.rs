@@ -210,7 +210,7 @@ struct Fitting {
 
 impl Fitting {
     fn of((report, replay, own): Over<'_>) -> Option<Self> {
-        let mut words = report.faults.iter().flatten().chain([&report.level]);
+        let mut words = report.faults.iter().flatten().chain([&report.level]).chain(&report.suites);
         let text = crate::json(report);
         if replay.len() > agon_worker::verify::LARGEST
             || text.len() > MOST_REPORT

@@ -402,6 +402,7 @@ fn play(fleet: &Fleet, job: &Job) -> (Sent, Vec<u8>) {
         max_ms: vec![1.0; job.seats.len()],
         wall_us: 1000,
         level: "A".into(),
+        suites: None,
     };
     (Sent { attempt: job.attempt, report, own: vec![None; job.seats.len()], all: None }, replay)
 }

@@ -239,6 +239,9 @@ pub struct Answers {
     /// Rated matches of a version.
     #[serde(default)]
     pub matches: String,
+    /// The lowest level of the sandbox for rated matches: `A`, `B`, or nothing where that is not asked.
+    #[serde(default)]
+    pub level: String,
 }
 
 impl Answers {
@@ -253,6 +256,7 @@ impl Answers {
             team_size: settings.team_size.to_string(),
             sign_up: settings.sign_up.map_or("invite", SignUpWord::word).to_owned(),
             matches: settings.matches.to_string(),
+            level: String::new(),
         }
     }
 
@@ -297,6 +301,11 @@ impl Answers {
         set(site, "team_size", Some(value(i64::from(size))));
         set(site, "sign_up", Some(value(word.word())));
         set(section(&mut document, "ladder")?, "matches", Some(value(i64::from(matches))));
+        match self.level.trim() {
+            "" => {}
+            level @ ("A" | "B") => set(section(&mut document, "sandbox")?, "level", Some(value(level))),
+            _ => return Err("Rated matches: at level A, or at level B too.".to_owned()),
+        }
         let text = document.to_string();
         ContestFile::parse(&text).map_err(|why| format!("{FILE}{why}"))?;
         Ok(text)
@@ -373,6 +382,7 @@ mod tests {
             team_size: "3".into(),
             sign_up: "invite".into(),
             matches: "50".into(),
+            level: String::new(),
         }
     }
 
@@ -393,6 +403,9 @@ mod tests {
         // In December Vienna is one hour ahead of UTC.
         assert_eq!(settings.closes, Some(Time(1_796_490_000_000)));
         assert_eq!(settings.told(Time(1_796_490_000_000), "%a %H:%M"), "Sat 18:00");
+        let at_b = Answers { level: "B".into(), ..answers() }.put(&text).expect("good answers");
+        let levels = [&text, &at_b].map(|text| ContestFile::parse(text).expect("a good file").sandbox.level);
+        assert_eq!(levels, [None, Some(Level::B)], "asked only where there is a choice");
         let again =
             Answers { closes: String::new(), ..Answers::of(&settings) }.put(&text).expect("good answers");
         assert!(!again.contains("closes") && again.contains("# for the banner"), "{again}");
@@ -416,6 +429,7 @@ mod tests {
         assert!(with(|answers| answers.team_size = "0".into()).starts_with("Team size:"));
         assert!(with(|answers| answers.sign_up = "maybe".into()).starts_with("Sign-up:"));
         assert!(with(|answers| answers.matches = "-1".into()).starts_with("Rated matches:"));
+        assert!(with(|answers| answers.level = "D".into()).contains("level A"));
         assert!(answers().put("site = 3\ngame = 'g'\n").unwrap_err().contains("is not a section"));
     }
 

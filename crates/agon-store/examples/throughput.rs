@@ -121,6 +121,7 @@ fn outcome() -> Outcome {
         faults: vec![None, None],
         max_ms: vec![12.5, 7.25],
         level: "not confined".into(),
+        suites: None,
     }
 }
 

@@ -22,7 +22,7 @@ pub use matches::{Ended, Eyes, Failure, Filter, LatelyPlayed, MatchSeat, PAGE, P
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};
-pub use workers::{AtWork, ComparedOf, Conduct, Hands, Tried, TriesOf, Working};
+pub use workers::{AtWork, ComparedOf, Conduct, Hands, Tried, TriesOf, Voiding, Working};
 
 /// How many unchecked results are read at once.
 pub const MOST_POSTED: usize = 256;

@@ -324,6 +324,8 @@ pub struct Leased {
     pub seed: i64,
     /// The version in each seat.
     pub seats: Vec<VersionId>,
+    /// For each earlier try that a bot has made void, the seat of that bot, from 0.
+    pub void_by: Vec<i64>,
 }
 
 /// A posted result, with everything it must agree with.

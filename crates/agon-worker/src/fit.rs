@@ -14,7 +14,7 @@ const MOST_WORDS: usize = 200;
 pub struct Needs {
     /// Bots need not be held: whoever is responsible for them trusts all of them.
     pub trusts_bots: bool,
-    /// The lowest level at which they are played, if that was said.
+    /// The lowest level at which they are played; if that was not said, A, where their time is counted.
     pub level: Option<Level>,
     /// The speed that all machines must have, and which machine set it; none while unknown.
     pub speed: Option<(f64, String)>,
@@ -38,9 +38,9 @@ impl Needs {
         {
             return Some("It describes itself at greater length than any machine does.".to_owned());
         }
-        let least = match self.level.unwrap_or(Level::D) {
-            least if self.trusts_bots => least,
-            least => least.min(Level::B),
+        let least = match self.level {
+            least if self.trusts_bots => least.unwrap_or(Level::D),
+            least => least.unwrap_or(Level::A).min(Level::B),
         };
         let levels = [Level::A, Level::B, Level::C, Level::D];
         let own = levels.into_iter().find(|level| level.to_string() == machine.level);

@@ -1,19 +1,24 @@
 //! How a worker holds strangers' bots, and the proof that it does.
 //!
 //! Below level B nobody's bot is played, unless the organiser trusts all of them, and a contest does not fall below the
-//! level at which it was founded unless its organiser says so. Before the first match the walls are attacked. The table of results is kept; it is valid until the machine restarts, or runs another kernel or program.
+//! level at which it was founded unless its organiser says so. Before the first match its walls, and the
+//! referee's clock and verdicts, are attacked. The table of results is kept; it is valid until the machine restarts, or runs another kernel or
+//! program.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{Confined, Level, build, guard, inside};
 use agon_contest::whole;
-use agon_sandbox::Found;
 use agon_sandbox::suite::{self, Outcome, Wanted};
+use agon_sandbox::{Found, SUBCOMMAND};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+
+use crate::fairness;
 
 /// How bots are held here: in a sandbox fit for strangers, or without one only if their organiser trusts them; never as
 /// root, and never at a lower level than `least`.
@@ -53,6 +58,54 @@ fn held(found: &Found, trusted: bool, least: Option<Level>, is_root: bool) -> Re
     }
 }
 
+/// How long advice is tried.
+const TRIAL: Duration = Duration::from_secs(20);
+
+/// What a machine at level B means for rated matches, and what leads to level A, which is tried before it is said; none at
+/// any other level.
+pub fn at_level_b() -> Option<String> {
+    let found = inside::found().ok().filter(|found| found.level == Level::B)?;
+    let missing = found.missing.first();
+    let lacks =
+        missing.map_or_else(String::new, |missing| format!(" (missing: {}: {})", missing.what, missing.why));
+    let to_a = missing.map_or_else(String::new, |missing| {
+        match guard::program().map(|own| leads_to(&missing.fix, own)) {
+            Some(Some(Level::A)) => format!("\nThis leads to level A, as tried just now: {}", missing.fix),
+            Some(Some(level)) => {
+                format!("\nThis leads to level A on most machines, but to {level} here: {}", missing.fix)
+            }
+            _ => format!("\nThis may lead to level A, and was not tried: {}", missing.fix),
+        }
+    });
+    Some(format!(
+        "This machine holds bots at level B{lacks}. CPU time is sampled there and not counted: a bot can hide what it uses, as \
+         `agon sandbox test --fairness` shows, and each result says `CPU sampled`.{to_a}"
+    ))
+}
+
+/// The level of this machine if `program` is started as advice for people says (`systemd-run ... agon ...`); none where that is
+/// no command that starts it, or does not work.
+fn leads_to(advice: &str, program: &Path) -> Option<Level> {
+    let words: Vec<&str> = advice.strip_suffix(" agon ...")?.split_whitespace().collect();
+    let mut command = Command::new(words.first()?);
+    command.args(&words[1..]).arg(program).args([SUBCOMMAND, "level"]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let until = Instant::now() + TRIAL;
+    while child.try_wait().ok()?.is_none() {
+        if Instant::now() > until {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut said = String::new();
+    child.stdout.take()?.take(100).read_to_string(&mut said).ok()?;
+    // systemd-run may say first what it does.
+    let last = said.lines().last()?.trim();
+    [Level::A, Level::B, Level::C, Level::D].into_iter().find(|level| level.to_string() == last)
+}
+
 /// The word for results and workers: the level of the sandbox, if there is one.
 pub fn word(level: Option<Level>) -> String {
     level.map_or_else(|| "not confined".to_owned(), |level| level.to_string())
@@ -63,7 +116,13 @@ pub fn level(confined: Confined) -> Option<Level> {
     inside::found().ok().filter(|_| confined != Confined::No).map(|found| found.level)
 }
 
-/// The attacks on this machine's walls, and their results.
+/// The hash of both suites, of the walls and of fairness: a result names it, so that it is known what its machine has held off.
+pub fn suites() -> String {
+    let all: Vec<&str> = agon_sandbox::attack::SOURCES.iter().chain(fairness::SOURCES).copied().collect();
+    format!("{:016x}", agon_contest::content::of_text(all.concat().as_bytes()))
+}
+
+/// The attacks on this machine's walls and on its clock, and their results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     /// When they were run, in seconds since the epoch.
@@ -76,6 +135,9 @@ pub struct Proof {
     pub program: String,
     /// The level.
     pub level: String,
+    /// The hash of the suites.
+    #[serde(default)]
+    pub suites: String,
     /// The attacks, with their results.
     pub attacks: Vec<Attack>,
 }
@@ -149,7 +211,7 @@ pub fn prove(folder: &Path) -> Result<Proof, String> {
         return Ok(proof);
     }
     Err(format!(
-        "the sandbox of this machine does not hold: {} won; the table is {}. Please report it, with the output of `agon doctor`",
+        "the sandbox or the referee of this machine does not hold: {} won; the table is {}. Please report it, with the output of `agon doctor`",
         broken.join(", "),
         own.display()
     ))
@@ -159,6 +221,7 @@ fn attack(program: &Path, level: Level, about: &About) -> Result<Proof, String> 
     let begun = Instant::now();
     let wanted = Wanted { level: Some(level), ..Wanted::default() };
     let results = suite::run(program, &wanted, &mut |_| {}).map_err(|refusal| refusal.to_string())?;
+    let fair = fairness::run(&wanted, &mut |_| {})?;
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
     Ok(Proof {
         at: seconds,
@@ -166,7 +229,8 @@ fn attack(program: &Path, level: Level, about: &About) -> Result<Proof, String> 
         kernel: about.kernel.clone(),
         program: about.program.clone(),
         level: results.level.to_string(),
-        attacks: results.attacks.iter().map(Attack::of).collect(),
+        suites: suites(),
+        attacks: results.attacks.iter().chain(&fair.attacks).map(Attack::of).collect(),
     })
 }
 
@@ -240,6 +304,25 @@ mod tests {
     }
 
     #[test]
+    fn advice_is_tried_before_it_is_given() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a file");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
+            path
+        };
+        let run = script("run", "shift; echo Running as unit; exec \"$@\"");
+        let tried = |program: &Path| leads_to(&format!("{} --scope agon ...", run.display()), program);
+        assert_eq!(tried(&script("a", "[ \"$2\" = level ] && echo A")), Some(Level::A));
+        assert_eq!(tried(&script("b", "echo B")), Some(Level::B));
+        assert_eq!(tried(&script("none", "echo no")), None);
+        assert_eq!(leads_to("boot with lsm=landlock,...", &script("c", "echo A")), None);
+        assert_eq!(leads_to("/nowhere/at/all agon ...", &script("d", "echo A")), None);
+    }
+
+    #[test]
     fn no_bot_runs_as_root() {
         for (level, own_users) in [(Level::C, false), (Level::D, true), (Level::D, false)] {
             let why = held(&found(level, Some(Wall::Filter), own_users), true, None, true).unwrap_err();
@@ -273,8 +356,8 @@ mod tests {
             attack("d", "won", "held"),
         ];
         let (at, took_ms) = (1, 2);
-        let [kernel, program, level] = ["k", "p", "A"].map(str::to_owned);
-        let proof = Proof { at, took_ms, kernel, program, level, attacks };
+        let [kernel, program, level, suites] = ["k", "p", "A", "s"].map(str::to_owned);
+        let proof = Proof { at, took_ms, kernel, program, level, suites, attacks };
         assert_eq!(proof.broken(), ["c"]);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x.json");

@@ -17,6 +17,7 @@ pub mod verify;
 
 mod private;
 
+pub mod fairness;
 pub mod fit;
 pub mod holding;
 pub mod pack;

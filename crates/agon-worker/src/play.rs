@@ -15,7 +15,7 @@ use agon_match::{
 use agon_replay::{Header, Replay, SeatInfo, redact};
 use agon_spec::Clock;
 
-use crate::protocol::{Job, Program, Report, Stage, Terms, Unfit, Whole};
+use crate::protocol::{Job, Nothing, Program, Report, Stage, Terms, Unfit, Whole};
 use crate::{holding, private};
 
 /// The game under a contest's terms, with its rules and maps loaded.
@@ -34,7 +34,7 @@ pub enum Played {
     /// It was played to its end.
     Whole(Box<Recorded>),
     /// It does not count, for this reason.
-    Void(String),
+    Void(Box<Nothing>),
     /// It is a check match, and the version cannot even be seated.
     Unfit(Unfit),
     /// It was stopped.
@@ -192,12 +192,17 @@ impl Table {
             }
             Err(error) => return Err(error.to_string()),
         };
-        let conditions = Conditions::new(self.clock, self.ponder, halt);
+        let conditions =
+            Conditions { disturbed: &job.disturbed, ..Conditions::new(self.clock, self.ponder, halt) };
         let record = play_on(session, &mut players, &labels, &mut watch, &conditions);
         match &record.void {
             None => {}
             Some(Void::Stopped) => return Ok(Played::Stopped),
-            Some(void) => return Ok(Played::Void(void.to_string())),
+            Some(void) => {
+                let by = void.culprit().map(Seat::number);
+                let nothing = Nothing { by, wait: record.wait, ..Nothing::again(void.to_string()) };
+                return Ok(Played::Void(Box::new(nothing)));
+            }
         }
         let report = report(&record, bots.len());
         let replay = watch.recorder.finish(session, &record).map_err(|error| error.to_string())?;
@@ -225,25 +230,28 @@ fn report(record: &MatchRecord, seats: usize) -> Report {
         let mut broke = record.faults_of(seat).filter(|fault| fault.kind.breaks());
         broke.next().map(|fault| fault.kind.word().to_owned())
     };
+    let held = record.held.iter().any(|held| matches!(held, Held::Inside { .. }));
     Report {
         faults: Seat::first(seats as u8).map(fault).collect(),
         max_ms: record.max_ms(),
         wall_us: record.wall_us,
+        suites: held.then(holding::suites),
         level: level(&record.held),
     }
 }
 
 /// How well the programs of a match were held: the worst of them.
 fn level(held: &[Held]) -> String {
-    let worst = held.iter().filter_map(|held| match held {
-        Held::NoProgram => None,
-        Held::Inside(level) => Some(Some(*level)),
-        Held::Free => Some(None),
+    let worst = held.iter().max_by_key(|held| match held {
+        Held::NoProgram => (0, None),
+        Held::Inside { level, shares } => (1, Some((*level, !shares))),
+        // No level at all is worse than any level.
+        Held::Free => (2, None),
     });
-    // No level at all is worse than any level.
-    match worst.max_by_key(|level| level.map_or((1, None), |level| (0, Some(level)))) {
-        None => "no program".to_owned(),
-        Some(level) => holding::word(level),
+    match worst {
+        None | Some(Held::NoProgram) => "no program".to_owned(),
+        Some(Held::Free) => holding::word(None),
+        Some(held) => held.word().unwrap_or_default(),
     }
 }
 
@@ -269,9 +277,12 @@ mod tests {
     #[test]
     fn a_match_is_held_as_well_as_its_worst_program() {
         let (free, none) = (Held::Free, Held::NoProgram);
-        let [a, b, c] = [Level::A, Level::B, Level::C].map(Held::Inside);
+        let [a, b, c] = [Level::A, Level::B, Level::C].map(|level| Held::Inside { level, shares: true });
         assert_eq!(level(&[none, none]), "no program");
-        assert_eq!((level(&[a, none]), level(&[a, b, a])), ("A".to_owned(), "B".to_owned()));
-        assert_eq!((level(&[c, a]), level(&[c, free])), ("C".to_owned(), "not confined".to_owned()));
+        let words = |held: &[&[Held]]| held.iter().map(|held| level(held)).collect::<Vec<_>>();
+        assert_eq!(words(&[&[a, none], &[a, b, a]]), ["A", "B, CPU sampled"]);
+        assert_eq!(words(&[&[c, a], &[c, free]]), ["C, CPU sampled", "not confined"]);
+        let unequal = Held::Inside { level: Level::A, shares: false };
+        assert_eq!(words(&[&[a, unequal], &[unequal, b]]), ["A, shares not equal", "B, CPU sampled"]);
     }
 }

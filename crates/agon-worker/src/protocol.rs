@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agon_contest::Aftermath;
 use agon_game::{MapChoice, Recipe, RulesChoice, Setup};
-use agon_replay::Note;
+use agon_replay::{Doing, Note, Wait};
 use agon_spec::{Ponder, RecordedClock};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -113,6 +113,9 @@ pub struct Job {
     pub seats: Vec<Sitting>,
     /// The seat, from 0, of a bot being tried out: if it cannot play at all, its author is told.
     pub tried: Option<usize>,
+    /// How many tries of this match the bot of each seat has made void; empty for none. In the third one it is put out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<u32>,
 }
 
 /// A bot in a seat.
@@ -163,6 +166,9 @@ pub struct Report {
     pub wall_us: u64,
     /// How well its bots were held.
     pub level: String,
+    /// The hash of the suites of attacks that this machine has held off; none where they do not apply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suites: Option<String>,
 }
 
 /// What belongs to one bot's author and nobody else. It is never in the replay.
@@ -234,12 +240,32 @@ pub struct Nothing {
     pub why: String,
     /// In a check match: the version cannot play at all, and trying again is no use.
     pub unfit: Option<Unfit>,
+    /// The seat, from 1, of the bot that disturbed another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<u8>,
+    /// What was counted when a seat was kept waiting for too long: it shows whose doing that was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
 }
 
 impl Nothing {
     /// A failure that may go well when played again.
     pub fn again(why: impl Into<String>) -> Self {
-        Self { why: why.into(), unfit: None }
+        Self { why: why.into(), unfit: None, by: None, wait: None }
+    }
+
+    /// A version that cannot play.
+    pub fn hopeless(unfit: Unfit) -> Self {
+        Self { unfit: Some(unfit.clone()), ..Self::again(unfit.what) }
+    }
+
+    /// The seat, from 1, whose doing it was: as what was counted says, where that was posted, and the worker elsewhere.
+    pub fn doing(&self) -> Option<u8> {
+        match self.wait.as_ref().map(Wait::doing) {
+            None => self.by,
+            Some(Doing::Seat(by)) => Some(by),
+            Some(Doing::Machine | Doing::Nobody) => None,
+        }
     }
 }
 

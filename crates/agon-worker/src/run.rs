@@ -407,7 +407,7 @@ impl Shared<'_> {
             None => return Ended::Told,
             Some(Ok(held)) => held,
             Some(Err(Unready::Unfit(unfit))) => {
-                return void(Nothing { why: unfit.what.clone(), unfit: Some(unfit) });
+                return void(Nothing::hopeless(unfit));
             }
             Some(Err(Unready::Ours(why))) => return void(Nothing::again(format!("ours: {why}"))),
         };
@@ -427,8 +427,8 @@ impl Shared<'_> {
                 state.usual = Some(state.usual.map_or(took, |usual| 0.9 * usual + 0.1 * took));
                 Ended::Played(recorded)
             }
-            Ok(Played::Unfit(unfit)) => void(Nothing { why: unfit.what.clone(), unfit: Some(unfit) }),
-            Ok(Played::Void(why)) => void(Nothing::again(why)),
+            Ok(Played::Unfit(unfit)) => void(Nothing::hopeless(unfit)),
+            Ok(Played::Void(nothing)) => void(*nothing),
             Err(why) => void(Nothing::again(format!("ours: {why}"))),
         }
     }

@@ -369,6 +369,7 @@ mod tests {
             max_ms: vec![0.5, 1.0],
             wall_us: 7,
             level: "A".into(),
+            suites: None,
         };
         let result = Result {
             attempt: Try { game: 3, n: 1 },
@@ -386,7 +387,8 @@ mod tests {
 
     #[test]
     fn results_sent_at_once_are_read_as_they_were_and_else_none_of_them() {
-        let report = Report { faults: vec![None], max_ms: vec![0.1], wall_us: 7, level: "A".into() };
+        let report =
+            Report { faults: vec![None], max_ms: vec![0.1], wall_us: 7, level: "A".into(), suites: None };
         let result =
             |game| Result { attempt: Try { game, n: 1 }, report: report.clone(), own: vec![None], all: None };
         let all: Vec<(Result, Vec<u8>)> =
@@ -438,7 +440,7 @@ mod tests {
     fn a_server_names_no_program_of_the_machine() {
         let job = |program| {
             let seats = vec![Sitting { label: "x".into(), program }];
-            Job { attempt: Try { game: 1, n: 1 }, map: 0, seed: 0, seats, tried: None }
+            Job { attempt: Try { game: 1, n: 1 }, map: 0, seed: 0, seats, tried: None, disturbed: Vec::new() }
         };
         assert_eq!(check(&job(Program::Builtin("builtin:greedy".into()))), Ok(()));
         assert_eq!(check(&job(Program::Source("0a".repeat(32)))), Ok(()));

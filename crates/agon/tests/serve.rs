@@ -358,7 +358,14 @@ fn a_contest_does_not_fall_below_the_level_of_its_founding() {
         agon.env("AGON_SANDBOX_WITHOUT", without).output().expect("agon starts")
     };
     let file = folder.path().join("cup/contest.toml");
-    let founded = run("cgroup", &["--new", "cultist-wars"]);
+    // At level B it is asked whether matches are to be rated there.
+    let asked = run("cgroup", &["--new", "cultist-wars"]);
+    assert_eq!(asked.status.code(), Some(3), "{}", err(&asked));
+    for part in ["level B", "CPU time is sampled", "level = \"B\"", "--level B"] {
+        assert!(err(&asked).contains(part), "{part}: {}", err(&asked));
+    }
+    std::fs::remove_dir_all(folder.path().join("cup")).expect("our own");
+    let founded = run("cgroup", &["--new", "cultist-wars", "--level", "B"]);
     assert!(founded.status.success(), "{}", err(&founded));
     let text = std::fs::read_to_string(&file).expect("there");
     assert!(text.contains("[sandbox]\nlevel = \"B\"\n"), "{text}");

@@ -31,6 +31,7 @@ pub enum Changes {
 pub struct Cage {
     pub(super) sandbox: Option<Sandbox>,
     pub(super) level: Level,
+    pub(super) shares: bool,
     pub(super) apart: bool,
     pub(super) confinement: Confinement,
     /// The file that it runs.
@@ -49,6 +50,11 @@ impl Cage {
     /// The level it is held at.
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// Whether it has the same share of the CPUs as others that compute at the same time.
+    pub fn has_shares(&self) -> bool {
+        self.shares
     }
 
     /// The trusted process above the bot's processes.

@@ -382,7 +382,7 @@ impl Referee<'_> {
         let late = self.machine_was_late(one);
         let late = one.used.kept.at_most(late);
         let grace = if let Respite::Queued { grace, .. } = one.respite() { grace } else { Duration::ZERO };
-        let most = Duration::from_secs(10) + 10 * patience;
+        let most = self.terms.doubt + 10 * patience;
         if late > most || grace > most {
             self.disturbed(one, wall, late.max(grace))?;
             return Ok(false);

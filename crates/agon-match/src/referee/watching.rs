@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use agon_bot::tree::ProcessTree;
 use agon_game::{Absence, Seat};
+use agon_replay::{Doing, Use, Wait};
 
 use super::waiting::Waiting;
 use super::{Leaving, MOST_DISTURBANCES, Referee};
@@ -25,8 +26,6 @@ const TIDYING: Duration = Duration::from_micros(100);
 /// A bot whose CPU time is counted is frozen at the first beat of another's turn. So it can use no more there than this on
 /// each of its CPUs, unless we come late to freeze it, which is not its fault.
 const UNFROZEN: Duration = BEAT.saturating_mul(2);
-/// A wait is this machine's fault if it exceeds what the bots themselves used by more than this.
-const UNEXPLAINED: Duration = Duration::from_millis(10);
 /// A bot's descendants are looked for again after this many beats.
 const SURVEY_BEATS: u32 = 16;
 /// Up to this many threads of a bot are looked at every beat; with more, less often.
@@ -34,16 +33,6 @@ const THREADS_A_BEAT: usize = 16;
 /// A bot's use of the machine is checked after this many beats of its own turns, and whenever its processes were looked
 /// for.
 const EXCESS_BEATS: u32 = 4;
-
-/// What a bot used while another one was waited for.
-struct Taken {
-    seat: Seat,
-    cpu: Duration,
-    /// The part that was not its to use.
-    beyond: Duration,
-    /// Whether the kernel counted it.
-    is_counted: bool,
-}
 
 impl Referee<'_> {
     /// Books the CPU time a seat has used since its last answer. Once it thinks in its opponent's turn, it is stopped
@@ -211,46 +200,44 @@ impl Referee<'_> {
         late: Duration,
     ) -> Result<(), Void> {
         let moment = self.session.moment();
-        let (ms, limit) = (|time: Duration| time.as_secs_f64() * 1e3, one.limit().unwrap_or_default());
-        let taken = self.taken(one, wall);
-        let all: Duration = taken.iter().map(|taken| taken.cpu).sum();
-        let by = taken.iter().max_by_key(|taken| taken.beyond).filter(|by| !by.beyond.is_zero());
-        // What was only sampled may be much more.
-        let is_theirs = match taken.iter().all(|taken| taken.is_counted) {
-            true => late <= all + UNEXPLAINED,
-            false => by.is_some_and(|by| by.cpu >= late / 2),
-        };
-        if !is_theirs {
-            let theirs: Vec<String> = taken
-                .iter()
-                .map(|taken| format!("seat {} used {:.1} ms", taken.seat, ms(taken.cpu)))
-                .collect();
-            let theirs = if theirs.is_empty() { String::new() } else { format!("; {}", theirs.join(", ")) };
-            return Err(Void::HostLate(format!(
-                "at {moment} seat {} took {:.1} ms of {:.0}, but for {:.1} ms this machine kept it waiting{theirs}",
-                one.seat,
-                ms(wall),
-                ms(limit),
-                ms(late)
-            )));
-        }
-        // Where all think at once, waiting while others use what is theirs is nobody's fault, and not charged.
-        if let Some(by) = by {
-            let (by, cpu) = (by.seat, by.beyond);
-            let why = format!(
-                "at {moment} processes of seat {by} used {:.1} ms of CPU, for which seat {} had to wait",
-                ms(cpu),
-                one.seat
-            );
-            self.blame(by, why)?;
+        let (ms, us) = (|us: u64| us as f64 / 1e3, |time: Duration| time.as_micros() as u64);
+        let (wall_us, waited_us) = (us(wall), us(late));
+        let wait = Wait { seat: one.seat.number(), wall_us, waited_us, used: self.used_meanwhile(one, wall) };
+        match wait.doing() {
+            Doing::Machine => {
+                let theirs = wait
+                    .used
+                    .iter()
+                    .map(|used| format!("; seat {} used {:.1} ms", used.seat, ms(used.cpu_us)));
+                let why = format!(
+                    "at {moment} seat {} took {:.1} ms of {:.0}, but for {:.1} ms this machine kept it waiting{}",
+                    one.seat,
+                    ms(wall_us),
+                    ms(us(one.limit().unwrap_or_default())),
+                    ms(waited_us),
+                    theirs.collect::<String>()
+                );
+                self.wait = Some(wait);
+                return Err(Void::HostLate(why));
+            }
+            // Where all think at once, waiting while others use what is theirs is nobody's fault, and not charged.
+            Doing::Nobody => {}
+            Doing::Seat(by) => {
+                let beyond = wait.used.iter().find(|used| used.seat == by).map_or(0, |used| used.beyond_us);
+                let why = format!(
+                    "at {moment} processes of seat {by} used {:.1} ms of CPU, for which seat {} had to wait",
+                    ms(beyond),
+                    one.seat
+                );
+                self.blame(Seat::new(by - 1), why).inspect_err(|_| self.wait = Some(wait))?;
+            }
         }
         one.put_off(late);
         Ok(())
     }
 
-    /// What the other bots have used since a seat was asked, and how much of that was not theirs to use: all of it in
-    /// another's turn, and beyond an equal share of the CPUs where all think at once.
-    fn taken(&mut self, one: &Waiting, wall: Duration) -> Vec<Taken> {
+    /// What the other bots have used since a seat was asked.
+    fn used_meanwhile(&mut self, one: &Waiting, wall: Duration) -> Vec<Use> {
         let mut all = Vec::new();
         let alternating = self.session.info().alternating;
         let seats =
@@ -261,13 +248,13 @@ impl Referee<'_> {
                 continue;
             }
             let tree = program.tree();
-            let is_counted = tree.is_counted();
+            let counted = tree.is_counted();
             let (cpu, beyond) = if alternating {
                 let stolen = one.used.stolen.iter().find(|(thief, _)| *thief == seat);
                 let stolen = stolen.map_or(Duration::ZERO, |(_, cpu)| *cpu);
                 (stolen, stolen)
             } else {
-                if !is_counted {
+                if !counted {
                     tree.survey();
                 }
                 let then = self.seats[seat.index()].cpu_then;
@@ -275,7 +262,8 @@ impl Referee<'_> {
                     then.zip(tree.cpu_time()).map_or(Duration::ZERO, |(then, now)| now.saturating_sub(then));
                 (cpu, cpu.saturating_sub(wall * tree.cpus() as u32 / seats))
             };
-            all.push(Taken { seat, cpu, beyond, is_counted });
+            let us = |time: Duration| time.as_micros() as u64;
+            all.push(Use { seat: seat.number(), cpu_us: us(cpu), beyond_us: us(beyond), counted });
         }
         all
     }

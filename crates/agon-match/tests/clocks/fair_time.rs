@@ -1,7 +1,7 @@
 //! Nobody loses because somebody else uses the CPU, be it the opponent or the machine, and nobody gains by keeping
 //! itself waiting.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
@@ -334,4 +334,37 @@ fn what_was_not_measured_is_said() {
     assert!(launched.notes.iter().all(|told| !told.contains("came and went")), "{:?}", launched.notes);
     // Built-in bots are not timed, and not reported.
     assert!(record.notes.iter().all(|told| !told.contains("seat 2")), "{:?}", record.notes);
+}
+
+/// Plays, and in one turn is held for 200 ms, four times its limit, as `held` says.
+fn held_bot(folder: &Path, name: &str, held: &str) -> String {
+    let path = folder.join(name);
+    let at = folder.display();
+    let script = format!(
+        "cd {at}; mkfifo {name}.fifo; turn=0
+        while true; do question; turn=$((turn+1)); if [ $turn -eq 3 ]; then {held}; fi; echo WAIT; done"
+    );
+    std::fs::write(&path, format!("{READ}{script}\n")).expect("a file");
+    path.to_str().expect("a name").to_owned()
+}
+
+#[test]
+fn who_waits_for_itself_or_is_stopped_is_late_and_the_machine_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, held, said) in [
+        ("stopped.sh", "(kill -STOP $$; sleep 0.2; kill -CONT $$) & kill -0 $$; wait", ""),
+        ("disk.sh", "(sleep 0.2; echo x > disk.sh.fifo) & read -r x < disk.sh.fifo", "computed too long"),
+        (
+            "pipe.sh",
+            "(sleep 0.2; cat pipe.sh.fifo > /dev/null) & head -c 200000 /dev/zero > pipe.sh.fifo",
+            "computed too long",
+        ),
+    ] {
+        let bot = held_bot(folder.path(), name, held);
+        let record = match_of([&bot, "builtin:random"], last_cpu(), Clock::ORIGINAL);
+        assert!(record.void.is_none(), "{name}: {:?}", record.void);
+        let late = record.faults_of(Seat::new(0)).find(|fault| fault.kind == FaultKind::Timeout);
+        let late = late.unwrap_or_else(|| panic!("{name}: {:?}", record.faults));
+        assert!(late.message.contains(said), "{name}: {}", late.message);
+    }
 }

@@ -10,6 +10,7 @@ mod kernel;
 mod memory;
 mod network;
 mod opponent;
+pub mod player;
 mod processes;
 mod talk;
 pub mod victim;
@@ -20,6 +21,21 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::{Level, Wall};
+
+/// The texts that decide what the suite is: whoever names its hash names these attacks, and how they are judged.
+pub const SOURCES: &[&str] = &[
+    include_str!("mod.rs"),
+    include_str!("opponent.rs"),
+    include_str!("files.rs"),
+    include_str!("memory.rs"),
+    include_str!("processes.rs"),
+    include_str!("network.rs"),
+    include_str!("kernel.rs"),
+    include_str!("talk.rs"),
+    include_str!("victim.rs"),
+    include_str!("../suite.rs"),
+    include_str!("../course.rs"),
+];
 
 /// What there is to attack: a victim running as the same user outside the sandbox, and files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -312,7 +312,7 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
             what: "its build ended with exit status: 1".to_owned(),
             fix: Some("mend line 3".to_owned()),
         };
-        let nothing = Nothing { why: unfit.what.clone(), unfit: Some(unfit) };
+        let nothing = Nothing::hopeless(unfit);
         world.server.void(worker, job.attempt, &nothing, world.now).await.expect("answered");
         assert!(!world.server.building(worker, job.attempt, world.now).await.expect("too late"));
         world.now = world.now.plus(10);

@@ -3,7 +3,7 @@
 use agon_contest::config::SignUpWord;
 use agon_server::{Board, room};
 use agon_store::acts::{Drain, Invite, Lift, Pause, Tell};
-use agon_store::reads::Working;
+use agon_store::reads::{Voiding, Working};
 use agon_store::{Contest, Time, VersionId, VersionState};
 use axum::Form;
 use axum::http::StatusCode;
@@ -82,6 +82,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                         td.number { b { (words::count(failure.count)) } }
                     } } } } }
                 }
+                (voiding(&shown.board, &store.voiding(contest, Time(ask.now.0 - 24 * HOUR)).await?))
                 (rests(&ask, &shown.board, &suspended))
                 (undecided(&shown.board))
             }
@@ -266,6 +267,26 @@ async fn acts(ask: &Ask, going: &Contest, playing: i64) -> Result<Markup, Proble
 }
 
 /// Versions suspended because their matches came to nothing.
+/// Versions in whose matches tries were void.
+fn voiding(board: &Board, voiding: &[Voiding]) -> Markup {
+    let known: Vec<_> = voiding
+        .iter()
+        .filter_map(|one| Some((board.versions.iter().find(|version| version.id == one.version)?, one)))
+        .collect();
+    html! {
+        @if !known.is_empty() {
+            section.card {
+                header { h2 { "Void matches by version" } span.faint { "in the last day" } }
+                table.dense { tbody { @for (version, one) in known { tr {
+                    td { a href=(format!("/version/{}", version.id)) { b { (version.entrant) } " v" (version.n) } }
+                    td { (words::many(one.tries, "try was void", "tries were void")) }
+                    td.number { @if one.own > 0 { (chip("bad", "warn", &format!("{} by its doing", words::count(one.own)))) } }
+                } } } }
+            }
+        }
+    }
+}
+
 fn rests(ask: &Ask, board: &Board, suspended: &Suspended) -> Markup {
     let resting: Vec<_> = board
         .versions
@@ -376,6 +397,7 @@ fn settings_page(ask: &Ask, answers: &Answers, why: Option<&str>) -> Markup {
                 (choice(SignUpWord::Open, "Everybody who reaches this site"))
                 (choice(SignUpWord::Closed, "Nobody, for now"))
             }
+            (at_level(ask, answers))
             (field("Team size", "At most this many people play for one team.", html! { input name="team_size" type="number" min="1" max=(LARGEST_TEAM) value=(answers.team_size) required; }))
             (field("Time zone", "For all dates here: Europe/Vienna, America/New_York, UTC.", html! { input name="time_zone" value=(answers.time_zone) required spellcheck="false"; }))
             (field("Opens", "When bots can first be handed in. Empty: now.", html! { input name="opens" type="datetime-local" value=(answers.opens); }))
@@ -397,6 +419,32 @@ fn settings_page(ask: &Ask, answers: &Answers, why: Option<&str>) -> Markup {
         Some(_) => ("Settings", "They are in contest.toml, which you can edit as well; your comments stay."),
     };
     frame::page(ask, Here::Organise, answer, lead, content)
+}
+
+/// Asks whether matches are rated where CPU time is only sampled, if this machine is such a one.
+fn at_level(ask: &Ask, answers: &Answers) -> Markup {
+    let is_b = ask.site.machine().is_some_and(|machine| machine.sandbox.as_deref() == Some("B"));
+    let chosen = if answers.level.is_empty() {
+        ask.settings.level.map(|level| level.to_string())
+    } else {
+        Some(answers.level.clone())
+    };
+    let choice = |level: &str, label: &str| {
+        html! { label.choice {
+            input type="radio" name="level" value=(level) checked[chosen.as_deref() == Some(level)] required;
+            span { (label) }
+        } }
+    };
+    html! {
+        @if is_b {
+            fieldset {
+                legend { "Rated matches" }
+                (choice("A", "Only on machines where the kernel counts CPU time (level A): this one plays nothing"))
+                (choice("B", "On machines without cgroups too (level B): their results say “CPU sampled”, and a bot can hide what it uses"))
+                small { "This machine has level B; " code { "agon doctor" } " on it names the line that leads to level A. Takes effect when the server next starts." }
+            }
+        }
+    }
 }
 
 /// Writes the settings of the contest.

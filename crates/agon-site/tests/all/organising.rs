@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 
 use crate::common::{self, Browser, World, between, play, play_some, sign_up};
+use agon_api::contest::Machine;
+use agon_replay::{Use, Wait};
 use agon_server::status;
 use agon_site::pages::pace::{Owed, Pace, owed};
 use agon_store::reads::{Eyes, Played};
-use agon_store::{Kind, LoginKind, MatchId, MatchState, VersionId};
+use agon_store::{Kind, LoginKind, MatchId, MatchState, Time, VersionId};
 use agon_worker::{Nothing, Stage, Unfit};
 
 async fn rita(world: &World) -> Browser {
@@ -163,7 +165,7 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
             for job in &granted.expect("answered").jobs {
                 if job.seats.iter().any(|seat| seat.label.starts_with("Ann")) {
                     hers += 1;
-                    let nothing = Nothing { why: "it is gone".into(), unfit: Some(unfit()) };
+                    let nothing = Nothing::hopeless(unfit());
                     world.server.void(worker, job.attempt, &nothing, world.now()).await.expect("answered");
                 } else {
                     play(&world, worker, job).await;
@@ -202,6 +204,100 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
     assert_eq!(verbs.iter().filter(|verb| *verb == "lift suspension").count(), 2);
 }
 
+/// What was counted when a seat had to wait for so long that its match is void: another one used this much.
+fn waited_for(by: usize, cpu_us: u64) -> Wait {
+    let used = vec![Use { seat: by as u8 + 1, cpu_us, beyond_us: cpu_us / 2, counted: true }];
+    Wait { seat: 2 - by as u8, wall_us: 13_000_000, waited_us: 12_000_000, used }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_that_makes_matches_void_is_seen_and_put_out_in_the_third_try() {
+    let world = World::new().await;
+    let mut rita = rita(&world).await;
+    let mut ann = sign_up(&world, "Ann", "").await;
+    let mut bob = sign_up(&world, "Bob", "").await;
+    assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
+    assert_eq!(bob.upload("/upload", &[], "bot.py", b"print('bob')").await.status, 303);
+    play_some(&world, 2).await;
+    let worker = world.server.meet("one", "A", world.now()).await.expect("met");
+    let (mut game, mut tries) = (None, Vec::new());
+    for number in 0..200 {
+        if tries.len() == 3 {
+            break;
+        }
+        world.server.tick(world.now()).await.expect("done");
+        let granted = world.server.lease(worker, &format!("void {number}"), 1, world.now()).await;
+        for job in &granted.expect("answered").jobs {
+            let ann = job.seats.iter().position(|seat| seat.label.starts_with("Ann"));
+            let Some(ann) = ann.filter(|_| game.is_none_or(|game| game == job.attempt.game)) else {
+                play(&world, worker, job).await;
+                continue;
+            };
+            game = Some(job.attempt.game);
+            tries.push(job.disturbed.get(ann).copied().unwrap_or(0));
+            if tries.len() == 3 {
+                play(&world, worker, job).await;
+                continue;
+            }
+            // What the worker says of it counts for less than what was counted.
+            let nothing = Nothing {
+                by: Some(2 - ann as u8),
+                wait: Some(waited_for(ann, 12_000_000)),
+                ..Nothing::again("late")
+            };
+            world.server.void(worker, job.attempt, &nothing, world.now()).await.expect("answered");
+        }
+        world.wait(5_000);
+    }
+    assert_eq!(tries, [0, 1, 2], "the third try goes on without it");
+    let cockpit = rita.get("/organise").await.text();
+    assert!(cockpit.contains("Void matches by version") && cockpit.contains("2 by its doing"), "{cockpit}");
+    assert!(cockpit.contains("a bot kept another from playing"), "{cockpit}");
+    // Nor do such tries make the machine stand out that played them.
+    let conduct = world.server.store().conduct(Time(0)).await.expect("read");
+    assert!(conduct.tries.iter().all(|tries| tries.void == 0), "{conduct:?}");
+    clean(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_cpu_time_is_only_sampled_the_organiser_is_asked_whether_matches_are_rated() {
+    let world = World::new().await;
+    let mut rita = rita(&world).await;
+    assert!(!rita.get("/organise/settings").await.text().contains("name=\"level\""));
+    let machine = Machine {
+        sandbox: Some("B".into()),
+        cpus: 1,
+        memory: None,
+        processes: None,
+        disk: None,
+        speed: None,
+        packages: Vec::new(),
+        languages: Vec::new(),
+    };
+    world.site.plays_on(machine);
+    let page = rita.get("/organise/settings").await.text();
+    assert!(page.contains("name=\"level\"") && page.contains("CPU sampled"), "{page}");
+    let answers = |level| {
+        let date = |key| (key, "");
+        let text = [("title", "Cup"), ("sign_up", "open"), ("team_size", "1"), ("time_zone", "UTC")];
+        [&text[..], &[date("opens"), date("closes"), ("matches", "40"), ("level", level)]].concat()
+    };
+    assert_eq!(rita.post("/organise/settings", &answers("D")).await.status, 422);
+    assert_eq!(rita.post("/organise/settings", &answers("B")).await.status, 303);
+    let file = std::fs::read_to_string(world.folder.path().join("contest.toml")).expect("there");
+    assert!(file.contains("level = \"B\""), "{file}");
+    assert!(rita.get("/organise/settings").await.text().contains("value=\"B\" checked"));
+    clean(&world).await;
+}
+
+#[test]
+fn whose_doing_a_void_was_follows_from_what_was_counted() {
+    let void = |by, wait| Nothing { by, wait, ..Nothing::again("late") }.doing();
+    assert_eq!(void(Some(2), None), Some(2));
+    assert_eq!(void(Some(2), Some(waited_for(0, 12_000_000))), Some(1));
+    assert_eq!(void(Some(2), Some(waited_for(0, 11_900_000))), None, "the machine's");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_built_is_nobodys_fault_but_its_authors() {
     let world = World::new().await;
@@ -213,7 +309,7 @@ async fn what_cannot_be_built_is_nobodys_fault_but_its_authors() {
     let granted = world.server.lease(worker, "one", 1, world.now()).await.expect("answered");
     let job = granted.jobs.first().expect("its check match comes first");
     let unfit = Unfit { stage: Stage::Building, what: "it is broken".into(), fix: None };
-    let nothing = Nothing { why: "it is broken".into(), unfit: Some(unfit) };
+    let nothing = Nothing::hopeless(unfit);
     world.server.void(worker, job.attempt, &nothing, world.now()).await.expect("answered");
     world.server.tick(world.now()).await.expect("done");
     let (store, contest) = (world.server.store(), world.server.contest());

@@ -342,10 +342,28 @@ async fn described(conn: &mut Conn, tries: Vec<Try>) -> Result<Vec<Leased>, Stor
             seats.entry(game).or_default().push(VersionId(version));
         }
     }
+    // Few matches are tried again.
+    let again: Vec<Try> = tries.iter().filter(|(_, n, ..)| *n > 1).cloned().collect();
+    let mut void_by: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for tries in many::padded(&again) {
+        let select = format!(
+            "SELECT match_id, by_seat FROM attempts WHERE by_seat IS NOT NULL AND match_id IN ({}) ORDER BY match_id, n",
+            many::rows(tries.len(), "@", 1)
+        );
+        let mut select = sqlx::query_as(AssertSqlSafe(select));
+        for (game, ..) in tries {
+            select = select.bind(*game);
+        }
+        let found: Vec<(i64, i64)> = select.fetch_all(&mut *conn).await?;
+        for (game, seat) in found {
+            void_by.entry(game).or_default().push(seat);
+        }
+    }
     let leased = |(game, n, kind, map, seed): Try| {
         let attempt = Attempt { game: MatchId(game), n };
         let seats = seats.remove(&game).unwrap_or_default();
-        Ok(Leased { attempt, kind: Kind::of(&kind)?, map, seed, seats })
+        let void_by = void_by.remove(&game).unwrap_or_default();
+        Ok(Leased { attempt, kind: Kind::of(&kind)?, map, seed, seats, void_by })
     };
     tries.into_iter().map(leased).collect()
 }

@@ -157,6 +157,10 @@ pub struct Void {
     pub why: String,
     /// A bot cannot even be made ready, so trying again is pointless.
     pub hopeless: bool,
+    /// The seat, from 0, of the bot whose doing it was.
+    pub by: Option<i64>,
+    /// What was counted, as JSON.
+    pub counted: Option<String>,
     /// Now.
     pub now: Time,
 }
@@ -188,6 +192,13 @@ impl Act for Void {
             return Ok(VoidReply::Dead);
         }
         end(conn, self.attempt, "void", Some(&self.why), self.now).await?;
+        sqlx::query("UPDATE attempts SET by_seat = $3, counted = $4 WHERE match_id = $1 AND n = $2")
+            .bind(self.attempt.game.0)
+            .bind(self.attempt.n)
+            .bind(self.by)
+            .bind(self.counted.as_deref())
+            .execute(&mut *conn)
+            .await?;
         let waits = wait_again(conn, tried.contest, self.attempt.game, tries + 1, Some(self.now)).await?;
         Ok(if waits { VoidReply::Again } else { VoidReply::Dead })
     }

@@ -323,9 +323,10 @@ impl Store {
     /// Database errors.
     pub async fn failures(&self, contest: ContestId, since: Time) -> Result<Vec<Failure>, StoreError> {
         let rows: Vec<(String, i64)> = sqlx::query_as(
-            "SELECT a.how, count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
+            "SELECT CASE WHEN a.by_seat IS NULL THEN a.how ELSE 'disturbed' END, count(*) FROM attempts a \
+             JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
              WHERE b.contest_id = $1 AND a.ended_ms >= $2 AND a.how <> 'posted' AND a.how IN ('lost', 'void', 'mismatch', 'unfit') \
-             GROUP BY a.how ORDER BY count(*) DESC",
+             GROUP BY CASE WHEN a.by_seat IS NULL THEN a.how ELSE 'disturbed' END ORDER BY count(*) DESC",
         )
         .bind(contest.0)
         .bind(since.0)
@@ -334,7 +335,8 @@ impl Store {
         let ours = |(how, count): (String, i64)| {
             let (what, ours) = match how.as_str() {
                 "lost" => ("worker lost, played again", true),
-                "void" => ("machine late or disturbed, played again", true),
+                "void" => ("machine late, played again", true),
+                "disturbed" => ("a bot kept another from playing, played again", false),
                 "mismatch" => ("result contradicted by its replay, played again", true),
                 _ => ("upload cannot be built or started", false),
             };

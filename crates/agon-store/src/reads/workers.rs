@@ -6,7 +6,8 @@ use sqlx::AssertSqlSafe;
 
 use crate::backend::many;
 use crate::{
-    Attempt, ContestId, EntrantId, Kind, MatchId, MatchState, Sha, Store, StoreError, Time, WorkerId,
+    Attempt, ContestId, EntrantId, Kind, MatchId, MatchState, Sha, Store, StoreError, Time, VersionId,
+    WorkerId,
 };
 
 /// The state of a try of a match that a worker was given.
@@ -122,6 +123,17 @@ const MOST_COMPARED: i64 = 20_000;
 type Row =
     (i64, String, String, Option<String>, Option<i64>, Option<i64>, Option<String>, i64, i64, i64, i64, i64);
 
+/// A version in whose matches tries were void.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Voiding {
+    /// The version.
+    pub version: VersionId,
+    /// How many tries.
+    pub tries: i64,
+    /// How many of them it made void, by what was counted.
+    pub own: i64,
+}
+
 impl Store {
     /// The workers, the most recently heard first; those with a revoked token last. Tries are counted since a moment.
     ///
@@ -210,15 +222,36 @@ impl Store {
         Ok(one.is_some())
     }
 
+    /// The versions in whose matches tries were void since a moment: those that did it themselves, and those that were in at least three.
+    /// Whoever did it most often comes first.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn voiding(&self, contest: ContestId, since: Time) -> Result<Vec<Voiding>, StoreError> {
+        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT s.version_id, count(*), count(CASE WHEN a.by_seat = s.seat THEN 1 END) FROM attempts a \
+             JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id JOIN seats s ON s.match_id = a.match_id \
+             WHERE a.how = 'void' AND a.ended_ms >= $2 AND b.contest_id = $1 GROUP BY s.version_id \
+             HAVING count(CASE WHEN a.by_seat = s.seat THEN 1 END) > 0 OR count(*) >= 3 \
+             ORDER BY count(CASE WHEN a.by_seat = s.seat THEN 1 END) DESC, count(*) DESC, s.version_id LIMIT 12",
+        )
+        .bind(contest.0)
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let voiding = |(version, tries, own)| Voiding { version: VersionId(version), tries, own };
+        Ok(rows.into_iter().map(voiding).collect())
+    }
+
     /// The facts by which a worker that stands out is found: the last tries of active workers since a moment, and the comparisons of their
-    /// results.
+    /// results. A try that a bot has made void says nothing of its worker.
     ///
     /// # Errors
     /// Database errors.
     pub async fn conduct(&self, since: Time) -> Result<Conduct, StoreError> {
         let tries: Vec<(i64, i64, i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(format!(
-            "SELECT w.id, count(w.token_sha), count(*), count(CASE WHEN a.how <> 'posted' THEN 1 END), \
-             count(DISTINCT CASE WHEN a.how <> 'posted' THEN a.ended_ms / 60000 END) \
+            "SELECT w.id, count(w.token_sha), count(*), count(CASE WHEN a.how <> 'posted' AND a.by_seat IS NULL THEN 1 END), \
+             count(DISTINCT CASE WHEN a.how <> 'posted' AND a.by_seat IS NULL THEN a.ended_ms / 60000 END) \
              FROM attempts a JOIN workers w ON w.id = a.worker_id \
              WHERE a.match_id > (SELECT coalesce(max(id), 0) - {MOST_TRIES} FROM matches) \
              AND a.how IN ('posted', 'void', 'mismatch') AND a.ended_ms >= $1 AND a.ended_ms > w.counted_ms \

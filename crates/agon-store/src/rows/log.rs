@@ -28,6 +28,9 @@ pub struct Outcome {
     pub max_ms: Vec<f64>,
     /// How strictly its bots were confined.
     pub level: String,
+    /// The hash of the suites of attacks that its machine had held off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suites: Option<String>,
 }
 
 /// A row of the log: a sealed result. It holds everything a table needs.

@@ -174,7 +174,8 @@ async fn what_nobody_takes_or_goes_wrong_goes_without_a_word_and_a_lie_stays_kno
     assert_eq!(world.again(&[1, 2]).await, 2);
     let leased = world.lease(two).await.expect("waits");
     let (attempt, now) = (leased.attempt, world.now);
-    let void = Void { worker: two, attempt, why: "late".into(), hopeless: false, now };
+    let void =
+        Void { worker: two, attempt, why: "late".into(), hopeless: false, by: None, counted: None, now };
     assert_eq!(world.store.act(void).await.expect("done"), VoidReply::Dead, "it is not tried again");
     world.clean().await;
     world.now = world.now.plus(1);
@@ -225,7 +226,8 @@ async fn who_is_paused_gets_nothing_and_plays_on_as_if_nothing_had_been() {
     // It may post the match it holds; and matches that went wrong elsewhere are not kept waiting for it.
     assert_eq!(world.play(two, &in_hand, vec![1, 2]).await, 1);
     let attempt = others.attempt;
-    let void = Void { worker: one, attempt, why: "late".into(), hopeless: false, now };
+    let void =
+        Void { worker: one, attempt, why: "late".into(), hopeless: false, by: None, counted: None, now };
     assert_eq!(world.store.act(void).await.expect("done"), VoidReply::Again);
     world.store.act(Revoke { contest, worker: one, actor: "t".into(), now }).await.expect("done");
     world.now = world.now.plus(30_000);
@@ -246,7 +248,8 @@ async fn a_match_that_went_wrong_does_not_wait_for_a_worker_that_is_paused() {
     world.plan().await;
     let leased = world.lease(one).await.expect("planned");
     let (attempt, now) = (leased.attempt, world.now);
-    let void = Void { worker: one, attempt, why: "late".into(), hopeless: false, now };
+    let void =
+        Void { worker: one, attempt, why: "late".into(), hopeless: false, by: None, counted: None, now };
     world.store.act(void).await.expect("done");
     let other = world.lease(one).await.expect("planned");
     world.play(one, &other, vec![1, 2]).await;

@@ -324,7 +324,8 @@ impl World {
             }
             Step::Void { pick, hopeless } => {
                 let Some((attempt, worker)) = self.attempt(pick) else { return };
-                let void = Void { worker, attempt, why: "late".into(), hopeless, now };
+                let void =
+                    Void { worker, attempt, why: "late".into(), hopeless, by: None, counted: None, now };
                 let reply = self.store().act(void).await.expect("answered");
                 if !matches!(self.model.tries[&attempt].1, Tried::Open { .. }) {
                     assert_eq!(reply, VoidReply::Stale);

@@ -108,6 +108,8 @@ pub struct Doctor {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct SandboxTest {
+    /// The hash of both suites of attacks, which results name.
+    pub suites: String,
     pub attacks: Vec<Attack>,
 }
 

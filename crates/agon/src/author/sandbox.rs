@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use agon_sandbox::Level;
 use agon_sandbox::suite::{self, Outcome, Wanted};
+use agon_worker::{fairness, holding};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::author::json;
@@ -15,6 +16,7 @@ use crate::common::{self, Done, Failure};
 /// Examples for the help of `agon sandbox test`.
 pub const EXAMPLES: &str = "Each attack is a small program that tries what a hostile bot would try, and each has a control in which it must win:
 an attack that fails everywhere proves nothing. Network attempts aim only at the loopback.
+With --fairness they play real matches instead, and try to gain time, or to cost their opponent some.
 
 Exit code 0: every attack that must be held was held; 1: one won, or a control did not; 3: nothing could be run.
 
@@ -23,6 +25,7 @@ Examples:
   agon sandbox test --controls          and the controls, about a minute
   agon sandbox test --level C           what wins on a machine without namespaces
   agon sandbox test memory fork-bomb    only those whose names begin like this
+  agon sandbox test --fairness          who thinks in another's time, hides what it uses, or blames others
   agon sandbox test --json";
 
 /// `agon sandbox ...`.
@@ -42,6 +45,9 @@ pub struct TestOptions {
     /// Also runs each attack where it must win
     #[arg(long)]
     pub controls: bool,
+    /// Attacks the referee's clock and its verdicts instead of the walls
+    #[arg(long)]
+    pub fairness: bool,
     /// Acts as if the machine allowed no more than this level
     #[arg(long, value_name = "LEVEL")]
     pub level: Option<Worse>,
@@ -73,24 +79,29 @@ pub fn run(command: &SandboxCommand) -> Done {
         Worse::B => Level::B,
         Worse::C => Level::C,
     });
-    let known = agon_sandbox::attack::all();
+    let known: Vec<&str> = match options.fairness {
+        true => fairness::all().iter().map(|attack| attack.name).collect(),
+        false => agon_sandbox::attack::all().iter().map(|attack| attack.name).collect(),
+    };
     if let Some(name) =
-        options.names.iter().find(|start| !known.iter().any(|attack| attack.name.starts_with(*start)))
+        options.names.iter().find(|start| !known.iter().any(|attack| attack.starts_with(*start)))
     {
-        let near = agon_game::setup::nearest(name, known.iter().map(|attack| attack.name));
+        let near = agon_game::setup::nearest(name, known.iter().copied());
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         return Err(Failure::usage(format!("no attack has a name that begins with `{name}`{near}")));
     }
     let wanted = Wanted { controls: options.controls, level, only: options.names.clone() };
     let begun = Instant::now();
-    let results = suite::run(&program, &wanted, &mut |_| {});
-    let results =
-        results.map_err(|refusal| Failure::own(format!("{refusal}\nagon doctor says what to do")))?;
+    let results = match options.fairness {
+        true => fairness::run(&wanted, &mut |_| {}),
+        false => suite::run(&program, &wanted, &mut |_| {}).map_err(|refusal| refusal.to_string()),
+    };
+    let results = results.map_err(|why| Failure::own(format!("{why}\nagon doctor says what to do")))?;
     let bad = results.attacks.iter().filter(|outcome| outcome.is_bad()).count();
     let mut out = io::stdout().lock();
     if options.json {
         let attacks = results.attacks.iter().map(as_json).collect();
-        common::print_json(&mut out, &json::SandboxTest { attacks })?;
+        common::print_json(&mut out, &json::SandboxTest { suites: holding::suites(), attacks })?;
         return if bad > 0 { Err(Failure::Check) } else { Ok(()) };
     }
     let screen = screen::output();
@@ -113,6 +124,7 @@ pub fn run(command: &SandboxCommand) -> Done {
         let (won, lost, absent) = (how(Some(true)), how(Some(false)), how(None));
         writeln!(out, "controls: {won} won, {lost} did not, {absent} need what this machine lacks")?;
     }
+    writeln!(out, "suites {}: the results of a machine that holds them name this hash", holding::suites())?;
     if bad > 0 { Err(Failure::Check) } else { Ok(()) }
 }
 

@@ -89,9 +89,8 @@ pub fn holds_strangers() -> bool {
 pub fn containment<'a>(bots: impl Iterator<Item = (&'a str, &'a BotName)>) -> String {
     let held = |name: &BotName| match (&name.kind, name.confined) {
         (Kind::Path(_) | Kind::Command(_), Confined::No) => Held::Free,
-        (Kind::Path(_) | Kind::Command(_), _) => {
-            agon_bot::inside::found().map_or(Held::NoProgram, |found| Held::Inside(found.level))
-        }
+        (Kind::Path(_) | Kind::Command(_), _) => agon_bot::inside::found()
+            .map_or(Held::NoProgram, |found| Held::Inside { level: found.level, shares: found.shares }),
         _ => Held::NoProgram,
     };
     let (labels, held): (Vec<&str>, Vec<Held>) = bots.map(|(label, name)| (label, held(name))).unzip();

@@ -257,6 +257,7 @@ impl Fleet {
             seed: own.block.seed,
             seats: own.bots().iter().map(sit).collect(),
             tried: None,
+            disturbed: Vec::new(),
         }
     }
 
@@ -277,7 +278,11 @@ impl Fleet {
                     let why = format!("{}{fix}", harmless(&unfit.what));
                     scheduler.end(End::Failed(Trouble::CannotStart(why)));
                 }
-                None => scheduler.void(own, harmless(&nothing.why), None),
+                None => {
+                    let by = nothing.doing().and_then(|by| usize::from(by).checked_sub(1));
+                    let culprit = by.and_then(|by| own.bots().get(by).copied());
+                    scheduler.void(own, harmless(&nothing.why), culprit);
+                }
             },
             Ok((report, all)) => match self.told(&job, *report, all, replay) {
                 Err(why) => {

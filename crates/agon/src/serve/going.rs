@@ -1,7 +1,7 @@
 //! A running contest: the server's own work in this thread, the built-in worker beside it.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,9 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, machine};
-use crate::serve::{ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of};
+use crate::serve::{
+    Rated, ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of,
+};
 
 /// The server looks after everything this often, and whenever it is notified.
 const TICK: Duration = Duration::from_millis(50);
@@ -49,6 +51,10 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         agon_store::can_place(options.database.as_deref(), options.objects.as_deref())
             .map_err(ServerError::from)?;
         founding::begin(dir, game)?;
+        if let Some(level) = options.level {
+            let level = if level == Rated::A { Level::A } else { Level::B };
+            agon_site::settings::write_level(dir, level).map_err(Failure::Own)?;
+        }
         if let Some(url) = &options.database {
             agon_store::place(dir, url).map_err(ServerError::from)?;
         }
@@ -57,18 +63,20 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         }
     }
     let setting = founding::read(dir)?;
-    let (confined, packages) = match options.jobs {
-        // Other machines play.
-        Some(0) => (Confined::No, Vec::new()),
-        _ => hold_bots(dir)?,
-    };
+    let (mut playing, mut confined, mut packages) = (options.jobs != Some(0), Confined::No, Vec::new());
+    if playing {
+        (confined, packages) = hold_bots(dir)?;
+        playing = is_decided(dir, confined, options)?;
+    }
+    // Otherwise other machines play, or none until the organiser says at which level.
+    let jobs_wanted = if playing { options.jobs } else { Some(0) };
     let _held = hold(dir)?;
     private::mend(dir);
     open_many_files();
     let stop = common::stop_on_ctrl_c();
     // These threads stand back where matches are played: the next match's sandbox is built on the same CPU, and the match
     // waits for it.
-    let runtime = if options.jobs == Some(0) { runtime()? } else { runtime_of(|| sys::stand_back(5))? };
+    let runtime = if !playing { runtime()? } else { runtime_of(|| sys::stand_back(5))? };
     let server = Arc::new(runtime.block_on(Server::open(dir, &setting, now()))?);
     let is_shared = server.store().is_shared();
     if !is_shared {
@@ -78,13 +86,13 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     check_clock(&runtime, &server)?;
     let name = inside::name(is_shared.then(|| server_name(dir)));
     let worker = runtime.block_on(server.meet(&name, &holding::word(holding::level(confined)), now()))?;
-    let jobs = options.jobs.unwrap_or_else(|| usual_jobs(&server));
+    let jobs = jobs_wanted.unwrap_or_else(|| usual_jobs(&server));
     let site = match options.no_site {
         true => None,
         false => Some(pages::open(&runtime, &server, dir, options)?),
     };
     if let Some(site) = site.as_ref().map(|site| site.site.clone())
-        && jobs > 0
+        && options.jobs != Some(0)
     {
         // Before the first match: a match played at the same time would make the machine look slow.
         site.plays_on(machine::look(confined, server.table().cpus(), &packages));
@@ -279,12 +287,37 @@ fn hold_bots(dir: &Path) -> Result<(Confined, Vec<String>), Failure> {
     // Authors cannot install anything here.
     agon_bot::tools::advise_others();
     let confined = holding::hold(section.trust_bots, section.level).map_err(Failure::Own)?;
-    if section.level.is_none() {
-        // From now on the contest does not fall below what it was founded with.
-        let level = holding::level(confined).unwrap_or(Level::D);
-        agon_site::settings::write_level(dir, level).map_err(Failure::Own)?;
-    }
     Ok((confined, section.packages))
+}
+
+/// Whether it is said at which level matches are rated, so that they can be played; it asks if that is open. From then on the
+/// contest does not fall below it.
+fn is_decided(dir: &Path, confined: Confined, options: &ServeOptions) -> Result<bool, Failure> {
+    let section = founding::sandbox(dir)?;
+    if section.level.is_some() {
+        return Ok(true);
+    }
+    let level = holding::level(confined).unwrap_or(Level::D);
+    if let Some(told) = holding::at_level_b().filter(|_| !section.trust_bots) {
+        let how = "Write `level = \"B\"` under [sandbox] in contest.toml (with --new: --level B) to rate matches there all the same";
+        if io::stdin().is_terminal() && io::stderr().is_terminal() {
+            eprint!("{told}\nRate matches at level B all the same? [y/N] ");
+            let mut answer = String::new();
+            io::stdin().lock().take(100).read_line(&mut answer)?;
+            if !answer.trim().eq_ignore_ascii_case("y") {
+                return Err(Failure::own(format!("nothing is played at level B. {how}.")));
+            }
+        } else if options.no_site {
+            return Err(Failure::own(format!("{told}\n{how}.")));
+        } else {
+            eprintln!(
+                "{told}\nNothing is played here until that is decided. {how}, or answer on the page /organise/settings; then start it again."
+            );
+            return Ok(false);
+        }
+    }
+    agon_site::settings::write_level(dir, level).map_err(Failure::Own)?;
+    Ok(true)
 }
 
 fn greet(
@@ -309,7 +342,7 @@ fn greet(
         _ if jobs == 0 => writeln!(out, "No match is played here.")?,
         Confined::Foreign => writeln!(
             out,
-            "Bots are held in a sandbox of level {level}; before the first match it is put to the test with attacks, for up to 20 seconds."
+            "Bots are held in a sandbox of level {level}; before the first match it is put to the test with attacks, and so is the clock, for up to 40 seconds."
         )?,
         Confined::Own => writeln!(
             out,

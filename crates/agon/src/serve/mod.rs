@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use agon_server::ServerError;
 use agon_site::listen::FILES;
 use agon_store::{StoreError, Time};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use tokio::runtime::Runtime;
 
 use crate::common::{self, Done, Failure};
@@ -68,6 +68,10 @@ pub struct ServeOptions {
     /// With --new: keeps bots, replays and logs in this folder, or in s3://BUCKET/PREFIX (agon docs scaling)
     #[arg(long, value_name = "PLACE", requires = "new")]
     pub objects: Option<String>,
+    /// With --new: the lowest level of the sandbox at which rated matches are played, written into contest.toml. At B CPU
+    /// time is sampled, and results say so [default: A; asks on a machine that has only B]
+    #[arg(long, value_name = "LEVEL", requires = "new")]
+    pub level: Option<Rated>,
     /// Matches played at once; 0 if only other machines play [default: as many as leave one CPU free]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<usize>,
@@ -122,6 +126,17 @@ pub struct ServeOptions {
     /// A command other than running it.
     #[command(subcommand)]
     pub command: Option<ServeCommand>,
+}
+
+/// A level of the sandbox at which strangers' bots can be rated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Rated {
+    /// CPU time is counted
+    #[value(name = "A", alias = "a")]
+    A,
+    /// CPU time is sampled
+    #[value(name = "B", alias = "b")]
+    B,
 }
 
 /// Commands of `agon serve`.

@@ -218,7 +218,7 @@ impl Hall for Far<'_> {
     fn void(&self, attempt: Try, nothing: &Nothing) -> Result<(), Away> {
         let why = nothing.why.chars().take(LONGEST_WHY).collect();
         let unfit = nothing.unfit.as_ref().map(|unfit| unfit.bounded(LONGEST_WHY));
-        let voided = Voided { attempt, nothing: Nothing { why, unfit } };
+        let voided = Voided { attempt, nothing: Nothing { why, unfit, ..nothing.clone() } };
         self.sort(self.online.tell::<()>("/void", &self.query(), &voided))?;
         self.played.void.fetch_add(1, Ordering::Relaxed);
         Ok(())

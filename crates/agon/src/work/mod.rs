@@ -120,7 +120,7 @@ pub fn run(options: &WorkOptions) -> Done {
     })?;
     let attacks = match confined {
         Confined::Foreign => {
-            say("Attacking the walls of the sandbox, for up to 20 seconds.".to_owned())?;
+            say("Attacking the walls of the sandbox, and the clock, for up to 40 seconds.".to_owned())?;
             let proof = holding::prove(&folder.join("walls")).map_err(Failure::Own)?;
             let held = proof.attacks.iter().filter(|attack| attack.came_to == "held").count();
             Some(u32::try_from(held).unwrap_or(u32::MAX))
