@@ -170,7 +170,7 @@ impl ProcessTree {
     pub fn caged(init: Pid, cage: Cage) -> Self {
         let (memory, processes) = (cage.confinement().memory, cage.confinement().processes as usize);
         let limits = Limits { memory, processes };
-        Self { limits, cage: Some(Box::new(cage)), ..Self::new(init, String::new()) }
+        Self { limits, root: init, cage: Some(Box::new(cage)), ended: None, ..Self::unknown() }
     }
 
     /// Waits until it runs.

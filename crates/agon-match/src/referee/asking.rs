@@ -45,7 +45,10 @@ impl Referee<'_> {
         let (first, lasted) = (self.seats[seat.index()].time.answers, self.seats[seat.index()].lasted);
         let program = self.program(seat);
         if first % SURVEY == 1 {
-            program.tree().survey();
+            // What is counted is counted whatever runs.
+            if !program.tree().is_counted() {
+                program.tree().survey();
+            }
             leaves = leaves.or_else(|| excess_of(program.tree()));
         }
         // How long it waits for a CPU is counted from the first beat on, and a wait under way in full, as the system counts it

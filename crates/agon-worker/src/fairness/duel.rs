@@ -42,6 +42,7 @@ const fn info(alternating: bool) -> GameInfo {
         transport: Transport::Lines,
         longest_message: 100,
         time_is_played: false,
+        ranks_follow_scores: true,
         presets: &[Preset { name: "duel", about: "", text: RULES, cpus: Cpus::One }],
         maps: &[],
         generates_maps: false,
