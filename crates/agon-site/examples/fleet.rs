@@ -125,8 +125,14 @@ async fn prepare(folder: &Path, versions: u64, machines: u64) {
     let table = Table::new(terms).expect("known");
     let seats = ["builtin:greedy", "builtin:hunter?nodes=300"];
     let seat = |name: &str| Sitting { label: name.to_owned(), program: Program::Builtin(name.to_owned()) };
-    let job =
-        Job { attempt: Try { game: 0, n: 1 }, map: 0, seed: 1, seats: seats.map(seat).into(), tried: None };
+    let job = Job {
+        attempt: Try { game: 0, n: 1 },
+        map: 0,
+        seed: 1,
+        seats: seats.map(seat).into(),
+        tried: None,
+        disturbed: Vec::new(),
+    };
     let bots = seats.map(|name| BotName::parse(name).expect("a bot"));
     let played = table.play(&job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
     let Ok(Played::Whole(recorded)) = played else { panic!("a match is played: {played:?}") };

@@ -22,7 +22,7 @@ pub struct Terms {
     pub clock: RecordedClock,
     /// What happens to bots that compute in their opponent's time.
     pub ponder: Ponder,
-    /// The version of the method by which ratings are made from results ([`agon_stats::METHOD`]); terms of before this was written had
+    /// The version of the method by which ratings are made from results (`METHOD` of `agon-stats`); terms of before this was written had
     /// the first.
     #[serde(default = "first_method")]
     pub ratings: u32,
