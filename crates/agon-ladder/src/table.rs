@@ -1,4 +1,6 @@
 //! The table: a function of the rated rows of the log.
+//!
+//! Longer than 500 lines: half of it are tests of what must move nobody.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,6 @@
 //! Ratings: equal to an independent implementation, independent of order, and near the truth.
+//!
+//! Longer than 500 lines: it checks one function in many ways.
 
 use agon_game::{Chance as _, Seeded};
 use agon_stats::{

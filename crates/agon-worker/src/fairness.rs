@@ -1,5 +1,7 @@
 //! The fairness suite: players of our own that try to gain time, or to cost the other some, in real matches.
 //!
+//! Longer than 500 lines: the attacks, the matches that they play and the verdicts on them.
+//!
 //! Each attack is a program in a sandbox ([`player`](agon_sandbox::attack::player)) that answers the referee which every
 //! match has, against one that does nothing wrong; both share one CPU. It counts for itself what it uses. The verdict
 //! compares that with what the referee charged, stopped or blamed. Each has a control in which it must win: a suite that
@@ -10,7 +12,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_bot::{Confined, Launch, Level, Program, guard, inside, sys};
 use agon_game::session::Table;
@@ -21,6 +23,7 @@ use agon_match::{
 };
 use agon_sandbox::suite::{Controlled, Outcome, Results};
 use agon_sandbox::{SUBCOMMAND, attack::player};
+use rustix::time::{ClockId, clock_gettime};
 
 mod duel;
 
@@ -42,6 +45,11 @@ const GAIN: u64 = 1_500;
 const HEAD_START: u64 = 15_000;
 /// A machine may be disturbed: an attack has won if it wins this often in a row.
 const WINS: u32 = 3;
+/// So often a control is tried until it wins: on a busy machine an attacker gets little done.
+const TRIES: u32 = 8;
+
+/// How long we look whether anybody else uses a CPU.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Where an attack must win.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -226,10 +234,15 @@ pub fn run(wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> Result<Results, S
         let accepted = attack.control == Control::Everywhere;
         let may_win = accepted || level > attack.held_at;
         let mut came = field.stage(&attack, held_at, Ponder::Stop)?.judged(&attack, false);
+        let mut disturbed = false;
         for _ in 1..WINS {
             if came.0 && !may_win {
+                disturbed |= field.is_disturbed();
                 came = field.stage(&attack, held_at, Ponder::Stop)?.judged(&attack, false);
             }
+        }
+        if came.0 && !may_win && (disturbed || field.is_disturbed()) {
+            came = (false, format!("not judged, as other programs use this CPU: {}", came.1));
         }
         let control = match wanted.controls && !accepted {
             true => Some(field.control(&attack)?),
@@ -274,9 +287,23 @@ impl Field {
         Ok(Self { program, folder, cpus: CpuShares::claim(1, 1) })
     }
 
+    /// Whether other programs use the CPU of the matches. What a seat is kept from is then the machine's doing, and what is
+    /// noticed late is not the referee's.
+    fn is_disturbed(&self) -> bool {
+        let cpus = self.cpus.iter().next().unwrap_or_default();
+        let looks = || {
+            sys::stay_on(cpus);
+            let used = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default();
+            let (begun, before) = (Instant::now(), used());
+            while begun.elapsed() < LOOK {}
+            5 * (used() - before) < 4 * LOOK
+        };
+        std::thread::scope(|scope| scope.spawn(looks).join().unwrap_or(true))
+    }
+
     fn control(&self, attack: &Attack) -> Result<Controlled, String> {
         let mut won = (false, String::new());
-        for _ in 0..WINS {
+        for _ in 0..TRIES {
             won = match attack.control {
                 Control::Sampled => self.stage(attack, Some(Level::B), Ponder::Stop)?.judged(attack, false),
                 Control::Pondering => self.stage(attack, None, Ponder::Allow)?.judged(attack, false),

@@ -146,6 +146,7 @@ fn what_cannot_be_said_is_told_in_a_sentence() {
     let mut won = Journal::create(&path, &played.header).expect("a journal");
     for mut entry in entries {
         entry.ranks = vec![1, 1];
+        entry.scores = vec![1.0, 1.0];
         won.write(&entry).expect("written");
     }
     drop(won);

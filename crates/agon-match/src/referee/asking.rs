@@ -58,7 +58,6 @@ impl Referee<'_> {
         self.note_pondering(seat, cpu_before);
         let owes = self.take_owed(seat);
         let program = self.program(seat);
-        program.tree().go_on();
         program.wire().flush();
         if program.wire_ref().unsent() > LONGEST_QUEUE {
             leaves = leaves.or(Some(Cause::Deaf));
@@ -76,6 +75,8 @@ impl Referee<'_> {
         if leaves.is_none() {
             program.wire().send(&message);
         }
+        // Not before: a bot that is let go on may take the CPU from us, and would compute while no clock runs.
+        program.tree().go_on();
         let is_read = program.wire_ref().unsent() == 0;
         self.message = message;
         let cpus = self.program(seat).tree().cpus();

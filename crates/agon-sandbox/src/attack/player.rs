@@ -1,5 +1,7 @@
 //! Players: programs of our own that answer a referee and try to gain time, or to cost another player some.
 //!
+//! Longer than 500 lines: the players are one list.
+//!
 //! A question is a line. The answer to it is two numbers: how many microseconds the player has used, by its own count, for
 //! this answer and since its last one. Whatever computes enters that in a ledger, a pipe, piece by piece: so the count holds
 //! for processes that come, go, are stopped, or are nobody's children. Who won is for the referee's side to say; every loop
