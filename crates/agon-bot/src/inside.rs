@@ -214,8 +214,10 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
             confinement.readable.push(Place::same(place));
         }
     }
-    let mut changes = None;
     let is_shared = user.shares(&folder);
+    let own = launch.confined == Confined::Own && launch.folder.is_some();
+    let is_its_own = !is_shared && (own || foreign && is_closed(&folder, keeper));
+    let (mut changes, mut shows) = (None, false);
     if is_shared {
         remarks.push(format!(
             "{} is never shown to a bot as a whole, only the files that its command names; put the bot into a folder of its own",
@@ -227,27 +229,33 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
                 confinement.readable.push(Place::same(file));
             }
         }
-    } else if launch.confined == Confined::Own && launch.folder.is_some() && keeper.layers(&folder) {
-        changes = Some(Changes::Above(folder.clone()));
-    } else if launch.confined == Confined::Own && launch.folder.is_some() {
+    } else if !is_its_own {
+        shows = true;
+    } else if keeper.layers(&folder) {
+        changes = own.then(|| Changes::Above(folder.clone()));
+        let apart = OWN_FOLDERS.iter().map(|name| folder.join(name)).filter(|apart| apart.is_dir());
+        confinement.hidden.extend(apart);
+        confinement.layered.push(Place::same(&folder));
+    } else if own {
         let bounds = Bounds { bytes: confinement.disk, entries: confinement.files as usize };
         match File::open(&folder).and_then(|folder| walk(folder, bounds, false)) {
-            Ok(before) => changes = Some(Changes::InCopy(before)),
-            Err(_) => remarks.push(format!(
-                "{} is larger than the {} MB that a bot may write, so the bot can read it but not change it",
-                folder.display(),
-                confinement.disk >> 20
-            )),
+            Ok(before) => {
+                changes = Some(Changes::InCopy(before));
+                confinement.copied.push(Place::same(&folder));
+            }
+            Err(_) => {
+                remarks.push(format!(
+                    "{} is larger than the {} MB that a bot may write, so the bot can read it but not change it",
+                    folder.display(),
+                    confinement.disk >> 20
+                ));
+                shows = true;
+            }
         }
-    }
-    let is_closed = || foreign && !is_shared && is_closed(&folder, keeper);
-    if matches!(changes, Some(Changes::Above(_))) || is_closed() && keeper.layers(&folder) {
-        confinement.layered.push(Place::same(&folder));
-        let own = OWN_FOLDERS.iter().map(|name| folder.join(name)).filter(|own| own.is_dir());
-        confinement.hidden.extend(own);
-    } else if changes.is_some() || is_closed() {
+    } else {
         confinement.copied.push(Place::same(&folder));
-    } else if !is_shared && !needs::is_systems(&folder) {
+    }
+    if shows && !needs::is_systems(&folder) {
         confinement.readable.push(Place::same(&folder));
     }
     let mut variables: BTreeMap<String, String> = needs.variables;

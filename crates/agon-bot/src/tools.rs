@@ -1,6 +1,9 @@
 //! Interpreters and compilers: their names, and the packages that contain them.
 
+use std::io::Read as _;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// A program that bots need.
 #[derive(Clone, Copy, Debug)]
@@ -89,4 +92,25 @@ pub fn is_installed(program: &str) -> bool {
         let file = place.join(program);
         file.is_file() && crate::sys::may_execute(&file)
     })
+}
+
+/// What a program of ours prints first, at most 4 kB, if it ends well and in time.
+pub fn answer(command: &mut Command, patience: Duration) -> Option<String> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let until = Instant::now() + patience;
+    let ended = loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(2)),
+            Ok(Some(status)) => break status.success(),
+            _ => break false,
+        }
+    };
+    if !ended {
+        let _ = child.kill();
+        let _ = child.wait();
+        return None;
+    }
+    let mut text = String::new();
+    child.stdout?.take(4096).read_to_string(&mut text).ok()?;
+    Some(text)
 }

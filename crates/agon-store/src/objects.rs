@@ -114,14 +114,15 @@ impl Objects {
 
     /// The same without a copy.
     async fn take(&self, bytes: Vec<u8>) -> io::Result<Sha> {
-        fits(bytes.len() as u64)?;
-        let sha = Sha::of(&bytes);
         match &self.shelf {
-            Shelf::Folder(folder) => in_folder(folder, move |folder| folder.put(&sha, &bytes)).await?,
+            Shelf::Folder(folder) => in_folder(folder, move |folder| folder.put(&bytes)).await,
             #[cfg(feature = "scale")]
-            Shelf::Bucket(bucket) => bucket.put(&sha, bytes).await?,
+            Shelf::Bucket(bucket) => {
+                fits(bytes.len() as u64)?;
+                let sha = Sha::of(&bytes);
+                bucket.put(&sha, bytes).await.map(|()| sha)
+            }
         }
-        Ok(sha)
     }
 
     /// The bytes with this hash.
@@ -132,11 +133,9 @@ impl Objects {
     pub async fn get(&self, sha: &Sha, most: u64) -> io::Result<Vec<u8>> {
         let (sha, most) = (*sha, most.min(LARGEST_OBJECT));
         match &self.shelf {
-            Shelf::Folder(folder) => {
-                in_folder(folder, move |folder| whole(&sha, folder.get(&sha, most)?)).await
-            }
+            Shelf::Folder(folder) => in_folder(folder, move |folder| folder.get(&sha, most)).await,
             #[cfg(feature = "scale")]
-            Shelf::Bucket(bucket) => whole(&sha, bucket.get(&sha, most).await?),
+            Shelf::Bucket(bucket) => bucket.get(&sha, most).await,
         }
     }
 
@@ -147,13 +146,7 @@ impl Objects {
     pub async fn put_all(&self, all: Vec<Vec<u8>>) -> io::Result<Vec<Sha>> {
         match &self.shelf {
             Shelf::Folder(folder) => {
-                let put = |folder: &Folder, bytes: Vec<u8>| {
-                    fits(bytes.len() as u64)?;
-                    let sha = Sha::of(&bytes);
-                    folder.put(&sha, &bytes).map(|()| sha)
-                };
-                in_folder(folder, move |folder| all.into_iter().map(|bytes| put(folder, bytes)).collect())
-                    .await
+                in_folder(folder, move |folder| all.iter().map(|bytes| folder.put(bytes)).collect()).await
             }
             #[cfg(feature = "scale")]
             Shelf::Bucket(_) => {

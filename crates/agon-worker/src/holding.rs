@@ -6,12 +6,13 @@
 //! program.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{Confined, Level, build, guard, inside};
+use agon_bot::{Confined, Level, build, guard, inside, tools};
 use agon_contest::whole;
 use agon_sandbox::suite::{self, Outcome, Wanted};
 use agon_sandbox::{Found, SUBCOMMAND};
@@ -89,18 +90,7 @@ fn leads_to(advice: &str, program: &Path) -> Option<Level> {
     let words: Vec<&str> = advice.strip_suffix(" agon ...")?.split_whitespace().collect();
     let mut command = Command::new(words.first()?);
     command.args(&words[1..]).arg(program).args([SUBCOMMAND, "level"]);
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let until = Instant::now() + TRIAL;
-    while child.try_wait().ok()?.is_none() {
-        if Instant::now() > until {
-            let _ = child.kill();
-            let _ = child.wait();
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let mut said = String::new();
-    child.stdout.take()?.take(100).read_to_string(&mut said).ok()?;
+    let said = tools::answer(&mut command, TRIAL)?;
     // systemd-run may say first what it does.
     let last = said.lines().last()?.trim();
     [Level::A, Level::B, Level::C, Level::D].into_iter().find(|level| level.to_string() == last)
@@ -118,8 +108,11 @@ pub fn level(confined: Confined) -> Option<Level> {
 
 /// The hash of both suites, of the walls and of fairness: a result names it, so that it is known what its machine has held off.
 pub fn suites() -> String {
-    let all: Vec<&str> = agon_sandbox::attack::SOURCES.iter().chain(fairness::SOURCES).copied().collect();
-    format!("{:016x}", agon_contest::content::of_text(all.concat().as_bytes()))
+    static HASH: LazyLock<String> = LazyLock::new(|| {
+        let all: Vec<&str> = agon_sandbox::attack::SOURCES.iter().chain(fairness::SOURCES).copied().collect();
+        format!("{:016x}", agon_contest::content::of_text(all.concat().as_bytes()))
+    });
+    HASH.clone()
 }
 
 /// The attacks on this machine's walls and on its clock, and their results.

@@ -7,11 +7,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::needs::{ALSO, BINS, Needs, User, is_systems, plain};
 use crate::{build, guard, tools};
@@ -98,32 +97,11 @@ fn told_by(manager: &Manager, folder: &Path, name: &str, user: &User) -> Option<
     }
     let program =
         user.find(manager.program).next().unwrap_or_else(|| folder.join("bin").join(manager.program));
-    let answer = answer(Command::new(program).args(["which", name]).current_dir("/"));
+    let answer = tools::answer(Command::new(program).args(["which", name]).current_dir("/"), PATIENCE);
     let file =
         answer.map(|line| PathBuf::from(line.trim_end())).filter(|file| file.is_absolute() && file.is_file());
     told.insert(key, file.clone());
     file
-}
-
-/// What a program of ours prints, if it ends well and in time.
-fn answer(command: &mut Command) -> Option<String> {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let until = Instant::now() + PATIENCE;
-    let ended = loop {
-        match child.try_wait() {
-            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(2)),
-            Ok(Some(status)) => break status.success(),
-            _ => break false,
-        }
-    };
-    if !ended {
-        let _ = child.kill();
-        let _ = child.wait();
-        return None;
-    }
-    let mut text = String::new();
-    child.stdout?.take(4096).read_to_string(&mut text).ok()?;
-    Some(text)
 }
 
 /// Shows what strangers see of the place where a tool is installed.

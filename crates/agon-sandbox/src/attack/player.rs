@@ -112,41 +112,23 @@ pub fn all() -> Vec<Player> {
             beside(desk, || short_lived(desk))
         }),
         thinks("page-faults", |desk| {
-            beside(desk, || {
-                (0..3).try_for_each(|_| {
-                    end_of(start(|| {
-                        let before = cpu();
-                        sys::occupy(2 << 20, 4096, libc::MAP_PRIVATE, None)?;
-                        desk.enter(cpu() - before)
-                    })?)
-                })
-            })
+            in_children(desk, || sys::occupy(2 << 20, 4096, libc::MAP_PRIVATE, None))
         }),
         thinks("disk", |desk| {
-            beside(desk, || {
-                (0..3).try_for_each(|_| {
-                    end_of(start(|| {
-                        let before = cpu();
-                        let file = Path::new("/tmp").join(std::process::id().to_string());
-                        std::fs::write(&file, vec![1; 256 << 10])?;
-                        std::fs::File::open(&file)?.sync_all()?;
-                        std::fs::remove_file(&file)?;
-                        desk.enter(cpu() - before)
-                    })?)
-                })
+            in_children(desk, || {
+                let file = Path::new("/tmp").join(std::process::id().to_string());
+                std::fs::write(&file, vec![1; 256 << 10])?;
+                std::fs::File::open(&file)?.sync_all()?;
+                std::fs::remove_file(&file)
             })
         }),
         thinks("kernel", |desk| {
-            beside(desk, || {
-                (0..3).try_for_each(|_| {
-                    end_of(start(|| {
-                        let before = cpu();
-                        while cpu() - before < PIECE {
-                            let _ = std::fs::metadata("/proc/self/maps");
-                        }
-                        desk.enter(cpu() - before)
-                    })?)
-                })
+            in_children(desk, || {
+                let before = cpu();
+                while cpu() - before < PIECE {
+                    let _ = std::fs::metadata("/proc/self/maps");
+                }
+                Ok(())
             })
         }),
         // Waiting for oneself.
@@ -351,6 +333,16 @@ fn beside(desk: &Desk, act: impl Fn() -> io::Result<()>) -> io::Result<()> {
         left.retain(|child| matches!(waitpid(Some(*child), WaitOptions::NOHANG), Ok(None)));
     }
     Ok(())
+}
+
+/// Has work of any kind done by children of children, who enter what it took.
+fn in_children(desk: &Desk, work: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    let enter = || {
+        let before = cpu();
+        work()?;
+        desk.enter(cpu() - before)
+    };
+    beside(desk, || (0..3).try_for_each(|_| end_of(start(enter)?)))
 }
 
 /// Three children, one after the other.

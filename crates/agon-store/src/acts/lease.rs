@@ -325,43 +325,39 @@ async fn still(conn: &mut Conn, lease: i64) -> Result<Granted, StoreError> {
     Ok(Granted { lease: Some(LeaseId(lease)).filter(|_| !matches.is_empty()), matches })
 }
 
+/// What `select` finds of each of these matches, in this order; it ends where the list of matches follows.
+async fn by_match(
+    conn: &mut Conn,
+    tries: &[Try],
+    select: &str,
+    order: &str,
+) -> Result<BTreeMap<i64, Vec<i64>>, StoreError> {
+    let mut all: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for tries in many::padded(tries) {
+        let select = format!("{select} ({}) ORDER BY {order}", many::rows(tries.len(), "@", 1));
+        let mut select = sqlx::query_as(AssertSqlSafe(select));
+        for (game, ..) in tries {
+            select = select.bind(*game);
+        }
+        let found: Vec<(i64, i64)> = select.fetch_all(&mut *conn).await?;
+        for (game, one) in found {
+            all.entry(game).or_default().push(one);
+        }
+    }
+    Ok(all)
+}
+
 /// These matches as a worker gets them, in their order.
 async fn described(conn: &mut Conn, tries: Vec<Try>) -> Result<Vec<Leased>, StoreError> {
-    let mut seats: BTreeMap<i64, Vec<VersionId>> = BTreeMap::new();
-    for tries in many::padded(&tries) {
-        let select = format!(
-            "SELECT match_id, version_id FROM seats WHERE match_id IN ({}) ORDER BY match_id, seat",
-            many::rows(tries.len(), "@", 1)
-        );
-        let mut select = sqlx::query_as(AssertSqlSafe(select));
-        for (game, ..) in tries {
-            select = select.bind(*game);
-        }
-        let found: Vec<(i64, i64)> = select.fetch_all(&mut *conn).await?;
-        for (game, version) in found {
-            seats.entry(game).or_default().push(VersionId(version));
-        }
-    }
+    let seats = "SELECT match_id, version_id FROM seats WHERE match_id IN";
+    let mut seats = by_match(conn, &tries, seats, "match_id, seat").await?;
     // Few matches are tried again.
     let again: Vec<Try> = tries.iter().filter(|(_, n, ..)| *n > 1).cloned().collect();
-    let mut void_by: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for tries in many::padded(&again) {
-        let select = format!(
-            "SELECT match_id, by_seat FROM attempts WHERE by_seat IS NOT NULL AND match_id IN ({}) ORDER BY match_id, n",
-            many::rows(tries.len(), "@", 1)
-        );
-        let mut select = sqlx::query_as(AssertSqlSafe(select));
-        for (game, ..) in tries {
-            select = select.bind(*game);
-        }
-        let found: Vec<(i64, i64)> = select.fetch_all(&mut *conn).await?;
-        for (game, seat) in found {
-            void_by.entry(game).or_default().push(seat);
-        }
-    }
+    let void_by = "SELECT match_id, by_seat FROM attempts WHERE by_seat IS NOT NULL AND match_id IN";
+    let mut void_by = by_match(conn, &again, void_by, "match_id, n").await?;
     let leased = |(game, n, kind, map, seed): Try| {
         let attempt = Attempt { game: MatchId(game), n };
-        let seats = seats.remove(&game).unwrap_or_default();
+        let seats = seats.remove(&game).unwrap_or_default().into_iter().map(VersionId).collect();
         let void_by = void_by.remove(&game).unwrap_or_default();
         Ok(Leased { attempt, kind: Kind::of(&kind)?, map, seed, seats, void_by })
     };

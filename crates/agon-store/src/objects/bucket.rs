@@ -15,7 +15,7 @@ use tempfile::TempPath;
 use tokio::sync::Semaphore;
 
 use super::places::{Address, address};
-use super::{OBJECTS_KEY, damaged};
+use super::{OBJECTS_KEY, damaged, whole};
 use crate::{Sha, StoreError};
 
 /// How long a request to a bucket is retried; then the caller gets an error, and asks again.
@@ -61,7 +61,7 @@ impl Bucket {
         if found.meta.size > most {
             return Err(damaged(sha, &format!("is larger than {most} bytes")));
         }
-        Ok(found.bytes().await.map_err(told)?.into())
+        whole(sha, found.bytes().await.map_err(told)?.into())
     }
 
     pub async fn has(&self, sha: &Sha) -> io::Result<bool> {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use tempfile::TempPath;
 
-use super::{DRAFT, damaged};
+use super::{DRAFT, damaged, fits, whole};
 use crate::Sha;
 
 /// A folder of objects. An object gets its name when it is whole.
@@ -32,16 +32,17 @@ impl Folder {
         self.0.join(&name[..2]).join(&name[2..])
     }
 
-    pub fn put(&self, sha: &Sha, bytes: &[u8]) -> io::Result<()> {
+    pub fn put(&self, bytes: &[u8]) -> io::Result<Sha> {
+        fits(bytes.len() as u64)?;
+        let sha = Sha::of(bytes);
         let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(&self.0)?;
         draft.write_all(bytes)?;
-        self.keep(sha, draft.into_temp_path())
+        self.keep(&sha, draft.into_temp_path()).map(|()| sha)
     }
 
     /// Gives a whole draft in this folder its name.
-    pub fn keep(&self, sha: &Sha, draft: TempPath) -> io::Result<()> {
+    pub fn keep(&self, sha: &Sha, mut draft: TempPath) -> io::Result<()> {
         let place = self.place(sha);
-        let mut draft = draft;
         for _ in 0..2 {
             match draft.persist(&place) {
                 Err(refused) if refused.error.kind() == io::ErrorKind::NotFound => {
@@ -62,7 +63,7 @@ impl Folder {
         }
         let mut bytes = Vec::with_capacity(size as usize);
         file.take(most).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        whole(sha, bytes)
     }
 
     pub fn has(&self, sha: &Sha) -> io::Result<bool> {
