@@ -140,7 +140,8 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
       assert.ok(hidden > 0, 'a seat does not see everything')
     }
     const here = await standing(page)
-    await page.waitForFunction((step) => location.hash.includes(`turn=${step}`) && location.hash.includes('select='), here.step)
+    const told = [`turn=${here.step}`, 'select=', ...(fog ? ['eyes=1'] : [])]
+    await page.waitForFunction((told) => told.every((part) => location.hash.includes(part)), told)
     const link = await page.evaluate(() => location.href)
     await page.goto('about:blank')
     await page.goto(link)

@@ -4,6 +4,7 @@ mod dist;
 mod fuzz;
 mod lean;
 mod licences;
+mod lines;
 mod long;
 mod tests;
 mod vm;
@@ -28,6 +29,9 @@ cargo xtask test [--require-golden] [--require-wasm] [--require-postgres] [--qui
     --require-postgres a missing PostgreSQL is a failure, not a skip
     --quick            only the format, and the tests inside the crates: for use while writing
     --only STEP        one of: format, lints, tests, docs, web
+
+cargo xtask lines
+    Counts the lines of code by room and kind, and lists names of public types that stand more than once.
 
 cargo xtask long NAME
     Runs a long proof; without a name it lists them.
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
             }
             _ => Err(anyhow::anyhow!("dist takes `--target` and a kind of machine\n{USAGE}")),
         },
+        Some("lines") => lines::run(&root()),
         // Parts of `long`, which says what is missing.
         Some("lean") => lean::run(&root()),
         Some("vm") => vm::run(&root(), arguments.get(1).map_or("", String::as_str)),

@@ -58,6 +58,7 @@ doctor() {
 
 sandbox="TMPDIR=/tmp $TESTS/sandbox --test-threads=1 --nocapture"
 attacks="$AGON sandbox test --controls"
+fairness="$AGON sandbox test --fairness"
 contained="AGON_NATIVE_BOT=$BOT AGON_BREEDERS=$BREEDERS AGON_KILLS=$KILLS AGON_MATCHES=$MATCHES AGON_MOMENTS=$MOMENTS
     $TESTS/containment --test-threads=1 --nocapture"
 contained=$(echo $contained)
@@ -67,6 +68,7 @@ for who in "root delegated A" "user delegated A" "user login B"; do
     set -- $who
     prove "$1-$2: level $3" doctor $1 $2 $3
     prove "$1-$2: attacks and their controls" inside $1 $2 "$attacks"
+    prove "$1-$2: attacks on fairness" inside $1 $2 "$fairness"
     prove "$1-$2: counters, freezing, ends" inside $1 $2 "$sandbox"
     prove "$1-$2: bots that breed and hide, kills of agon, many matches" inside $1 $2 "$contained"
 done
