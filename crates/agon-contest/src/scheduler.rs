@@ -15,7 +15,7 @@ use crate::format::Schedule;
 use crate::journal::{Entry, Header, Journal, MatchId, Void};
 use crate::plan::{BlockPlan, Plan};
 use crate::standing::Standing;
-use crate::work::{Output, Trouble};
+use crate::work::{Came, Output, Trouble};
 
 /// Hands out matches and counts them.
 pub struct Scheduler {
@@ -135,6 +135,8 @@ struct Inside {
     /// The number of matches being played.
     in_play: u64,
     handed_out: u64,
+    /// How many matches each bot has made void.
+    disturbed: Vec<u32>,
     /// Unfair matches since the last fair one.
     voids_in_a_row: u32,
     /// The next block to hand out, and what is left of the one before it.
@@ -187,6 +189,7 @@ impl Scheduler {
             schedule,
             in_play: 0,
             handed_out: 0,
+            disturbed: vec![0; header.bots.len()],
             voids_in_a_row: 0,
             next: 1,
             left: VecDeque::new(),
@@ -239,6 +242,12 @@ impl Scheduler {
         job
     }
 
+    /// How many matches the bot of each seat of a match has made void.
+    pub fn disturbed(&self, job: &Job) -> Vec<u32> {
+        let inside = self.lock();
+        job.bots().iter().map(|&bot| inside.disturbed[bot]).collect()
+    }
+
     /// The current table of a format, best first.
     pub fn table(&self) -> Option<Vec<agon_pairing::Standing>> {
         self.lock().schedule.as_ref().map(Schedule::standing)
@@ -252,6 +261,16 @@ impl Scheduler {
     /// In a placement, where the newcomer stands.
     pub fn placed(&self) -> Option<agon_pairing::Placed> {
         self.lock().schedule.as_ref().and_then(Schedule::placed)
+    }
+
+    /// Takes back a match that was handed out, with what became of it.
+    pub fn over(&self, job: Job, came: Result<Came, Trouble>) {
+        match came {
+            Ok(Came::Whole(entry)) => self.finish(*entry),
+            Ok(Came::Unfair { why, culprit }) => self.void(job, why, culprit),
+            Ok(Came::Stopped) => {}
+            Err(trouble) => self.end(End::Failed(trouble)),
+        }
     }
 
     /// Takes a finished match: writes it to the journal, then counts it.
@@ -281,6 +300,9 @@ impl Scheduler {
         inside.voids_in_a_row += 1;
         inside.in_play = inside.in_play.saturating_sub(1);
         inside.progress.first_late.get_or_insert_with(|| why.clone());
+        if let Some(culprit) = culprit {
+            inside.disturbed[culprit] += 1;
+        }
         if inside.progress.end.is_some() {
             return;
         }
@@ -561,6 +583,20 @@ mod tests {
             assert_eq!((progress.standing.pairings[0].blocks, progress.voids.len()), (3, 0))
         });
         assert_eq!(crate::journal::read(&path, |_| {}).expect("a journal").voids, []);
+    }
+
+    #[test]
+    fn who_made_matches_void_is_known_in_each_that_follows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let scheduler = scheduler(folder.path(), None);
+        for voids in 0..3 {
+            let job = scheduler.take().expect("a match");
+            let counted: Vec<u32> = job.bots().iter().map(|&bot| if bot == 1 { voids } else { 0 }).collect();
+            assert_eq!(scheduler.disturbed(&job), counted);
+            scheduler.void(job, "it took the CPU".to_owned(), Some(1));
+            let other = scheduler.take().expect("a match");
+            scheduler.void(other, "a compiler".to_owned(), None);
+        }
     }
 
     #[test]

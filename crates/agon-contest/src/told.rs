@@ -5,12 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use agon_game::Session;
 use agon_match::record::Held;
 use agon_match::{FaultKind, MatchRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::{Entry, FaultCount, LISTED_FAULTS};
 use crate::plan::Kind;
+use crate::same::Answers;
 use crate::scheduler::Job;
 use crate::whole;
 use crate::work::{Keep, Output, Series, Trouble};
@@ -37,6 +39,26 @@ pub struct Recomputed {
     pub answers: String,
     /// The seats, from 1, that never gave an answer in the form of the game.
     pub silent: Vec<u8>,
+}
+
+impl Recomputed {
+    /// What a match proves that began at `start` and was given these answers; none before its end.
+    pub fn of(session: &dyn Session, start: u64, mut answers: Answers) -> Option<Self> {
+        let outcome = session.outcome()?.clone();
+        // The same answers may end differently where time is part of play.
+        answers.ended(&outcome.ranks);
+        let recipe = session.recipe();
+        Some(Self {
+            map: recipe.map_name.clone(),
+            ranks: outcome.ranks,
+            scores: outcome.scores,
+            reason: outcome.reason,
+            steps: session.steps(),
+            start: format!("{start:016x}"),
+            answers: format!("{:016x}", answers.digest()),
+            silent: answers.silent(usize::from(recipe.seats)),
+        })
+    }
 }
 
 /// What is known of a match that was played to its end.
@@ -161,7 +183,7 @@ impl Series {
         kind: Kind,
         job: &Job,
         told: Told,
-        replay: impl FnOnce() -> io::Result<Option<Vec<u8>>>,
+        replay: impl FnOnce() -> Result<Option<Vec<u8>>, Trouble>,
     ) -> Result<Entry, Trouble> {
         let faults = &told.aftermath.faults;
         let never = faults.iter().find(|fault| fault.kind == FaultKind::NeverStarted.word());
@@ -172,9 +194,7 @@ impl Series {
         }
         let mut kept = None;
         if self.wants(kind, job.bots(), &told.proven.ranks, faults) && self.replays.has_room() {
-            let bytes = replay()
-                .map_err(|error| Trouble::Own(format!("a replay cannot be kept in memory: {error}")))?;
-            kept = bytes.map(|bytes| self.replays.keep(job, &bytes)).transpose()?;
+            kept = replay()?.map(|bytes| self.replays.keep(job, &bytes)).transpose()?;
         }
         Ok(Entry {
             id: job.id,

@@ -1,6 +1,4 @@
 //! The workers: each plays whole matches, one after the other, on CPUs of its own.
-//!
-//! Longer than 500 lines: a worker is one loop over one state: seats, match, replay, entry.
 
 use std::fmt;
 use std::fs;
@@ -11,19 +9,16 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_bot::{BotName, Kind as BotKind, sys};
-use agon_game::{AnyGame, Session};
+use agon_game::AnyGame;
 use agon_match::record::Void;
-use agon_match::{
-    Clock, CpuShares, MatchRecord, Observer, Ponder, Recorder, SeatError, StepReport, Terms, cpus_a_match,
-    play_on, seat_all,
-};
-use agon_replay::{Header as ReplayHeader, SeatInfo};
+use agon_match::{Clock, CpuShares, Ponder, cpus_a_match};
+use agon_replay::SeatInfo;
 
-use crate::journal::{Entry, Header};
-use crate::plan::Kind;
-use crate::same::{Answers, start};
+use crate::journal::Entry;
+use crate::play::{Match, play_match};
+use crate::same::start;
 use crate::scheduler::{End, Job, Scheduler};
-use crate::told::{Aftermath, Recomputed, Shelf, Told};
+use crate::told::Shelf;
 
 /// How long a worker waits before it plays an unfair match again; twice as long before the third try, and so on. What kept
 /// the machine busy is often over soon.
@@ -159,12 +154,11 @@ pub fn run(
     stop: &AtomicBool,
     show: impl FnMut(&Scheduler) -> io::Result<()>,
 ) -> io::Result<()> {
-    let disturbed: Vec<AtomicU32> = series.bots.iter().map(|_| AtomicU32::new(0)).collect();
     let shares = CpuShares::claim(jobs, series.cpus_a_match(scheduler.header().seats));
     attend(scheduler, stop, show, || {
         std::thread::scope(|scope| {
             for cpus in shares.iter() {
-                let worker = Worker { series, scheduler, cpus, disturbed: &disturbed };
+                let worker = Worker { series, scheduler, cpus };
                 // The thread that starts a bot must outlive it: this one plays whole matches.
                 scope.spawn(move || worker.work());
             }
@@ -213,12 +207,17 @@ pub fn attend(
     file.sync_data()
 }
 
-/// The outcome of playing a match.
-enum Played {
+/// What became of a match that was handed out.
+pub enum Came {
     /// It was played to its end.
     Whole(Box<Entry>),
-    /// The machine was late, because of this bot or of other load.
-    Unfair { why: String, culprit: Option<usize> },
+    /// It does not count, because of this bot or of other load.
+    Unfair {
+        /// What happened.
+        why: String,
+        /// The bot, by index in the header.
+        culprit: Option<usize>,
+    },
     /// The series ended meanwhile.
     Stopped,
 }
@@ -227,8 +226,6 @@ struct Worker<'a> {
     series: &'a Series,
     scheduler: &'a Scheduler,
     cpus: &'a [usize],
-    /// How many matches each bot has made void.
-    disturbed: &'a [AtomicU32],
 }
 
 impl Worker<'_> {
@@ -238,135 +235,48 @@ impl Worker<'_> {
             if job.tries > 1 && self.scheduler.wait(PAUSE * (job.tries - 1).min(4)) {
                 return;
             }
-            let played = catch_unwind(AssertUnwindSafe(|| self.play(&job)));
-            match played {
-                Ok(Ok(Played::Whole(entry))) => self.scheduler.finish(*entry),
-                Ok(Ok(Played::Unfair { why, culprit })) => self.scheduler.void(job, why, culprit),
-                Ok(Ok(Played::Stopped)) => return,
-                Ok(Err(trouble)) => return self.scheduler.end(End::Failed(trouble)),
-                Err(_) => {
-                    let why = format!("a panic in the match with seed {}", job.block.seed);
-                    return self.scheduler.end(End::Failed(Trouble::Own(why)));
-                }
-            }
+            let seed = job.block.seed;
+            let came = catch_unwind(AssertUnwindSafe(|| self.play(&job)));
+            let panicked = |_| Err(Trouble::Own(format!("a panic in the match with seed {seed}")));
+            self.scheduler.over(job, came.unwrap_or_else(panicked));
         }
     }
 
-    fn play(&self, job: &Job) -> Result<Played, Trouble> {
-        let mut table = Table::new(self.series, self.scheduler.header(), job)?;
-        let disturbed: Vec<u32> =
-            job.bots().iter().map(|&bot| self.disturbed[bot].load(Ordering::Relaxed)).collect();
-        let record = table.play(self.cpus, self.scheduler.halt(), &disturbed)?;
-        match record.void.clone() {
-            None => {}
-            Some(Void::Stopped) => return Ok(Played::Stopped),
-            Some(Void::OwnFault(why)) => return Err(Trouble::Own(why)),
-            Some(Void::HostLate(why)) => return Ok(Played::Unfair { why, culprit: None }),
-            Some(Void::Disturbed { by, why }) => {
-                let culprit = job.bots()[by.index()];
-                self.disturbed[culprit].fetch_add(1, Ordering::Relaxed);
-                return Ok(Played::Unfair { why, culprit: Some(culprit) });
-            }
-        }
-        table.entry(&record, job).map(|entry| Played::Whole(Box::new(entry)))
-    }
-}
-
-/// One match being played.
-struct Table<'a> {
-    series: &'a Series,
-    job: &'a Job,
-    kind: Kind,
-    session: Box<dyn Session>,
-    /// A hash of where the match begins.
-    start: u64,
-    watch: Watch,
-}
-
-impl<'a> Table<'a> {
-    fn new(series: &'a Series, header: &Header, job: &'a Job) -> Result<Self, Trouble> {
-        let seed = job.block.seed;
+    fn play(&self, job: &Job) -> Result<Came, Trouble> {
+        let (series, seed) = (self.series, job.block.seed);
         let mut session = series.prepared[job.block.map].open(seed).map_err(|error| {
             Trouble::Setup(format!("the match with seed {seed} cannot be set up: {error}"))
         })?;
-        let watch = Watch { answers: Answers::default(), recorder: None };
-        Ok(Self { series, job, kind: header.kind, start: start(session.as_mut()), session, watch })
-    }
-
-    fn bots(&self) -> impl Iterator<Item = &'a Entrant> + use<'a> {
-        let series = self.series;
-        self.job.bots().iter().map(move |&bot| &series.bots[bot])
-    }
-
-    fn play(&mut self, cpus: &[usize], halt: &AtomicBool, disturbed: &[u32]) -> Result<MatchRecord, Trouble> {
-        let failed = |error: io::Error| Trouble::Own(format!("a replay cannot be kept in memory: {error}"));
-        if self.series.keep != Keep::None {
-            let header = self.replay_header();
-            self.watch.recorder = Some(Recorder::new(Vec::new(), &header).map_err(failed)?);
-        }
-        let labels: Vec<String> = self.bots().map(|bot| bot.label.clone()).collect();
-        let (clock, ponder) = (self.series.clock, self.series.ponder);
-        let names = self.bots().map(|bot| &bot.name);
-        let mut players =
-            seat_all(self.session.as_mut(), names, clock, ponder, cpus).map_err(|error| match error {
-                SeatError::Name(why) => Trouble::CannotStart(why),
-                SeatError::Machine(why) => Trouble::Machine(why),
-            })?;
-        let terms = Terms { disturbed, ..Terms::new(clock, ponder, halt) };
-        Ok(play_on(self.session.as_mut(), &mut players, &labels, &mut self.watch, &terms))
-    }
-
-    fn replay_header(&self) -> ReplayHeader {
-        let seats = self.bots().map(|bot| SeatInfo {
+        let start = start(session.as_mut());
+        let bots: Vec<&Entrant> = job.bots().iter().map(|&bot| &series.bots[bot]).collect();
+        let seats = bots.iter().map(|bot| SeatInfo {
             bot: bot.name.text.clone(),
             label: bot.label.clone(),
             hash: Some(bot.hash.clone()),
         });
-        let id = Some(self.job.id.to_string());
-        ReplayHeader { id, ..ReplayHeader::new(self.session.as_ref(), seats.collect(), self.series.clock) }
-    }
-
-    /// The journal entry after the match; its replay is already on the disk.
-    fn entry(mut self, record: &MatchRecord, job: &Job) -> Result<Entry, Trouble> {
-        let Some(outcome) = record.outcome.clone() else {
-            return Err(Trouble::Own("a match that is not void has no outcome".to_owned()));
+        let game = Match {
+            session,
+            clock: series.clock,
+            ponder: series.ponder,
+            seats: seats.collect(),
+            bots: bots.iter().map(|bot| &bot.name).collect(),
+            disturbed: &self.scheduler.disturbed(job),
+            id: Some(job.id.to_string()),
+            is_recorded: series.keep != Keep::None,
         };
-        // The same answers may end differently where time is part of play.
-        self.watch.answers.ended(&outcome.ranks);
-        let proven = Recomputed {
-            map: self.session.recipe().map_name.clone(),
-            ranks: outcome.ranks,
-            scores: outcome.scores,
-            reason: outcome.reason,
-            steps: record.steps,
-            start: format!("{:016x}", self.start),
-            answers: format!("{:016x}", self.watch.answers.digest()),
-            silent: self.watch.answers.silent(job.bots().len()),
-        };
-        let aftermath = Aftermath::of(record);
-        let told = Told { proven, max_ms: record.max_ms(), wall_us: record.wall_us, aftermath };
-        let (recorder, session) = (self.watch.recorder.take(), self.session.as_mut());
-        self.series.entry(self.kind, job, told, || {
-            recorder.map(|recorder| recorder.finish(session, record)).transpose()
-        })
-    }
-}
-
-/// Sees every answer: for the fingerprint, and for the replay if one is kept.
-struct Watch {
-    answers: Answers,
-    recorder: Option<Recorder<Vec<u8>>>,
-}
-
-impl Observer for Watch {
-    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
-        for (seat, answer) in step.answers {
-            self.answers.add(*seat, answer);
+        let mut recorded = play_match(game, self.cpus, self.scheduler.halt(), &AtomicU32::new(0))?;
+        match recorded.record.void.take() {
+            None => {}
+            Some(Void::Stopped) => return Ok(Came::Stopped),
+            Some(Void::OwnFault(why)) => return Err(Trouble::Own(why)),
+            Some(Void::HostLate(why)) => return Ok(Came::Unfair { why, culprit: None }),
+            Some(Void::Disturbed { by, why }) => {
+                return Ok(Came::Unfair { why, culprit: Some(job.bots()[by.index()]) });
+            }
         }
-        match &mut self.recorder {
-            Some(recorder) => recorder.stepped(session, step),
-            None => Ok(()),
-        }
+        let told = recorded.told(start)?;
+        let entry = series.entry(self.scheduler.header().kind, job, told, || recorded.replay())?;
+        Ok(Came::Whole(Box::new(entry)))
     }
 }
 

@@ -13,6 +13,7 @@ pub mod quotas;
 pub mod results;
 pub mod tick;
 
+pub mod fleet;
 pub mod inside;
 pub mod room;
 pub mod rulings;

@@ -29,8 +29,8 @@ use crate::site::{Site, Way};
 use crate::{answers, pages, redirect, routes, secrets};
 
 pub use device::Device;
-pub use who::set_cookie;
-use who::{at_work, bearer, cookie, known, meter, names_loopback};
+use who::{at_work, cookie, known, meter, names_loopback};
+pub use who::{bearer, set_cookie};
 
 /// The most bytes of a form or of JSON.
 pub const SMALL: usize = 64 << 10;
@@ -518,12 +518,14 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
     response
 }
 
-/// For a server without pages: refuses what names no one address of it.
+/// Around a server without pages: refuses what names no one address of it, and says every refusal as a program reads it.
 pub async fn targeted(request: Request, next: Next) -> Response {
-    match agon_web::check_target(&request) {
+    let mut response = match agon_web::check_target(&request) {
         Ok(()) => next.run(request).await,
-        Err((status, why)) => Problem::new(status, "Not understood", why).json(),
-    }
+        Err((status, why)) => Problem::new(status, "Not understood", why).into_response(),
+    };
+    let problem = response.extensions_mut().remove::<Problem>();
+    problem.map_or(response, |problem| problem.json())
 }
 
 /// On the loopback only loopback names are accepted: a foreign name can be made to resolve here.

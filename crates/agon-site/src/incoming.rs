@@ -1,10 +1,11 @@
 //! Uploads and results arriving piece by piece: on disk until whole, so that many slow ones cost no memory and hold nobody up.
 
+use std::path::Path;
 use std::time::Duration;
 
 use agon_api::LARGEST_UPLOAD;
 use agon_store::{Incoming, WorkerId};
-use agon_worker::wire::{Arriving, LARGEST_RESULT, MOST_POSTS};
+use agon_worker::wire::{Arriving, MOST_POSTS};
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -62,28 +63,34 @@ pub async fn take<E>(
     }
 }
 
-/// How many posts of results are taken in at once: each is then in memory whole. Nobody holds a permit while bytes arrive.
+/// How many posts are taken in at once: each is then in memory whole. Nobody holds a permit while bytes arrive.
 static ROOM: Semaphore = Semaphore::const_new(8);
 
-/// A post of results that arrived whole.
+/// A post of results, or of a bot for a fleet, that arrived whole.
 pub struct Post {
     /// What was sent.
     pub bytes: Vec<u8>,
     _room: SemaphorePermit<'static>,
-    _place: Place,
+    _place: Option<Place>,
 }
 
-/// Receives a post of results.
+/// A place for a post of this worker.
 ///
 /// # Errors
-/// When it is too large, breaks off or stalls: nothing is left of it then. When too many of this worker are under way.
-pub async fn results(ask: &Ask, worker: WorkerId, body: Body) -> Result<Post, Problem> {
-    let place = ask.site.limits.post(worker).ok_or_else(|| {
+/// When too many of it are under way.
+pub fn place(ask: &Ask, worker: WorkerId) -> Result<Place, Problem> {
+    ask.site.limits.post(worker).ok_or_else(|| {
         let what = format!("{MOST_POSTS} posts of this worker are under way already.");
         Problem::too_much(&what, 1)
-    })?;
-    let (mut arriving, mut pieces) =
-        (Arriving::new(ask.site.folder(), LARGEST_RESULT), body.into_data_stream());
+    })
+}
+
+/// Receives a post of at most `most` bytes; what becomes large waits in this folder. Its place is taken until it has been dealt with.
+///
+/// # Errors
+/// When it is too large, breaks off or stalls: nothing is left of it then.
+pub async fn whole(folder: &Path, body: Body, most: u64, place: Option<Place>) -> Result<Post, Problem> {
+    let (mut arriving, mut pieces) = (Arriving::new(folder, most), body.into_data_stream());
     loop {
         let piece = match tokio::time::timeout(STALL, pieces.next()).await {
             Err(_) => return Err(stalled()),
@@ -91,7 +98,7 @@ pub async fn results(ask: &Ask, worker: WorkerId, body: Body) -> Result<Post, Pr
             Ok(Some(piece)) => piece.map_err(|_| cut_off())?,
         };
         if !arriving.add(&piece).map_err(unwritten)? {
-            let text = format!("The request is larger than {} KiB. Nothing was done.", LARGEST_RESULT >> 10);
+            let text = format!("The request is larger than {} KiB. Nothing was done.", most >> 10);
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
         }
     }

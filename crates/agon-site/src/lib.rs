@@ -21,6 +21,7 @@ pub mod metrics;
 pub mod pages;
 
 pub mod bench;
+pub mod fleet;
 pub mod work;
 
 pub mod downloads;

@@ -1,5 +1,5 @@
-//! Machines that play: the protocol of [`agon_worker::wire`], over HTTP. The caller is known by a worker's token, and must
-//! introduce itself before it gets anything.
+//! Machines that play: the protocol of [`agon_worker::wire`], over HTTP, for a contest and for a fleet. The caller is known by a worker's
+//! token, and must introduce itself before it gets anything.
 //!
 //! Every act has a name (a request, a try of a match), so that an act whose answer was lost can be repeated. Nothing that
 //! arrives is trusted: a result counts only after its replay was recomputed.
@@ -8,18 +8,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_server::asked::LEASE_MS;
+use agon_server::fleet;
 use agon_store::WorkerId;
 use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Needs;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LONGEST_WAIT_MS, MOST_LEASED, Machine, Received, ReceivedAll,
+    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, MOST_LEASED, Machine, ReceivedAll,
     Result as Sent, Voided, Wanted, Welcome, Yours, check_name,
 };
-use agon_worker::{Granted, Posted, Try};
+use agon_worker::{Granted, Try};
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get as asked_for, post as sent};
@@ -27,6 +29,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
 
 use crate::api::read::{self, Of, Sent as Told};
+use crate::fleet::Site as Fleet;
 use crate::gate::Ask;
 use crate::incoming;
 use crate::problem::Problem;
@@ -43,7 +46,6 @@ pub const ROUTES: &[Route] = &[
     post("/work/v1/beat", Verb::Work, What::Contest, || sent(beat)).apart(),
     post("/work/v1/building", Verb::Work, What::Contest, || sent(building)).apart(),
     post("/work/v1/built", Verb::Work, What::Contest, || sent(built)).apart().uploads(),
-    post("/work/v1/result", Verb::Work, What::Contest, || sent(result)).apart().uploads(),
     post("/work/v1/results", Verb::Work, What::Contest, || sent(results)).apart().uploads(),
     post("/work/v1/void", Verb::Work, What::Contest, || sent(void)).apart(),
     post("/work/v1/abort", Verb::Work, What::Contest, || sent(abort)).apart(),
@@ -96,6 +98,23 @@ pub async fn workers_only() -> (StatusCode, &'static str) {
     )
 }
 
+/// Whom the caller works for.
+pub enum Hall {
+    /// A contest.
+    Contest(Ask),
+    /// A fleet.
+    Fleet(Arc<Fleet>),
+}
+
+impl<S: Sync> FromRequestParts<S> for Hall {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let contest = parts.extensions.get().cloned().map(Self::Contest);
+        contest.or_else(|| parts.extensions.get().cloned().map(Self::Fleet)).ok_or_else(Problem::ours)
+    }
+}
+
 fn worker(ask: &Ask) -> Result<&AtWork, Problem> {
     match &ask.actor {
         Actor::Worker(worker) => Ok(worker),
@@ -114,42 +133,78 @@ fn admitted(ask: &Ask, run: &str) -> Result<WorkerId, Problem> {
     Err(Problem::new(StatusCode::CONFLICT, "Not admitted", text))
 }
 
-/// Programs of two different versions cannot play one contest.
-fn same_program(ask: &Ask, theirs: &str) -> Result<(), Problem> {
+/// Programs of two different versions cannot play one contest, or one series.
+///
+/// # Errors
+/// When theirs is not ours; `get` is where to get the right one.
+pub fn same_program(theirs: &str, get: Option<&str>) -> Result<(), Problem> {
     let own = agon_replay::data::PROGRAM;
     if theirs == own {
         return Ok(());
     }
     let theirs: String = theirs.chars().filter(|sign| !sign.is_control()).take(60).collect();
-    let text = format!(
-        "This contest needs {own}, and the worker is {theirs}. {}/get says where to get the right one.",
-        ask.address
-    );
+    let text = match get {
+        Some(at) => format!(
+            "This contest needs {own}, and the worker is {theirs}. {at}/get says where to get the right one."
+        ),
+        None => format!("This fleet runs {own}, but this is {theirs}: use the same program everywhere."),
+    };
     Err(Problem::new(StatusCode::CONFLICT, "Another agon is wanted", text))
 }
 
+impl Hall {
+    fn same_program(&self, theirs: &str) -> Result<(), Problem> {
+        match self {
+            Self::Contest(ask) => same_program(theirs, Some(&ask.address)),
+            Self::Fleet(_) => same_program(theirs, None),
+        }
+    }
+}
+
 /// What is played.
-pub async fn welcome(ask: Ask, Of(theirs): Of<Program>) -> Result<Json<Welcome>, Problem> {
-    same_program(&ask, &theirs.program)?;
-    Ok(Json(Welcome {
-        program: agon_replay::data::PROGRAM.to_owned(),
-        title: ask.settings.title.clone(),
-        worker: worker(&ask)?.name.clone(),
-        terms: Some(ask.site.server.terms().clone()),
-        trusts_bots: ask.settings.trusts_bots,
-        packages: ask.settings.packages.clone(),
-        beat_ms: (LEASE_MS / 3).unsigned_abs(),
+pub async fn welcome(hall: Hall, Of(theirs): Of<Program>) -> Result<Json<Welcome>, Problem> {
+    hall.same_program(&theirs.program)?;
+    let program = agon_replay::data::PROGRAM.to_owned();
+    Ok(Json(match hall {
+        Hall::Contest(ask) => Welcome {
+            program,
+            title: ask.settings.title.clone(),
+            worker: worker(&ask)?.name.clone(),
+            terms: Some(ask.site.server.terms().clone()),
+            trusts_bots: ask.settings.trusts_bots,
+            packages: ask.settings.packages.clone(),
+            beat_ms: (LEASE_MS / 3).unsigned_abs(),
+        },
+        Hall::Fleet(fleet) => Welcome {
+            program,
+            title: fleet.title().to_owned(),
+            worker: "this machine".to_owned(),
+            terms: None,
+            trusts_bots: true,
+            packages: Vec::new(),
+            beat_ms: fleet::LEASE_MS / 3,
+        },
     }))
 }
 
 /// A process introduces itself; its machine must be fit.
-pub async fn hello(ask: Ask, Told(hello): Told<Hello>) -> Result<Json<Admitted>, Problem> {
-    same_program(&ask, &hello.program)?;
-    let worker = worker(&ask)?;
+pub async fn hello(hall: Hall, Told(hello): Told<Hello>) -> Result<Json<Admitted>, Problem> {
+    hall.same_program(&hello.program)?;
     check_name(&hello.run).map_err(Problem::wrong)?;
+    let unfit = |whom: &str, why| {
+        Problem::new(StatusCode::FORBIDDEN, format!("This machine does not fit the {whom}"), why)
+    };
+    let ask = match hall {
+        Hall::Contest(ask) => ask,
+        Hall::Fleet(fleet) => {
+            let worker = fleet.act(|fleet, now| fleet.hello(&hello.run, hello.machine, now));
+            return worker.map(|worker| Json(Admitted { worker })).map_err(|why| unfit("fleet", why));
+        }
+    };
+    let worker = worker(&ask)?;
     let machine = hello.machine;
     if let Some(why) = needs(&ask, worker.id).await?.unmet_by(&machine) {
-        return Err(Problem::new(StatusCode::FORBIDDEN, "This machine does not fit the contest", why));
+        return Err(unfit("contest", why));
     }
     // Another process under its name gives back what the one before it had.
     ask.site.server.quotas().give_back(worker.id, ask.now);
@@ -190,10 +245,22 @@ async fn needs(ask: &Ask, worker: WorkerId) -> Result<Needs, Problem> {
 const PAUSED: Duration = Duration::from_secs(1);
 
 /// Leases matches.
-pub async fn lease(ask: Ask, Of(own): Of<Run>, Told(wanted): Told<Wanted>) -> Result<Json<Granted>, Problem> {
-    let worker = admitted(&ask, &own.run)?;
+pub async fn lease(
+    hall: Hall,
+    Of(own): Of<Run>,
+    Told(wanted): Told<Wanted>,
+) -> Result<Json<Granted>, Problem> {
     check_name(&wanted.request).map_err(Problem::wrong)?;
-    let is_paused = self::worker(&ask)?.paused;
+    let granted = match hall {
+        Hall::Contest(ask) => of_contest(&ask, &own.run, &wanted).await?,
+        Hall::Fleet(fleet) => of_fleet(&fleet, &own.run, &wanted).await?,
+    };
+    Ok(Json(granted.unwrap_or_default()))
+}
+
+async fn of_contest(ask: &Ask, run: &str, wanted: &Wanted) -> Result<Option<Granted>, Problem> {
+    let worker = admitted(ask, run)?;
+    let is_paused = self::worker(ask)?.paused;
     let until = Instant::now() + Duration::from_millis(wanted.wait_ms.min(LONGEST_WAIT_MS));
     // A paused worker does not block others: it gets what it already has, and otherwise nothing after a while.
     let (until, rests) = match is_paused {
@@ -209,73 +276,128 @@ pub async fn lease(ask: Ask, Of(own): Of<Run>, Told(wanted): Told<Wanted>) -> Re
     if granted.is_none() {
         sleep_until(rests).await;
     }
-    Ok(Json(granted.unwrap_or_default()))
+    Ok(granted)
+}
+
+async fn of_fleet(fleet: &Fleet, run: &str, wanted: &Wanted) -> Result<Option<Granted>, Problem> {
+    // Until there is something, or nothing more can come.
+    let asked =
+        fleet.wait(wanted.wait_ms, |fleet, now| match fleet.lease(run, &wanted.request, wanted.most, now) {
+            Some(granted) => granted.lease.is_some().then_some(Ok(granted)),
+            None => {
+                let text = "This series is over for this machine: ask for another one.";
+                Some(Err(Problem::new(StatusCode::GONE, "Over", text)))
+            }
+        });
+    asked.await.transpose()
 }
 
 /// A match begins.
-pub async fn start(ask: Ask, Of(own): Of<Run>, Told(attempt): Told<Try>) -> Result<Json<Yours>, Problem> {
-    let worker = admitted(&ask, &own.run)?;
-    Ok(Json(Yours { yours: ask.site.server.start(worker, attempt, ask.now).await? }))
+pub async fn start(hall: Hall, Of(own): Of<Run>, Told(attempt): Told<Try>) -> Result<Json<Yours>, Problem> {
+    let yours = match hall {
+        Hall::Contest(ask) => ask.site.server.start(admitted(&ask, &own.run)?, attempt, ask.now).await?,
+        Hall::Fleet(fleet) => fleet.fleet().holds(&own.run, attempt),
+    };
+    Ok(Json(Yours { yours }))
 }
 
 /// A lease is renewed.
-pub async fn beat(ask: Ask, Of(own): Of<Run>, Told(beat): Told<Beat>) -> Result<Json<Yours>, Problem> {
-    let worker = admitted(&ask, &own.run)?;
-    Ok(Json(Yours { yours: ask.site.server.beat(worker, beat.lease, ask.now).await? }))
+pub async fn beat(hall: Hall, Of(own): Of<Run>, Told(beat): Told<Beat>) -> Result<Json<Yours>, Problem> {
+    let yours = match hall {
+        Hall::Contest(ask) => ask.site.server.beat(admitted(&ask, &own.run)?, beat.lease, ask.now).await?,
+        Hall::Fleet(fleet) => fleet.act(|fleet, now| fleet.beat(&own.run, beat.lease, now)),
+    };
+    Ok(Json(Yours { yours }))
 }
 
 /// A build has begun.
-pub async fn building(ask: Ask, Of(own): Of<Run>, Told(attempt): Told<Try>) -> Result<Json<Yours>, Problem> {
-    let worker = admitted(&ask, &own.run)?;
-    Ok(Json(Yours { yours: ask.site.server.building(worker, attempt, ask.now).await? }))
+pub async fn building(
+    hall: Hall,
+    Of(own): Of<Run>,
+    Told(attempt): Told<Try>,
+) -> Result<Json<Yours>, Problem> {
+    let yours = match hall {
+        Hall::Contest(ask) => ask.site.server.building(admitted(&ask, &own.run)?, attempt, ask.now).await?,
+        Hall::Fleet(fleet) => fleet.fleet().holds(&own.run, attempt),
+    };
+    Ok(Json(Yours { yours }))
 }
 
-/// A build has ended; its output comes as it is.
-pub async fn built(ask: Ask, Of(own): Of<Built>, body: Body) -> Result<Json<()>, Problem> {
-    let worker = admitted(&ask, &own.run)?;
+/// A build has ended; its output comes as it is. In a fleet it is of no interest after success, and comes with the reason after failure.
+pub async fn built(hall: Hall, Of(own): Of<Built>, body: Body) -> Result<Json<()>, Problem> {
+    let worker = match &hall {
+        Hall::Contest(ask) => Some((ask, admitted(ask, &own.run)?)),
+        Hall::Fleet(_) => None,
+    };
     let log = read::file(body, agon_worker::versions::MOST_LOG).await?;
-    let attempt = Try { game: own.game, n: own.n };
-    ask.site.server.built(worker, attempt, &log, ask.now).await?;
+    if let Some((ask, worker)) = worker {
+        let attempt = Try { game: own.game, n: own.n };
+        ask.site.server.built(worker, attempt, &log, ask.now).await?;
+    }
     Ok(Json(()))
 }
 
-/// A match is over.
-pub async fn result(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<Received>, Problem> {
-    let worker = admitted(&ask, &own.run)?;
-    let post = incoming::results(&ask, worker, body).await?;
-    let (line, replay) = Sent::read(&post.bytes).map_err(|why| read::wrong(&why))?;
-    let parts = (&line.report, replay, &line.own[..]);
-    let posted: Posted = ask.site.server.post(worker, line.attempt, parts, ask.now).await?;
-    Ok(Json(Received { posted }))
-}
-
 /// Matches are over.
-pub async fn results(ask: Ask, Of(own): Of<Run>, body: Body) -> Result<Json<ReceivedAll>, Problem> {
-    let worker = admitted(&ask, &own.run)?;
-    let post = incoming::results(&ask, worker, body).await?;
-    let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
-    let over: Vec<_> =
-        all.iter().map(|(line, replay)| (line.attempt, (&line.report, *replay, &line.own[..]))).collect();
-    Ok(Json(ReceivedAll { posted: ask.site.server.post_all(worker, &over, ask.now).await? }))
+pub async fn results(hall: Hall, Of(own): Of<Run>, body: Body) -> Result<Json<ReceivedAll>, Problem> {
+    let posted = match hall {
+        Hall::Contest(ask) => {
+            let worker = admitted(&ask, &own.run)?;
+            let place = incoming::place(&ask, worker)?;
+            let post = incoming::whole(ask.site.folder(), body, LARGEST_RESULT, Some(place)).await?;
+            let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
+            let parts =
+                all.iter().map(|(line, replay)| (line.attempt, (&line.report, *replay, &line.own[..])));
+            ask.site.server.post_all(worker, &parts.collect::<Vec<_>>(), ask.now).await?
+        }
+        Hall::Fleet(fleet) => {
+            let post = incoming::whole(fleet.folder(), body, LARGEST_RESULT, None).await?;
+            let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
+            fleet.act(|fleet, _| {
+                let each = all.into_iter().map(|(line, replay)| {
+                    fleet.post(&own.run, line.attempt, (line.report, line.all.unwrap_or_default()), replay)
+                });
+                each.collect()
+            })
+        }
+    };
+    Ok(Json(ReceivedAll { posted }))
 }
 
 /// A match came to nothing.
-pub async fn void(ask: Ask, Of(own): Of<Run>, Told(voided): Told<Voided>) -> Result<Json<()>, Problem> {
-    let worker = admitted(&ask, &own.run)?;
-    ask.site.server.void(worker, voided.attempt, &voided.nothing, ask.now).await?;
+pub async fn void(hall: Hall, Of(own): Of<Run>, Told(voided): Told<Voided>) -> Result<Json<()>, Problem> {
+    let Voided { attempt, nothing } = voided;
+    match hall {
+        Hall::Contest(ask) => {
+            ask.site.server.void(admitted(&ask, &own.run)?, attempt, &nothing, ask.now).await?;
+        }
+        Hall::Fleet(fleet) => fleet.act(|fleet, _| fleet.void(&own.run, attempt, nothing)),
+    }
     Ok(Json(()))
 }
 
 /// Gives something back.
-pub async fn abort(ask: Ask, Of(own): Of<Run>, Told(back): Told<Back>) -> Result<Json<()>, Problem> {
-    let worker = admitted(&ask, &own.run)?;
-    ask.site.server.abort(worker, back.lease, ask.now).await?;
+pub async fn abort(hall: Hall, Of(own): Of<Run>, Told(back): Told<Back>) -> Result<Json<()>, Problem> {
+    match hall {
+        Hall::Contest(ask) => {
+            ask.site.server.abort(admitted(&ask, &own.run)?, back.lease, ask.now).await?;
+        }
+        Hall::Fleet(fleet) => fleet.act(|fleet, _| fleet.abort(&own.run, back.lease)),
+    }
     Ok(Json(()))
 }
 
-/// The source of a version, for a match that the worker has leased.
-pub async fn source(ask: Ask, Of(own): Of<Source>) -> Result<Response, Problem> {
-    let worker = admitted(&ask, &own.run)?;
-    let bytes = ask.site.server.fetch_for(worker, &own.sha).await?.ok_or_else(Problem::nothing)?;
+/// The source of a version, for a match that the worker has leased, or of a bot of the series that it plays.
+pub async fn source(hall: Hall, Of(own): Of<Source>) -> Result<Response, Problem> {
+    let bytes = match hall {
+        Hall::Contest(ask) => {
+            let bytes = ask.site.server.fetch_for(admitted(&ask, &own.run)?, &own.sha).await?;
+            bytes.ok_or_else(Problem::nothing)?
+        }
+        Hall::Fleet(fleet) => {
+            let bytes = fleet.fleet().source(&own.run, &own.sha).map(|bytes| bytes.to_vec());
+            let none = "No such bot is being played.";
+            bytes.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "Nothing is here", none))?
+        }
+    };
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
 }

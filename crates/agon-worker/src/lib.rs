@@ -25,6 +25,7 @@ pub mod speed;
 pub mod unpack;
 pub mod versions;
 
+pub mod fleet;
 pub mod wire;
 
 pub use play::{Recorded, Table};

@@ -1,18 +1,14 @@
 //! One match of a contest.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use agon_bot::{BotName, Kind};
-use agon_contest::Aftermath;
+use agon_contest::{Aftermath, Match, Trouble, play_match};
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::{Held, Void};
-use agon_match::{
-    MatchRecord, Observer, Ponder, Recorder, SeatError, StepReport, Terms as Conditions, cpus_a_match,
-    play_on, seat_all,
-};
-use agon_replay::{Header, Replay, SeatInfo, redact};
+use agon_match::{MatchRecord, Ponder, cpus_a_match};
+use agon_replay::{Replay, SeatInfo, redact};
 use agon_spec::Clock;
 
 use crate::protocol::{Job, Nothing, Program, Report, Stage, Terms, Unfit, Whole};
@@ -171,41 +167,43 @@ impl Table {
         turn: &AtomicU32,
     ) -> Result<Played, String> {
         self.check(job)?;
-        let mut session = self.open(job.map, job.seed)?;
-        let session = session.as_mut();
-        let info = job.seats.iter().map(|seat| SeatInfo {
+        let seats = job.seats.iter().map(|seat| SeatInfo {
             bot: seat.program.hash().to_owned(),
             label: seat.label.clone(),
             hash: Some(seat.program.hash().to_owned()),
         });
-        let header = Header::new(session, info.collect(), self.clock);
-        let recorder = Recorder::new(Vec::new(), &header).map_err(|error| error.to_string())?;
-        let mut watch = Watch { recorder, turn };
-        let labels: Vec<String> = job.seats.iter().map(|seat| seat.label.clone()).collect();
-        let mut players = match seat_all(session, bots, self.clock, self.ponder, cpus) {
-            Ok(players) => players,
+        let game = Match {
+            session: self.open(job.map, job.seed)?,
+            clock: self.clock,
+            ponder: self.ponder,
+            seats: seats.collect(),
+            bots: bots.iter().collect(),
+            disturbed: &job.disturbed,
+            id: None,
+            is_recorded: true,
+        };
+        let mut recorded = match play_match(game, cpus, halt, turn) {
+            Ok(recorded) => recorded,
             // Only the bot being tried out is seated for the first time.
-            Err(SeatError::Name(why)) if job.tried.is_some() => {
+            Err(Trouble::CannotStart(why)) if job.tried.is_some() => {
                 let tried = job.tried.and_then(|seat| bots.get(seat));
                 let what = tried.map_or(why.clone(), |bot| private::without(&why, &folder(bot)));
                 return Ok(Played::Unfit(Unfit { stage: Stage::Starting, what, fix: None }));
             }
-            Err(error) => return Err(error.to_string()),
+            Err(trouble) => return Err(trouble.to_string()),
         };
-        let conditions =
-            Conditions { disturbed: &job.disturbed, ..Conditions::new(self.clock, self.ponder, halt) };
-        let record = play_on(session, &mut players, &labels, &mut watch, &conditions);
-        match &record.void {
+        match &recorded.record.void {
             None => {}
             Some(Void::Stopped) => return Ok(Played::Stopped),
             Some(void) => {
                 let by = void.culprit().map(Seat::number);
-                let nothing = Nothing { by, wait: record.wait, ..Nothing::again(void.to_string()) };
+                let nothing = Nothing { by, wait: recorded.record.wait, ..Nothing::again(void.to_string()) };
                 return Ok(Played::Void(Box::new(nothing)));
             }
         }
+        let replay = recorded.replay().map_err(|trouble| trouble.to_string())?.unwrap_or_default();
+        let record = recorded.record;
         let report = report(&record, bots.len());
-        let replay = watch.recorder.finish(session, &record).map_err(|error| error.to_string())?;
         let folders = job
             .seats
             .iter()
@@ -252,19 +250,6 @@ fn level(held: &[Held]) -> String {
         None | Some(Held::NoProgram) => "no program".to_owned(),
         Some(Held::Free) => holding::word(None),
         Some(held) => held.word().unwrap_or_default(),
-    }
-}
-
-/// Writes the replay and counts steps.
-struct Watch<'a> {
-    recorder: Recorder<Vec<u8>>,
-    turn: &'a AtomicU32,
-}
-
-impl Observer for Watch<'_> {
-    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
-        self.turn.store(session.steps(), Ordering::Relaxed);
-        self.recorder.stepped(session, step)
     }
 }
 

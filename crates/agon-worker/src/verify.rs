@@ -47,20 +47,10 @@ pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, Str
             "step {step}: the thinking time of seat {seat} does not follow from what was counted"
         ));
     }
-    let (state, steps) = (session.hash(), session.steps());
+    let state = session.hash();
     let outcome = session.outcome().ok_or("it ends before the match does")?;
     if let Some(why) = replay.wrong_end(state, Some(outcome)) {
         return Err(why.to_owned());
     }
-    answers.ended(&outcome.ranks);
-    Ok(Recomputed {
-        map: header.recipe.map_name.clone(),
-        ranks: outcome.ranks.clone(),
-        scores: outcome.scores.clone(),
-        reason: outcome.reason.clone(),
-        steps,
-        start: format!("{start:016x}"),
-        answers: format!("{:016x}", answers.digest()),
-        silent: answers.silent(job.seats.len()),
-    })
+    Recomputed::of(session.as_ref(), start, answers).ok_or_else(|| "it has no outcome".to_owned())
 }

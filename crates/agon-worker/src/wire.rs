@@ -158,14 +158,7 @@ pub struct Yours {
     pub yours: bool,
 }
 
-/// The fate of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Received {
-    /// What became of it.
-    pub posted: Posted,
-}
-
-/// The fate of several results.
+/// The fate of results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceivedAll {
     /// What became of each, in order.
@@ -243,27 +236,6 @@ pub fn unframed<R: DeserializeOwned>(
 }
 
 impl Result {
-    /// The form in which it is sent: a line, and the replay.
-    ///
-    /// # Errors
-    /// When a number in it cannot be written as JSON.
-    pub fn with(&self, replay: &[u8]) -> serde_json::Result<Vec<u8>> {
-        let mut bytes = serde_json::to_vec(self)?;
-        bytes.push(b'\n');
-        bytes.extend_from_slice(replay);
-        Ok(bytes)
-    }
-
-    /// Parses what was sent.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn read(bytes: &[u8]) -> std::result::Result<(Self, &[u8]), String> {
-        let end = bytes.iter().position(|byte| *byte == b'\n').ok_or("no replay follows the line of JSON")?;
-        let line = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
-        Ok((line, &bytes[end + 1..]))
-    }
-
     /// Several results in the form in which they are sent together ([`framed`]).
     ///
     /// # Errors
@@ -361,29 +333,6 @@ pub fn check(job: &Job) -> std::result::Result<(), String> {
 mod tests {
     use super::*;
     use crate::protocol::Sitting;
-
-    #[test]
-    fn a_result_is_read_as_it_was_sent_and_what_is_none_is_refused() {
-        let report = Report {
-            faults: vec![None, Some("crash".into())],
-            max_ms: vec![0.5, 1.0],
-            wall_us: 7,
-            level: "A".into(),
-            suites: None,
-        };
-        let result = Result {
-            attempt: Try { game: 3, n: 1 },
-            report,
-            own: vec![None, Some(Private::default())],
-            all: None,
-        };
-        let replay = b"bytes\nwith a line".to_vec();
-        let sent = result.with(&replay).expect("plain data");
-        assert_eq!(Result::read(&sent), Ok((result, &replay[..])));
-        for wrong in [&b""[..], b"{}", b"{}\n", b"\n\n", b"[1]\nreplay"] {
-            assert!(Result::read(wrong).is_err(), "{}", String::from_utf8_lossy(wrong));
-        }
-    }
 
     #[test]
     fn results_sent_at_once_are_read_as_they_were_and_else_none_of_them() {

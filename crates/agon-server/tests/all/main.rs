@@ -5,6 +5,7 @@ mod common;
 
 mod again;
 mod export;
+mod fleet;
 mod mistakes;
 mod pipeline;
 mod server;

@@ -1,7 +1,5 @@
 //! Reads what comes with a request; what cannot be read is refused with the reason.
 
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::StatusCode;
@@ -11,15 +9,14 @@ use tokio_stream::StreamExt as _;
 
 use crate::incoming::cut_off;
 use crate::problem::Problem;
-use crate::site::Site;
 
 /// The query of an address.
 pub struct Of<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequestParts<Arc<Site>> for Of<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Of<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, site: &S) -> Result<Self, Problem> {
         let read = Query::<T>::from_request_parts(parts, site).await;
         read.map(|Query(asked)| Self(asked)).map_err(|error| wrong(&error.body_text()))
     }
@@ -28,10 +25,10 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<Site>> for Of<T> {
 /// The JSON body. [`crate::gate`] has checked its size.
 pub struct Sent<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<Site>> for Sent<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &Arc<Site>) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let bytes = file(request.into_body(), agon_api::LARGEST_ASKED).await?;
         serde_json::from_slice(&bytes).map(Self).map_err(|error| wrong(&error.to_string()))
     }

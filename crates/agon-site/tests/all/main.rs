@@ -10,6 +10,7 @@ mod crowds;
 mod day;
 mod doors;
 mod encrypted;
+mod fleet;
 mod get;
 mod metrics;
 mod organising;

@@ -153,9 +153,9 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     let wordy = Whole { report: wordy, replay: good.replay.clone(), own: Vec::new(), all: None };
     assert_eq!(liar.result(job.attempt, &wordy).await, Posted::Refused);
     let larger = vec![b' '; (20 << 20) + 1];
-    assert_eq!(liar.post("/result", &larger).await.status, 413);
+    assert_eq!(liar.post("/results", &larger).await.status, 413);
     assert_eq!(liar.post("/built?game=1&n=1", &larger[..100_000]).await.status, 413);
-    assert_eq!(liar.post("/result", b"{}\nreplay").await.status, 422);
+    assert_eq!(liar.post("/results", b"{}\nreplay").await.status, 422);
     assert_eq!(liar.post("/lease", b"[[[[").await.status, 422);
     assert_eq!(
         liar.tell("/lease", &Wanted { request: "x".repeat(81), most: 1, wait_ms: 0 }).await.status,
@@ -163,7 +163,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     );
     let all = sent(job.attempt, &good);
     let head = format!(
-        "POST /work/v1/result?run={} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+        "POST /work/v1/results?run={} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
         liar.run,
         world.address,
         liar.http.bearer.as_deref().unwrap_or_default(),
@@ -365,7 +365,7 @@ async fn slow_posts_keep_nobody_waiting_but_their_sender() {
     for name in ["hall 1", "hall 2", "hall 3"] {
         let mut worker = Worker::new(&world, name).await;
         for _ in 0..MOST_POSTS {
-            slow.push(half_a_post(&world, &worker, "/results").await);
+            slow.push(half_a_post(&world, &worker).await);
         }
         // One more of the same worker: it is told to wait, and nothing of it is held.
         let refused = worker.post("/results", b"{}").await;
@@ -376,7 +376,7 @@ async fn slow_posts_keep_nobody_waiting_but_their_sender() {
     assert_eq!(posted.expect("nobody waits for the slow ones"), Posted::Kept);
     // Whoever hangs up makes room again.
     let mut worker = Worker::new(&world, "hall 4").await;
-    let broken = half_a_post(&world, &worker, "/result").await;
+    let broken = half_a_post(&world, &worker).await;
     drop((slow, broken));
     let (_, job) = worker.one().await;
     assert_eq!(worker.result(job.attempt, &play(&world, &job)).await, Posted::Kept);
@@ -387,10 +387,10 @@ async fn slow_posts_keep_nobody_waiting_but_their_sender() {
 const LONG: Duration = Duration::from_secs(30);
 
 /// Sends the head of a post and half of its body, and returns once the server waits for the rest.
-async fn half_a_post(world: &World, worker: &Worker, path: &str) -> TcpStream {
+async fn half_a_post(world: &World, worker: &Worker) -> TcpStream {
     let mut stream = TcpStream::connect(world.address).await.expect("it listens");
     let head = format!(
-        "POST /work/v1{path}?run={} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: 1000\r\n\
+        "POST /work/v1/results?run={} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: 1000\r\n\
          Expect: 100-continue\r\n\r\n",
         worker.run,
         world.address,

@@ -7,7 +7,7 @@ use agon_server::status;
 use agon_site::Way;
 use agon_store::WorkerId;
 use agon_worker::play::Played;
-use agon_worker::wire::{Hello, Machine, Received, Result as Sent, Wanted, Yours};
+use agon_worker::wire::{Hello, Machine, ReceivedAll, Result as Sent, Wanted, Yours};
 use agon_worker::{Granted, Job, Posted, Program, Try, Whole};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -91,7 +91,7 @@ impl Worker {
 
     pub async fn result(&mut self, attempt: Try, whole: &Whole) -> Posted {
         let sent = sent(attempt, whole);
-        read::<Received>(&self.post("/result", &sent).await).posted
+        read::<ReceivedAll>(&self.post("/results", &sent).await).posted[0]
     }
 }
 
@@ -105,7 +105,7 @@ pub fn line(attempt: Try, whole: &Whole) -> Sent {
 }
 
 pub fn sent(attempt: Try, whole: &Whole) -> Vec<u8> {
-    line(attempt, whole).with(&whole.replay).expect("plain data")
+    Sent::with_all(std::iter::once((&line(attempt, whole), &whole.replay[..]))).expect("plain data")
 }
 
 /// Plays a match honestly.

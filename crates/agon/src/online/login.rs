@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 
 use agon_api::{Contest, Me};
-use agon_fleet::wire::{self, Overview};
+use agon_worker::fleet::{Overview, ROOT};
 use clap::Args;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
@@ -123,7 +123,7 @@ fn fleet(address: Address, options: &LoginOptions) -> Done {
     if !is_token(&token) {
         return Err(Failure::usage("that is not a token: it is in author.token, in the fleet's folder"));
     }
-    let online = Online::new(address.clone(), Some(token.clone()), &options.line)?.below(wire::ROOT);
+    let online = Online::new(address.clone(), Some(token.clone()), &options.line)?.below(ROOT);
     let overview: Overview = online.get("", &[])?;
     let mut logins = Logins::read()?;
     logins.keep_beside(Login {

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use agon_bot::{BotName, Kind as BotKind};
 use agon_contest::scheduler::Job as Own;
-use agon_contest::{Aftermath, End, Scheduler, Series, Told, Trouble};
-use agon_fleet::wire::{self, Exchange, LARGEST_BACK, Line, MOST_AT_ONCE, Open, Opened, Overview, Standing};
+use agon_contest::{Aftermath, Came, End, Scheduler, Series, Told, Trouble};
 use agon_store::Sha;
+use agon_worker::fleet::{
+    self, Exchange, LARGEST_BACK, Line, MOST_AT_ONCE, Open, Opened, Overview, Standing,
+};
 use agon_worker::wire::{LARGEST_RESULT, unframed};
-use agon_worker::{Job, Pauses, Program, Report, Sitting, Table, Terms, Try, verify};
+use agon_worker::{Job, Nothing, Pauses, Program, Report, Sitting, Table, Terms, Try, verify};
 
 use crate::common::Failure;
 use crate::common::online::{Online, OnlineOptions, Trouble as Refusal};
@@ -71,7 +73,7 @@ pub struct Fleet {
 /// When it cannot be reached, or nobody logged in there.
 pub fn reach(url: &str) -> Result<(Online, usize), Failure> {
     let online = OnlineOptions { url: Some(url.to_owned()), ..OnlineOptions::default() }.connect()?;
-    let online = online.below(wire::ROOT);
+    let online = online.below(fleet::ROOT);
     let overview: Overview = online.get("", &[]).map_err(|trouble| match trouble {
         Refusal::Refused(problem) if problem.status == 404 => Failure::usage(format!(
             "{url} is a contest, not a fleet: `agon serve DIR --fleet` starts one; to play under a contest's conditions here use --as"
@@ -257,7 +259,7 @@ impl Fleet {
             seed: own.block.seed,
             seats: own.bots().iter().map(sit).collect(),
             tried: None,
-            disturbed: Vec::new(),
+            disturbed: scheduler.disturbed(own),
         }
     }
 
@@ -271,33 +273,29 @@ impl Fleet {
         hand.got.push(game);
         // It was counted before, and the acknowledgement was lost.
         let Some((own, job)) = hand.jobs.remove(&game) else { return };
-        match came {
-            Err(nothing) => match nothing.unfit {
-                Some(unfit) => {
-                    let fix = unfit.fix.map_or_else(String::new, |fix| format!("\n  {fix}"));
-                    let why = format!("{}{fix}", harmless(&unfit.what));
-                    scheduler.end(End::Failed(Trouble::CannotStart(why)));
-                }
-                None => {
-                    let by = nothing.doing().and_then(|by| usize::from(by).checked_sub(1));
-                    let culprit = by.and_then(|by| own.bots().get(by).copied());
-                    scheduler.void(own, harmless(&nothing.why), culprit);
-                }
-            },
+        let came = match came {
+            Err(Nothing { unfit: Some(unfit), .. }) => {
+                let fix = unfit.fix.map_or_else(String::new, |fix| format!("\n  {fix}"));
+                Err(Trouble::CannotStart(format!("{}{fix}", harmless(&unfit.what))))
+            }
+            Err(nothing) => {
+                let by = nothing.doing().and_then(|by| usize::from(by).checked_sub(1));
+                let culprit = by.and_then(|by| own.bots().get(by).copied());
+                Ok(Came::Unfair { why: harmless(&nothing.why), culprit })
+            }
             Ok((report, all)) => match self.told(&job, *report, all, replay) {
                 Err(why) => {
                     let why = format!("a machine of the fleet sent a replay that is not of its match: {why}");
-                    scheduler.void(own, harmless(&why), None);
+                    Ok(Came::Unfair { why: harmless(&why), culprit: None })
                 }
                 Ok(told) => {
                     let kind = scheduler.header().kind;
-                    match series.entry(kind, &own, told, || Ok(Some(replay.to_vec()))) {
-                        Ok(entry) => scheduler.finish(entry),
-                        Err(trouble) => scheduler.end(End::Failed(trouble)),
-                    }
+                    let entry = series.entry(kind, &own, told, || Ok(Some(replay.to_vec())));
+                    entry.map(|entry| Came::Whole(Box::new(entry)))
                 }
             },
-        }
+        };
+        scheduler.over(own, came);
     }
 
     /// What is known of a match: what its replay proves, and what its machine observed.

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use agon_fleet::{Fleet, site};
-use agon_site::{listen, secrets};
+use agon_server::fleet::Fleet;
+use agon_site::{fleet as site, listen, secrets};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};

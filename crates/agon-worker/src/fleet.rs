@@ -3,10 +3,10 @@
 //! The command opens a series with its terms, sends the bots that the fleet lacks, and exchanges from then on: it hands matches out, says
 //! which results have arrived, and waits for others. Repeating any of this does no harm.
 
-use agon_worker::{Job, Nothing, Report, Terms};
+use agon_contest::Aftermath;
 use serde::{Deserialize, Serialize};
 
-use agon_contest::Aftermath;
+use crate::protocol::{Job, Nothing, Report, Terms};
 
 /// The path of all routes.
 pub const ROOT: &str = "/fleet/v1";

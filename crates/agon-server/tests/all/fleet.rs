@@ -1,11 +1,10 @@
-//! The broker as plain data: whatever machines and commands do, each match comes back once, and nobody waits forever.
+//! A fleet as plain data: whatever machines and commands do, each match comes back once, and nobody waits forever.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_fleet::Fleet;
-use agon_fleet::broker::{ABANDONED_MS, LEASE_MS, Leased, Refused, Unknown};
-use agon_fleet::wire::{Exchange, Line, Open, Standing};
+use agon_server::fleet::{ABANDONED_MS, Fleet, LEASE_MS, Refused, Unknown};
 use agon_spec::{Clock, Ponder};
+use agon_worker::fleet::{Exchange, Line, Open, Standing};
 use agon_worker::protocol::Map;
 use agon_worker::wire::Machine;
 use agon_worker::{Granted, Ground, Job, Nothing, Posted, Program, Report, Sitting, Terms, Try};
@@ -81,10 +80,7 @@ fn joined(fleet: &mut Fleet, run: &str, now: u64) -> Option<i64> {
 }
 
 fn lease(fleet: &mut Fleet, run: &str, request: &str, most: usize, now: u64) -> Granted {
-    match fleet.lease(run, request, most, now) {
-        Ok(Leased::Granted(granted)) => granted,
-        other => panic!("{other:?}"),
-    }
+    fleet.lease(run, request, most, now).expect("it plays a series")
 }
 
 fn post(fleet: &mut Fleet, run: &str, job: &Job) -> Posted {
@@ -120,7 +116,7 @@ fn a_match_is_given_to_one_machine_and_comes_back_until_it_has_arrived() {
     fleet.close(series);
     assert_eq!(post(&mut fleet, "one", &second.jobs[0]), Posted::Settled, "nobody wants it any more");
     assert_eq!(fleet.exchange(series, &Exchange::default(), 0), Err(Refused::Unknown));
-    assert_eq!(fleet.lease("one", "r4", 1, 0), Ok(Leased::Elsewhere));
+    assert_eq!(fleet.lease("one", "r4", 1, 0), None);
     assert_eq!(fleet.playing("one", 0), Ok(None));
 }
 
@@ -146,7 +142,8 @@ fn what_a_machine_had_that_vanished_is_played_by_others_and_its_first_result_cou
     assert_eq!(post(&mut fleet, "one", &was.jobs[0]), Posted::Kept);
     assert_eq!(post(&mut fleet, "two", &again.jobs[0]), Posted::Settled);
     assert_eq!(give(&mut fleet, series, [], later).len(), 2, "one result");
-    assert_eq!(fleet.lease("one", "c", 1, later), Err(Unknown), "it introduces itself again");
+    assert_eq!(fleet.lease("one", "c", 1, later), None, "it asks what to play");
+    assert_eq!(fleet.playing("one", later), Err(Unknown), "and introduces itself again");
 }
 
 #[test]
@@ -186,9 +183,9 @@ fn series_share_the_machines_and_a_silent_command_gives_them_up() {
     give(&mut fleet, two, 1..=200, 0);
     let mut moved = Vec::new();
     for (n, run) in ["a", "b", "c", "d"].into_iter().enumerate() {
-        match fleet.lease(run, &format!("r{n}"), 1, 0).expect("known") {
-            Leased::Granted(granted) => assert_eq!(granted.jobs.len(), 1),
-            Leased::Elsewhere => moved.push(fleet.playing(run, 0).expect("known").map(|series| series.id)),
+        match fleet.lease(run, &format!("r{n}"), 1, 0) {
+            Some(granted) => assert_eq!(granted.jobs.len(), 1),
+            None => moved.push(fleet.playing(run, 0).expect("known").map(|series| series.id)),
         }
     }
     assert_eq!(moved, [Some(two), Some(two)], "half of them");
@@ -204,7 +201,7 @@ fn series_share_the_machines_and_a_silent_command_gives_them_up() {
         }
     }
     give(&mut fleet, one, [], late - 1);
-    assert_eq!(fleet.lease("a", "last", 1, late), Ok(Leased::Elsewhere));
+    assert_eq!(fleet.lease("a", "last", 1, late), None);
     assert_eq!(fleet.playing("a", late).expect("known").map(|series| series.id), Some(one));
     assert_eq!(fleet.exchange(two, &Exchange::default(), late), Err(Refused::Unknown));
 }
@@ -220,7 +217,7 @@ fn a_machine_without_work_goes_where_there_is_some() {
     assert!(lease(&mut fleet, "a", "2", 1, 0).jobs.is_empty(), "its series may go on at once");
     assert!(lease(&mut fleet, "a", "3", 1, 10_000).jobs.is_empty(), "and it plays");
     post(&mut fleet, "a", &granted.jobs[0]);
-    assert_eq!(fleet.lease("a", "4", 1, 10_000), Ok(Leased::Elsewhere));
+    assert_eq!(fleet.lease("a", "4", 1, 10_000), None);
     assert_eq!(fleet.playing("a", 10_000).expect("known").map(|series| series.id), Some(two));
 }
 
@@ -345,7 +342,7 @@ fn any_interleaving_brings_each_match_back_once() {
                     fleet.hello(run, machine(100.0, 1), now).expect("fit");
                     fleet.playing(run, now).expect("known");
                     let asked = fleet.lease(run, &request.to_string(), 1 + roll(6) as usize, now);
-                    if let Ok(Leased::Granted(granted)) = asked {
+                    if let Some(granted) = asked {
                         held.push((run.to_owned(), granted));
                     }
                 }

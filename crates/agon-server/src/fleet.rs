@@ -1,4 +1,8 @@
-//! The broker: which machine plays which match of which series. Plain data; the time, in milliseconds since it began, is a parameter.
+//! A fleet: an author's own machines play the matches of series that commands at home own. Here is which machine plays which match of which
+//! series. Plain data; the time, in milliseconds since it began, is a parameter.
+//!
+//! A command has the journal, the statistics and the decision; a machine is a worker as in a contest. What is between them persists nothing:
+//! if it is killed, the command hands its matches out again and the machines introduce themselves anew.
 //!
 //! Longer than 500 lines: series, machines, matches and leases change together, and are best read as one.
 //!
@@ -11,13 +15,12 @@ use std::sync::Arc;
 
 use agon_contest::Aftermath;
 use agon_worker::fit::Needs;
-use agon_worker::wire::{self, Machine, check};
-use agon_worker::{Granted, Job, Nothing, Posted, Program, Report, Terms, Try};
-
-use crate::wire::{
+use agon_worker::fleet::{
     Exchange, LARGEST_BACK, LONGEST_TITLE, Line, MOST_AT_ONCE, MOST_SOURCES, MachineSeen, Open, Opened,
     Overview, SeriesSeen, Standing,
 };
+use agon_worker::wire::{self, Machine, check};
+use agon_worker::{Granted, Job, Nothing, Posted, Program, Report, Terms, Try};
 
 /// How long a lease holds after its machine last called.
 pub const LEASE_MS: u64 = 60_000;
@@ -106,16 +109,7 @@ struct Member {
     answered: Option<(String, Granted)>,
 }
 
-/// The answer to a machine that asks for matches.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Leased {
-    /// These; none for now.
-    Granted(Granted),
-    /// Its series is over, or others need it more: it must ask what to play.
-    Elsewhere,
-}
-
-/// The fleet does not know the caller: a machine introduces itself, a command opens its series again.
+/// The fleet does not know the machine, which introduces itself again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown;
 
@@ -360,21 +354,19 @@ impl Fleet {
         Ok(member)
     }
 
-    /// Leases matches of its series to a machine, at most `most`. The same request gets the same answer.
-    ///
-    /// # Errors
-    /// When it has not introduced itself.
-    pub fn lease(&mut self, run: &str, request: &str, most: usize, now: u64) -> Result<Leased, Unknown> {
+    /// Leases matches of its series to a machine, at most `most`. The same request gets the same answer. None if it must ask what to play: it
+    /// has not introduced itself, its series is over, or others need it more.
+    pub fn lease(&mut self, run: &str, request: &str, most: usize, now: u64) -> Option<Granted> {
         self.tidy(now);
-        let member = self.member(run, now)?;
+        let member = self.member(run, now).ok()?;
         if let Some((_, granted)) = member.answered.as_ref().filter(|(known, _)| known == request) {
-            return Ok(Leased::Granted(granted.clone()));
+            return Some(granted.clone());
         }
         member.most = most.clamp(1, wire::MOST_LEASED);
         let (most, series, idle) = (member.most, member.series, member.idle);
-        let Some(id) = series.filter(|id| self.series.contains_key(id)) else { return Ok(Leased::Elsewhere) };
+        let id = series.filter(|id| self.series.contains_key(id))?;
         if self.is_wanted_elsewhere(run, id, idle, now) {
-            return Ok(Leased::Elsewhere);
+            return None;
         }
         let mut granted = Granted::default();
         let numbers: Vec<i64> = match self.series.get_mut(&id) {
@@ -385,8 +377,8 @@ impl Fleet {
             _ => Vec::new(),
         };
         if numbers.is_empty() {
-            self.member(run, now)?.idle.get_or_insert(now);
-            return Ok(Leased::Granted(granted));
+            self.member(run, now).ok()?.idle.get_or_insert(now);
+            return Some(granted);
         }
         let lease = self.number();
         for &number in &numbers {
@@ -397,10 +389,10 @@ impl Fleet {
         }
         granted.lease = Some(lease);
         let (run, open) = (run.to_owned(), numbers.into_iter().collect());
-        let member = self.member(&run, now)?;
+        let member = self.member(&run, now).ok()?;
         (member.idle, member.answered) = (None, Some((request.to_owned(), granted.clone())));
         self.leases.insert(lease, Lease { run, until: now + LEASE_MS, open });
-        Ok(Leased::Granted(granted))
+        Some(granted)
     }
 
     /// Whether another series with waiting matches has at least two machines fewer than this one, or this machine has been idle for a

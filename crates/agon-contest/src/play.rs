@@ -1,0 +1,111 @@
+//! One match, for whoever has it played: seated, played, and what is known of it then.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use agon_bot::BotName;
+use agon_game::Session;
+use agon_match::{
+    Clock, MatchRecord, Observer, Ponder, Recorder, SeatError, StepReport, Terms, play_on, seat_all,
+};
+use agon_replay::{Header, SeatInfo};
+
+use crate::same::Answers;
+use crate::told::{Aftermath, Recomputed, Told};
+use crate::work::Trouble;
+
+/// A match to be played.
+pub struct Match<'a> {
+    /// The game before its first step.
+    pub session: Box<dyn Session>,
+    /// The clock.
+    pub clock: Clock,
+    /// What happens to bots that compute in their opponent's time.
+    pub ponder: Ponder,
+    /// Who sits in each seat, as the replay says.
+    pub seats: Vec<SeatInfo>,
+    /// Their programs.
+    pub bots: Vec<&'a BotName>,
+    /// How many matches the bot of each seat has made void; empty for none.
+    pub disturbed: &'a [u32],
+    /// The identity of the match in its replay.
+    pub id: Option<String>,
+    /// Whether there is a replay.
+    pub is_recorded: bool,
+}
+
+/// A match that is over.
+pub struct Recorded {
+    /// What the referee saw, with the reason if it does not count.
+    pub record: MatchRecord,
+    session: Box<dyn Session>,
+    answers: Answers,
+    recorder: Option<Recorder<Vec<u8>>>,
+}
+
+/// Plays a match on these CPUs until `halt` becomes true. `turn` counts its steps.
+///
+/// # Errors
+/// When it cannot begin.
+pub fn play_match(
+    game: Match<'_>,
+    cpus: &[usize],
+    halt: &AtomicBool,
+    turn: &AtomicU32,
+) -> Result<Recorded, Trouble> {
+    let Match { mut session, clock, ponder, seats, bots, disturbed, id, is_recorded } = game;
+    let labels: Vec<String> = seats.iter().map(|seat| seat.label.clone()).collect();
+    let begin = || Recorder::new(Vec::new(), &Header { id, ..Header::new(session.as_ref(), seats, clock) });
+    let recorder = is_recorded.then(begin).transpose().map_err(no_memory)?;
+    let mut watch = Watch { answers: Answers::default(), recorder, turn };
+    let mut players = seat_all(session.as_mut(), bots, clock, ponder, cpus).map_err(|error| match error {
+        SeatError::Name(why) => Trouble::CannotStart(why),
+        SeatError::Machine(why) => Trouble::Machine(why),
+    })?;
+    let terms = Terms { disturbed, ..Terms::new(clock, ponder, halt) };
+    let record = play_on(session.as_mut(), &mut players, &labels, &mut watch, &terms);
+    let Watch { answers, recorder, .. } = watch;
+    Ok(Recorded { record, session, answers, recorder })
+}
+
+fn no_memory(error: io::Error) -> Trouble {
+    Trouble::Own(format!("a replay cannot be kept in memory: {error}"))
+}
+
+impl Recorded {
+    /// All that is known of a match that counts and began at `start`.
+    ///
+    /// # Errors
+    /// When it has no outcome.
+    pub fn told(&self, start: u64) -> Result<Told, Trouble> {
+        let proven = Recomputed::of(self.session.as_ref(), start, self.answers.clone());
+        let proven =
+            proven.ok_or_else(|| Trouble::Own("a match that is not void has no outcome".to_owned()))?;
+        let aftermath = Aftermath::of(&self.record);
+        Ok(Told { proven, max_ms: self.record.max_ms(), wall_us: self.record.wall_us, aftermath })
+    }
+
+    /// Its replay; none if it was not recorded.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn replay(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+        let (recorder, session) = (self.recorder.take(), self.session.as_mut());
+        recorder.map(|recorder| recorder.finish(session, &self.record)).transpose().map_err(no_memory)
+    }
+}
+
+/// Sees every step: for the fingerprint of the answers, for the replay, and for whoever waits.
+struct Watch<'a> {
+    answers: Answers,
+    recorder: Option<Recorder<Vec<u8>>>,
+    turn: &'a AtomicU32,
+}
+
+impl Observer for Watch<'_> {
+    fn stepped(&mut self, session: &mut dyn Session, step: &StepReport<'_>) -> io::Result<()> {
+        self.turn.store(session.steps(), Ordering::Relaxed);
+        step.answers.iter().for_each(|(seat, answer)| self.answers.add(*seat, answer));
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.stepped(session, step))
+    }
+}
