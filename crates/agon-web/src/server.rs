@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use agon_replay::Replay;
 use agon_spec::MatchSpec;
-use agon_view::View;
+use agon_view::Engines;
 use serde::Deserialize;
 
 pub use socket::Patient;
@@ -168,8 +168,8 @@ struct AppState {
     trying: Arc<tokio::sync::Semaphore>,
     /// Seats that people have taken, by the token that entitles to them.
     seats: Mutex<HashMap<String, TakenSeat>>,
-    /// Replays being viewed, by a name known only to their page; the most recently opened is last.
-    views: Mutex<VecDeque<(String, Arc<Mutex<View>>)>>,
+    /// What the pages have open that do not compute their matches themselves.
+    engines: Engines,
 }
 
 /// How many matches played here are kept.
@@ -199,7 +199,7 @@ impl Server {
             running: Mutex::default(),
             trying: Arc::new(tokio::sync::Semaphore::new(1)),
             seats: Mutex::default(),
-            views: Mutex::default(),
+            engines: Engines::keeping(OPEN),
         };
         Ok(Self { listener, app: Arc::new(app) })
     }
@@ -244,26 +244,6 @@ impl AppState {
         }
         running.insert(name.clone(), live);
         name
-    }
-
-    /// Keeps a replay open; returns its name.
-    fn open(&self, view: View) -> String {
-        let name = fresh_secret();
-        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        if views.len() >= OPEN {
-            views.pop_front();
-        }
-        views.push_back((name.clone(), Arc::new(Mutex::new(view))));
-        name
-    }
-
-    fn opened(&self, name: &str) -> Option<Arc<Mutex<View>>> {
-        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = views.iter().position(|(own, _)| own == name)?;
-        let used = views.remove(found)?;
-        let view = used.1.clone();
-        views.push_back(used);
-        Some(view)
     }
 
     fn add_link(&self, place: &str) -> String {

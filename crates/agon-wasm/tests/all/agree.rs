@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{played, texts};
+use crate::common::{engines, played, texts};
 use agon_testkit::golden;
-use agon_view::{Privacy, record};
-use agon_wasm::Engines;
+use agon_view::record;
 use sha2::{Digest as _, Sha256};
 
 #[test]
@@ -59,7 +58,7 @@ fn the_module_agrees_with_this_machine() {
 /// A digest of everything that can be asked about a replay.
 fn digest(replay: &[u8]) -> String {
     let mut hash = Sha256::new();
-    for text in texts(&mut Engines::default(), replay, Privacy::Private).expect("a replay of ours") {
+    for text in texts(&engines(), replay, true).expect("a replay of ours") {
         hash.update(text);
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
