@@ -2,6 +2,7 @@
 
 import type { Asks, OpenReplay } from './engine/asks'
 import type { Outlook } from './generated/view'
+import { sentence } from './sentence'
 
 /** How long a piece of work takes, in milliseconds: results are shown that often, and a wish waits no longer. */
 const PIECE = 120
@@ -121,5 +122,3 @@ export class Analyst {
     }
   }
 }
-
-const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error))

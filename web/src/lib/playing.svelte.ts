@@ -2,6 +2,7 @@
 
 import type { Drawing, Step } from './drawing'
 import type { Asks } from './engine/asks'
+import { sentence } from './sentence'
 import { MatchStream } from './stream'
 import { drawingOf } from './games'
 import { handOf } from './hands'
@@ -186,7 +187,7 @@ export class Playing {
       }
       this.problem = null
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error)
+      this.problem = sentence(error)
       this.running = false
     } finally {
       this.busy = false
@@ -245,7 +246,7 @@ export class Playing {
         this.wrong = refused[0] ? { words: this.words(choice), refused: refused[0] } : null
         if (!this.wrong) this.after(choice)
       } catch (error) {
-        this.problem = error instanceof Error ? error.message : String(error)
+        this.problem = sentence(error)
       }
     })
   }
@@ -306,7 +307,7 @@ export class Playing {
       }
       this.wrong = null
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error)
+      this.problem = sentence(error)
     } finally {
       this.busy = false
     }
