@@ -1,31 +1,28 @@
 //! What is asked, and what is answered.
 
-use std::convert::Infallible;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use agon_game::Transport;
-use agon_replay::Replay;
 use agon_spec::MatchSpec;
-use agon_view::{Ask, Course, LONGEST_ASK, Refusal};
-use axum::body::{Body, Bytes};
+use agon_view::{Ask, Course, Refusal};
+use axum::body::Bytes;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::middleware;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use tokio::sync::mpsc;
-use tokio_stream::StreamExt as _;
-use tokio_stream::wrappers::ReceiverStream;
 
-use super::{AppState, files, gate, given, rulebook, trial, workshop};
+use super::state::AppState;
+use super::telling::{Which, beside, ndjson, octets, problem, sent};
+use super::{files, gate, given, rulebook, trial, workshop};
 use crate::api::{Causes, Game, GameMap, Journal, Listing, Named, PlayRequest, Started, Swing};
 use crate::hand::TakenSeat;
 use crate::live::Live;
-use crate::shelf::{LARGEST, Shelf, ShelfError};
 
 /// Everything that can be asked. Whatever is below `/api` requires the key; the rest contains nothing private.
 pub fn routes(app: Arc<AppState>) -> Router {
@@ -42,11 +39,11 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .route("/play", post(play))
         .route("/trial", post(trial::begin))
         .route("/script", get(workshop::script).post(workshop::save))
-        .layer(DefaultBodyLimit::max(LARGEST as usize + LONGEST_ASK))
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(app.clone(), gate::private));
     let seat = Router::new()
         .route("/seat", post(ask_seat))
-        .layer(DefaultBodyLimit::max(LONGEST_ASK))
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(app.clone(), gate::seated));
     Router::new()
         .route("/start", get(gate::start))
@@ -56,38 +53,6 @@ pub fn routes(app: Arc<AppState>) -> Router {
         .merge(seat)
         .layer(middleware::from_fn_with_state(app.clone(), gate::all))
         .with_state(app)
-}
-
-/// A refusal in the form that the app reads.
-pub(super) fn problem(code: StatusCode, why: &str) -> Response {
-    (code, Json(Refusal::from(why))).into_response()
-}
-
-/// What takes long is done beside other requests.
-///
-/// # Errors
-/// The answer to send, when it is refused or fails; `what` it was about is named then.
-pub(super) async fn beside<T: Send + 'static, E: Into<Refusal> + Send + 'static>(
-    what: &str,
-    work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<T, Response> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(refused)) => {
-            let refusal: Refusal = refused.into();
-            let code = if refusal.gone { StatusCode::GONE } else { StatusCode::UNPROCESSABLE_ENTITY };
-            Err((code, Json(refusal)).into_response())
-        }
-        Err(_) => {
-            let why = format!("agon failed on {what}; please report it");
-            Err(problem(StatusCode::INTERNAL_SERVER_ERROR, &why))
-        }
-    }
-}
-
-/// Bytes that no browser displays.
-pub(super) fn octets(bytes: Vec<u8>) -> Response {
-    ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response()
 }
 
 /// The content of the start page.
@@ -120,35 +85,6 @@ fn describe(info: &agon_game::GameInfo) -> Game {
 /// A question of the viewer.
 async fn ask(State(app): State<Arc<AppState>>, bytes: Bytes) -> Result<Response, Response> {
     beside("this match", move || app.engines.hear(&bytes)).await.map(sent)
-}
-
-fn sent(answer: Option<Vec<u8>>) -> Response {
-    answer.map_or_else(|| StatusCode::NO_CONTENT.into_response(), octets)
-}
-
-/// Which replay: one on the shelf, or a match of a journal.
-#[derive(Deserialize)]
-pub(super) struct Which {
-    replay: Option<String>,
-    journal: Option<String>,
-    block: Option<u64>,
-    game: Option<u32>,
-}
-
-impl Which {
-    pub(super) fn read(&self, shelf: &Shelf) -> Result<Replay, ShelfError> {
-        match (&self.journal, self.block, self.game) {
-            (Some(journal), Some(block), Some(game)) => shelf.match_of(journal, block, game),
-            _ => shelf.read(self.replay.as_deref().unwrap_or_default()),
-        }
-    }
-
-    fn bytes(&self, shelf: &Shelf) -> Result<Vec<u8>, ShelfError> {
-        match (&self.journal, self.block, self.game) {
-            (Some(journal), Some(block), Some(game)) => shelf.bytes_of(journal, block, game),
-            _ => shelf.bytes(self.replay.as_deref().unwrap_or_default()),
-        }
-    }
 }
 
 /// A file as it is.
@@ -244,11 +180,6 @@ fn stream_live(live: Live) -> Response {
         }
     });
     ndjson(lines)
-}
-
-pub(super) fn ndjson(lines: mpsc::Receiver<Bytes>) -> Response {
-    let pieces = ReceiverStream::new(lines).map(Ok::<Bytes, Infallible>);
-    ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(pieces)).into_response()
 }
 
 /// How long a page waits for the others before it asks again.

@@ -8,8 +8,8 @@ use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::response::Response;
 
-use super::AppState;
-use super::answers::{Which, beside, octets};
+use super::state::AppState;
+use super::telling::{Which, beside, octets};
 use crate::page;
 
 /// The page of a match that this server knows by name.
