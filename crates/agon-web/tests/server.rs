@@ -280,7 +280,7 @@ fn a_request_names_one_address_on_one_host() {
         ("CONNECT evil.example:443 HTTP/1.1", host.clone(), "405"),
         ("TRACE / HTTP/1.1", host.clone(), "405"),
     ] {
-        let answer = server.raw(&format!("{first}\r\nConnection: close\r\n{headers}\r\n"));
+        let answer = server.raw(format!("{first}\r\nConnection: close\r\n{headers}\r\n"));
         assert_eq!(answer.split(' ').nth(1), Some(code), "{first} {headers:?}: {answer}");
         assert!(answer.contains("nosniff"), "{first} {headers:?}: {answer}");
     }
