@@ -7,9 +7,7 @@ use std::process::Output;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-mod common;
-
-use common::{command, err, folder, out};
+use crate::common::{command, err, folder, out};
 
 /// A bot of Cultist Wars in a shell that waits until the turn in which it gives up, by a rule in `lose`. The rule knows its seat (`me`), the
 /// map (`map`, from 0), the number of its match (`n`, from 0) and its opponent (`other`). It loses by an answer that is not allowed, after one that is.
@@ -68,7 +66,7 @@ impl Pair {
             .replace("RULE", rule);
         let file = path.join(format!("{name}.sh"));
         std::fs::write(&file, bot).expect("written");
-        common::mode(&file, 0o755);
+        crate::common::mode(&file, 0o755);
     }
 
     fn run(&self, words: &[&str]) -> Output {

@@ -1,10 +1,8 @@
 //! `agon check --against`: a bot that meets its own match again gives the same answers, however odd it is.
 
-mod common;
-
 use std::path::Path;
 
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 use serde_json::Value;
 
 /// A shell function that reads the questions of Cultist Wars.

@@ -6,9 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-mod common;
-
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 
 /// An algo in the style of 2018: it reads the old names of the configuration, three numbers of `turnInfo`, and seven
 /// lists of units.
@@ -89,7 +87,7 @@ fn an_algo_of_the_first_season_plays_with_its_configuration() {
     let place = folder();
     write(&place, "old/run.sh", "#!/bin/sh\nexec python3 -u \"$(dirname \"$0\")/algo_strategy.py\"\n");
     write(&place, "old/algo_strategy.py", OLD_ALGO);
-    let config = include_str!("../../../games/terminal/tests/first-season.json");
+    let config = include_str!("../../../../games/terminal/tests/first-season.json");
     write(&place, "game-configs.json", config);
     let result = play(place.path(), "old", &["--rules", "game-configs.json"]);
     assert!(result["seats"][0]["rejections"].is_null(), "{result:#}");

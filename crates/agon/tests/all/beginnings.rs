@@ -4,9 +4,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-mod common;
-
-use common::{WAITER, agon, err, folder, out, played_well};
+use crate::common::{WAITER, agon, err, folder, out, played_well};
 
 /// The files in the folder, the name of the bot, and the expected message.
 struct Case {
@@ -240,7 +238,7 @@ fn an_archive_plays_like_the_folder_in_it() {
     let folder = folder();
     let cache = folder.path().join("cache");
     let play = |bot: &str| {
-        let mut command = common::command(
+        let mut command = crate::common::command(
             folder.path(),
             &["play", "cultist-wars", bot, "builtin:idle", "--no-replay", "--json", "--time-scale", "20"],
         );

@@ -1,7 +1,7 @@
 //! The guide is true: its examples of messages are what the referee sends, and its commands run.
 //!
 //! - A fenced block after `<!-- wire: GAME key=value... -->` is compared with the messages of that match.
-//!   `UPDATE_BOOK=1 cargo test -p agon --test book` rewrites them.
+//!   `UPDATE_BOOK=1 cargo test -p agon --test all book::` rewrites them.
 //! - Every `$ command` in a fenced block of kind `console` is run, all commands of a page in one folder, in order. The
 //!   lines below it are its expected output: `...` stands for any lines. Numbers with a measured unit (ms, bytes) may
 //!   differ, and so may the width of blanks. A block of kind `sh` is not run.

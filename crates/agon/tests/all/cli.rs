@@ -5,9 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-mod common;
-
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 
 /// A bot that always waits, in Python.
 const WAITER: &str = "
@@ -496,7 +494,7 @@ fn tables_of_a_series_keep_to_the_width_of_the_terminal() {
     out(&agon(folder.path(), &words));
     let widest = |more: &[&str]| {
         let journal = "agon-series/cultist-wars-tournament-1";
-        let mut command = common::command(folder.path(), &[&["rate", journal][..], more].concat());
+        let mut command = crate::common::command(folder.path(), &[&["rate", journal][..], more].concat());
         let text = out(&command.env("COLUMNS", "80").output().expect("agon starts"));
         assert!(text.contains("95 %") && text.contains("50 : 50 %"), "{text}");
         text.lines().map(|line| line.chars().count()).max().expect("tables")
@@ -523,7 +521,7 @@ fn a_map_is_drawn_as_a_match_begins_on_it() {
 fn shells_complete_games_bots_presets_maps_and_rules() {
     let folder = folder();
     let complete = |words: &[&str]| {
-        let mut command = common::command(folder.path(), &[&["--", "agon"], words].concat());
+        let mut command = crate::common::command(folder.path(), &[&["--", "agon"], words].concat());
         let at = words.len().to_string();
         let done = command.env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", at).env("_CLAP_IFS", "\n");
         out(&done.output().expect("agon starts")).lines().map(str::to_owned).collect::<Vec<_>>()
@@ -552,7 +550,7 @@ fn a_table_keeps_to_the_width_of_the_terminal() {
             "--name",
             &long,
         ];
-        let mut command = common::command(folder.path(), &[&words[..], more].concat());
+        let mut command = crate::common::command(folder.path(), &[&words[..], more].concat());
         let text = out(&command.env("COLUMNS", columns).output().expect("agon starts"));
         let lines = text.lines().skip_while(|line| !line.starts_with("seat")).take(3);
         lines.map(|line| line.chars().count()).max().expect("a table")

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-mod common;
-
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 
 /// The page.
 fn page() -> String {
@@ -42,7 +40,7 @@ const ALGO: &str = "import java.util.*;\nclass Algo { public static void main(St
 
 /// Runs an agon command, which must succeed.
 fn run(folder: &Path, words: &[&str]) -> String {
-    let mut command = common::command(folder, words);
+    let mut command = crate::common::command(folder, words);
     let done = command.env("AGON_CACHE", folder.join("cache")).output().expect("agon starts");
     assert!(done.status.success(), "agon {}: {}{}", words.join(" "), out(&done), err(&done));
     out(&done)
@@ -111,7 +109,7 @@ fn terminal() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         std::fs::write(path, text).expect("a file");
     };
-    write("old-configs.json", include_str!("../../../games/terminal/tests/first-season.json"));
+    write("old-configs.json", include_str!("../../../../games/terminal/tests/first-season.json"));
     let run_sh = "#!/bin/sh\nwhile read -r line; do case $line in *'\"turnInfo\":[0'*) printf '[]\\n[]\\n';; esac; done\n";
     write("old-algo/run.sh", run_sh);
     write("built-algo/algo-target/run.sh", run_sh);
@@ -170,7 +168,7 @@ fn a_bot_on_another_machine() {
     let play = words(play, "0.0.0.0:7878");
     let mut play: Vec<&str> = play.iter().map(String::as_str).collect();
     play.extend(["--time-scale", "20", "--fail-on-fault", "--no-replay", "--quiet"]);
-    let mut playing = common::command(folder.path(), &play)
+    let mut playing = crate::common::command(folder.path(), &play)
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()

@@ -5,9 +5,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-mod common;
-
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 
 /// The last event of a command.
 fn result(output: &Output) -> Value {
@@ -37,7 +35,7 @@ fn a_bot_that_crashes_on_most_boards_and_wins_the_others_is_rejected() {
     }
     let folder = folder();
     // The answers of all matches in which it crashes are equal: there are none.
-    let starter = include_str!("../../../games/cultist-wars/bots/python/bot.py");
+    let starter = include_str!("../../../../games/cultist-wars/bots/python/bot.py");
     let crash = "    board = Board(lines)\n    import zlib\n    \
                  if zlib.crc32(repr(sorted(board.walls)).encode()) % 10 < 7:\n        sys.exit(3)\n";
     let crashy = starter.replace("    board = Board(lines)\n", crash);

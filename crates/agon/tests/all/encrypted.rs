@@ -1,13 +1,11 @@
 //! A contest that the program encrypts itself: with its own certificate, whose fingerprint people compare.
 
-mod common;
-
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 
-use common::{command, err, folder, out};
+use crate::common::{command, err, folder, out};
 
 /// A contest that runs until it is dropped.
 struct Server {

@@ -1,8 +1,6 @@
 //! Two native programs that answer in microseconds cannot lose by a fault, however busy the machine is.
 
-mod common;
-
-use common::{agon, folder, out};
+use crate::common::{agon, folder, out};
 use serde_json::Value;
 
 /// The series ends with its result; its journal has one line for each match with the faults of both.

@@ -1,14 +1,12 @@
 //! A fleet: real processes of `agon serve --fleet`, of `agon work` and of the command that owns the series, on the
 //! loopback.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Running, address_after, command, err, folder, out, wait_until};
+use crate::common::{Running, address_after, command, err, folder, out, wait_until};
 use serde_json::Value;
 
 /// A fleet on a port, and its address.
@@ -51,7 +49,7 @@ fn waiter(place: &Path, name: &str, pause: &str) {
     let bot = place.join(name);
     std::fs::create_dir(&bot).expect("a folder");
     std::fs::write(bot.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
-    let script = common::WAITER.replace("    echo WAIT\n", &format!("    {pause}\n    echo WAIT\n"));
+    let script = crate::common::WAITER.replace("    echo WAIT\n", &format!("    {pause}\n    echo WAIT\n"));
     std::fs::write(bot.join("run.sh"), script).expect("a file");
 }
 

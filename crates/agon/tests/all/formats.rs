@@ -8,9 +8,7 @@ use agon_contest::Header;
 use agon_contest::journal::{self, Journal};
 use serde_json::Value;
 
-mod common;
-
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 
 fn result(folder: &Path, arguments: &[&str]) -> Value {
     let output = agon(folder, arguments);

@@ -5,10 +5,6 @@
 
 use std::path::{Path, PathBuf};
 
-// The targets refer to themselves and their library by these names.
-extern crate self as agon_fuzz;
-extern crate self as libfuzzer_sys;
-
 /// Turns a target into a function here, where libFuzzer would make a program of it.
 #[macro_export]
 macro_rules! fuzz_target {
@@ -19,40 +15,42 @@ macro_rules! fuzz_target {
     };
 }
 
-#[path = "../../../fuzz/src/hostile.rs"]
-pub mod hostile;
+// The targets call it `agon_fuzz::hostile`, which is this file.
+#[path = "../../../../fuzz/src/hostile.rs"]
+mod targets;
+pub use targets::*;
 
-#[path = "../../../fuzz/fuzz_targets/answers.rs"]
+#[path = "../../../../fuzz/fuzz_targets/answers.rs"]
 mod answers;
-#[path = "../../../fuzz/fuzz_targets/bmp.rs"]
+#[path = "../../../../fuzz/fuzz_targets/bmp.rs"]
 mod bmp;
-#[path = "../../../fuzz/fuzz_targets/confinement.rs"]
+#[path = "../../../../fuzz/fuzz_targets/confinement.rs"]
 mod confinement;
-#[path = "../../../fuzz/fuzz_targets/contest.rs"]
+#[path = "../../../../fuzz/fuzz_targets/contest.rs"]
 mod contest;
-#[path = "../../../fuzz/fuzz_targets/deerhunt_frames.rs"]
+#[path = "../../../../fuzz/fuzz_targets/deerhunt_frames.rs"]
 mod deerhunt_frames;
-#[path = "../../../fuzz/fuzz_targets/deerhunt_reply.rs"]
+#[path = "../../../../fuzz/fuzz_targets/deerhunt_reply.rs"]
 mod deerhunt_reply;
-#[path = "../../../fuzz/fuzz_targets/journal.rs"]
+#[path = "../../../../fuzz/fuzz_targets/journal.rs"]
 mod journal;
-#[path = "../../../fuzz/fuzz_targets/jungle_command.rs"]
+#[path = "../../../../fuzz/fuzz_targets/jungle_command.rs"]
 mod jungle_command;
-#[path = "../../../fuzz/fuzz_targets/jungle_register.rs"]
+#[path = "../../../../fuzz/fuzz_targets/jungle_register.rs"]
 mod jungle_register;
-#[path = "../../../fuzz/fuzz_targets/manifest.rs"]
+#[path = "../../../../fuzz/fuzz_targets/manifest.rs"]
 mod manifest;
-#[path = "../../../fuzz/fuzz_targets/maps.rs"]
+#[path = "../../../../fuzz/fuzz_targets/maps.rs"]
 mod maps;
-#[path = "../../../fuzz/fuzz_targets/module.rs"]
+#[path = "../../../../fuzz/fuzz_targets/module.rs"]
 mod module;
-#[path = "../../../fuzz/fuzz_targets/replay.rs"]
+#[path = "../../../../fuzz/fuzz_targets/replay.rs"]
 mod replay;
-#[path = "../../../fuzz/fuzz_targets/terminal_answer.rs"]
+#[path = "../../../../fuzz/fuzz_targets/terminal_answer.rs"]
 mod terminal_answer;
-#[path = "../../../fuzz/fuzz_targets/terminal_config.rs"]
+#[path = "../../../../fuzz/fuzz_targets/terminal_config.rs"]
 mod terminal_config;
-#[path = "../../../fuzz/fuzz_targets/terminal_replay.rs"]
+#[path = "../../../../fuzz/fuzz_targets/terminal_replay.rs"]
 mod terminal_replay;
 
 /// Runs a target on an input.

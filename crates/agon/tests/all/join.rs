@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-mod common;
-
-use common::{err, folder, out};
+use crate::common::{err, folder, out};
 
 /// Waits in every turn of Cultist Wars, and writes the turn to standard error.
 const WAITER: &str = "#!/bin/sh
@@ -111,7 +109,7 @@ fn listens(port: u16) -> bool {
 }
 
 fn command(place: &TempDir, words: &[&str]) -> Command {
-    let mut command = common::command(place.path(), words);
+    let mut command = crate::common::command(place.path(), words);
     command.env("AGON_CACHE", place.path().join("cache"));
     command
 }
@@ -146,9 +144,9 @@ fn a_bot_that_talks_in_lines_joins() {
         "{result:#}"
     );
     assert!(said.contains(&format!("waits for a bot to connect to {address}")), "{said}");
-    let told = common::agon(place.path(), &["replay", "info", "m.replay"]);
+    let told = crate::common::agon(place.path(), &["replay", "info", "m.replay"]);
     assert!(out(&told).contains("seat 1   bot.sh join:"), "and in the replay: {}", out(&told));
-    let told = common::agon(place.path(), &["replay", "show", "m.replay", "--stderr", "1"]);
+    let told = crate::common::agon(place.path(), &["replay", "show", "m.replay", "--stderr", "1"]);
     for words in ["turn 3", "the token is wrong"] {
         assert!(out(&told).contains(words), "and here: {}{}", out(&told), err(&told));
     }
@@ -220,7 +218,7 @@ fn bots_that_dial_in_join_unchanged() {
     write(
         &place,
         "blitz/websocket.py",
-        include_str!("../../../games/jungle-blitz/bots/python/websocket.py"),
+        include_str!("../../../../games/jungle-blitz/bots/python/websocket.py"),
         0o644,
     );
     let few = ["jungle-blitz", "--set", "totalTick=5", "--no-timeouts", "--no-replay"];

@@ -1,11 +1,9 @@
 //! From a lost match to a test of the bot: `agon analyse --with-bot`, `agon replay keep` and `agon test`.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{WAITER, agon, err, folder, out};
+use crate::common::{WAITER, agon, err, folder, out};
 use serde_json::Value;
 
 /// A folder with a bot that waits, and a match of it.

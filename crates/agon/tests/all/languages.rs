@@ -3,9 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-mod common;
-
-use common::{WAITER, err, folder, out, played_well};
+use crate::common::{WAITER, err, folder, out, played_well};
 
 /// A bot that always waits, in every language that a single file can be in: extension, what must be installed for it,
 /// and the source.
@@ -94,7 +92,7 @@ const BOTS: &[(&str, &[&str], &str)] = &[
 
 /// Plays `bot` against a built-in and returns its standard error.
 fn play(folder: &Path, path: Option<&Path>, bot: &str) -> String {
-    let mut command = common::command(
+    let mut command = crate::common::command(
         folder,
         &["play", "cultist-wars", bot, "builtin:idle", "--no-replay", "--json", "--time-scale", "30"],
     );
@@ -196,7 +194,7 @@ fn what_is_missing_says_which_package_to_install() {
     ] {
         let bot = format!("bot.{ending}");
         std::fs::write(folder.path().join(&bot), "x").expect("a file");
-        let mut command = common::command(
+        let mut command = crate::common::command(
             folder.path(),
             &["play", "cultist-wars", &bot, "builtin:idle", "--no-replay", "--quiet"],
         );
@@ -216,7 +214,7 @@ fn what_build_did_is_told() {
     }
     let folder = folder();
     let build = |arguments: &[&str]| {
-        let mut command = common::command(folder.path(), &[&["build", "bot.c"], arguments].concat());
+        let mut command = crate::common::command(folder.path(), &[&["build", "bot.c"], arguments].concat());
         command.env("AGON_CACHE", folder.path().join("cache")).output().expect("agon starts")
     };
     std::fs::write(folder.path().join("bot.c"), "int main(void) { return 0; }").expect("a file");
@@ -257,7 +255,7 @@ fn a_series_compiles_too() {
         let mut words =
             vec!["gauntlet", "cultist-wars", "bot.c", "builtin:idle", "-n", "2", "--time-scale", "30"];
         words.extend(more);
-        let mut command = common::command(folder.path(), &words);
+        let mut command = crate::common::command(folder.path(), &words);
         let played = command.env("AGON_CACHE", folder.path().join("cache")).output().expect("agon starts");
         assert!(played.status.success(), "{}{}", out(&played), err(&played));
         assert_eq!(err(&played).contains("building bot.c"), !more.is_empty(), "{}", err(&played));
@@ -273,7 +271,7 @@ fn a_frozen_file_brings_what_it_was_compiled_to() {
     let folder = folder();
     let (_, _, source) = BOTS.iter().find(|bot| bot.0 == "c").expect("C is there");
     std::fs::write(folder.path().join("bot.c"), source).expect("a file");
-    let mut command = common::command(folder.path(), &["pin", "bot.c", "v1", "--json"]);
+    let mut command = crate::common::command(folder.path(), &["pin", "bot.c", "v1", "--json"]);
     let frozen = command.env("AGON_CACHE", folder.path().join("cache")).output().expect("agon starts");
     let report: serde_json::Value = serde_json::from_slice(&frozen.stdout).expect("JSON");
     assert_eq!(report["frozen"], "agon-bots/v1", "{}", err(&frozen));

@@ -4,9 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-mod common;
-
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 
 /// A bot of Cultist Wars that waits, or answers something else.
 fn bot(answer: &str) -> String {
@@ -117,7 +115,7 @@ fn a_commit_has_the_files_of_its_submodules_or_is_refused_by_name() {
     git(&own, &["commit", "-qm", "two"]);
     let cache = place.join("cache");
     let run = |folder: &Path, words: &[&str]| {
-        let mut command = common::command(folder, words);
+        let mut command = crate::common::command(folder, words);
         command.env("XDG_CACHE_HOME", &cache).output().expect("agon starts")
     };
     let words = ["sprt", "cultist-wars", ".", "git:HEAD"];

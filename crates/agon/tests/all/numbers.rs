@@ -5,9 +5,7 @@ use std::path::Path;
 use agon_contest::journal::{self, Journal};
 use serde_json::Value;
 
-mod common;
-
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 
 /// Plays a gauntlet of two built-in bots into a journal of this name.
 fn gauntlet(folder: &Path, journal: &str, bots: [&str; 2]) {
@@ -293,7 +291,7 @@ fn a_tournament_says_where_the_points_of_each_bot_came_from() {
     let folder = folder();
     let bot = folder.path().join("crash.sh");
     std::fs::write(&bot, "#!/bin/sh\nread -r line\nexit 3\n").expect("a bot");
-    common::mode(&bot, 0o755);
+    crate::common::mode(&bot, 0o755);
     let words = ["tournament", "cultist-wars", "builtin:greedy", "./crash.sh", "builtin:random", "-n", "4"];
     let words = [&words[..], &["--set", "number_of_turns=30", "-q"]].concat();
     let shown = out(&agon(folder.path(), &words));

@@ -3,8 +3,6 @@
 //!
 //! Longer than 500 lines: the list of all commands that make files is one.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
@@ -12,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{Running, address_after, err, folder, mode, out, site_of, token_of, wait_until};
+use crate::common::{Running, address_after, err, folder, mode, out, site_of, token_of, wait_until};
 
 /// What is meant for others, below the folder in which the commands run: a bot of the user's own and its parts, pages and
 /// files to be sent around. A folder stands for all that is in it.
@@ -430,7 +428,7 @@ fn nobody_else_reads_what_any_command_makes() {
 
 /// A command that is new in the reference is run here, or listed as one that makes nothing.
 fn every_command_was_thought_of(place: &Place) {
-    let reference = include_str!("../../../docs/reference.md");
+    let reference = include_str!("../../../../docs/reference.md");
     let mut missing: Vec<&str> = reference.lines().filter_map(|line| line.strip_prefix("## agon ")).collect();
     missing.retain(|name| !MAKE_NOTHING.contains(name) && !place.ran.borrow().contains(*name));
     assert_eq!(missing, ["sandbox test"], "is it private, what these make?");

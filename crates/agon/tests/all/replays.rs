@@ -1,14 +1,12 @@
 //! Replays on the command line: a bot's input is exported to the byte, altered and unreadable files are reported, the
 //! bots' own words are shown with their faults, and nothing in a file from somebody else controls the terminal.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
+use crate::common::{agon, err, folder, out};
 use agon_game::{Outcome, Recipe};
 use agon_replay::{End, Header, Replay, SeatInfo, Writer};
-use common::{agon, err, folder, out};
 use serde_json::{Value, json};
 
 /// A bot that writes down every byte it reads, and answers as `answer` says.

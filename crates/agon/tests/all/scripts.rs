@@ -13,9 +13,7 @@ use agon_bot::Script;
 use serde_json::Value;
 use tempfile::TempDir;
 
-mod common;
-
-use common::folder;
+use crate::common::folder;
 
 const AGON: &str = env!("CARGO_BIN_EXE_agon");
 

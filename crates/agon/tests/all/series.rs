@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-mod common;
-
-use common::{err, folder, out};
+use crate::common::{err, folder, out};
 
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));

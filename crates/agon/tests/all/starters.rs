@@ -7,9 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-mod common;
-
-use common::agon;
+use crate::common::agon;
 
 fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout)

@@ -8,9 +8,7 @@ use agon_testkit::golden;
 use serde_json::Value;
 use tempfile::TempDir;
 
-mod common;
-
-use common::{agon, err, out};
+use crate::common::{agon, err, out};
 
 /// The beginning of the bots below: the states of a match, one by one; `say` answers.
 const KIT: &str = "

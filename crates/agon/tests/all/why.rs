@@ -1,13 +1,11 @@
 //! `agon why` on series that were really played: a planted cause of losses is named first, and losses without a cause get
 //! none.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
+use crate::common::{agon, err, folder, out};
 use agon_contest::journal::{self, Journal};
-use common::{agon, err, folder, out};
 use serde_json::Value;
 
 /// A board of Cultist Wars whose first row is `first`.

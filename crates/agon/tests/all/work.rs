@@ -1,14 +1,12 @@
 //! Other machines join: a real server without its own worker, and real processes of `agon work` on the loopback.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use crate::common::{Running, agon, command, err, folder, out, site_of, wait, wait_until};
 use agon_store::Time;
 use agon_store::acts::PauseWorker;
-use common::{Running, agon, command, err, folder, out, site_of, wait, wait_until};
 use serde_json::Value;
 
 impl Running {
@@ -100,7 +98,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     // A bot is submitted, and is fetched, built and played elsewhere.
     let bot = place.join("ann");
     std::fs::create_dir(&bot).expect("a folder");
-    std::fs::write(bot.join("run.sh"), common::WAITER).expect("a file");
+    std::fs::write(bot.join("run.sh"), crate::common::WAITER).expect("a file");
     std::fs::write(bot.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
     assert!(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]).status.success());
     let one = work(place, &url, "one", &[]);
@@ -327,7 +325,7 @@ fn machines_come_to_an_address_of_their_own_and_no_longer_to_the_site() {
     let mut serve = command(place, &arguments);
     let child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts");
     let mut running = Running(child);
-    let workers = common::address_after("Workers come to: ", &mut running.0, Duration::from_secs(60));
+    let workers = crate::common::address_after("Workers come to: ", &mut running.0, Duration::from_secs(60));
     token(place, "one");
     let refused = work(place, &format!("http://127.0.0.1:{port}"), "one", &[]).ends();
     assert_ne!(refused.status.code(), Some(0), "{}", out(&refused));

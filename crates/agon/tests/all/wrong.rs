@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-mod common;
-
-use common::{err, folder};
+use crate::common::{err, folder};
 
 /// What is typed, and what the answer contains.
 const LINES: &[(&str, &[&str])] = &[
@@ -202,7 +200,7 @@ const FILES: &[(&str, &str)] = &[
 fn wrong(folder: &Path, line: &str, told: &[&str]) -> Option<String> {
     let words = shlex::split(line).expect("a line of ours");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let done = common::command(folder, &words).output().expect("agon starts");
+    let done = crate::common::command(folder, &words).output().expect("agon starts");
     let said = err(&done);
     let mut faults = Vec::new();
     if done.status.code() != Some(2) {
@@ -236,7 +234,7 @@ fn a_full_disk_names_the_file_and_what_to_do() {
         return;
     }
     let folder = folder();
-    let done = common::command(
+    let done = crate::common::command(
         folder.path(),
         &["play", "cultist-wars", "builtin:idle", "builtin:idle", "--replay", "/dev/full"],
     );

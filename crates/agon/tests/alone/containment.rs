@@ -2,16 +2,14 @@
 //! forms; `cargo xtask long walls` sets the numbers. Without a sandbox on this machine the tests say so and pass.
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::common::{WAITER, command, err, folder, mode, out};
 use agon_sandbox::Level;
-use common::{WAITER, command, err, folder, mode, out};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
 

@@ -2,18 +2,16 @@
 //!
 //! Short forms; `cargo xtask long fairness`, `runtimes`, `late` and `later` run the long ones.
 
-mod common;
-
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::common::{agon, err, folder};
 use agon_bot::{BotName, Confined, Level, guard, inside, sys};
 use agon_game::{Seat, Session, Setup};
 use agon_match::{Clock, Observer, Ponder, StepReport, Terms, place, play_on, seat_player};
-use common::{agon, err, folder};
 use serde_json::Value;
 
 /// Some of each kind.

@@ -1,10 +1,8 @@
 //! `agon serve` on a disk that fills up: it says so, waits, loses nothing, and continues when there is room.
 
-mod common;
-
 use std::process::{Command, Stdio};
 
-use common::folder;
+use crate::common::folder;
 
 /// The contest is on a disk of its own, in a mount namespace that ends with this script. Each wait is bounded.
 const DAY: &str = r#"

@@ -2,12 +2,10 @@
 //! tests say so and pass.
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{WAITER, command, err, folder, mode, out};
+use crate::common::{WAITER, command, err, folder, mode, out};
 use serde_json::Value;
 
 /// Whether this machine has a sandbox.
@@ -70,7 +68,7 @@ fn a_strangers_build_runs_inside_and_only_files_come_out() {
         return;
     }
     let at = folder();
-    let outside = common::folder_not_in_tmp();
+    let outside = crate::common::folder_not_in_tmp();
     mode(outside.path(), 0o777);
     write(outside.path(), "secret", "do not read me");
     let secret = outside.path().join("secret");
@@ -175,7 +173,7 @@ fn compilers_work_inside() {
         let mut play = command(at.path(), &[&words[..], &["--sandbox", "on"]].concat());
         let played = play.env("AGON_CACHE", at.path().join("cache")).output().expect("agon starts");
         assert!(err(&played).contains("in a sandbox"), "{name}: {}", err(&played));
-        let seat = common::played_well(&played, name);
+        let seat = crate::common::played_well(&played, name);
         assert_ne!(seat["sandbox"], "off", "{name}");
     }
 }
@@ -233,7 +231,7 @@ fn files_that_only_their_owner_reads_play() {
     mode(&at.path().join("home/Downloads/bot"), 0o700);
     let bot = at.path().join("home/Downloads/bot").display().to_string();
     let played = agon(at.path(), &["play", "cultist-wars", &bot, "builtin:idle", "--no-replay", "--json"]);
-    let seat = common::played_well(&played, "a download");
+    let seat = crate::common::played_well(&played, "a download");
     assert_ne!(seat["sandbox"], "off");
 }
 
@@ -250,7 +248,7 @@ fn a_single_download_does_not_see_the_others() {
     mode(&at.path().join("home/Downloads/bot.sh"), 0o755);
     let bot = at.path().join("home/Downloads/bot.sh").display().to_string();
     let words = ["play", "cultist-wars", &bot, "builtin:idle", "--json", "--replay", "seen.agrp"];
-    common::played_well(&agon(at.path(), &words), "a single download");
+    crate::common::played_well(&agon(at.path(), &words), "a single download");
     let said = agon(at.path(), &["replay", "show", "seen.agrp", "--stderr", "1"]);
     let said = out(&said) + &err(&said);
     assert!(said.contains("bot.sh") && said.contains("letter.txt: No such file"), "{said}");

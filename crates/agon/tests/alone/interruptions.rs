@@ -1,16 +1,14 @@
 //! A test of two versions is interrupted at any moment, in every way, and continued: no result is false, lost or
 //! doubled, no process is left behind, no file is empty.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use crate::common::{WAITER, wait_until};
 use agon_bot::sys;
-use common::{WAITER, wait_until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 

@@ -1,11 +1,9 @@
 //! Java programs do not lose because of their garbage collector and compilers: the Java starter against itself, with a
 //! compiler running beside it.
 
-mod common;
-
 use std::process::{Command, Stdio};
 
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 use serde_json::Value;
 
 /// The short form plays a few matches; `cargo xtask long java` plays 200.

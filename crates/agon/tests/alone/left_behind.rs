@@ -1,13 +1,11 @@
 //! No process of a bot outlives agon, however agon ends, and nothing finished is lost.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::common::wait;
 use agon_bot::sys;
-use common::wait;
 use rustix::process::{Pid, Signal, kill_process};
 
 const MINUTE: Duration = Duration::from_secs(60);

@@ -4,12 +4,10 @@
 //!
 //! `cargo xtask long many` kills 50 times; here it is a few.
 
-#[path = "../../agon-store/tests/common/bucket.rs"]
+#[path = "../../../agon-store/tests/common/bucket.rs"]
 mod bucket;
-mod common;
-#[path = "../../agon-store/tests/common/mod.rs"]
+#[path = "../../../agon-store/tests/common/mod.rs"]
 mod database;
-mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -20,15 +18,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use self::database::Postgres;
+use crate::common::{Running, agon, command, err, folder, site_of, wait_until};
+use crate::wire::Wire;
 use agon_bot::BotName;
 use agon_game::Seeded;
 use agon_store::{Kind, MatchId, Sealed, Sha, Store};
 use agon_worker::play::Played;
 use agon_worker::wire::{Result as Sent, Welcome};
 use agon_worker::{Granted, Posted, Program, Table};
-use common::{Running, agon, command, err, folder, site_of, wait_until};
-use database::Postgres;
-use wire::Wire;
 
 /// How many machines of this test lease, play and post.
 const MACHINES: usize = 3;
@@ -105,7 +103,7 @@ impl World {
             std::fs::create_dir(&folder).expect("a folder");
             std::fs::write(folder.join("contest.toml"), CONTEST).expect("written");
             std::fs::write(folder.join("objects.key"), bucket::KEYS).expect("written");
-            common::mode(&folder.join("objects.key"), 0o600);
+            crate::common::mode(&folder.join("objects.key"), 0o600);
             match number {
                 0 => postgres.place(&folder),
                 _ => agon_store::place(&folder, &database::url(&path.join("cup0"))).expect("written"),
@@ -132,7 +130,7 @@ impl World {
 
     fn start_bucket(&mut self) {
         let mut bucket = Command::new(std::env::current_exe().expect("this program"));
-        bucket.args(["--exact", "a_bucket_in_a_process_of_its_own", "--ignored"]);
+        bucket.args(["--exact", "many::a_bucket_in_a_process_of_its_own", "--ignored"]);
         bucket.env("AGON_BUCKET", self.place.path().join("bucket"));
         bucket.env("AGON_BUCKET_PORT", self.bucket_port.to_string());
         bucket.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -364,7 +362,7 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
     world.workers.iter_mut().flatten().for_each(Running::ends);
     world.servers.iter_mut().flatten().for_each(Running::ends);
     let fsck = agon(world.place.path(), &["serve", "fsck", "cup1", "--replays"]);
-    assert!(fsck.status.success(), "{}{}", common::out(&fsck), err(&fsck));
+    assert!(fsck.status.success(), "{}{}", crate::common::out(&fsck), err(&fsck));
     let sealed = runtime.block_on(world.sealed());
     let games: BTreeSet<MatchId> = sealed.iter().map(|row| row.game).collect();
     assert_eq!(games.len(), sealed.len(), "nothing counts twice");

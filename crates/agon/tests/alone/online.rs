@@ -2,8 +2,6 @@
 //!
 //! Longer than 500 lines: one contest runs through a whole day, and the same clients also ask the false servers.
 
-mod common;
-
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,7 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use common::{agon, command, err, folder, out, site_of, token_of};
+use crate::common::{agon, command, err, folder, out, site_of, token_of};
 use serde_json::Value;
 
 /// A running contest.
@@ -105,7 +103,7 @@ fn teller(folder: &Path, name: &str, says: &str) {
     let bot = folder.join(name);
     std::fs::create_dir_all(bot.join(".git")).expect("a folder");
     std::fs::write(bot.join(".git/large"), vec![7; 21 << 20]).expect("a file");
-    let run = common::WAITER.replace("echo WAIT", &format!("echo '{says}' >&2; echo WAIT"));
+    let run = crate::common::WAITER.replace("echo WAIT", &format!("echo '{says}' >&2; echo WAIT"));
     std::fs::write(bot.join("run.sh"), run).expect("a file");
     let toml =
         "build = \"sh -c 'echo built it >&2'\"\nrun = \"sh run.sh\"\n[defaults]\ngame = \"cultist-wars\"\n";
@@ -333,7 +331,7 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
     let there =
         found["findings"].as_array().expect("a list").iter().filter(|one| one["what"] == "there").count();
     assert!(there >= 2, "{found:#}");
-    std::fs::write(place.join("copy.sh"), common::WAITER).expect("a file");
+    std::fs::write(place.join("copy.sh"), crate::common::WAITER).expect("a file");
     let words = [
         "sprt",
         "cultist-wars",
@@ -521,9 +519,9 @@ fn a_token_is_kept_and_sent_with_care() {
     let kept = ann.home.join("agon");
     std::fs::create_dir_all(&kept).expect("a folder");
     std::fs::write(kept.join("logins.json"), "{}").expect("written");
-    common::mode(&kept.join("logins.json"), 0o644);
+    crate::common::mode(&kept.join("logins.json"), 0o644);
     fails(&ann.run(&["status"]), 2, "other users of this machine can read your tokens");
-    common::mode(&kept.join("logins.json"), 0o600);
+    crate::common::mode(&kept.join("logins.json"), 0o600);
     std::fs::write(kept.join("logins.json"), "{\"logins\":3}").expect("written");
     fails(&ann.run(&["status"]), 2, "remove the file, and log in again");
 }

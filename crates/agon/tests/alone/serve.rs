@@ -1,12 +1,10 @@
 //! `agon serve`: a contest on the command line, from its first day to a kill and the day after.
 
-mod common;
-
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Running, agon, command, err, folder, out};
+use crate::common::{Running, agon, command, err, folder, out};
 use serde_json::Value;
 
 /// A wrong address of a database is wrong usage.
@@ -27,7 +25,7 @@ fn moved_nowhere() {
 fn waiter(folder: &Path, name: &str) {
     let bot = folder.join(name);
     std::fs::create_dir(&bot).expect("a folder");
-    std::fs::write(bot.join("run.sh"), common::WAITER).expect("a file");
+    std::fs::write(bot.join("run.sh"), crate::common::WAITER).expect("a file");
     std::fs::write(bot.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
 }
 
@@ -296,7 +294,7 @@ fn a_contest_holds_its_bots() {
     std::fs::write(bot.join("build.sh"), format!("{answer} && ls /proc | grep -c '^[0-9]' >&2\n"))
         .expect("a file");
     std::fs::write(bot.join("agon.toml"), "build = \"sh build.sh\"\nrun = \"sh run.sh\"\n").expect("a file");
-    let plays = common::WAITER.replace("echo WAIT", "cat made $PACKAGES/answer | head -c 4; echo");
+    let plays = crate::common::WAITER.replace("echo WAIT", "cat made $PACKAGES/answer | head -c 4; echo");
     std::fs::write(bot.join("run.sh"), plays.replace("i=0;", "[ -w made ] && exit 3; i=0;")).expect("a file");
     let mut running = start(place);
     assert!(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]).status.success());

@@ -1,14 +1,12 @@
 //! Signals during a match: suspending the whole match costs nobody a result, and what was started in the background
 //! stays there.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use crate::common::{WAITER, err, folder, out, wait_until};
 use agon_bot::sys;
-use common::{WAITER, err, folder, out, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 

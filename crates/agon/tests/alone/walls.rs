@@ -3,12 +3,10 @@
 //! Longer than 500 lines: each test begins with the same few bots, and one with a whole home.
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::path::Path;
 use std::process::Output;
 
-use common::{WAITER, command, err, folder, out};
+use crate::common::{WAITER, command, err, folder, out};
 use serde_json::Value;
 
 /// A match of Cultist Wars between `bot` and a built-in that waits, as JSON.
@@ -147,7 +145,7 @@ fn what_is_not_shown_is_named_and_can_be_shown() {
     if level().is_none() {
         return;
     }
-    let (at, models) = (folder(), common::folder_not_in_tmp());
+    let (at, models) = (folder(), crate::common::folder_not_in_tmp());
     let file = models.path().join("weights");
     std::fs::write(&file, "1").expect("a file");
     let what = format!("cat {} >&2 || exit 1", file.display());
@@ -371,7 +369,7 @@ fn a_stranger_sees_of_tools_what_is_executed_and_no_secret() {
     let bot = archive("bot");
     let program = at.path().join("agon");
     std::fs::copy(env!("CARGO_BIN_EXE_agon"), &program).expect("a copy");
-    common::mode(at.path(), 0o755);
+    crate::common::mode(at.path(), 0o755);
     let run = |user: Option<u32>, words: &[&str]| {
         let mut agon = std::process::Command::new(&program);
         agon.args(words).current_dir(at.path()).env("NO_COLOR", "1").env("HOME", &home).env("PATH", &path);

@@ -3,9 +3,7 @@
 use serde_json::Value;
 use tempfile::TempDir;
 
-mod common;
-
-use common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, out};
 
 fn write(place: &TempDir, name: &str, text: &str) {
     let file = place.path().join(name);
@@ -52,7 +50,11 @@ fn a_bot_is_called_as_it_registers_and_its_last_words_are_heard() {
     }
     let place = folder();
     write(&place, "bot/application.py", TIGERS);
-    write(&place, "bot/websocket.py", include_str!("../../../games/jungle-blitz/bots/python/websocket.py"));
+    write(
+        &place,
+        "bot/websocket.py",
+        include_str!("../../../../games/jungle-blitz/bots/python/websocket.py"),
+    );
     let line =
         ["play", "jungle-blitz", "bot", "builtin:idle", "--set", "totalTick=8", "--replay", "m.replay"];
     let output = agon(place.path(), &[&line[..], &["--json"]].concat());
