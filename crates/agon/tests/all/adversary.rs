@@ -7,7 +7,7 @@ use std::process::Output;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::common::{command, err, folder, out};
+use crate::common::{command, err, folder, good, json, last_event, out};
 
 /// A bot of Cultist Wars in a shell that waits until the turn in which it gives up, by a rule in `lose`. The rule knows its seat (`me`), the
 /// map (`map`, from 0), the number of its match (`n`, from 0) and its opponent (`other`). It loses by an answer that is not allowed, after one that is.
@@ -82,9 +82,9 @@ impl Pair {
     /// What a gauntlet of this many rounds says of NEW.
     fn gauntlet(&self, rounds: usize) -> Said {
         let games = (rounds * 2 * (self.maps.len() / 2).max(1)).to_string();
-        let played = self.run(&["gauntlet", "cultist-wars", "./new.sh", "./old.sh", "-n", &games, "--json"]);
-        assert!(played.status.success(), "{}", err(&played));
-        let result = last(&played);
+        let played =
+            good(self.run(&["gauntlet", "cultist-wars", "./new.sh", "./old.sh", "-n", &games, "--json"]));
+        let result = last_event(&played);
         let journal = result_journal(self.folder.path());
         let text = self.run(&["sprt", "--from", &journal]);
         Said { estimate: result["pairings"][0]["estimate"].clone(), result, of_test: text.status.code() }
@@ -96,10 +96,6 @@ fn result_journal(folder: &Path) -> String {
     let mut all = std::fs::read_dir(folder.join("agon-series")).expect("a series");
     let only = all.next().expect("a series").expect("a folder").path();
     only.join("journal.jsonl").to_string_lossy().into_owned()
-}
-
-fn last(output: &Output) -> Value {
-    serde_json::from_str(out(output).lines().last().expect("a line")).expect("JSON")
 }
 
 /// What people read fits 80 columns, but for commands to copy and paths.
@@ -143,10 +139,9 @@ fn noise_on_wins_wins_nothing() {
     assert_ne!(tested.status.code(), Some(0));
     // Nor a tournament: it stands below, with fewer points.
     let played = pair.run(&["tournament", "cultist-wars", "./new.sh", "./old.sh", "-n", "60", "--json"]);
-    let table = &last(&played)["tables"][0]["ratings"]["bots"];
+    let table = &last_event(&played)["tables"][0]["ratings"]["bots"];
     assert_eq!(table[0]["bot"], "old.sh", "{table}");
-    let played = pair.run(&["tournament", "cultist-wars", "./new.sh", "./old.sh", "-n", "20"]);
-    assert!(played.status.success(), "{}", err(&played));
+    good(pair.run(&["tournament", "cultist-wars", "./new.sh", "./old.sh", "-n", "20"]));
 }
 
 #[test]
@@ -239,7 +234,7 @@ fn what_only_repeats_is_told_as_far_as_it_shows() {
 }
 
 fn last_word(output: &Output) -> String {
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json = json(output);
     json["decision"].as_str().expect("a word").to_owned()
 }
 
@@ -250,8 +245,7 @@ fn bots_that_depend_on_their_opponents_are_named_as_a_circle() {
     let pair = Pair::new(&rule(2), &rule(3), 1);
     pair.add("third", 3, &rule(1));
     let words = ["tournament", "cultist-wars", "./new.sh", "./old.sh", "./third.sh"];
-    let played = pair.run(&[&words[..], &["-n", "40"]].concat());
-    assert!(played.status.success(), "{}", err(&played));
+    let played = good(pair.run(&[&words[..], &["-n", "40"]].concat()));
     let shown = out(&played).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("old.sh beats new.sh (100 %)") && shown.contains("beyond noise"), "{shown}");
     // Every format is told in 80 columns.

@@ -4,9 +4,8 @@
 use std::path::Path;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, good, is_installed, json, out, write};
 
 /// An algo in the style of 2018: it reads the old names of the configuration, three numbers of `turnInfo`, and seven
 /// lists of units.
@@ -42,12 +41,6 @@ const RUST: &str = "fn main() {
 }
 ";
 
-fn write(place: &TempDir, file: &str, text: &str) {
-    let path = place.path().join(file);
-    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-    std::fs::write(path, text).expect("a file is written");
-}
-
 /// Plays three turns against an idle bot and returns the result.
 fn play(place: &Path, bot: &str, more: &[&str]) -> Value {
     let words = [
@@ -62,26 +55,15 @@ fn play(place: &Path, bot: &str, more: &[&str]) -> Value {
         "--no-replay",
         "--json",
     ];
-    let played = agon(place, &[&words, more].concat());
-    let result: Value =
-        serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("{}{}", out(&played), err(&played)));
+    let result = json(&agon(place, &[&words, more].concat()));
     assert_eq!(result["seats"][0]["faults"], serde_json::json!([]), "{result:#}");
     assert_eq!(result["turns"], 3, "{result:#}");
     result
 }
 
-/// Whether these programs are installed; if not, prints that the test is skipped.
-fn has(programs: &[&str]) -> bool {
-    let missing = programs.iter().find(|program| !agon_bot::tools::is_installed(program));
-    if let Some(missing) = missing {
-        println!("skipped: {missing} is not installed here");
-    }
-    missing.is_none()
-}
-
 #[test]
 fn an_algo_of_the_first_season_plays_with_its_configuration() {
-    if !has(&["python3"]) {
+    if !is_installed("python3") {
         return;
     }
     let place = folder();
@@ -95,8 +77,7 @@ fn an_algo_of_the_first_season_plays_with_its_configuration() {
     // Its replay in the original's format can be read back, under the same configuration.
     let words =
         ["play", "terminal", "old", "builtin:rush", "--rules", "game-configs.json", "--set", "maxTurns=3"];
-    let played = agon(place.path(), &[&words[..], &["--replay", "ours.replay", "--quiet"]].concat());
-    assert!(played.status.success(), "{}", err(&played));
+    good(agon(place.path(), &[&words[..], &["--replay", "ours.replay", "--quiet"]].concat()));
     for arguments in [
         &["replay", "export", "ours.replay", "--format", "terminal", "-o", "theirs.replay"][..],
         &["replay", "info", "theirs.replay"],
@@ -132,11 +113,11 @@ fn algos_of_compiled_languages_are_built_and_found() {
         assert!(err(&refused).contains(&told), "{}", err(&refused));
         assert_eq!(refused.status.code(), Some(2));
     }
-    if has(&["java", "javac"]) {
+    if ["java", "javac"].into_iter().all(is_installed) {
         let result = play(place.path(), "my-java", &["--build"]);
         assert_eq!(result["seats"][0]["bot"], "my-java", "{result:#}");
     }
-    if has(&["cargo", "rustc"]) {
+    if ["cargo", "rustc"].into_iter().all(is_installed) {
         let built = agon(place.path(), &["build", "my-rust"]);
         assert!(
             built.status.success() && out(&built).contains("my-rust: built"),
@@ -161,7 +142,7 @@ fn a_target_folder_goes_by_the_name_of_its_algo() {
 
 #[test]
 fn check_knows_the_soft_limit_and_repeated_removals() {
-    if !has(&["python3"]) {
+    if !is_installed("python3") {
         return;
     }
     let place = folder();
@@ -176,8 +157,7 @@ fn check_knows_the_soft_limit_and_repeated_removals() {
     let check = |bot: &str, soft: &str| {
         let words = ["check", "terminal", bot, "--json", "--set", "maxTurns=3", "--set", soft];
         let checked = agon(place.path(), &words);
-        let report: Value = serde_json::from_slice(&checked.stdout)
-            .unwrap_or_else(|_| panic!("{}{}", out(&checked), err(&checked)));
+        let report = json(&checked);
         assert_eq!((checked.status.code(), &report["failed"]), (Some(0), &0.into()), "{report:#}");
         report["findings"].as_array().expect("a list").clone()
     };

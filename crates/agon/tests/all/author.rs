@@ -1,5 +1,6 @@
 //! What a bot's author does with agon: check, build, fork and redact.
 
+use crate::common::json;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -413,7 +414,7 @@ fn the_doctor_has_no_tick_for_a_compiler_that_does_not_run() {
         format!("{}:{}", author.path().join("shims").display(), std::env::var("PATH").unwrap_or_default());
     let mut command = author.command("", &["doctor", "--json"]);
     let output = command.env("PATH", &path).output().expect("agon starts");
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let report = json(&output);
     let rust = finding(&report, "Rust");
     assert_eq!(text(rust, "state"), "warning", "{rust}");
     assert!(text(rust, "seen").contains("does not run: error: rustup could not choose"), "{rust}");

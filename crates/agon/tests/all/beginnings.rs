@@ -137,10 +137,6 @@ const CASES: &[Case] = &[
     ),
 ];
 
-fn is_installed(program: &str) -> bool {
-    agon_bot::tools::is_installed(program)
-}
-
 fn lay(folder: &Path, case: &Case) {
     for (name, text) in case.files {
         let path = folder.join(name);
@@ -157,7 +153,7 @@ fn lay(folder: &Path, case: &Case) {
 fn every_bot_that_does_not_begin_learns_why_and_what_to_do() {
     let mut wrong = Vec::new();
     for case in CASES {
-        if !is_installed(case.needs) {
+        if !agon_bot::tools::is_installed(case.needs) {
             println!("skipped: {} needs {}", case.bot, case.needs);
             continue;
         }
@@ -193,7 +189,7 @@ fn every_bot_that_does_not_begin_learns_why_and_what_to_do() {
 
 #[test]
 fn a_class_file_for_a_newer_java_says_which_java_it_is() {
-    if !is_installed("java") {
+    if !agon_bot::tools::is_installed("java") {
         println!("skipped: java is not installed here");
         return;
     }

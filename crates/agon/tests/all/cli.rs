@@ -2,10 +2,9 @@
 //!
 //! Longer than 500 lines: one test for each promise of the command line.
 
-use std::path::Path;
 use std::process::Command;
 
-use crate::common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, good, json, out, write};
 
 /// A bot that always waits, in Python.
 const WAITER: &str = "
@@ -20,10 +19,6 @@ while True:
     print('I wait', file=sys.stderr, flush=True)
     print('WAIT', flush=True)
 ";
-
-fn write(folder: &Path, name: &str, text: &str) {
-    std::fs::write(folder.join(name), text).expect("a file is written");
-}
 
 #[test]
 fn a_match_is_played_shown_and_recorded() {
@@ -52,8 +47,7 @@ fn the_json_result_has_the_one_shape() {
     let folder = folder();
     let arguments =
         ["play", "cultist-wars", "builtin:random", "builtin:random", "--seed", "-5", "--json", "--no-replay"];
-    let played = agon(folder.path(), &arguments);
-    let result: serde_json::Value = serde_json::from_slice(&played.stdout).expect("one JSON object");
+    let result = json(&agon(folder.path(), &arguments));
     assert_eq!(result["game"], "cultist-wars");
     assert_eq!(result["seed"], "-5");
     assert_eq!(result["rules"], "standard");
@@ -77,9 +71,8 @@ fn the_same_seed_gives_the_same_match() {
             file,
             "-q",
         ];
-        assert!(agon(folder.path(), &arguments).status.success());
-        let exported = agon(folder.path(), &["replay", "export", file, "--format", "json"]);
-        let export: serde_json::Value = serde_json::from_slice(&exported.stdout).expect("JSON");
+        good(agon(folder.path(), &arguments));
+        let export = json(&agon(folder.path(), &["replay", "export", file, "--format", "json"]));
         (export["steps"].clone(), export["end"]["state"].clone())
     };
     assert_eq!(play("a.replay"), play("b.replay"));
@@ -124,7 +117,7 @@ fn an_altered_replay_is_told_apart_with_its_turn() {
         "m.replay",
         "-q",
     ];
-    assert!(agon(folder.path(), &arguments).status.success());
+    good(agon(folder.path(), &arguments));
     let good = std::fs::read(&path).expect("the replay is there");
     let replay = agon_replay::Replay::read(&good).expect("a good replay");
     // Rewritten with another answer in step 40: every check of the format still passes.
@@ -269,7 +262,7 @@ fn a_bot_that_cannot_start_loses_with_a_reason() {
         let arguments = ["play", "cultist-wars", bot, "builtin:idle", "--json", "--no-replay", "--seed", "1"];
         let output = agon(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(1), "{bot}: {}", err(&output));
-        let result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let result = json(&output);
         let fault = &result["seats"][0]["faults"][0];
         assert_eq!(fault["kind"], "never-started", "{bot}");
         assert!(fault["message"].as_str().is_some_and(|text| text.contains(expected)), "{bot}: {fault}");
@@ -309,8 +302,7 @@ fn conform_needs_a_record() {
     let output = agon(folder.path(), &["conform", "cultist-wars", "."]);
     assert_eq!(output.status.code(), Some(1));
     assert!(out(&output).contains("nothing compared"), "{}", out(&output));
-    let output = agon(folder.path(), &["conform", "cultist-wars", ".", "--json"]);
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found = json(&agon(folder.path(), &["conform", "cultist-wars", ".", "--json"]));
     assert_eq!((&found["records"], &found["foreign"], &found["good"]), (&0.into(), &1.into(), &false.into()));
 }
 
@@ -371,13 +363,11 @@ fn a_map_made_from_a_seed_can_be_kept_and_played() {
         let made = out(&agon(folder.path(), &["maps", game, "generate", "--seed", "7"]));
         assert_ne!(made, out(&agon(folder.path(), &["maps", game, "generate", "--seed", "8"])));
         std::fs::write(folder.path().join("mine.map"), &made).expect("room");
-        let checked = agon(folder.path(), &["maps", "check", "mine.map", "--game", game]);
-        assert!(checked.status.success(), "{}", out(&checked));
+        good(agon(folder.path(), &["maps", "check", "mine.map", "--game", game]));
         let play = |map: &str| {
             let arguments =
                 ["play", game, "builtin:random", "builtin:random", "--seed", "7", "--json", "--no-replay"];
-            let played = agon(folder.path(), &[&arguments[..], &["--map", map]].concat());
-            let result: serde_json::Value = serde_json::from_str(&out(&played)).expect("a result");
+            let result = json(&agon(folder.path(), &[&arguments[..], &["--map", map]].concat()));
             result["seats"]
                 .as_array()
                 .expect("seats")
@@ -417,7 +407,7 @@ fn referee_repeats_a_void_match_inside() {
     assert!(said.contains("of 5); playing again"), "{said}");
     // The caller sees a single result.
     assert_eq!((output.status.code(), out(&output).lines().count()), (Some(0), 1), "{}{said}", out(&output));
-    let result: serde_json::Value = serde_json::from_str(&out(&output)).expect("JSON");
+    let result = json(&output);
     assert_eq!(result["errors"], serde_json::json!([0, 0]), "{result}{said}");
 }
 
@@ -427,13 +417,12 @@ fn referee_prints_what_psyleague_reads() {
     write(folder.path(), "waiter.py", WAITER);
     write(folder.path(), "crash.py", "import sys\nsys.exit(3)\n");
     let line = |first: &str, seed: &str| {
-        let played = agon(
+        let played = good(agon(
             folder.path(),
             &["referee", "cultist-wars", "-p1", first, "-p2", "builtin:idle", "-d", seed, "--json"],
-        );
-        assert!(played.status.success(), "{}", err(&played));
+        ));
         assert_eq!(out(&played).lines().count(), 1);
-        serde_json::from_slice::<serde_json::Value>(&played.stdout).expect("one line of JSON")
+        json(&played)
     };
     let good = line("waiter.py", "seed=5");
     assert_eq!((&good["errors"], &good["seed"]), (&serde_json::json!([0, 0]), &5.into()), "{good}");
@@ -454,7 +443,7 @@ fn what_is_looked_up_can_be_had_as_json() {
     let json = |arguments: &[&str]| {
         let done = agon(folder.path(), arguments);
         assert!(done.status.success(), "{arguments:?}: {}", err(&done));
-        serde_json::from_slice::<serde_json::Value>(&done.stdout).expect("JSON and nothing else")
+        json(&done)
     };
     let rules = json(&["rules", "cultist-wars", "--json"]);
     assert!(

@@ -1,36 +1,20 @@
 //! Bots that mostly crash are never found to be better, whatever happens in the rest of their matches.
 
 use std::path::Path;
-use std::process::Output;
 
 use serde_json::Value;
 
-use crate::common::{agon, err, folder, out};
-
-/// The last event of a command.
-fn result(output: &Output) -> Value {
-    let text = out(output);
-    let last = text.lines().last().unwrap_or_else(|| panic!("no event: {}", err(output)));
-    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}{}", err(output)))
-}
-
-fn is_there(program: &str) -> bool {
-    let there = std::process::Command::new(program).arg("--version").output().is_ok();
-    if !there {
-        println!("skipped: {program} is not installed");
-    }
-    there
-}
+use crate::common::{agon, folder, is_installed, last_event};
 
 /// A test of `crashy.py` against an idle bot, with limits so wide that time does not matter.
 fn tested(folder: &Path, game: &str, more: &[&str]) -> Value {
     let base = ["sprt", game, "crashy.py", "builtin:idle", "--elo1", "100", "--json", "--replays", "none"];
-    result(&agon(folder, &[&base[..], &["--seed", "1", "-j", "1", "--time-scale", "20"], more].concat()))
+    last_event(&agon(folder, &[&base[..], &["--seed", "1", "-j", "1", "--time-scale", "20"], more].concat()))
 }
 
 #[test]
 fn a_bot_that_crashes_on_most_boards_and_wins_the_others_is_rejected() {
-    if !is_there("python3") {
+    if !is_installed("python3") {
         return;
     }
     let folder = folder();
@@ -48,7 +32,7 @@ fn a_bot_that_crashes_on_most_boards_and_wins_the_others_is_rejected() {
 
 #[test]
 fn a_bot_that_crashes_now_and_then_on_the_only_arena_is_rejected() {
-    if !is_there("python3") {
+    if !is_installed("python3") {
         return;
     }
     let folder = folder();

@@ -1,5 +1,6 @@
 //! The example bots of Cultist Wars as programs: against each other and against every built-in, in both seats.
 
+use crate::common::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -49,13 +50,13 @@ fn play(folder: &TempDir, seats: [&str; 2], seed: &str) {
         "--time-scale",
         "20",
     ];
-    let output = Command::new(env!("CARGO_BIN_EXE_agon"))
-        .args(arguments)
-        .current_dir(folder.path())
-        .output()
-        .expect("agon starts");
-    let result: serde_json::Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{seats:?}: {}", String::from_utf8_lossy(&output.stderr)));
+    let result = json(
+        &Command::new(env!("CARGO_BIN_EXE_agon"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .expect("agon starts"),
+    );
     for seat in result["seats"].as_array().expect("a list of seats") {
         let faults = seat["faults"].as_array().expect("a list of faults");
         // On a busy machine, a runtime's threads may run a little past their turn.

@@ -1,7 +1,6 @@
 //! Two native programs that answer in microseconds cannot lose by a fault, however busy the machine is.
 
-use crate::common::{agon, folder, out};
-use serde_json::Value;
+use crate::common::{agon, folder, last_event, out};
 
 /// The series ends with its result; its journal has one line for each match with the faults of both.
 #[test]
@@ -19,8 +18,7 @@ fn quick_native_bots_make_no_fault_on_a_busy_machine() {
     }
     // Eight matches at once are more than this machine has CPUs for.
     let words = ["gauntlet", "cultist-wars", "one", "other", "--games", &matches, "-j", "8", "--json"];
-    let said = out(&agon(folder.path(), &[&words[..], &["--replays", "none"]].concat()));
-    let result: Value = serde_json::from_str(said.lines().last().expect("a result")).expect("JSON");
+    let result = last_event(&agon(folder.path(), &[&words[..], &["--replays", "none"]].concat()));
     let voids = result["void"].as_array().map_or(0, Vec::len);
     let journal = folder.path().join("agon-series/cultist-wars-gauntlet-1/journal.jsonl");
     let journal = std::fs::read_to_string(journal).expect("a journal");

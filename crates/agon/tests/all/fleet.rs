@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Running, address_after, command, err, folder, out, wait_until};
+use crate::common::{Running, address_after, command, err, folder, good, json, last_event, out, wait_until};
 use serde_json::Value;
 
 /// A fleet on a port, and its address.
@@ -87,8 +87,7 @@ fn two_machines_play_the_series_that_is_played_at_home_whoever_is_killed() {
             .chain(["--time-scale", "20", "--replays", "all", "--json", "--journal", journal])
             .collect::<Vec<_>>()
     };
-    let home = run(place, &[&series("home/journal.jsonl")[..], &["-j", "1"]].concat());
-    assert!(home.status.success(), "{}", err(&home));
+    let home = good(run(place, &[&series("home/journal.jsonl")[..], &["-j", "1"]].concat()));
 
     let (server, url) = fleet(place, 0);
     let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
@@ -119,7 +118,7 @@ fn two_machines_play_the_series_that_is_played_at_home_whoever_is_killed() {
     use std::io::Read as _;
     away.0.stdout.take().expect("piped").read_to_string(&mut said).expect("text");
     let result: Value = serde_json::from_str(said.lines().last().expect("a result")).expect("JSON");
-    let at_home: Value = serde_json::from_str(out(&home).lines().last().expect("a result")).expect("JSON");
+    let at_home = last_event(&home);
     assert_eq!(result["standings"], at_home["standings"], "the same statistics");
     assert!(result["standings"][0]["score"].is_number(), "{result}");
 
@@ -133,14 +132,12 @@ fn two_machines_play_the_series_that_is_played_at_home_whoever_is_killed() {
         .collect();
     assert_eq!(replays.len(), 48);
     let files: Vec<&str> = replays.iter().map(String::as_str).collect();
-    let verified = run(place, &[&["replay", "verify"], &files[..]].concat());
-    assert!(verified.status.success(), "{}{}", out(&verified), err(&verified));
+    good(run(place, &[&["replay", "verify"], &files[..]].concat()));
     // An interrupted series is continued there, too.
     let text = std::fs::read_to_string(&journal).expect("a journal");
     let half: Vec<&str> = text.lines().take(20).collect();
     std::fs::write(&journal, half.join("\n") + "\n").expect("written");
-    let on = run(place, &[&series("away/journal.jsonl")[..], &["--on", &url, "--resume"]].concat());
-    assert!(on.status.success(), "{}", err(&on));
+    good(run(place, &[&series("away/journal.jsonl")[..], &["--on", &url, "--resume"]].concat()));
     assert_eq!(matches(&journal), home);
 }
 
@@ -171,8 +168,7 @@ fn what_is_wrong_with_a_bot_is_said_as_at_home_and_what_cannot_be_sent_at_once()
     std::fs::create_dir(&crasher).expect("a folder");
     std::fs::write(crasher.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
     std::fs::write(crasher.join("run.sh"), "read -r line\necho all is lost >&2\nexit 3\n").expect("a file");
-    let crashed = gauntlet("crasher", &["--replays", "all"]);
-    assert!(crashed.status.success(), "{}", err(&crashed));
+    let crashed = good(gauntlet("crasher", &["--replays", "all"]));
     assert!(out(&crashed).contains("crash") && out(&crashed).contains("all is lost"), "{}", out(&crashed));
     let sent = gauntlet("cmd:sh run.sh", &[]);
     assert!(sent.status.code() == Some(2) && err(&sent).contains("give a folder"), "{}", err(&sent));
@@ -269,14 +265,13 @@ while True:
         Running(work.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts"))
     };
     let machines = || {
-        let seen = run(place, &["login", &home, "--token-file", "fleet/author.token", "--json"]);
-        let seen: Value = serde_json::from_slice(&seen.stdout).expect("JSON");
+        let seen = json(&run(place, &["login", &home, "--token-file", "fleet/author.token", "--json"]));
         seen["machines"].as_u64().expect("a number")
     };
     let games = std::env::var("AGON_MATCHES").unwrap_or_else(|_| "80".to_owned());
     let series = |games: &str| {
         let began = Instant::now();
-        let played = run(
+        good(run(
             place,
             &[
                 "gauntlet",
@@ -290,8 +285,7 @@ while True:
                 "--on",
                 &home,
             ],
-        );
-        assert!(played.status.success(), "{}", err(&played));
+        ));
         began.elapsed().as_secs_f64()
     };
     // Disturbances only make it slower, never faster: take the better of two runs. A first run of four matches makes the

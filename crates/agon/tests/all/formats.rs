@@ -8,13 +8,12 @@ use agon_contest::Header;
 use agon_contest::journal::{self, Journal};
 use serde_json::Value;
 
-use crate::common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, good, last_event, out};
 
 fn result(folder: &Path, arguments: &[&str]) -> Value {
     let output = agon(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}{}", out(&output), err(&output));
-    let text = out(&output);
-    serde_json::from_str(text.lines().last().expect("an event")).expect("an event is JSON")
+    last_event(&output)
 }
 
 /// Starts the command, kills it once its journal has grown by some matches, repeats that, and then runs it to the end.
@@ -101,8 +100,7 @@ fn a_series_seeds_a_knockout_and_nonsense_is_refused() {
     let command = |more: &[&'static str]| [&["tournament", "cultist-wars"], &bots[..], &short, more].concat();
     result(folder.path(), &command(&["-n", "8", "--journal", "first.jsonl", "--json"]));
     let cup = command(&["--format", "knockout", "--best-of", "1", "--seeding", "first.jsonl"]);
-    let shown = agon(folder.path(), &cup);
-    assert!(shown.status.success(), "{}", err(&shown));
+    let shown = good(agon(folder.path(), &cup));
     assert!(out(&shown).starts_with("Knockout, best of 1 blocks"), "{}", out(&shown));
     let header =
         std::fs::read_to_string(folder.path().join("agon-series/cultist-wars-tournament-1/journal.jsonl"));
@@ -234,7 +232,7 @@ fn a_ladder_that_chose_pairs_in_another_way_is_not_gone_on_with_and_can_be_rated
     let words = ["tournament", "cultist-wars", "builtin:greedy", "builtin:random", "builtin:idle", "-q"];
     let ladder = ["--format", "ladder", "-n", "4", "--set", "number_of_turns=30", "--journal", "x.jsonl"];
     let words = [&words[..], &ladder[..]].concat();
-    assert!(agon(folder.path(), &words).status.success());
+    good(agon(folder.path(), &words));
     let journal = folder.path().join("x.jsonl");
     // The same matches under an older plan.
     let mut entries = Vec::new();
@@ -247,5 +245,5 @@ fn a_ladder_that_chose_pairs_in_another_way_is_not_gone_on_with_and_can_be_rated
     let refused = agon(folder.path(), &[&words[..], &["--resume"]].concat());
     assert_eq!(refused.status.code(), Some(2), "{}", out(&refused));
     assert!(err(&refused).contains("chose pairs differently"), "{}", err(&refused));
-    assert!(agon(folder.path(), &["rate", "x.jsonl"]).status.success());
+    good(agon(folder.path(), &["rate", "x.jsonl"]));
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::{err, folder, out};
+use crate::common::{err, folder, json, out};
 
 /// Waits in every turn of Cultist Wars, and writes the turn to standard error.
 const WAITER: &str = "#!/bin/sh
@@ -97,8 +97,7 @@ impl Waits {
 
     fn result(self) -> (Value, String) {
         let played = self.play.wait_with_output().expect("agon ends");
-        let result = serde_json::from_slice(&played.stdout);
-        (result.unwrap_or_else(|_| panic!("{}{}", out(&played), err(&played))), err(&played))
+        (json(&played), err(&played))
     }
 }
 

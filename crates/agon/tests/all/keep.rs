@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{WAITER, agon, err, folder, out};
+use crate::common::{WAITER, agon, err, folder, good, json, out};
 use serde_json::Value;
 
 /// A folder with a bot that waits, and a match of it.
@@ -13,19 +13,17 @@ fn bot(folder: &Path) {
         .expect("written");
     let base =
         ["play", "cultist-wars", ".", "builtin:greedy", "--seed", "3", "-q", "--replay", "lost.replay"];
-    let played = agon(folder, &[&base[..], &["--set", "number_of_turns=30"]].concat());
-    assert!(played.status.success(), "{}", err(&played));
+    good(agon(folder, &[&base[..], &["--set", "number_of_turns=30"]].concat()));
 }
 
 fn keep(folder: &Path, more: &[&str]) {
     let base = ["replay", "keep", "lost.replay", "--seat", "1", "--turn", "6"];
-    let kept = agon(folder, &[&base[..], more].concat());
-    assert!(kept.status.success(), "{}", err(&kept));
+    good(agon(folder, &[&base[..], more].concat()));
 }
 
 fn tests(folder: &Path, more: &[&str]) -> (Option<i32>, Value) {
     let tested = agon(folder, &[&["test", "--json"], more].concat());
-    let told = serde_json::from_slice(&tested.stdout).unwrap_or_else(|_| panic!("{}", err(&tested)));
+    let told = json(&tested);
     (tested.status.code(), told)
 }
 
@@ -100,8 +98,7 @@ fn a_test_whose_replay_is_gone_or_old_says_so() {
 /// The report of `agon analyse` on the bot's order at a turn.
 fn with_bot(folder: &Path, replay: &str, more: &[&str]) -> Value {
     let base = ["analyse", replay, "--budget", "300ms", "--json"];
-    let done = agon(folder, &[&base[..], more].concat());
-    let told: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{}", err(&done)));
+    let told = json(&agon(folder, &[&base[..], more].concat()));
     let turns = told["turns"].as_array().expect("turns").iter();
     let mut tried = turns.flat_map(|turn| turn["orders"].as_array().expect("orders"));
     tried.find(|order| !order["with_bot"].is_null()).expect("something was tried").clone()
@@ -115,11 +112,9 @@ fn only_what_the_bot_itself_does_better_with_is_called_a_mistake() {
     // When both sides wait, whoever converts one within twelve turns wins. The leader has walked beside a neutral unit, and
     // waits.
     let base = ["cultist-wars", "builtin:greedy", ".", "--seed", "3", "-q", "--replay", "walked.replay"];
-    let walked = agon(folder, &[&["play"], &base[..], &["--set", "number_of_turns=12"]].concat());
-    assert!(walked.status.success(), "{}", err(&walked));
+    good(agon(folder, &[&["play"], &base[..], &["--set", "number_of_turns=12"]].concat()));
     let base = ["replay", "fork", "walked.replay", ".", "--seat", "1", "--turn", "4", "--against", "."];
-    let idle = agon(folder, &[&base[..], &["--replay", "idle.replay"]].concat());
-    assert!(idle.status.success(), "{}", err(&idle));
+    good(agon(folder, &[&base[..], &["--replay", "idle.replay"]].concat()));
     let order =
         with_bot(folder, "idle.replay", &["--turn", "4", "--seat", "1", "--with-bot", ".", "--against", "."]);
     let own = &order["with_bot"];

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::common::{WAITER, err, folder, out, played_well};
+use crate::common::{WAITER, err, folder, good, json, out, played_well};
 
 /// A bot that always waits, in every language that a single file can be in: extension, what must be installed for it,
 /// and the source.
@@ -222,8 +222,7 @@ fn what_build_did_is_told() {
     assert!(err(&built).contains("building bot.c: gcc -O2"), "{}", err(&built));
     assert!(out(&built).contains("bot.c: built in ") && out(&built).contains("runs as: "), "{}", out(&built));
     assert!(out(&build(&[])).contains("bot.c: up to date"));
-    let report: serde_json::Value =
-        serde_json::from_slice(&build(&["--json", "--force"]).stdout).expect("JSON only");
+    let report: serde_json::Value = json(&build(&["--json", "--force"]));
     assert_eq!(
         (&report[0]["state"], &report[0]["error"]),
         (&"built".into(), &serde_json::Value::Null),
@@ -256,8 +255,8 @@ fn a_series_compiles_too() {
             vec!["gauntlet", "cultist-wars", "bot.c", "builtin:idle", "-n", "2", "--time-scale", "30"];
         words.extend(more);
         let mut command = crate::common::command(folder.path(), &words);
-        let played = command.env("AGON_CACHE", folder.path().join("cache")).output().expect("agon starts");
-        assert!(played.status.success(), "{}{}", out(&played), err(&played));
+        let played =
+            good(command.env("AGON_CACHE", folder.path().join("cache")).output().expect("agon starts"));
         assert_eq!(err(&played).contains("building bot.c"), !more.is_empty(), "{}", err(&played));
     }
 }
@@ -273,7 +272,7 @@ fn a_frozen_file_brings_what_it_was_compiled_to() {
     std::fs::write(folder.path().join("bot.c"), source).expect("a file");
     let mut command = crate::common::command(folder.path(), &["pin", "bot.c", "v1", "--json"]);
     let frozen = command.env("AGON_CACHE", folder.path().join("cache")).output().expect("agon starts");
-    let report: serde_json::Value = serde_json::from_slice(&frozen.stdout).expect("JSON");
+    let report = json(&frozen);
     assert_eq!(report["frozen"], "agon-bots/v1", "{}", err(&frozen));
     std::fs::remove_dir_all(folder.path().join("cache")).expect("our own folder");
     play(folder.path(), None, "agon-bots/v1");

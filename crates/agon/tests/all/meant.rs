@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, good, out, write};
 
 /// A bot of Cultist Wars that waits, or answers something else.
 fn bot(answer: &str) -> String {
@@ -12,12 +12,6 @@ fn bot(answer: &str) -> String {
         "import sys\nrd = sys.stdin.readline\nme = rd(); w, h = map(int, rd().split())\nfor _ in range(h): rd()\nwhile True:\n    \
          l = rd()\n    if not l: break\n    for _ in range(int(l)): rd()\n    print({answer}, flush=True)\n"
     )
-}
-
-fn write(folder: &Path, name: &str, text: &str) {
-    let path = folder.join(name);
-    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-    std::fs::write(path, text).expect("written");
 }
 
 /// A file that was changed this many seconds ago.
@@ -48,8 +42,7 @@ fn a_source_that_is_newer_than_its_program_is_built_or_named() {
     write(place, "new/agon.toml", "build = 'cp bot.cpp main.py'\nrun = 'python3 main.py'\n");
     write(place, "new/bot.cpp", &bot("'WAIT'"));
     write(place, "old/bot.py", &bot("'WAIT' if me else ''"));
-    let built = agon(place, &["build", "new"]);
-    assert!(built.status.success(), "{}", err(&built));
+    good(agon(place, &["build", "new"]));
     aged(place, "new/main.py", 60);
     write(place, "new/bot.cpp", &bot("'WAIT now'"));
     let refused = sprt(place, "new", "old", &["--no-build"]);
@@ -145,8 +138,7 @@ fn a_match_counts_once_wherever_its_line_turns_up() {
         let words =
             ["gauntlet", "cultist-wars", "builtin:random", "builtin:greedy", "--seed", "3", "-n", games];
         let own = ["--journal", journal, "--set", "number_of_turns=8", "-q"];
-        let played = agon(place, &[&words[..], &own, more].concat());
-        assert!(played.status.success(), "{}", err(&played));
+        good(agon(place, &[&words[..], &own, more].concat()));
     };
     play("one.jsonl", "4", &[]);
     std::fs::copy(place.join("one.jsonl"), place.join("copy.jsonl")).expect("copied");

@@ -5,13 +5,12 @@ use std::path::Path;
 use agon_contest::journal::{self, Journal};
 use serde_json::Value;
 
-use crate::common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, good, last_event, out};
 
 /// Plays a gauntlet of two built-in bots into a journal of this name.
 fn gauntlet(folder: &Path, journal: &str, bots: [&str; 2]) {
     let words = ["gauntlet", "cultist-wars", bots[0], bots[1], "-n", "8", "-q", "--journal", journal];
-    let played = agon(folder, &[&words[..], &["--set", "number_of_turns=30"]].concat());
-    assert!(played.status.success(), "{}", err(&played));
+    good(agon(folder, &[&words[..], &["--set", "number_of_turns=30"]].concat()));
 }
 
 fn json(folder: &Path, words: &[&str]) -> Value {
@@ -22,7 +21,7 @@ fn json(folder: &Path, words: &[&str]) -> Value {
 fn answer(folder: &Path, words: &[&str], code: i32) -> Value {
     let output = agon(folder, words);
     assert_eq!(output.status.code(), Some(code), "{words:?}: {}", err(&output));
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", out(&output)))
+    crate::common::json(&output)
 }
 
 #[test]
@@ -161,8 +160,7 @@ fn bots_that_beat_each_other_in_a_circle_are_named() {
     let bots = ["builtin:random", "builtin:idle", "builtin:greedy"];
     let command =
         [&["tournament", "cultist-wars"], &bots[..], &["-n", "40", "-q", "--journal", "one.jsonl"]].concat();
-    let played = agon(folder.path(), &[&command[..], &["--set", "number_of_turns=12"]].concat());
-    assert!(played.status.success(), "{}", err(&played));
+    good(agon(folder.path(), &[&command[..], &["--set", "number_of_turns=12"]].concat()));
     let straight = agon(folder.path(), &["rate", "one.jsonl"]);
     assert!(!out(&straight).contains("beyond noise"), "{}", out(&straight));
     // The same journal with other winners: each bot beats the next, and the last beats the first.
@@ -193,7 +191,7 @@ fn last(folder: &Path, words: &[&str]) -> Value {
     // A test of so few games is undecided.
     let wanted = if words[0] == "sprt" { 12 } else { 0 };
     assert_eq!(output.status.code(), Some(wanted), "{words:?}: {}", err(&output));
-    serde_json::from_str(out(&output).lines().last().expect("a line")).expect("JSON")
+    last_event(&output)
 }
 
 /// There is only one scale of Elo: the same blocks, in which both scored, give the same difference in all four commands.
@@ -263,8 +261,7 @@ fn the_order_of_names_decides_nothing() {
         let bots = order.map(|bot| names[bot]);
         let rest = ["--seats", "3", "--set", "nbRounds=1", "--set", "maxTurns=60", "-n", &matches];
         let rest = [&rest[..], &["--seed", &seed, "--journal", &journal, "--replays", "none", "-q"]].concat();
-        let played = agon(folder.path(), &[&["tournament", "ostibot"], &bots[..], &rest].concat());
-        assert!(played.status.success(), "{}", err(&played));
+        good(agon(folder.path(), &[&["tournament", "ostibot"], &bots[..], &rest].concat()));
         for (place, &bot) in order.iter().enumerate() {
             let scores = block_scores(&folder.path().join(&journal), place as u64);
             let count = scores.len() as f64;
@@ -297,8 +294,7 @@ fn a_tournament_says_where_the_points_of_each_bot_came_from() {
     let shown = out(&agon(folder.path(), &words));
     assert!(shown.contains("another bot failed") && shown.contains("it failed itself"), "{shown}");
     assert!(shown.contains("The result of greedy rests on others' faults in 4 of 8 matches"), "{shown}");
-    let last = out(&agon(folder.path(), &[&words[..], &["--json"]].concat()));
-    let result: Value = serde_json::from_str(last.lines().last().expect("a result")).expect("JSON");
+    let result = last_event(&agon(folder.path(), &[&words[..], &["--json"]].concat()));
     let bots = result["origin"]["bots"].as_array().expect("each bot");
     let endings = |bot: usize, word: &str| {
         let endings = bots[bot]["endings"].as_array().expect("endings");

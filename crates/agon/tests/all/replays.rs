@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, good, json, out};
 use agon_game::{Outcome, Recipe};
 use agon_replay::{End, Header, Replay, SeatInfo, Writer};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A bot that writes down every byte it reads, and answers as `answer` says.
 fn recorder(answer: &str) -> String {
@@ -146,8 +146,7 @@ fn the_exported_input_is_what_came_over_tcp() {
 /// A short match of two built-ins, as bytes.
 fn sample(folder: &Path) -> Vec<u8> {
     let arguments = ["play", "cultist-wars", "builtin:greedy", "builtin:random", "--seed", "2", "-q"];
-    let played = agon(folder, &[&arguments[..], &["--replay", "good.replay"]].concat());
-    assert!(played.status.success(), "{}", err(&played));
+    good(agon(folder, &[&arguments[..], &["--replay", "good.replay"]].concat()));
     fs::read(folder.join("good.replay")).expect("a replay")
 }
 
@@ -199,8 +198,7 @@ fn verify_names_what_was_altered_and_goes_on_over_what_it_cannot_read() {
     }
     assert!(text.contains("the outcome is not the recorded one"), "{text}");
     assert!(text.ends_with("7 files: 1 verified, 4 unreadable, 1 altered, 1 cut off\n"), "{text}");
-    let verified = agon(folder.path(), &[&["replay", "verify", "--json"], &names[..]].concat());
-    let findings: Value = serde_json::from_slice(&verified.stdout).expect("JSON");
+    let findings = json(&agon(folder.path(), &[&["replay", "verify", "--json"], &names[..]].concat()));
     assert_eq!(findings.as_array().map(Vec::len), Some(7));
     assert_eq!(findings[2]["finding"], "unreadable");
     // For a single file, naming an unreadable one is wrong usage.
@@ -290,8 +288,7 @@ fn nothing_in_a_file_steers_the_terminal() {
         "--journal",
         "j.jsonl",
     ];
-    let played = agon(folder.path(), &gauntlet);
-    assert!(played.status.success(), "{}", err(&played));
+    crate::common::good(agon(folder.path(), &gauntlet));
     let journal = fs::read_to_string(folder.path().join("j.jsonl")).expect("a journal");
     let coded = serde_json::to_string(&evil).expect("JSON");
     let coded = coded.trim_matches('"');
@@ -439,7 +436,7 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
         assert!(err(&said).contains(advice), "{words:?}: {}", err(&said));
     }
     // The bot's own data is removed when the replay is redacted.
-    assert!(agon(folder.path(), &["replay", "redact", "m.replay"]).status.success());
+    good(agon(folder.path(), &["replay", "redact", "m.replay"]));
     let public = agon(folder.path(), &["replay", "info", "--json", "m.public.replay"]);
     assert!(public.status.success() && !out(&public).contains("no plan"), "{}", out(&public));
 }

@@ -13,7 +13,7 @@ use agon_bot::Script;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::folder;
+use crate::common::{folder, is_installed, json};
 
 const AGON: &str = env!("CARGO_BIN_EXE_agon");
 
@@ -27,15 +27,6 @@ fn write(folder: &TempDir, name: &str, text: &str) -> PathBuf {
 fn example(name: &str) -> String {
     let bots = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games/ostibot/bots");
     bots.join(name).canonicalize().expect("the example is there").display().to_string()
-}
-
-fn installed(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let found = found.is_ok_and(|status| status.success());
-    if !found {
-        println!("SKIPPED: {program} is not installed");
-    }
-    found
 }
 
 /// The process of one script, questioned here as by the referee.
@@ -241,8 +232,7 @@ fn play(folder: &TempDir, bots: &[&str], options: &[&str]) -> (Value, Option<i32
         .current_dir(folder.path())
         .output()
         .expect("agon starts");
-    let text = String::from_utf8_lossy(&played.stderr).into_owned();
-    let result = serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("no result: {text}"));
+    let result = json(&played);
     (result, played.status.code())
 }
 
@@ -299,7 +289,7 @@ fn a_hostile_script_gets_its_fault_and_the_match_goes_on() {
 
 #[test]
 fn a_match_of_javascript_and_python_is_played_by_one_command() {
-    if !installed("python3") {
+    if !is_installed("python3") {
         return;
     }
     let folder = folder();
@@ -332,7 +322,7 @@ fn large_answers_and_searches_by_the_clock_work_in_both_engines() {
     );
     write(&folder, "waits.js", "export const script = { play() { setTimeout(() => {}, 1); } };");
     for js in ["embedded", "node"] {
-        if js == "node" && !installed("node") {
+        if js == "node" && !is_installed("node") {
             continue;
         }
         let (result, code) = play(&folder, &["bot.js", "waits.js"], &["--js", js, "--set", "maxTurns=6"]);
@@ -382,7 +372,7 @@ const CORPUS: [(&str, &str); 4] = [
 
 #[test]
 fn node_gives_the_same_match_for_the_same_seed() {
-    if !installed("node") {
+    if !is_installed("node") {
         return;
     }
     let folder = folder();
@@ -397,12 +387,13 @@ fn node_gives_the_same_match_for_the_same_seed() {
             let options = ["--js", js, "--replay", &replay, "--set", "maxTurns=40"];
             let (result, code) = play(&folder, &[bot, "builtin:looter"], &options);
             assert_eq!(code, Some(0), "{bot}: {result}");
-            let exported = Command::new(AGON)
-                .args(["replay", "export", &replay, "--format", "json"])
-                .current_dir(folder.path())
-                .output()
-                .expect("agon starts");
-            let mut exported: Value = serde_json::from_slice(&exported.stdout).expect("JSON");
+            let mut exported = json(
+                &Command::new(AGON)
+                    .args(["replay", "export", &replay, "--format", "json"])
+                    .current_dir(folder.path())
+                    .output()
+                    .expect("agon starts"),
+            );
             let mut steps = exported["steps"].as_array_mut().map(std::mem::take).expect("steps");
             for answer in steps.iter_mut().filter_map(|step| step["answers"].as_array_mut()).flatten() {
                 // These may differ: the time taken, and how an engine reports where something was thrown.
@@ -433,7 +424,7 @@ fn node_gives_the_same_match_for_the_same_seed() {
 
 #[test]
 fn node_answers_for_late_scripts_too() {
-    if !installed("node") {
+    if !is_installed("node") {
         return;
     }
     let folder = folder();
@@ -493,7 +484,7 @@ fn the_declarations_fit_the_example() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules/.bin/tsc");
     let tsc = std::env::var_os("AGON_TSC").map(PathBuf::from);
     let tsc = tsc.or_else(|| own.is_file().then_some(own)).unwrap_or_else(|| "tsc".into());
-    if !installed(&tsc.display().to_string()) {
+    if !is_installed(&tsc.display().to_string()) {
         println!("SKIPPED: TypeScript declarations of Ostibot (set AGON_TSC, or run `npm ci` in web/)");
         return;
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::{err, folder, out};
+use crate::common::{err, folder, good, json, last_event, out, write};
 
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
@@ -22,17 +22,6 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
 /// Runs agon in `folder`.
 fn agon(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().expect("agon starts")
-}
-
-/// The last event that a command prints.
-fn result(output: &Output) -> Value {
-    let text = out(output);
-    let last = text.lines().last().unwrap_or_else(|| panic!("no event: {}", err(output)));
-    serde_json::from_str(last).expect("an event is JSON")
-}
-
-fn write(folder: &Path, name: &str, text: &str) {
-    std::fs::write(folder.join(name), text).expect("a file is written");
 }
 
 /// The entries of a journal by block and game; none may appear twice. A torn last line is ignored.
@@ -109,32 +98,30 @@ fn fifty_kills_lose_and_double_nothing() {
     // To the end, with nothing doubled, and equal to an undisturbed run.
     let games = before.keys().map(|(block, _)| block * 2).max().expect("matches").to_string();
     let last = with(&["--journal", "killed.jsonl", "--resume"]);
-    let last = agon(folder.path(), &[&last[..], &["-n", &games]].concat());
-    assert!(last.status.success(), "{}", err(&last));
-    let quiet = agon(folder.path(), &[&with(&["--journal", "quiet.jsonl"])[..], &["-n", &games]].concat());
-    assert!(quiet.status.success(), "{}", err(&quiet));
+    let last = good(agon(folder.path(), &[&last[..], &["-n", &games]].concat()));
+    let quiet =
+        good(agon(folder.path(), &[&with(&["--journal", "quiet.jsonl"])[..], &["-n", &games]].concat()));
     let (killed, quiet_entries) = (entries(&journal), entries(&folder.path().join("quiet.jsonl")));
     assert_eq!(killed.len().to_string(), games);
     let decisive = |all: &BTreeMap<(u64, u64), Value>| all.values().map(decisive).collect::<Vec<_>>();
     assert_eq!(decisive(&killed), decisive(&quiet_entries));
-    assert_eq!(result(&last)["pairings"], result(&quiet)["pairings"], "the same numbers in the end");
-    assert_eq!(result(&last)["games"].to_string(), games);
+    assert_eq!(last_event(&last)["pairings"], last_event(&quiet)["pairings"], "the same numbers in the end");
+    assert_eq!(last_event(&last)["games"].to_string(), games);
 }
 
 #[test]
 fn the_same_command_goes_on_where_it_was() {
     let folder = folder();
     let base = ["gauntlet", "cultist-wars", "builtin:greedy", "builtin:random", "-q"];
-    let first = agon(folder.path(), &[&base[..], &["-n", "6"]].concat());
-    assert!(first.status.success(), "{}", err(&first));
+    let first = good(agon(folder.path(), &[&base[..], &["-n", "6"]].concat()));
     assert!(out(&first).contains("greedy against"), "{}", out(&first));
     let longer = agon(folder.path(), &[&base[..], &["-n", "10", "--resume", "--json"]].concat());
-    let longer = result(&longer);
+    let longer = last_event(&longer);
     assert_eq!((&longer["games"], &longer["resumed"]), (&10.into(), &6.into()));
     let folders = std::fs::read_dir(folder.path().join("agon-series")).expect("the folder of series");
     assert_eq!(folders.count(), 1, "it went on and did not begin anew");
     let again = agon(folder.path(), &[&base[..], &["-n", "10", "--resume", "--json"]].concat());
-    assert_eq!(result(&again)["games"], 10, "nothing was left to play");
+    assert_eq!(last_event(&again)["games"], 10, "nothing was left to play");
     let anew = agon(folder.path(), &[&base[..], &["-n", "2"]].concat());
     assert!(out(&anew).contains("agon-series/cultist-wars-gauntlet-2/journal.jsonl"), "{}", out(&anew));
 }
@@ -145,8 +132,7 @@ fn what_changed_is_refused_and_named() {
     write(folder.path(), "a.sh", QUICK);
     let base = ["gauntlet", "cultist-wars", "a.sh", "builtin:random", "-q", "-n", "2"];
     let base = [&base[..], &["--journal", "x.jsonl", "--seed", "3", "--set", "number_of_turns=4"]].concat();
-    let first = agon(folder.path(), &base);
-    assert!(first.status.success(), "{}", err(&first));
+    good(agon(folder.path(), &base));
     let refused = |arguments: &[&str]| {
         let output = agon(folder.path(), arguments);
         assert_eq!(output.status.code(), Some(2), "{}{}", out(&output), err(&output));
@@ -240,7 +226,7 @@ fn a_bot_is_not_tested_against_itself() {
     let folder = folder();
     let arguments = ["sprt", "cultist-wars", "builtin:greedy", "builtin:greedy", "--elo1", "60", "--json"];
     let refused = agon(folder.path(), &arguments);
-    assert_eq!((refused.status.code(), &result(&refused)["decision"]), (Some(14), &"equal".into()));
+    assert_eq!((refused.status.code(), &last_event(&refused)["decision"]), (Some(14), &"equal".into()));
     let refused = agon(folder.path(), &arguments[..6]);
     assert_eq!(refused.status.code(), Some(14));
     assert!(err(&refused).starts_with("NEW is OLD: "), "{}", err(&refused));
@@ -292,8 +278,7 @@ fn faults_are_counted_and_their_match_can_be_played_again() {
     let kept: Vec<PathBuf> =
         std::fs::read_dir(&replays).expect("replays").map(|file| file.expect("a file").path()).collect();
     assert_eq!(kept.len(), 2);
-    let verified = agon(folder.path(), &["replay", "verify", kept[0].to_str().expect("a name")]);
-    assert!(verified.status.success(), "{}", out(&verified));
+    good(agon(folder.path(), &["replay", "verify", kept[0].to_str().expect("a name")]));
     // A bot that cannot even be started gives no result.
     write(folder.path(), "bot", "#!/no/such/interpreter\n");
     let made = Command::new("chmod").args(["+x", "bot"]).current_dir(folder.path()).status();
@@ -314,12 +299,11 @@ fn a_tournament_and_its_journal_give_the_same_table() {
          bots = ['builtin:greedy', { bot = 'builtin:random', label = 'Lucky' }, 'builtin:random']\n",
     );
     let played = agon(folder.path(), &["tournament", "cup/contest.toml", "--json"]);
-    let cup = result(&played);
+    let cup = last_event(&played);
     assert!(played.status.success(), "{}", err(&played));
     assert_eq!((&cup["games"], &cup["complete"]), (&12.into(), &true.into()));
     let journal = "agon-series/cultist-wars-tournament-1";
-    let rated = agon(folder.path(), &["rate", journal, "--json"]);
-    let rated: Value = serde_json::from_slice(&rated.stdout).expect("JSON");
+    let rated = json(&agon(folder.path(), &["rate", journal, "--json"]));
     assert_eq!(rated, cup["tables"], "the table is made from the journal alone");
     assert_eq!(rated[0]["ratings"]["bots"][0]["bot"], "greedy");
     let csv = out(&agon(folder.path(), &["rate", journal, "--csv"]));
@@ -330,10 +314,10 @@ fn a_tournament_and_its_journal_give_the_same_table() {
     assert!(shown.contains("12 matches in 6 blocks") && shown.contains("ahead-level-behind"), "{shown}");
     // Other rules get their own table; a journal that is named twice counts once.
     let other = ["tournament", "cultist-wars", "builtin:greedy", "builtin:random", "-n", "2", "-q"];
-    assert!(agon(folder.path(), &other).status.success());
+    good(agon(folder.path(), &other));
     let both =
         agon(folder.path(), &["rate", journal, "agon-series/cultist-wars-tournament-2", journal, "--json"]);
-    let tables: Value = serde_json::from_slice(&both.stdout).expect("JSON");
+    let tables = json(&both);
     assert_eq!(tables.as_array().map(Vec::len), Some(2));
     assert!(err(&both).contains("named twice"), "{}", err(&both));
 }
@@ -343,7 +327,7 @@ fn a_cut_journal_is_read_as_far_as_it_goes() {
     let folder = folder();
     let arguments = ["gauntlet", "cultist-wars", "builtin:greedy", "builtin:random", "-n", "6", "-j", "1"];
     let arguments = [&arguments[..], &["--journal", "x.jsonl", "-q"]].concat();
-    assert!(agon(folder.path(), &arguments).status.success());
+    good(agon(folder.path(), &arguments));
     let whole = std::fs::read(folder.path().join("x.jsonl")).expect("a journal");
     std::fs::write(folder.path().join("x.jsonl"), &whole[..whole.len() - 20]).expect("written");
     let rated = agon(folder.path(), &["rate", "x.jsonl"]);
@@ -354,7 +338,7 @@ fn a_cut_journal_is_read_as_far_as_it_goes() {
         "{notes}"
     );
     let resumed = agon(folder.path(), &[&arguments[..], &["--resume", "--json"]].concat());
-    assert_eq!(result(&resumed)["resumed"], 5);
+    assert_eq!(last_event(&resumed)["resumed"], 5);
     assert_eq!(entries(&folder.path().join("x.jsonl")).len(), 6);
     let lines = String::from_utf8(whole).expect("text").replace("\"steps\"", "\"stops\"");
     write(folder.path(), "x.jsonl", &lines);
@@ -408,11 +392,10 @@ fn a_bot_is_frozen_and_an_old_commit_plays() {
     assert!(text.contains("has no `other`"), "{text}");
     let pinned = agon(folder.path(), &["pin", "mine", "v2"]);
     assert!(pinned.status.success() && out(&pinned).contains("agon-bots/v2: 1 file"), "{}", err(&pinned));
-    let pinned = agon(folder.path(), &["pin", "git:HEAD~1:mine/bot.py", "v1"]);
-    assert!(pinned.status.success(), "{}", err(&pinned));
+    good(agon(folder.path(), &["pin", "git:HEAD~1:mine/bot.py", "v1"]));
     write(folder.path(), "mine/bot.py", "broken");
-    let played = agon(folder.path(), &["play", "cultist-wars", "agon-bots/v1", "agon-bots/v2", "--json"]);
-    let played: Value = serde_json::from_slice(&played.stdout).expect("JSON");
+    let played =
+        json(&agon(folder.path(), &["play", "cultist-wars", "agon-bots/v1", "agon-bots/v2", "--json"]));
     assert_eq!(played["outcome"]["winner"], 1, "{played}");
     assert!(refused(&["pin", "mine", "v1"]).contains("agon-bots/v1 is there already"));
     assert!(refused(&["pin", "builtin:greedy", "v3"]).contains("nothing to freeze"));
@@ -467,8 +450,7 @@ fn a_tournament_becomes_a_site_of_plain_files() {
         ];
         let name = ["--name", "2=<b>&\"quoted\""];
         let words = ["tournament", "cultist-wars"].iter().chain(&bots).chain(&how).chain(&name);
-        let output = agon(folder.path(), &words.copied().collect::<Vec<_>>());
-        assert!(output.status.success(), "{}", err(&output));
+        good(agon(folder.path(), &words.copied().collect::<Vec<_>>()));
     };
     play("4");
     let site = folder.path().join("site");

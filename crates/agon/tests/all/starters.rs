@@ -2,17 +2,12 @@
 //! language is reported loudly, never skipped in silence.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::agon;
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("no JSON, but: {}", String::from_utf8_lossy(&output.stderr)))
-}
+use crate::common::{agon, json};
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_else(|| panic!("{key} is a text in {value}"))

@@ -8,7 +8,7 @@ use agon_testkit::golden;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::{agon, err, out};
+use crate::common::{agon, err, good, json, out};
 
 /// The beginning of the bots below: the states of a match, one by one; `say` answers.
 const KIT: &str = "
@@ -42,7 +42,7 @@ fn play(place: &TempDir, bots: [&str; 2], more: &[&str]) -> Value {
         arguments.push("--no-replay");
     }
     let played = agon(place.path(), &arguments);
-    serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("{}{}", out(&played), err(&played)))
+    json(&played)
 }
 
 /// The kinds of the faults of a seat, with their messages.
@@ -74,7 +74,7 @@ for state in states(2):
     let arguments = ["play", "terminal", "one", "two", "--set", "maxTurns=3", "--json", "--no-replay"];
     let played = agon(place.path(), &arguments);
     assert!(err(&played).contains("run.sh has no exec bit; it is started with /bin/sh"), "{}", err(&played));
-    let result: Value = serde_json::from_slice(&played.stdout).expect("a result");
+    let result = json(&played);
     assert_eq!(result["turns"], 3, "{result}");
     assert_eq!(result["seats"][0]["rejections"][0]["rule"], "TM-BUILD-2", "{result}");
     for (own, other, winner) in [("one", "two", 1), ("two", "one", 2)] {
@@ -341,8 +341,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
             .contains("Terminal: this recorded match is damaged: state line")
     );
     std::fs::write(place.path().join("cut.replay"), &theirs[..theirs.len() / 2]).expect("a file is written");
-    let cut = agon(place.path(), &["replay", "import", "cut.replay", "-o", "ours.replay"]);
-    assert!(cut.status.success(), "{}", err(&cut));
+    good(agon(place.path(), &["replay", "import", "cut.replay", "-o", "ours.replay"]));
     let shown = out(&agon(place.path(), &["replay", "show", "ours.replay", "--turn", "2"]));
     assert!(!shown.is_empty(), "what was there can be seen");
     let bad = theirs.replacen("\"startHealth\":60", "\"startHealth\":-60", 1);
@@ -375,13 +374,12 @@ fn the_originals_records_come_through_unharmed() {
     let place = place();
     for (number, file) in golden::files(&folder).expect("a folder").into_iter().enumerate().step_by(12) {
         let (file, theirs) = (file.display().to_string(), format!("{number}.replay"));
-        let imported = agon(place.path(), &["replay", "import", &file, "-o", "ours.replay", "--json"]);
-        assert!(imported.status.success(), "{}", err(&imported));
-        let said: Value = serde_json::from_slice(&imported.stdout).expect("JSON");
+        let said =
+            json(&good(agon(place.path(), &["replay", "import", &file, "-o", "ours.replay", "--json"])));
         assert_eq!(said["notes"], Value::Array(Vec::new()), "{file}");
-        assert!(agon(place.path(), &["replay", "verify", "ours.replay"]).status.success());
+        good(agon(place.path(), &["replay", "verify", "ours.replay"]));
         let arguments = ["replay", "export", "ours.replay", "--format", "terminal", "-o", &theirs];
-        assert!(agon(place.path(), &arguments).status.success());
+        good(agon(place.path(), &arguments));
         assert!(agon(place.path(), &["conform", "terminal", &theirs]).status.success(), "{file}");
     }
 }
@@ -396,8 +394,7 @@ fn a_bot_is_fed_a_recorded_match() {
         agon(place.path(), &all)
     };
     // The same bot gives the same answers.
-    let same = fed(&["builtin:fortress"]);
-    assert!(same.status.success(), "{}", err(&same));
+    let same = good(fed(&["builtin:fortress"]));
     assert!(out(&same).contains("12 answers: 12 as then, 0 different, no fault"), "{}", out(&same));
     // Another bot is shown beside it, and the match goes on as recorded: the bot sees turn 11.
     let strategy = "
@@ -410,8 +407,7 @@ for state in states(0):
     let text = out(&other);
     assert!(other.status.success() && text.contains("seat 2, then rush"), "{text}");
     assert!(text.contains("only now   [\"DF\",3,12]") && text.contains("turn 11"), "{text}");
-    let whole = fed(&["other", "--seat", "2", "--turn", "11", "--json"]);
-    let fed_once: Value = serde_json::from_slice(&whole.stdout).expect("JSON");
+    let fed_once = json(&fed(&["other", "--seat", "2", "--turn", "11", "--json"]));
     assert_eq!(fed_once["turns"].as_array().map(Vec::len), Some(1));
     assert_eq!(fed_once["turns"][0]["now"], "[[\"DF\", 3, 12]]\n[]");
     assert_eq!(fed_once["turns"][0]["stderr"], "seen 11\n");
@@ -509,9 +505,7 @@ fn a_match_is_drawn_frame_by_frame() {
 fn a_cut_record_is_compared_as_far_as_it_goes_and_an_empty_one_is_none() {
     let place = place();
     recorded_match(&place);
-    let output =
-        agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal", "-o", "whole.txt"]);
-    assert!(output.status.success(), "{}", err(&output));
+    good(agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal", "-o", "whole.txt"]));
     let whole = std::fs::read(place.path().join("whole.txt")).expect("an export");
     std::fs::create_dir(place.path().join("records")).expect("a new folder");
     let write = |name: &str, bytes: &[u8]| {
@@ -527,8 +521,7 @@ fn a_cut_record_is_compared_as_far_as_it_goes_and_an_empty_one_is_none() {
     assert!(text.contains("before the end of the match; compared up to its last whole line"), "{text}");
     assert!(text.contains("1 files are not a record of Terminal"), "{text}");
     assert!(text.contains("2 records (1 of them cut), 0 differences"), "{text}");
-    let output = agon(place.path(), &["conform", "terminal", "records", "--json"]);
-    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found = json(&agon(place.path(), &["conform", "terminal", "records", "--json"]));
     assert_eq!((&found["records"], &found["foreign"], &found["good"]), (&2.into(), &1.into(), &true.into()));
     assert_eq!(found["cut"].as_array().map(Vec::len), Some(1), "{found}");
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{agon, err, folder, out};
+use crate::common::{agon, err, folder, good, json, out};
 use agon_contest::journal::{self, Journal};
 use serde_json::Value;
 
@@ -61,14 +61,12 @@ fn series(folder: &Path, bot: &str, more: &[&str]) {
         "--journal",
         "j.jsonl",
     ];
-    let played = agon(folder, &[&base[..], &rest, more].concat());
-    assert!(played.status.success(), "{}", err(&played));
+    good(agon(folder, &[&base[..], &rest, more].concat()));
 }
 
 fn why(folder: &Path, more: &[&str]) -> Value {
-    let said = agon(folder, &[&["why", "j.jsonl", "--json"], more].concat());
-    assert!(said.status.success(), "{}", err(&said));
-    serde_json::from_slice(&said.stdout).expect("JSON")
+    let said = good(agon(folder, &[&["why", "j.jsonl", "--json"], more].concat()));
+    json(&said)
 }
 
 #[test]
@@ -114,10 +112,8 @@ fn a_bot_against_itself_has_no_cause_but_for_few_journals() {
             "none",
         ];
         let rest = ["--set", "number_of_turns=12", "--seed", &seed, "--journal", &journal];
-        let played = agon(folder.path(), &[&base[..], &rest].concat());
-        assert!(played.status.success(), "{}", err(&played));
-        let said = agon(folder.path(), &["why", &journal, "--json"]);
-        let told: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+        good(agon(folder.path(), &[&base[..], &rest].concat()));
+        let told = json(&agon(folder.path(), &["why", &journal, "--json"]));
         named += usize::from(!told["places"].as_array().expect("a list").is_empty());
     }
     // Once in twenty is allowed; the seeds are fixed, so this does not change from run to run.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use crate::common::{Running, agon, command, err, folder, out, site_of, wait, wait_until};
+use crate::common::{Running, agon, command, err, folder, good, json, out, site_of, wait, wait_until};
 use agon_store::Time;
 use agon_store::acts::PauseWorker;
 use serde_json::Value;
@@ -49,8 +49,7 @@ fn serve(folder: &Path, port: u16) -> (Running, String) {
 }
 
 fn token(folder: &Path, name: &str) {
-    let made = agon(folder, &["serve", "worker", "cup", name]);
-    assert!(made.status.success(), "{}", err(&made));
+    let made = good(agon(folder, &["serve", "worker", "cup", name]));
     std::fs::write(folder.join(format!("{name}.token")), &made.stdout).expect("written");
 }
 
@@ -63,18 +62,14 @@ fn work(folder: &Path, url: &str, name: &str, more: &[&str]) -> Running {
     Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts"))
 }
 
-fn json(folder: &Path, arguments: &[&str]) -> Value {
-    let output = agon(folder, arguments);
-    assert!(output.status.success(), "{}", err(&output));
-    serde_json::from_slice(&output.stdout).expect("JSON")
-}
-
 fn results(folder: &Path) -> i64 {
-    json(folder, &["serve", "status", "cup", "--json"])["matches"]["in_log"].as_i64().expect("a number")
+    json(&good(agon(folder, &["serve", "status", "cup", "--json"])))["matches"]["in_log"]
+        .as_i64()
+        .expect("a number")
 }
 
 fn worker(folder: &Path, name: &str) -> Value {
-    let all = json(folder, &["serve", "workers", "cup", "--json"]);
+    let all = json(&good(agon(folder, &["serve", "workers", "cup", "--json"])));
     all.as_array().expect("a list").iter().find(|one| one["name"] == name).cloned().unwrap_or(Value::Null)
 }
 
@@ -100,10 +95,10 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     std::fs::create_dir(&bot).expect("a folder");
     std::fs::write(bot.join("run.sh"), crate::common::WAITER).expect("a file");
     std::fs::write(bot.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
-    assert!(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]).status.success());
+    good(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]));
     let one = work(place, &url, "one", &[]);
     wait_until("Ann is live", || {
-        let now = json(place, &["serve", "status", "cup", "--json"]);
+        let now = json(&good(agon(place, &["serve", "status", "cup", "--json"])));
         now["versions"]
             .as_array()
             .expect("a list")
@@ -151,7 +146,7 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
     let told = agon(place, &["serve", "play-on", "cup", "two"]);
     assert!(out(&told).starts_with("two plays on"), "{}{}", out(&told), err(&told));
     wait_until("it plays again", || worker(place, "two")["posted"].as_i64() > before);
-    assert!(agon(place, &["serve", "revoke", "cup", "two"]).status.success());
+    good(agon(place, &["serve", "revoke", "cup", "two"]));
     let ended = two.ends();
     assert_eq!(ended.status.code(), Some(2), "{}{}", out(&ended), err(&ended));
     assert!(err(&ended).contains("was revoked"), "{}", err(&ended));
@@ -159,17 +154,15 @@ fn machines_join_vanish_and_come_back_and_nothing_is_lost() {
 
     // Ctrl-C returns unfinished matches.
     one.signal("-INT");
-    let ended = one.ends();
-    assert!(ended.status.success(), "{}", err(&ended));
+    let ended = good(one.ends());
     assert!(out(&ended).contains("results have reached the contest"), "{}", out(&ended));
-    let now = json(place, &["serve", "status", "cup", "--json"]);
+    let now = json(&good(agon(place, &["serve", "status", "cup", "--json"])));
     assert_eq!(now["matches"]["leased"], 0, "{now:#}");
     assert_eq!(now["matches"]["dead"], 0, "{now:#}");
     let alarms: Vec<&Value> =
         now["events"].as_array().expect("a list").iter().filter(|event| event["verb"] == "alarm").collect();
     assert_eq!(alarms, Vec::<&Value>::new());
-    let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
-    assert!(checked.status.success(), "{}", out(&checked));
+    good(agon(place, &["serve", "fsck", "cup", "--replays"]));
 }
 
 /// Pauses a machine as a server does whose results differ from the others'.
@@ -219,8 +212,7 @@ fn a_machine_that_starts_while_the_contest_is_away_waits_for_it() {
     let (_server, _) = serve(place, port);
     wait_until("it plays", || results(place) > before);
     one.signal("-INT");
-    let ended = one.ends();
-    assert!(ended.status.success(), "{}", err(&ended));
+    let ended = good(one.ends());
     let said = err(&ended);
     assert!(said.contains("The database is away."), "{said}");
     assert_eq!(said.matches("Waiting for the contest and asking again").count(), 1, "once: {said}");

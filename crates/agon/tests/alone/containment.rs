@@ -8,19 +8,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{WAITER, command, err, folder, mode, out};
+use crate::common::{WAITER, command, err, folder, good, json, number, out, write_program as write};
 use agon_sandbox::Level;
 use rustix::process::{Pid, Signal};
-use serde_json::Value;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 /// For what takes a moment.
 const SOON: Duration = Duration::from_secs(10);
-
-/// A number that a long run can set.
-fn number(name: &str, usual: usize) -> usize {
-    std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
-}
 
 fn level() -> Level {
     let found = agon_sandbox::probe(Path::new(env!("CARGO_BIN_EXE_agon")));
@@ -28,13 +22,6 @@ fn level() -> Level {
         println!("skipped: level {} here: {:?}", found.level, found.missing);
     }
     found.level
-}
-
-fn write(at: &Path, name: &str, text: &str) {
-    let file = at.join(name);
-    std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
-    std::fs::write(&file, text).expect("a file");
-    mode(&file, 0o755);
 }
 
 /// Processes with this mark in their command line.
@@ -343,8 +330,7 @@ fn what_a_killed_agon_leaves_is_swept() {
     left_running += left(&path, SOON);
     let of_both = groups_of(Some(&claim));
     let words = ["play", "cultist-wars", "one", "two", "--no-replay", "--json", "--sandbox", "on"];
-    let next = command(at.path(), &words).output().expect("agon starts");
-    assert!(next.status.success(), "{}", err(&next));
+    good(command(at.path(), &words).output().expect("agon starts"));
     let unswept = groups_of(Some(&claim));
     println!(
         "{kills} kills: {left_running} processes left, {left_groups} cgroups left; one more with its spawner: {of_both} \
@@ -376,8 +362,8 @@ while grep -qs 'takes[.]py' /proc/[0-9]*/cmdline; do sleep 0.1; done
 ";
     write(at.path(), "bot/bot", &WAITER.replace("#!/bin/sh\n", starts));
     let words = ["play", "cultist-wars", "bot", "builtin:idle", "--no-replay", "--json", "--no-timeouts"];
-    let played = command(at.path(), &[&words[..], &["--sandbox", "on"]].concat()).output().expect("agon");
-    let result: Value = serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("{}", err(&played)));
+    let result =
+        json(&command(at.path(), &[&words[..], &["--sandbox", "on"]].concat()).output().expect("agon"));
     let fault = result["seats"][0]["faults"][0]["message"].as_str().unwrap_or_default();
     assert!(fault.starts_with("out of memory, 256 MB"), "{result:#}");
     let peak = result["seats"][0]["time"]["memory_mib"].as_f64().expect("counted");

@@ -8,11 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::{agon, err, folder};
+use crate::common::{agon, err, folder, json, number};
 use agon_bot::{BotName, Confined, Level, guard, inside, sys};
 use agon_game::{Seat, Session, Setup};
 use agon_match::{Clock, Observer, Ponder, StepReport, Terms, place, play_on, seat_player};
-use serde_json::Value;
 
 /// Some of each kind.
 const SOME: [&str; 7] = [
@@ -36,10 +35,6 @@ fn level() -> Option<Level> {
     level
 }
 
-fn number(name: &str, usual: usize) -> usize {
-    std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
-}
-
 /// The long form runs all controls as well.
 #[test]
 fn the_clock_is_attacked_and_holds() {
@@ -47,8 +42,7 @@ fn the_clock_is_attacked_and_holds() {
     let folder = folder();
     let run = |more: &[&str]| {
         let output = agon(folder.path(), &[&["sandbox", "test", "--fairness", "--json"], more].concat());
-        let result: Value =
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", err(&output)));
+        let result = json(&output);
         assert_eq!(output.status.code(), Some(0), "at level {level}: {result:#}");
         result["attacks"].as_array().expect("a list").clone()
     };

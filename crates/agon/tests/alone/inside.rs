@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::common::{WAITER, command, err, folder, mode, out};
+use crate::common::{WAITER, command, err, folder, good, json, mode, out, write_program as write};
 use serde_json::Value;
 
 /// Whether this machine has a sandbox.
@@ -20,13 +20,6 @@ fn has_one() -> bool {
 /// The level here.
 fn level_of_sandbox() -> agon_sandbox::Level {
     agon_sandbox::probe(Path::new(env!("CARGO_BIN_EXE_agon"))).level
-}
-
-fn write(at: &Path, name: &str, text: &str) {
-    let file = at.join(name);
-    std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
-    std::fs::write(&file, text).expect("a file");
-    mode(&file, 0o755);
 }
 
 fn agon(at: &Path, words: &[&str]) -> Output {
@@ -84,8 +77,7 @@ fn a_strangers_build_runs_inside_and_only_files_come_out() {
     let words = ["build", "bot.tar.gz"];
     let mut build = command(at.path(), &words);
     build.env("AGON_CACHE", at.path().join("cache")).env("AGON_TEST_HIDDEN", "x");
-    let built = build.output().expect("agon starts");
-    assert!(built.status.success(), "{}{}", out(&built), err(&built));
+    let built = good(build.output().expect("agon starts"));
     assert!(err(&built).contains("in a sandbox"), "{}", err(&built));
     assert!(err(&built).contains("as 1000"), "{}", err(&built));
     assert!(!err(&built).contains("LEAK"), "{}", err(&built));
@@ -101,7 +93,7 @@ fn a_strangers_build_runs_inside_and_only_files_come_out() {
     // It is built once, and it plays.
     assert!(out(&agon(at.path(), &words)).contains("up to date"));
     let words = ["play", "cultist-wars", "bot.tar.gz", "builtin:idle", "--no-replay", "--json"];
-    let played: Value = serde_json::from_slice(&agon(at.path(), &words).stdout).expect("JSON");
+    let played: Value = json(&agon(at.path(), &words));
     assert_eq!(played["seats"][0]["faults"].as_array().map(Vec::len), Some(0), "{played:#}");
 }
 
@@ -297,9 +289,7 @@ fn what_computes_in_the_opponents_turns_is_frozen() {
     let words = ["play", "cultist-wars", "spins", "thinks", "--no-replay", "--json", "--sandbox", "on"];
     // On a busy machine we may once come too late to see that it computes.
     let frozen = (0..3).any(|_| {
-        let played = agon(at.path(), &[&words[..], &["--time-scale", "20"]].concat());
-        let result: Value =
-            serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("{}", err(&played)));
+        let result = json(&agon(at.path(), &[&words[..], &["--time-scale", "20"]].concat()));
         let [spinner, thinker] = [0, 1].map(|seat| &result["seats"][seat]);
         assert!(result["notes"].to_string().contains("seat 1 used"), "{result:#}");
         assert_eq!(thinker["faults"].as_array().map(Vec::len), Some(0), "{result:#}");
@@ -381,7 +371,7 @@ fn processes_that_come_and_go_gain_no_time() {
     let play = |one: &str, other: &str| -> Value {
         let words = ["play", "cultist-wars", one, other, "--json", "--sandbox", "on", "--seed", "3"];
         let played = agon(at.path(), &words);
-        serde_json::from_slice(&played.stdout).unwrap_or_else(|_| panic!("{}", err(&played)))
+        json(&played)
     };
     // Answers after 140 ms of 50, all of it computed by itself.
     let late = play("past", "builtin:idle");
@@ -414,7 +404,7 @@ fn every_starter_plays_inside_as_outside() {
     }
     let at = folder();
     let run = |folder: &Path, words: &[&str]| command(folder, words).output().expect("agon starts");
-    let listed: Value = serde_json::from_slice(&run(at.path(), &["new", "--json"]).stdout).expect("JSON");
+    let listed: Value = json(&run(at.path(), &["new", "--json"]));
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let mut played = 0;
     for starter in listed.as_array().expect("a list") {
@@ -441,7 +431,7 @@ fn every_starter_plays_inside_as_outside() {
         }
         let of = |sandbox: &str| -> Value {
             let done = run(at.path(), &[&words[..], &["--sandbox", sandbox]].concat());
-            serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{bot} {sandbox}: {}", err(&done)))
+            json(&done)
         };
         let (inside, outside) = (of("on"), of("off"));
         for key in ["turns", "outcome"] {

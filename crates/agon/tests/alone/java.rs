@@ -3,8 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::common::{agon, err, folder, out};
-use serde_json::Value;
+use crate::common::{agon, err, folder, good, last_event, out};
 
 /// The short form plays a few matches; `cargo xtask long java` plays 200.
 #[test]
@@ -19,8 +18,7 @@ fn the_java_starter_against_itself_is_never_late() {
     for name in ["one", "other"] {
         out(&agon(folder.path(), &["new", "cultist-wars", "java", name]));
     }
-    let built = agon(folder.path(), &["build", "one", "other"]);
-    assert!(built.status.success(), "{}", err(&built));
+    good(agon(folder.path(), &["build", "one", "other"]));
     let work = "#include <regex>\n#include <iostream>\nint main() { std::regex r(\"a+\"); std::cout << std::regex_match(\"a\", r); }\n";
     std::fs::write(folder.path().join("work.cpp"), work).expect("a file");
     // It ends when its file is gone, even if this test dies.
@@ -43,8 +41,7 @@ fn the_java_starter_against_itself_is_never_late() {
         println!("SKIPPED: the Java starter against itself ({})", err(&played).trim());
         return;
     }
-    let result: Value = serde_json::from_str(out(&played).lines().last().unwrap_or_default())
-        .unwrap_or_else(|_| panic!("no result: {}", err(&played)));
+    let result = last_event(&played);
     let voids = result["void"].as_array().map_or(0, Vec::len);
     let journal = folder.path().join("agon-series/cultist-wars-gauntlet-1/journal.jsonl");
     let journal = std::fs::read_to_string(journal).expect("a journal");

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use self::database::Postgres;
-use crate::common::{Running, agon, command, err, folder, site_of, wait_until};
+use crate::common::{Running, agon, command, err, folder, good, site_of, wait_until};
 use crate::wire::Wire;
 use agon_bot::BotName;
 use agon_game::Seeded;
@@ -121,8 +121,7 @@ impl World {
             .map(str::to_owned)
             .chain((0..MACHINES).map(|own| format!("ours-{own}")))
         {
-            let made = agon(own.place.path(), &["serve", "worker", "cup0", &name]);
-            assert!(made.status.success(), "{}", err(&made));
+            let made = good(agon(own.place.path(), &["serve", "worker", "cup0", &name]));
             std::fs::write(own.place.path().join(format!("{name}.token")), &made.stdout).expect("written");
         }
         own

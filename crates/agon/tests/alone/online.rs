@@ -10,7 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::common::{agon, command, err, folder, out, site_of, token_of};
+use crate::common::{agon, command, err, folder, good, json, out, site_of, token_of};
 use serde_json::Value;
 
 /// A running contest.
@@ -81,8 +81,7 @@ impl<'a> Somebody<'a> {
     fn json(&self, words: &[&str], code: i32) -> Value {
         let output = self.run(words);
         assert_eq!(output.status.code(), Some(code), "{words:?}: {}{}", out(&output), err(&output));
-        serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| panic!("{words:?}: {error}: {}", out(&output)))
+        json(&output)
     }
 
     fn log_in(&self, url: &str, token: &str) -> Output {
@@ -129,8 +128,7 @@ fn somebody_takes_part_from_the_terminal() {
     // Logging in: the token is kept where only its owner can read it, and is never shown.
     let wrong = ann.log_in(&url, &"x".repeat(43));
     fails(&wrong, 2, "your token is not known there, or has ended");
-    let login = ann.log_in(&url, &token);
-    assert!(login.status.success(), "{}", err(&login));
+    let login = good(ann.log_in(&url, &token));
     assert!(out(&login).contains("Autumn Cup, a contest of cultist-wars: you are Ann"), "{}", out(&login));
     assert!(!out(&login).contains(&token) && !err(&login).contains(&token));
     let kept = ann.home.join("agon/logins.json");
@@ -138,8 +136,7 @@ fn somebody_takes_part_from_the_terminal() {
     assert!(out(&ann.run(&["status"])).contains("play for no team yet"));
     // A try-out: its result, its notes, and no version made of it.
     teller(place, "bot", "thinking of nothing");
-    let tried = ann.run(&["try", "bot", "--seed", "77", "--seat", "2"]);
-    assert!(tried.status.success(), "{}{}", out(&tried), err(&tried));
+    let tried = good(ann.run(&["try", "bot", "--seed", "77", "--seat", "2"]));
     let said = out(&tried);
     for part in ["against greedy", "seed 77 · seat 2", "| thinking of nothing", "slowest answer", "/match/"]
     {
@@ -148,8 +145,7 @@ fn somebody_takes_part_from_the_terminal() {
     assert!(err(&tried).contains("in 2 files") && !err(&tried).contains(".git"), "{}", err(&tried));
     assert_eq!(ann.json(&["versions", "--json"], 0)["versions"], Value::Array(Vec::new()));
     // Submitted and followed until it is live; submitting the same again gives the same version.
-    let submitted = ann.run(&["submit", "bot", "--wait"]);
-    assert!(submitted.status.success(), "{}{}", out(&submitted), err(&submitted));
+    let submitted = good(ann.run(&["submit", "bot", "--wait"]));
     assert!(out(&submitted).contains("v1 is live: it stands for Ann."), "{}", out(&submitted));
     assert!(err(&submitted).contains("| built it"), "{}", err(&submitted));
     let again = ann.json(&["submit", "bot", "--wait", "--json"], 0);
@@ -206,9 +202,16 @@ fn somebody_takes_part_from_the_terminal() {
     let _ = server.child.wait();
     fails(&ann.run(&["status"]), 3, "cannot be reached: nothing listens there");
     // The contest's conditions are still known.
-    let offline =
-        ann.run(&["play", "cultist-wars", "bot", "builtin:greedy", "--as", &url, "--quiet", "--no-replay"]);
-    assert!(offline.status.success(), "{}{}", out(&offline), err(&offline));
+    let offline = good(ann.run(&[
+        "play",
+        "cultist-wars",
+        "bot",
+        "builtin:greedy",
+        "--as",
+        &url,
+        "--quiet",
+        "--no-replay",
+    ]));
     assert!(err(&offline).contains("using what it said a moment ago"), "{}", err(&offline));
     assert!(ann.run(&["logout"]).status.success());
     assert!(!std::fs::read_to_string(&kept).expect("there").contains(&token));
@@ -218,8 +221,7 @@ fn somebody_takes_part_from_the_terminal() {
 /// A challenge with a submitted version, and going back to an earlier one.
 fn challenged(ann: &Somebody<'_>, place: &Path) {
     let words = ["challenge", "--against", "greedy", "--seed", "5", "--seat", "2", "--quiet"];
-    let played = ann.run(&words);
-    assert!(played.status.success(), "{}{}", out(&played), err(&played));
+    let played = good(ann.run(&words));
     for part in ["against greedy", "seed 5 · seat 2", "| thinking of nothing", "slowest answer"] {
         assert!(out(&played).contains(part), "{part}: {}", out(&played));
     }
@@ -266,8 +268,7 @@ fn replays(ann: &Somebody<'_>, place: &Path) {
     let written: Vec<&str> =
         first["written"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
     assert!(written.len() >= 4 && first["there"] == 0, "{first:#}");
-    let verified = agon(place, &[&["replay", "verify"], &written[..2]].concat());
-    assert!(verified.status.success(), "{}{}", out(&verified), err(&verified));
+    good(agon(place, &[&["replay", "verify"], &written[..2]].concat()));
     // An interrupted run left half a file under another name, and one is missing.
     std::fs::remove_file(place.join(written[0])).expect("it was there");
     std::fs::write(place.join(written[0].replace(".replay", ".part")), "half").expect("written");
@@ -291,7 +292,7 @@ fn replays(ann: &Somebody<'_>, place: &Path) {
 
 /// Nothing is played while the contest is paused: waiting for it can be stopped, or ends by itself.
 fn paused(ann: &Somebody<'_>, place: &Path) {
-    assert!(agon(place, &["serve", "pause", "cup"]).status.success());
+    good(agon(place, &["serve", "pause", "cup"]));
     teller(place, "bot", "another thought");
     fails(
         &ann.run(&["submit", "bot", "--wait", "--patience", "1s"]),
@@ -308,7 +309,7 @@ fn paused(ann: &Somebody<'_>, place: &Path) {
         3,
         "stopped waiting; what was sent to the contest goes on there",
     );
-    assert!(agon(place, &["serve", "resume", "cup"]).status.success());
+    good(agon(place, &["serve", "resume", "cup"]));
     let end = ann.json(&["submit", "bot", "--wait", "--json"], 0);
     assert_eq!(
         (&end["what"], &end["version"]["state"]),
@@ -325,9 +326,7 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
     assert!(notes.contains(&format!("played as in Autumn Cup ({url})")), "{notes}");
     assert!(notes.contains("your slowest answer (") && notes.contains(" of 50 ms there"), "{notes}");
     assert_eq!(played["rules"], "standard", "{played:#}");
-    let checked = ann.run(&["check", "cultist-wars", "bot", "--as", url, "--json"]);
-    let found: Value =
-        serde_json::from_slice(&checked.stdout).unwrap_or_else(|_| panic!("{}", err(&checked)));
+    let found = json(&ann.run(&["check", "cultist-wars", "bot", "--as", url, "--json"]));
     let there =
         found["findings"].as_array().expect("a list").iter().filter(|one| one["what"] == "there").count();
     assert!(there >= 2, "{found:#}");
@@ -354,8 +353,7 @@ fn at_home(ann: &Somebody<'_>, place: &Path, url: &str) {
     let header: Value = serde_json::from_str(journal.lines().next().expect("a line")).expect("JSON");
     assert_eq!(header["options"], serde_json::json!(["--as", url]), "{header:#}");
     let words = ["gauntlet", "cultist-wars", "bot", "copy.sh", "--as", url, "-n", "2", "-j", "1"];
-    let gauntlet = ann.run(&[&words[..], &["--journal", "gauntlet.jsonl", "--json"]].concat());
-    assert!(gauntlet.status.success(), "{}{}", out(&gauntlet), err(&gauntlet));
+    let gauntlet = good(ann.run(&[&words[..], &["--journal", "gauntlet.jsonl", "--json"]].concat()));
     assert!(err(&gauntlet).contains("note: played as in Autumn Cup"), "{}", err(&gauntlet));
     let journal = std::fs::read_to_string(place.join("gauntlet.jsonl")).expect("written");
     let header: Value = serde_json::from_str(journal.lines().next().expect("a line")).expect("JSON");

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::common::{Running, agon, command, err, folder, out};
+use crate::common::{Running, agon, command, err, folder, good, json, out, waiter};
 use serde_json::Value;
 
 /// A wrong address of a database is wrong usage.
@@ -21,18 +21,9 @@ fn moved_nowhere() {
     assert!(err(&back).contains("is already in agon.db"), "{}", err(&back));
 }
 
-/// A bot in a shell that always waits, as a folder.
-fn waiter(folder: &Path, name: &str) {
-    let bot = folder.join(name);
-    std::fs::create_dir(&bot).expect("a folder");
-    std::fs::write(bot.join("run.sh"), crate::common::WAITER).expect("a file");
-    std::fs::write(bot.join("agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
-}
-
 fn status(folder: &Path) -> Value {
-    let output = agon(folder, &["serve", "status", "cup", "--json"]);
-    assert!(output.status.success(), "{}", err(&output));
-    serde_json::from_slice(&output.stdout).expect("JSON")
+    let output = good(agon(folder, &["serve", "status", "cup", "--json"]));
+    json(&output)
 }
 
 fn begin(folder: &Path) {
@@ -119,8 +110,7 @@ fn a_contest_from_its_first_day_on() {
     assert!(out(&same).contains("it is v1, which keeps its matches"), "{}", out(&same));
     let taken = agon(place, &["serve", "add", "cup", "bad.py", "--team", "ANN"]);
     assert_eq!(taken.status.code(), Some(2));
-    let added = agon(place, &["serve", "add", "cup", "bad.py", "--team", "Bob"]);
-    assert!(added.status.success(), "{}", err(&added));
+    good(agon(place, &["serve", "add", "cup", "bad.py", "--team", "Bob"]));
     until(place, "both were checked", |now| {
         state_of(now, "Ann") == ["live"] && state_of(now, "Bob") == ["failed"]
     });
@@ -158,8 +148,7 @@ fn a_contest_from_its_first_day_on() {
         (&Value::from(0), &Value::from(0)),
         "{now:#}"
     );
-    let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
-    assert!(checked.status.success(), "{}", out(&checked));
+    good(agon(place, &["serve", "fsck", "cup", "--replays"]));
     // A changed clock would mix results, and is refused by name.
     let file = place.join("cup/contest.toml");
     std::fs::write(&file, text.replace("\n[site]\n", "\ntime_scale = 2.0\n[site]\n")).expect("changed");
@@ -191,7 +180,7 @@ fn a_server_killed_at_any_moment_loses_nothing() {
     assert!(text.contains("matches = 400"), "{text}");
     std::fs::write(file, text.replace("matches = 400", "matches = 1000000")).expect("written");
     waiter(place, "ann");
-    assert!(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]).status.success());
+    good(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]));
     let mut chance = u64::from(std::process::id()) * 2 + 1;
     let (mut before, mut last) = (0, Value::Null);
     for kill in 1..=kills {
@@ -216,8 +205,7 @@ fn a_server_killed_at_any_moment_loses_nothing() {
     assert_eq!(count("leased"), 0, "{now:#}");
     // A match hit by three kills is given up, like one that brings its worker down.
     assert!(3 * count("dead") <= count("wasted_tries"), "{now:#}");
-    let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
-    assert!(checked.status.success(), "{}", out(&checked));
+    good(agon(place, &["serve", "fsck", "cup", "--replays"]));
     println!(
         "{kills} kills: {} results in the log, {} tries lost, {} matches given up after three",
         count("in_log"),
@@ -297,7 +285,7 @@ fn a_contest_holds_its_bots() {
     let plays = crate::common::WAITER.replace("echo WAIT", "cat made $PACKAGES/answer | head -c 4; echo");
     std::fs::write(bot.join("run.sh"), plays.replace("i=0;", "[ -w made ] && exit 3; i=0;")).expect("a file");
     let mut running = start(place);
-    assert!(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]).status.success());
+    good(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]));
     let now = until(place, "it was checked", |now| matches!(state_of(now, "Ann")[..], ["live"] | ["failed"]));
     assert_eq!(state_of(&now, "Ann"), ["live"], "{now:#}");
     assert!(interrupt(&mut running).success());
@@ -363,8 +351,7 @@ fn a_contest_does_not_fall_below_the_level_of_its_founding() {
         assert!(err(&asked).contains(part), "{part}: {}", err(&asked));
     }
     std::fs::remove_dir_all(folder.path().join("cup")).expect("our own");
-    let founded = run("cgroup", &["--new", "cultist-wars", "--level", "B"]);
-    assert!(founded.status.success(), "{}", err(&founded));
+    good(run("cgroup", &["--new", "cultist-wars", "--level", "B"]));
     let text = std::fs::read_to_string(&file).expect("there");
     assert!(text.contains("[sandbox]\nlevel = \"B\"\n"), "{text}");
     std::fs::write(&file, text.replace("level = \"B\"", "level = \"B\"\ntrust_bots = true"))
@@ -374,8 +361,7 @@ fn a_contest_does_not_fall_below_the_level_of_its_founding() {
         assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
         assert!(err(&refused).contains("held at level B or better"), "{}", err(&refused));
     }
-    let again = run("cgroup", &[]);
-    assert!(again.status.success(), "{}", err(&again));
+    good(run("cgroup", &[]));
 }
 
 #[test]
@@ -446,8 +432,7 @@ fn objects_lie_where_the_organiser_wants_them() {
     std::fs::create_dir(place.join("cup")).expect("a folder");
     std::fs::write(place.join("cup/contest.toml"), "game = 'cultist-wars'\n[sandbox]\ntrust_bots = true\n")
         .expect("a file");
-    let played = serve(&[]);
-    assert!(played.status.success(), "{}", err(&played));
+    good(serve(&[]));
     let move_to = |to: &str| agon(place, &["serve", "move", "cup", "--objects", to]);
     for wrong in ["s3://", "https://bucket/x", "s3://KEY:SECRET@bucket", "cup/objects"] {
         let refused = move_to(wrong);
@@ -457,15 +442,13 @@ fn objects_lie_where_the_organiser_wants_them() {
     let moved = move_to("big disk");
     assert!(moved.status.success() && out(&moved).contains("are in big disk now"), "{}", err(&moved));
     std::fs::remove_dir_all(place.join("cup/objects")).expect("not needed any more");
-    let played = serve(&["--log", "json"]);
-    assert!(played.status.success(), "{}", err(&played));
+    let played = good(serve(&["--log", "json"]));
     for line in err(&played).lines() {
         let line: Value = serde_json::from_str(line).expect("a line of JSON");
         assert!(line["level"].is_string() && line["message"].is_string(), "{line}");
     }
     assert!(err(&played).contains("\"begins\"") && err(&played).contains("\"ends\""), "{}", err(&played));
-    let checked = agon(place, &["serve", "fsck", "cup", "--replays"]);
-    assert!(checked.status.success(), "{}", out(&checked));
+    good(agon(place, &["serve", "fsck", "cup", "--replays"]));
     assert!(!place.join("cup/objects").exists(), "nothing is kept in two places");
     let back = move_to("cup/objects");
     assert!(back.status.success() && !place.join("cup/objects.url").exists(), "{}", err(&back));

@@ -5,10 +5,9 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use crate::common::{WAITER, err, folder, out, wait_until};
+use crate::common::{WAITER, err, folder, good, last_event, out, wait_until};
 use agon_bot::sys;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 
 /// agon, findable in process lists by what runs in `folder`.
 fn start(folder: &Path, before: &[&str], words: &[&str]) -> Child {
@@ -58,9 +57,7 @@ fn who_is_stopped_with_the_machine_loses_nothing() {
         std::thread::sleep(Duration::from_millis(130));
         stand_still(&running, Duration::from_millis(ms));
     }
-    let output = ended(running, folder.path());
-    assert!(output.status.success(), "{}", err(&output));
-    let result: Value = serde_json::from_str(out(&output).lines().last().expect("a result")).expect("JSON");
+    let result = last_event(&good(ended(running, folder.path())));
     assert_eq!(result["games"], 40, "{result:#}");
     let journal = std::fs::read_to_string(folder.path().join("j.jsonl")).expect("a journal");
     let faults: Vec<&str> = journal.lines().filter(|line| line.contains("\"faults\"")).collect();

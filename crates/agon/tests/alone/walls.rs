@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::common::{WAITER, command, err, folder, out};
+use crate::common::{WAITER, command, err, folder, good, json, out, write_program as write};
 use serde_json::Value;
 
 /// A match of Cultist Wars between `bot` and a built-in that waits, as JSON.
@@ -14,10 +14,6 @@ fn play(at: &Path, bot: &str, more: &[&str]) -> Output {
     let mut words = vec!["play", "cultist-wars", bot, "builtin:idle", "--seed", "7", "--no-replay", "--json"];
     words.extend(more);
     command(at, &words).env("HOME", at).output().expect("agon starts")
-}
-
-fn result(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", err(output)))
 }
 
 /// The level at which bots are contained here; none if they are not.
@@ -36,15 +32,6 @@ fn level() -> Option<String> {
     level
 }
 
-/// Writes an executable file.
-fn write(at: &Path, name: &str, text: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let file = at.join(name);
-    std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
-    std::fs::write(&file, text).expect("a file");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("our own file");
-}
-
 fn first_fault(result: &Value) -> String {
     result["seats"][0]["faults"][0]["message"].as_str().unwrap_or_else(|| panic!("{result:#}")).to_owned()
 }
@@ -60,9 +47,9 @@ fn a_match_inside_ends_as_outside_and_says_how_its_bots_were_held() {
     let at = folder();
     write(at.path(), "bot/bot", WAITER);
     write(at.path(), "bot/agon.toml", "run = './bot'");
-    let inside = result(&play(at.path(), "bot", &["--sandbox", "on"]));
-    let outside = result(&play(at.path(), "bot", &["--sandbox", "off"]));
-    let auto = result(&play(at.path(), "bot", &[]));
+    let inside = json(&play(at.path(), "bot", &["--sandbox", "on"]));
+    let outside = json(&play(at.path(), "bot", &["--sandbox", "off"]));
+    let auto = json(&play(at.path(), "bot", &[]));
     for key in ["turns", "outcome", "seed"] {
         assert_eq!(inside[key], outside[key], "{key}");
     }
@@ -112,7 +99,7 @@ fn what_a_bot_runs_out_of_is_a_fault_read_from_the_counters() {
         write(at.path(), &format!("{name}/bot"), &doing(what));
         write(at.path(), &format!("{name}/agon.toml"), "run = './bot'");
         let played = play(at.path(), name, &["--sandbox", "on", "--no-timeouts"]);
-        let fault = first_fault(&result(&played));
+        let fault = first_fault(&json(&played));
         assert!(fault.starts_with(wanted), "{name}: {fault}");
     }
 }
@@ -127,12 +114,12 @@ fn what_a_bot_writes_goes_to_a_copy_and_is_listed() {
     write(at.path(), "bot/data", "old\n");
     write(at.path(), "bot/agon.toml", "run = './bot'");
     let notes = |result: &Value| result["notes"].to_string();
-    let listed = notes(&result(&play(at.path(), "bot", &["--sandbox", "on"])));
+    let listed = notes(&json(&play(at.path(), "bot", &["--sandbox", "on"])));
     assert!(listed.contains("seat 1 wrote files in its folder: data, log, sub/y"), "{listed}");
     assert!(listed.contains("--keep-files"), "{listed}");
     assert_eq!(std::fs::read_to_string(at.path().join("bot/data")).expect("a file"), "old\n");
     assert!(!at.path().join("bot/log").exists());
-    let kept = notes(&result(&play(at.path(), "bot", &["--sandbox", "on", "--keep-files", "kept"])));
+    let kept = notes(&json(&play(at.path(), "bot", &["--sandbox", "on", "--keep-files", "kept"])));
     assert!(kept.contains("kept in kept/1-seat-1"), "{kept}");
     let read =
         |name: &str| std::fs::read_to_string(at.path().join("kept/1-seat-1").join(name)).expect("kept");
@@ -151,13 +138,13 @@ fn what_is_not_shown_is_named_and_can_be_shown() {
     let what = format!("cat {} >&2 || exit 1", file.display());
     write(at.path(), "bot/bot", &doing(&what));
     write(at.path(), "bot/agon.toml", "run = './bot'");
-    let fault = first_fault(&result(&play(at.path(), "bot", &["--sandbox", "on"])));
+    let fault = first_fault(&json(&play(at.path(), "bot", &["--sandbox", "on"])));
     let told = format!("[sandbox] read = [\"{}\"]", models.path().display());
     assert!(fault.contains(&file.display().to_string()), "{fault}");
     assert!(fault.contains(&told), "{fault}");
     let toml = format!("run = './bot'\n[sandbox]\nread = [\"{}\"]\n", models.path().display());
     write(at.path(), "bot/agon.toml", &toml);
-    let shown = result(&play(at.path(), "bot", &["--sandbox", "on"]));
+    let shown = json(&play(at.path(), "bot", &["--sandbox", "on"]));
     assert_eq!(shown["seats"][0]["faults"].as_array().map(Vec::len), Some(0), "{shown:#}");
     write(at.path(), "bot/agon.toml", "run = './bot'\n[sandbox]\nread = [\"/no/such/place\"]\n");
     let wrong = play(at.path(), "bot", &["--sandbox", "on"]);
@@ -404,7 +391,7 @@ fn a_stranger_sees_of_tools_what_is_executed_and_no_secret() {
         let said = out(&played) + &err(&played);
         assert!(played.status.success(), "{user:?}: {said}");
         assert!(!said.contains("LEAK") && !said.contains("planted"), "{user:?}: {said}");
-        let seat = &result(&played)["seats"][0];
+        let seat = &json(&played)["seats"][0];
         assert_eq!(seat["faults"].as_array().map(Vec::len), Some(0), "{user:?}: {said}");
     }
     // Whatever is named elsewhere gets one and the same answer.
@@ -454,10 +441,10 @@ fn archives_are_held_unless_somebody_says_otherwise() {
         let mut agon = command(at.path(), &words);
         agon.env("AGON_CACHE", &cache).env("AGON_SANDBOX_WITHOUT", without).output().expect("agon starts")
     };
-    let held = |output: &Output| result(output)["seats"][0]["sandbox"].as_str().map(str::to_owned);
+    let held = |output: &Output| json(output)["seats"][0]["sandbox"].as_str().map(str::to_owned);
     let stranger = of(&[], "");
     assert_eq!(held(&stranger), Some(level));
-    assert_eq!(result(&stranger)["seats"][0]["faults"].as_array().map(Vec::len), Some(0));
+    assert_eq!(json(&stranger)["seats"][0]["faults"].as_array().map(Vec::len), Some(0));
     assert_eq!(held(&of(&["--sandbox", "off"], "")).as_deref(), Some("off"));
     assert_eq!(held(&of(&[], "cgroup")).as_deref(), Some("B, CPU sampled"), "without a cgroup");
     assert_eq!(held(&of(&[], "landlock")), held(&stranger), "namespaces do without Landlock");
@@ -472,7 +459,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
         );
     }
     let own = play(at.path(), "mine", &["--sandbox", "on"]);
-    assert!(first_fault(&result(&own)).contains("exit code 9"), "{}", err(&own));
+    assert!(first_fault(&json(&own)).contains("exit code 9"), "{}", err(&own));
     // One's own bot is contained as well as possible, and each result says how well that is.
     write(at.path(), "own/bot", WAITER);
     write(at.path(), "own/agon.toml", "run = './bot'");
@@ -484,7 +471,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
         let words =
             ["play", "cultist-wars", "own", "builtin:idle", "--no-replay", "--json", "--sandbox", "on"];
         let played = command(at.path(), &words).env("AGON_SANDBOX_WITHOUT", means).output().expect("agon");
-        let said = result(&played)["containment"].as_str().unwrap_or_default().to_owned();
+        let said = json(&played)["containment"].as_str().unwrap_or_default().to_owned();
         assert!(said.contains(wanted), "{means}: {said}");
     }
     let words = ["play", "cultist-wars", "own", "builtin:idle", "--no-replay", "--sandbox", "on"];
@@ -515,8 +502,7 @@ done"
         let found = std::process::Command::new("pgrep").args(["-f", &format!("sleep {mark}")]).output();
         String::from_utf8_lossy(&found.expect("pgrep").stdout).lines().count()
     };
-    let played = play(at.path(), "bot", &["--sandbox", "on"]);
-    assert!(played.status.success(), "{}", err(&played));
+    good(play(at.path(), "bot", &["--sandbox", "on"]));
     assert_eq!(left(), 0, "after a match");
     write(at.path(), "bot/bot", &format!("#!/bin/sh\n{breeds}\nwhile true; do sleep {mark}; done\n"));
     for _ in 0..3 {

@@ -3,23 +3,7 @@
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::{agon, err, folder, out};
-
-fn write(place: &TempDir, name: &str, text: &str) {
-    let file = place.path().join(name);
-    std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
-    std::fs::write(file, text).expect("a file is written");
-}
-
-/// Whether Python is installed, in which all these bots are written.
-fn python() -> bool {
-    let found = std::process::Command::new("python3").arg("--version").output();
-    let found = found.is_ok_and(|output| output.status.success());
-    if !found {
-        println!("SKIPPED: python3 is not installed");
-    }
-    found
-}
+use crate::common::{agon, err, folder, is_installed, json, out, write};
 
 /// A bot of Jungle Blitz that registers by name, writes numbers as texts, and fails in tick 3: it says goodbye and
 /// waits until the other end has hung up, as the library websockets does, and only then reports what happened.
@@ -45,7 +29,7 @@ except ValueError:
 
 #[test]
 fn a_bot_is_called_as_it_registers_and_its_last_words_are_heard() {
-    if !python() {
+    if !is_installed("python3") {
         return;
     }
     let place = folder();
@@ -57,8 +41,7 @@ fn a_bot_is_called_as_it_registers_and_its_last_words_are_heard() {
     );
     let line =
         ["play", "jungle-blitz", "bot", "builtin:idle", "--set", "totalTick=8", "--replay", "m.replay"];
-    let output = agon(place.path(), &[&line[..], &["--json"]].concat());
-    let result: Value = serde_json::from_slice(&output.stdout).expect("a result");
+    let result = json(&agon(place.path(), &[&line[..], &["--json"]].concat()));
     assert_eq!(result["seats"][0]["registered"], "Tigers", "{result:#}");
     assert_eq!(result["seats"][1]["registered"], Value::Null);
     let faults = result["seats"][0]["faults"].to_string();
@@ -86,7 +69,7 @@ fn hunt(place: &TempDir, bot: &str, rules: &str) -> (String, String) {
 
 #[test]
 fn the_bot_in_a_repository_of_the_contest_is_found() {
-    if !python() {
+    if !is_installed("python3") {
         return;
     }
     let place = folder();
@@ -107,7 +90,7 @@ fn the_bot_in_a_repository_of_the_contest_is_found() {
 
 #[test]
 fn a_bot_for_other_rules_says_which() {
-    if !python() {
+    if !is_installed("python3") {
         return;
     }
     let place = folder();
@@ -135,7 +118,7 @@ fn a_bot_for_other_rules_says_which() {
 
 #[test]
 fn the_move_that_voids_a_list_is_named() {
-    if !python() {
+    if !is_installed("python3") {
         return;
     }
     let place = folder();
