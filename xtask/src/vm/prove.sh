@@ -65,7 +65,7 @@ sandbox="TMPDIR=/tmp $TESTS/sandbox --test-threads=1 --nocapture"
 attacks="$AGON sandbox test --controls"
 fairness="$AGON sandbox test --fairness"
 contained="AGON_NATIVE_BOT=$BOT AGON_BREEDERS=$BREEDERS AGON_KILLS=$KILLS AGON_MATCHES=$MATCHES AGON_MOMENTS=$MOMENTS
-    $TESTS/containment --test-threads=1 --nocapture"
+    $TESTS/alone containment:: --test-threads=1 --nocapture"
 contained=$(echo $contained)
 
 uname -r
