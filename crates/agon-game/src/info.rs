@@ -1,6 +1,8 @@
 //! What is known about a game before a match is set up.
 
-use crate::{Feature, HandIn, RulesName, Starter};
+use std::ops::RangeInclusive;
+
+use crate::{Feature, HandIn, RulesName, SetupError, Starter};
 
 /// A game's name, numbers and documents.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +66,36 @@ pub const fn with_tools<T: ?Sized>(whole: &'static T, bare: &'static T) -> &'sta
 }
 
 impl GameInfo {
+    /// Two seats that take turns in lines of text, and nothing that only some games have: what a game says differently, it
+    /// says before `..GameInfo::PLAIN`.
+    pub const PLAIN: Self = Self {
+        name: "",
+        title: "",
+        summary: "",
+        rules_version: 1,
+        seats: (2, 2),
+        step: "turn",
+        alternating: true,
+        stops_late_bots: false,
+        transport: Transport::Lines,
+        longest_message: 10_000,
+        time_is_played: false,
+        ranks_follow_scores: true,
+        presets: &[],
+        maps: &[],
+        generates_maps: false,
+        builtins: &[],
+        rulebook: "",
+        sources: &[],
+        example_set: "",
+        looks_like_answer: |_| false,
+        reads_any_map: false,
+        hand_in: HandIn::Folder(&[]),
+        starters: &[],
+        advantage: &[],
+        policy: "random",
+    };
+
     /// The default number of seats: two, if the game allows it.
     pub fn usual_seats(&self) -> u8 {
         self.seats.0.max(2).min(self.seats.1)
@@ -163,4 +195,55 @@ impl GameInfo {
     pub fn seats_fit(&self, count: usize) -> bool {
         (usize::from(self.seats.0)..=usize::from(self.seats.1)).contains(&count)
     }
+
+    /// The same, as what is wrong if they are not.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn check_seats(&self, count: usize) -> Result<(), SetupError> {
+        let needs = match self.seats {
+            (least, most) if least == most => format!("{least} bots"),
+            (least, most) => format!("{least} to {most} bots"),
+        };
+        let wrong = SetupError::BadSeats { game: self.title, needs, got: count };
+        if self.seats_fit(count) { Ok(()) } else { Err(wrong) }
+    }
+
+    /// Checks what follows `builtin:`: the name of a built-in bot and the keys of its options.
+    ///
+    /// # Errors
+    /// A sentence for the user, when one is unknown.
+    pub fn check_builtin(&self, name: &str, options: &[(String, String)]) -> Result<(), String> {
+        let Some(bot) = self.builtins.iter().find(|bot| bot.name == name) else {
+            let known: Vec<&str> = self.builtins.iter().map(|bot| bot.name).collect();
+            return Err(format!(
+                "{} has no built-in bot `{name}`; there are {}",
+                self.name,
+                known.join(", ")
+            ));
+        };
+        let known: Vec<&str> = bot.options.iter().map(|(key, _)| *key).collect();
+        match options.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                Err(format!("builtin:{name} has no option `{key}`; options: {known}"))
+            }
+        }
+    }
+}
+
+/// The last value given for an option of a built-in bot that takes a whole number; none if it was not given.
+///
+/// # Errors
+/// A sentence for the user, when it is no such number.
+pub fn number_option(
+    options: &[(String, String)],
+    key: &str,
+    allowed: RangeInclusive<u32>,
+) -> Result<Option<u32>, String> {
+    let Some((_, value)) = options.iter().rfind(|(given, _)| given == key) else { return Ok(None) };
+    let number = value.parse().ok().filter(|number| allowed.contains(number)).map(Some);
+    let (least, most) = allowed.into_inner();
+    number.ok_or_else(|| format!("`{key}` must be a whole number from {least} to {most}, not `{value}`"))
 }

@@ -32,13 +32,7 @@ struct Ground {
 /// # Errors
 /// When the setup cannot be played.
 pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
-    if !INFO.seats_fit(setup.seats.into()) {
-        return Err(SetupError::BadSeats {
-            game: INFO.name,
-            needs: "2 bots".to_owned(),
-            got: setup.seats.into(),
-        });
-    }
+    INFO.check_seats(setup.seats.into())?;
     let mut loaded = rules::load::<Rules>(&INFO, &setup.rules)?;
     if setup.map == MapChoice::Generated && !loaded.rules.maps.is_empty() {
         // The recipe must generate the same map again, so its rules list none to pick from.

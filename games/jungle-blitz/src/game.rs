@@ -92,10 +92,7 @@ struct Ground {
 impl Ground {
     /// Checks that everything fits (JB-GAME-1, JB-MAP-4, JB-MAP-5).
     fn fit(rules: &Rules, seats: u8, name: &str, map: Map) -> Result<Self, SetupError> {
-        if !INFO.seats_fit(usize::from(seats)) {
-            let needs = format!("1 to {MAX_TEAMS} bots");
-            return Err(SetupError::BadSeats { game: INFO.name, needs, got: usize::from(seats) });
-        }
+        INFO.check_seats(seats.into())?;
         let bad = |why: String| SetupError::BadMap { place: name.to_owned(), why };
         let units_per_team = match rules.units_per_team {
             0 => map.units_for(seats).unwrap_or(DEFAULT_UNITS_PER_TEAM),

@@ -224,10 +224,7 @@ impl Game for Ostibot {
     type Prepared = Prepared;
 
     fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {
-        if !info::INFO.seats_fit(usize::from(setup.seats)) {
-            let got = usize::from(setup.seats);
-            return Err(SetupError::BadSeats { game: "ostibot", needs: "2 to 9 bots".to_owned(), got });
-        }
+        info::INFO.check_seats(setup.seats.into())?;
         let loaded = load::<Rules>(&info::INFO, &setup.rules)?;
         loaded.rules.check(&loaded.name)?;
         let maps = choose_maps(setup)?;

@@ -181,10 +181,7 @@ impl Game for Terminal {
             MapChoice::File(name, _) => return Err(one_arena(name)),
             MapChoice::Generated => return Err(one_arena("generate")),
         }
-        if setup.seats != 2 {
-            let needs = "2 bots".to_owned();
-            return Err(SetupError::BadSeats { game: INFO.name, needs, got: setup.seats.into() });
-        }
+        INFO.check_seats(setup.seats.into())?;
         let config = config::load(&setup.rules)?;
         let recipe = Recipe {
             rules_name: config.name,

@@ -184,13 +184,7 @@ impl SetupOptions {
 /// The setup of a match of `seats` bots: looks up presets, maps and files, and chooses a seed if none is given.
 pub fn setup(spec: &MatchSpec, game: &dyn AnyGame, seats: usize) -> Result<Setup, Failure> {
     let info = game.info();
-    if !info.seats_fit(seats) {
-        let needs = match info.seats {
-            (least, most) if least == most => format!("{least} bots"),
-            (least, most) => format!("{least} to {most} bots"),
-        };
-        return Err(SetupError::BadSeats { game: info.title, needs, got: seats }.into());
-    }
+    info.check_seats(seats)?;
     let mut rules = RulesChoice { sets: spec.sets.clone(), ..RulesChoice::default() };
     match &spec.rules {
         RulesSpec::Default => {}
