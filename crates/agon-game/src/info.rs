@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use include_dir::Dir;
+
 use crate::{Feature, HandIn, RulesName, SetupError, Starter};
 
 /// A game's name, numbers and documents.
@@ -42,8 +44,8 @@ pub struct GameInfo {
     pub builtins: &'static [BuiltinInfo],
     /// `RULES.md`.
     pub rulebook: &'static str,
-    /// The files that define and prove the rules, as `(path inside the game's folder, text)`.
-    pub sources: &'static [(&'static str, &'static str)],
+    /// The folders whose files define and prove the rules, `src` and `spec`, by their names inside the game's folder.
+    pub sources: &'static [(&'static str, Dir<'static>)],
     /// A change of one rule, as an example for `--set`.
     pub example_set: &'static str,
     /// Whether a text looks like an answer in this game, used to recognise a bot that plays another game.
@@ -95,6 +97,20 @@ impl GameInfo {
         advantage: &[],
         policy: "random",
     };
+
+    /// The files of [`sources`](Self::sources) as `(path inside the game's folder, text)`, sorted.
+    pub fn source_files(&self) -> Vec<(String, &'static str)> {
+        let mut files = Vec::new();
+        let mut folders: Vec<_> = self.sources.iter().map(|(name, folder)| (*name, folder)).collect();
+        while let Some((name, folder)) = folders.pop() {
+            folders.extend(folder.dirs().map(|inner| (name, inner)));
+            files.extend(folder.files().filter_map(|file| {
+                Some((format!("{name}/{}", file.path().display()), file.contents_utf8()?))
+            }));
+        }
+        files.sort_unstable();
+        files
+    }
 
     /// The default number of seats: two, if the game allows it.
     pub fn usual_seats(&self) -> u8 {

@@ -1,6 +1,7 @@
 //! What is known of the game before a match.
 
 use agon_game::{GameInfo, HandIn, Transport};
+use include_dir::include_dir;
 
 use crate::{builtin, outcome, rules};
 
@@ -23,7 +24,13 @@ pub const INFO: GameInfo = GameInfo {
     generates_maps: true,
     builtins: builtin::BUILTINS,
     rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
-    sources: agon_game::with_tools(SOURCES, &[]),
+    sources: agon_game::with_tools(
+        &[
+            ("src", include_dir!("$CARGO_MANIFEST_DIR/src")),
+            ("spec", include_dir!("$CARGO_MANIFEST_DIR/spec")),
+        ],
+        &[],
+    ),
     example_set: "number_of_turns=60",
     looks_like_answer,
     reads_any_map: false,
@@ -40,41 +47,3 @@ fn looks_like_answer(text: &str) -> bool {
     let acts = words.next().is_some_and(|word| ["MOVE", "SHOOT", "CONVERT"].contains(&word));
     text == "WAIT" || is_unit && acts
 }
-
-macro_rules! sources {
-    ($($path:literal)*) => { &[$(($path, include_str!(concat!("../", $path)))),*] };
-}
-
-/// The files that implement and test rules.
-const SOURCES: &[(&str, &str)] = sources! {
-    "src/lib.rs"
-    "src/board.rs"
-    "src/rules.rs"
-    "src/state.rs"
-    "src/orders.rs"
-    "src/turn.rs"
-    "src/moving.rs"
-    "src/path.rs"
-    "src/shoot.rs"
-    "src/convert.rs"
-    "src/neutral.rs"
-    "src/outcome.rs"
-    "src/generate.rs"
-    "src/map.rs"
-    "src/dialect.rs"
-    "src/dialect/integer.rs"
-    "src/view.rs"
-    "spec/board.md"
-    "spec/state.md"
-    "spec/orders.md"
-    "spec/turn.md"
-    "spec/moving.md"
-    "spec/path.md"
-    "spec/shoot.md"
-    "spec/convert.md"
-    "spec/neutral.md"
-    "spec/outcome.md"
-    "spec/generate.md"
-    "spec/dialect.md"
-    "spec/wire.md"
-};

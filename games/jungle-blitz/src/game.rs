@@ -9,6 +9,7 @@ use agon_game::{
     Answer, Builtin, BundledMap, Chance, Game, GameInfo, HandIn, Kit, MapChoice, MapFindings, Outcome,
     Picture, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Standing, Transport,
 };
+use include_dir::include_dir;
 use serde::Serialize;
 
 use crate::arena::Arena;
@@ -43,7 +44,13 @@ pub const INFO: GameInfo = GameInfo {
     generates_maps: true,
     builtins: crate::builtin::KNOWN,
     rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
-    sources: agon_game::with_tools(crate::sources::SOURCES, &[]),
+    sources: agon_game::with_tools(
+        &[
+            ("src", include_dir!("$CARGO_MANIFEST_DIR/src")),
+            ("spec", include_dir!("$CARGO_MANIFEST_DIR/spec")),
+        ],
+        &[],
+    ),
     example_set: "unitsPerTeam=3",
     looks_like_answer,
     reads_any_map: false,

@@ -45,7 +45,6 @@ pub mod picture;
 mod random;
 pub mod replay;
 pub mod scene;
-mod sources;
 mod starters;
 mod weights;
 
@@ -56,6 +55,7 @@ use agon_game::{
     Answer, Answers, Builtin, Chance, Cpus, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome,
     Picture, Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Standing, Transport, Unreadable,
 };
+use include_dir::include_dir;
 use serde::Serialize;
 
 use crate::change::Told;
@@ -117,7 +117,13 @@ pub const INFO: GameInfo = GameInfo {
     generates_maps: false,
     builtins: builtin::BUILTINS,
     rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
-    sources: agon_game::with_tools(sources::SOURCES, &[]),
+    sources: agon_game::with_tools(
+        &[
+            ("src", include_dir!("$CARGO_MANIFEST_DIR/src")),
+            ("spec", include_dir!("$CARGO_MANIFEST_DIR/spec")),
+        ],
+        &[],
+    ),
     example_set: "maxTurns=50",
     looks_like_answer,
     reads_any_map: false,

@@ -29,6 +29,41 @@ fn every_game_is_proved() {
     assert_eq!(folders, agon_games::all().len(), "every folder in games/ is in the registry");
 }
 
+/// What is embedded of a game is what lies in its folder. Cargo does not see a new file of `spec` by itself.
+#[test]
+fn the_embedded_sources_are_those_in_the_folder() {
+    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    for game in agon_games::all() {
+        let folder = games.join(game.info().name);
+        let (mut found, mut folders) = (Vec::new(), vec![folder.join("src"), folder.join("spec")]);
+        while let Some(inner) = folders.pop() {
+            for path in std::fs::read_dir(inner).expect("a folder").map(|entry| entry.expect("a file").path())
+            {
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let name = path.strip_prefix(&folder).expect("inside").display().to_string();
+                    found.push((name, std::fs::read_to_string(&path).expect("text")));
+                }
+            }
+        }
+        found.sort();
+        let embedded = game.info().source_files();
+        let differ = found.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let differ: Vec<&str> = differ
+            .filter(|file| !embedded.iter().any(|(name, text)| (name.as_str(), *text) == *file))
+            .map(|(name, _)| name)
+            .collect();
+        assert!(
+            differ.is_empty() && embedded.len() == found.len(),
+            "games/{}: embedded are {} files, in the folder are {}; of these differ {differ:?}. After a new file, touch src/lib.rs",
+            game.info().name,
+            embedded.len(),
+            found.len(),
+        );
+    }
+}
+
 /// The registry is sorted and its names are what people type.
 #[test]
 fn names_are_unique_and_sorted() {

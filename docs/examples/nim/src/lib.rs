@@ -13,6 +13,7 @@ use agon_game::{
     Answer, Builtin, BuiltinInfo, Chance, Cpus, Game, GameInfo, Outcome, Preset, Recipe, Seat, Seats, Setup,
     SetupError, Sink,
 };
+use include_dir::include_dir;
 use serde::{Deserialize, Serialize};
 
 /// Name, documents and lists.
@@ -32,7 +33,10 @@ pub const INFO: GameInfo = GameInfo {
         BuiltinInfo { name: "perfect", about: "leaves a multiple of `most` + 1", options: &[] },
     ],
     rulebook: include_str!("../RULES.md"),
-    sources: &[("src/lib.rs", include_str!("lib.rs")), ("spec/take.md", include_str!("../spec/take.md"))],
+    sources: &[
+        ("src", include_dir!("$CARGO_MANIFEST_DIR/src")),
+        ("spec", include_dir!("$CARGO_MANIFEST_DIR/spec")),
+    ],
     example_set: "heap=30",
     looks_like_answer: |text| text.parse::<u16>().is_ok(),
     ..GameInfo::PLAIN
