@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use include_dir::Dir;
 
+use crate::setup::nearest;
 use crate::{Feature, HandIn, RulesName, SetupError, Starter};
 
 /// A game's name, numbers and documents.
@@ -199,6 +200,18 @@ impl GameInfo {
     /// The preset called `name`.
     pub fn preset(&self, name: &str) -> Option<&'static Preset> {
         self.presets.iter().find(|preset| preset.name == name)
+    }
+
+    /// The built-in map called `name`.
+    ///
+    /// # Errors
+    /// When there is none, with the most similar name there is.
+    pub fn map(&self, name: &str) -> Result<&'static BundledMap, SetupError> {
+        self.maps.iter().find(|map| map.name == name).ok_or_else(|| SetupError::UnknownMap {
+            game: self.name,
+            name: name.to_owned(),
+            nearest: nearest(name, self.maps.iter().map(|map| map.name)),
+        })
     }
 
     /// The CPUs bots run on under the rules called `rules_name`; rules from a file follow the first preset.

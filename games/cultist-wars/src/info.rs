@@ -13,14 +13,9 @@ pub const INFO: GameInfo = GameInfo {
     rules_version: 1,
     seats: (outcome::PLAYERS, outcome::PLAYERS),
     step: "turn",
-    alternating: true,
-    stops_late_bots: false,
     transport: Transport::Lines,
     longest_message: 10_000,
-    time_is_played: false,
-    ranks_follow_scores: true,
     presets: rules::PRESETS,
-    maps: &[],
     generates_maps: true,
     builtins: builtin::BUILTINS,
     rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
@@ -33,11 +28,11 @@ pub const INFO: GameInfo = GameInfo {
     ),
     example_set: "number_of_turns=60",
     looks_like_answer,
-    reads_any_map: false,
     hand_in: HandIn::Source { endings: None, largest: 100_000 },
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "greedy",
+    ..GameInfo::PLAIN
 };
 
 /// Whether a text looks like an answer: `WAIT`, or a unit's number and its action.

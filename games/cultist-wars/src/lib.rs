@@ -217,9 +217,6 @@ impl Game for CultistWars {
         random::order(state, seat, chance)
     }
 
-    /// Nothing is hidden. CW-WIRE-3.
-    fn scramble_hidden(&self, _: &mut State, _: Seat, _: &mut impl Chance) {}
-
     fn builtin(
         &self,
         name: &str,

@@ -14,11 +14,8 @@ pub const INFO: GameInfo = GameInfo {
     rules_version: 1,
     seats: (2, 2),
     step: "half-turn",
-    alternating: true,
-    stops_late_bots: false,
     transport: Transport::Tcp,
     longest_message: 1 << 20,
-    time_is_played: false,
     ranks_follow_scores: false,
     presets: PRESETS,
     maps: MAPS,
@@ -33,18 +30,13 @@ pub const INFO: GameInfo = GameInfo {
         &[],
     ),
     example_set: "maxTurns=50",
-    looks_like_answer,
     reads_any_map: true,
     hand_in: HandIn::Flat("grid_player.py"),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "rusher",
+    ..GameInfo::PLAIN
 };
-
-/// Nothing distinguishes its answers from other texts.
-fn looks_like_answer(_: &str) -> bool {
-    false
-}
 
 const fn map(name: &'static str, text: &'static str) -> BundledMap {
     BundledMap { name, seats: (2, 2), text }

@@ -41,7 +41,7 @@ pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
     }
     loaded.rules.check(&loaded.name, capacity)?;
     let maps = match &setup.map {
-        MapChoice::Named(name) => Maps::One(Ground::bundled(bundled(name)?)?),
+        MapChoice::Named(name) => Maps::One(Ground::bundled(INFO.map(name)?)?),
         MapChoice::File(name, content) => match String::from_utf8(content.clone()) {
             Ok(text) => Maps::One(Ground::read(name, text)?),
             Err(_) => {
@@ -49,7 +49,7 @@ pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
             }
         },
         MapChoice::Default if !loaded.rules.maps.is_empty() => {
-            let maps = loaded.rules.maps.iter().map(|name| bundled(name));
+            let maps = loaded.rules.maps.iter().map(|name| INFO.map(name));
             Maps::picked(maps.collect::<Result<Vec<_>, _>>()?)
         }
         MapChoice::Default | MapChoice::Generated => Maps::Made,
@@ -71,15 +71,6 @@ pub fn begin<const BLOCKS: usize>(prepared: &Prepared, seed: i64) -> Result<Deer
     let ground = prepared.maps.of(pick, Ground::bundled, made)?;
     let recipe = prepared.rules.recipe(&ground.name, &ground.text, seed);
     DeerhuntOf::assemble(rules.clone(), ground.map, recipe)
-}
-
-/// A map built into the program.
-fn bundled(name: &str) -> Result<&'static BundledMap, SetupError> {
-    INFO.maps.iter().find(|map| map.name == name).ok_or_else(|| SetupError::UnknownMap {
-        game: INFO.name,
-        name: name.to_owned(),
-        nearest: agon_game::setup::nearest(name, INFO.maps.iter().map(|map| map.name)),
-    })
 }
 
 impl Ground {

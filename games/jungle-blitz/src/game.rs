@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::prepared::{Maps, SharedRules};
-use agon_game::setup::nearest;
 use agon_game::{
-    Answer, Builtin, BundledMap, Chance, Game, GameInfo, HandIn, Kit, MapChoice, MapFindings, Outcome,
-    Picture, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Standing, Transport,
+    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, MapFindings, Outcome, Picture,
+    Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Standing, Transport,
 };
 use include_dir::include_dir;
 use serde::Serialize;
@@ -34,11 +33,8 @@ pub const INFO: GameInfo = GameInfo {
     seats: (1, MAX_TEAMS as u8),
     step: "tick",
     alternating: false,
-    stops_late_bots: false,
     transport: Transport::WebSocket,
     longest_message: 1 << 20,
-    time_is_played: false,
-    ranks_follow_scores: true,
     presets: PRESETS,
     maps: crate::maps::BUNDLED,
     generates_maps: true,
@@ -53,11 +49,10 @@ pub const INFO: GameInfo = GameInfo {
     ),
     example_set: "unitsPerTeam=3",
     looks_like_answer,
-    reads_any_map: false,
-    hand_in: HandIn::Folder(&[]),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "collector",
+    ..GameInfo::PLAIN
 };
 
 /// Whether a text looks like an answer: an object with its type or its actions in front.
@@ -193,14 +188,7 @@ fn choose_maps(rules: &Rules, setup: &Setup) -> Result<Maps<Ground>, SetupError>
             }
             Ok(Maps::picked(fitting))
         }
-        MapChoice::Named(name) => match INFO.maps.iter().find(|map| map.name == name) {
-            Some(map) => one(map.name, map.text.as_bytes()),
-            None => Err(SetupError::UnknownMap {
-                game: INFO.name,
-                name: name.clone(),
-                nearest: nearest(name, INFO.maps.iter().map(|map| map.name)),
-            }),
-        },
+        MapChoice::Named(name) => INFO.map(name).and_then(|map| one(map.name, map.text.as_bytes())),
         MapChoice::File(name, content) => one(name, content),
         MapChoice::Generated => Ok(Maps::Made),
     }

@@ -15,12 +15,8 @@ pub(crate) const INFO: GameInfo = GameInfo {
     rules_version: 1,
     seats: (2, TEAMS as u8),
     step: "call",
-    alternating: true,
-    stops_late_bots: false,
     transport: Transport::Script,
     longest_message: 4 << 20,
-    time_is_played: false,
-    ranks_follow_scores: true,
     presets: PRESETS,
     maps: MAPS,
     generates_maps: true,
@@ -34,15 +30,9 @@ pub(crate) const INFO: GameInfo = GameInfo {
         &[],
     ),
     example_set: "maxTurns=50",
-    looks_like_answer,
-    reads_any_map: false,
     hand_in: HandIn::Source { endings: Some(&["js", "mjs", "cjs"]), largest: 1 << 20 },
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "looter",
+    ..GameInfo::PLAIN
 };
-
-/// Answers are recognised by their functions, not by their text.
-fn looks_like_answer(_: &str) -> bool {
-    false
-}

@@ -80,7 +80,6 @@ pub const INFO: GameInfo = GameInfo {
     transport: Transport::Lines,
     longest_message: 1 << 20,
     time_is_played: true,
-    ranks_follow_scores: true,
     presets: &[
         Preset {
             name: "document",
@@ -113,8 +112,6 @@ pub const INFO: GameInfo = GameInfo {
             cpus: Cpus::All,
         },
     ],
-    maps: &[],
-    generates_maps: false,
     builtins: builtin::BUILTINS,
     rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
     sources: agon_game::with_tools(
@@ -126,11 +123,11 @@ pub const INFO: GameInfo = GameInfo {
     ),
     example_set: "maxTurns=50",
     looks_like_answer,
-    reads_any_map: false,
     hand_in: HandIn::Folder(&["run.sh", "algo.json"]),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "fortress",
+    ..GameInfo::PLAIN
 };
 
 /// Whether a text looks like an answer: a list of lists, each with a unit in front.
@@ -273,10 +270,6 @@ impl Game for Terminal {
 
     fn random_order(&self, state: &State, seat: Seat, chance: &mut impl Chance) -> Commands {
         random::random_order(&self.rules, state, seat, chance)
-    }
-
-    fn scramble_hidden(&self, _: &mut State, _: Seat, _: &mut impl Chance) {
-        // Nothing in a state is hidden: the orders of a turn are not in it.
     }
 
     fn builtin(
