@@ -266,16 +266,10 @@ pub fn maps(options: &MapsOptions) -> Done {
         }
         return show_map(&mut out, options, name, &session.recipe().map);
     }
-    match info.maps.iter().find(|map| map.name == *name) {
-        Some(map) if options.draw => {
-            draw(&mut out, game, MapChoice::Named(name.clone()), options.seed, map.seats.1)
-        }
-        Some(map) => show_map(&mut out, options, map.name, map.text),
-        None => {
-            let hint = agon_game::setup::nearest(name, info.maps.iter().map(|map| map.name));
-            Err(agon_game::SetupError::UnknownMap { game: info.name, name: name.clone(), nearest: hint }
-                .into())
-        }
+    let map = info.map(name)?;
+    match options.draw {
+        true => draw(&mut out, game, MapChoice::Named(name.clone()), options.seed, map.seats.1),
+        false => show_map(&mut out, options, map.name, map.text),
     }
 }
 
