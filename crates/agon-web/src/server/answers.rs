@@ -78,7 +78,7 @@ async fn start(State(app): State<Arc<AppState>>) -> Response {
         folder: app.shelf.folder.display().to_string(),
         recent: app.shelf.recent(),
         series: app.shelf.recent_series(),
-        games: agon_games::ALL.iter().map(|game| describe(game.info())).collect(),
+        games: agon_games::all().iter().map(|game| describe(game.info())).collect(),
     });
     match listed.await {
         Ok(listing) => Json(listing).into_response(),
