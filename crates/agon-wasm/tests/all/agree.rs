@@ -22,7 +22,7 @@ fn the_module_agrees_with_this_machine() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let mut replays = Vec::new();
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         replays.extend((0..10).map(|seed| played(game.info().name, seed)));
         for golden in [game.info().name.to_owned(), format!("{}-rare", game.info().name)] {
             for file in golden::folder(&golden)

@@ -13,7 +13,7 @@ fn told(engines: &Engines, what: Value) -> Value {
 
 #[test]
 fn lines_are_those_of_the_view_in_any_order() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let bytes = played(game.info().name, 3);
         let mut view = View::open(Replay::read(&bytes).unwrap(), Privacy::Private).unwrap();
         let engines = engines();
@@ -36,7 +36,7 @@ fn lines_are_those_of_the_view_in_any_order() {
 
 #[test]
 fn an_order_that_is_wished_for_is_read_as_a_bot_writes_it() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let name = game.info().name;
         let bytes = played(name, 3);
         let mut view = View::open(Replay::read(&bytes).unwrap(), Privacy::Private).unwrap();
@@ -135,7 +135,7 @@ fn a_record_of_no_original_is_foreign() {
 
 #[test]
 fn random_matches_are_played_for_whoever_measures() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         assert!(playout(game.info().name, 100).unwrap() >= 100);
     }
     assert!(playout("chess", 1).unwrap_err().contains("chess"));
@@ -187,7 +187,7 @@ fn by_hand(engines: &Engines, game: &str) -> Vec<u8> {
 
 #[test]
 fn a_match_by_hand_is_an_ordinary_replay() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let engines = engines();
         let replay = by_hand(&engines, game.info().name);
         let opened = ask(&engines, json!({ "open": { "private": true } }), &replay).unwrap();

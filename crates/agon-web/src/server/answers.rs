@@ -63,7 +63,7 @@ async fn start(State(app): State<Arc<AppState>>) -> Result<Json<Listing>, Respon
         folder: app.shelf.folder.display().to_string(),
         recent: app.shelf.recent(),
         series: app.shelf.recent_series(),
-        games: agon_games::ALL.iter().map(|game| describe(game.info())).collect(),
+        games: agon_games::all().iter().map(|game| describe(game.info())).collect(),
     };
     beside("the list of matches", move || Ok::<_, Refusal>(listing())).await.map(Json)
 }
