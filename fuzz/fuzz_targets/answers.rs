@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agon_fuzz::hostile::answers(agon_games::ALL, bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| agon_fuzz::hostile::answers(agon_games::all(), bytes));

@@ -5,8 +5,7 @@
 use agon_bot::{Received, Wire as _};
 use agon_game::{Answer, AnyGame, Heard, Kit, MapChoice, RulesChoice, Seat, Session, Setup};
 use agon_replay::Replay;
-use agon_view::Privacy;
-use agon_wasm::Engines;
+use agon_view::{Answer, Ask, Engines};
 
 /// Messages of a bot, in some game and position. The first byte chooses the game and how many steps of random-looking
 /// answers were played before; messages end at line feeds.
@@ -86,38 +85,41 @@ pub fn module(bytes: &[u8]) {
     if file.len() > 16 << 10 {
         return;
     }
-    let mut engines = Engines::default();
-    if let Err(refusal) = engines.play(file) {
+    let engines = Engines::keeping(4);
+    if let Err(refusal) = engines.hear(file) {
         assert!(!refusal.error.is_empty());
     }
-    let privacy = if private % 2 == 0 { Privacy::Private } else { Privacy::Redacted };
-    let opened = match engines.open(file, privacy) {
-        Ok(opened) => opened,
+    let (id, head) = match engines.answer(Ask::Open { private: private % 2 == 0 }, file) {
+        Ok(Answer::Opened(opened)) => (opened.id, opened.head),
+        Ok(other) => panic!("{other:?}"),
         Err(refusal) => {
             assert!(!refusal.error.is_empty() && !refusal.gone);
-            let _ = engines.import(file);
             return;
         }
     };
-    let opened: serde_json::Value = serde_json::from_slice(&opened).expect("JSON for the page");
-    let number = |value: &serde_json::Value| value.as_u64().expect("a number") as u32;
-    let (id, steps) = (number(&opened["id"]), number(&opened["head"]["steps"]));
+    let lines = |id, from, to| {
+        engines.answer(Ask::Lines { id, from, to }, &[]).map(|lines| match lines {
+            Answer::Bytes(lines) => lines,
+            other => panic!("{other:?}"),
+        })
+    };
+    let steps = head.steps.expect("a number");
     let few = steps.min(64);
     // A line requested alone equals the same line requested with others, from whichever side it is reached.
-    let all = engines.lines(id, 1, few).expect("it is open");
-    let mut lines = all.split_inclusive(|&byte| byte == b'\n');
+    let all = lines(id, 1, few).expect("it is open");
+    let mut told = all.split_inclusive(|&byte| byte == b'\n');
     for step in 1..=few {
-        let Some(line) = lines.next() else { break };
-        assert_eq!(engines.lines(id, few - step + 1, few - step + 1).map(|line| !line.is_empty()), Ok(true));
-        assert_eq!(engines.lines(id, step, step).as_deref(), Ok(line));
+        let Some(line) = told.next() else { break };
+        assert_eq!(lines(id, few - step + 1, few - step + 1).map(|line| !line.is_empty()), Ok(true));
+        assert_eq!(lines(id, step, step).as_deref(), Ok(line));
     }
     for (from, to) in [(from.into(), to.into()), (u32::MAX - u32::from(from), u32::MAX), (steps, u32::MAX)] {
-        let _ = engines.lines(id, from, to).expect("it is open");
+        let _ = lines(id, from, to).expect("it is open");
     }
-    let _ = engines.message(id, u32::from(step).min(64), seat.into());
-    let _ = engines.message(id, u32::MAX, 1);
-    assert!(engines.lines(id.wrapping_add(1 + u32::from(other)), 1, 1).is_err_and(|refusal| refusal.gone));
-    engines.close(id);
+    let _ = engines.answer(Ask::Message { id, step: u32::from(step).min(64), seat }, &[]);
+    let _ = engines.answer(Ask::Message { id, step: u32::MAX, seat: 1 }, &[]);
+    assert!(lines(id.wrapping_add(1 + u32::from(other)), 1, 1).is_err_and(|refusal| refusal.gone));
+    let _ = engines.answer(Ask::Close { id }, &[]).expect("closing is never refused");
 }
 
 /// An `agon.toml`.

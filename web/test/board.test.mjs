@@ -341,7 +341,8 @@ test('a replay of another version of the rules says so, and shows what it has', 
   const page = await stage.browse()
   const says = 'This replay was recorded under version 1 of the rules of Cultist Wars; this program has version 2.'
   await page.route('**/*.wasm', (route) => route.abort())
-  await page.route('**/api/view?*', async (route) => {
+  await page.route('**/api/ask', async (route) => {
+    if (!route.request().postData()?.startsWith('{"open"')) return route.continue()
     const answer = await route.fetch()
     const { id, head } = await answer.json()
     const end = { ...head.end, end: 'cut', why: 'from here on the rules of this program make another match of it' }

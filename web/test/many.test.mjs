@@ -34,8 +34,8 @@ if (LACKS && process.env.AGON_REQUIRE_POSTGRES) throw new Error(LACKS)
 /** The program with the bucket: the Rust test that kills many machines, as last built. */
 function bucketProgram() {
   const folder = join(dirname(AGON), 'deps')
-  const built = readdirSync(folder).filter((name) => /^many-[0-9a-f]+$/.test(name)).map((name) => join(folder, name))
-  assert.ok(built.length > 0, `${folder} has no program many: cargo test --workspace --no-run --test cli --test many`)
+  const built = readdirSync(folder).filter((name) => /^alone-[0-9a-f]+$/.test(name)).map((name) => join(folder, name))
+  assert.ok(built.length > 0, `${folder} has no program alone: cargo test --workspace --no-run --test alone`)
   return built.sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0]
 }
 
@@ -112,7 +112,7 @@ class Many {
   async begin() {
     mkdirSync(this.stage.path('bucket/cup'), { recursive: true })
     const bucket = { AGON_BUCKET: this.stage.path('bucket'), AGON_BUCKET_PORT: `${BUCKET}` }
-    this.start('bucket', bucketProgram(), ['--exact', 'a_bucket_in_a_process_of_its_own', '--ignored'], bucket)
+    this.start('bucket', bucketProgram(), ['--exact', 'many::a_bucket_in_a_process_of_its_own', '--ignored'], bucket)
     const [database] = await Promise.all([this.postgres.begin(), until('the bucket answers', () => listens(BUCKET))])
     const objects = `s3://cup/autumn?endpoint=http://127.0.0.1:${BUCKET}&region=us-east-1`
     const keys = this.stage.write('cup0/objects.key', 'AWS_ACCESS_KEY_ID=key\nAWS_SECRET_ACCESS_KEY=secret of the bucket\n')

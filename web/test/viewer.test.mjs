@@ -82,9 +82,11 @@ test('a step is computed when it is looked at, and nothing else', async () => {
   // By the server, which is used if a page has no engines of its own.
   await page.route('**/*.wasm', (route) => route.abort())
   // Reading ahead for charts and marks is held back, so that only the steps shown are requested.
-  await page.route('**/api/steps?*', async (route) => {
-    const { searchParams } = new URL(route.request().url())
-    const [from, to] = ['from', 'to'].map((name) => Number(searchParams.get(name)))
+  await page.route('**/api/ask', async (route) => {
+    const [question] = route.request().postDataBuffer().toString('latin1').split('\n')
+    const { lines } = JSON.parse(question)
+    if (!lines) return route.continue()
+    const { from, to } = lines
     if (from === 1 && to > 20) return
     asked.push([from, to])
     await route.continue()
@@ -359,7 +361,7 @@ test('help, presenter mode, layers and zoom', async () => {
 
 test('who has no key gets nothing', async () => {
   const { origin } = new URL(address)
-  for (const path of ['/api/start', '/api/view?replay=cultist-wars.replay', `/api/start?token=${KEY}`]) {
+  for (const path of ['/api/start', '/api/file?replay=cultist-wars.replay', `/api/start?token=${KEY}`]) {
     const answer = await fetch(origin + path, { headers: { cookie: `x-agon-key=${KEY}` } })
     assert.equal(answer.status, 403, path)
     assert.doesNotMatch(await answer.text(), /greedy/)

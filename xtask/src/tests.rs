@@ -1,7 +1,7 @@
 //! The Rust tests: built once, then run part by part, with the time each takes.
 //!
-//! Test programs wait more than they compute, so two run at once; those named in `tests.toml` run after them, alone, because some
-//! tests put load on the machine and bots have clocks. A failed test is run once more, alone: if it passes then it is FLAKY, which is
+//! Test programs wait more than they compute, so two run at once; those named in `tests.toml` run after them, one at a time, because
+//! some tests put load on the machine and bots have clocks. A failed test is run once more, alone: if it passes then it is FLAKY, which is
 //! also a failure, except for the few that `tests.toml` names with their cause.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +32,8 @@ const MOST_FLAKY: usize = 5;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Test programs whose tests run one at a time.
-    alone: Vec<String>,
+    /// Test programs that run with nothing beside them, and how many of their tests run at once.
+    alone: BTreeMap<String, usize>,
     /// For each test program, the files that run once more with their contests on PostgreSQL, if there is one.
     postgres: BTreeMap<String, Vec<String>>,
     #[serde(default)]
@@ -90,7 +90,7 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
     if !options.quick {
         let known = |name: &String| programs.iter().any(|program| program.name == *name);
         let strange: Vec<&String> =
-            plan.alone.iter().chain(plan.postgres.keys()).filter(|name| !known(name)).collect();
+            plan.alone.keys().chain(plan.postgres.keys()).filter(|name| !known(name)).collect();
         ensure!(strange.is_empty(), "xtask/tests.toml names test programs that do not exist: {strange:?}");
         postgres(options, counts, &plan, &mut programs)?;
     }
@@ -100,9 +100,11 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
     for name in parts {
         let began = Instant::now();
         let here = programs.iter().filter(|program| part(&program.name) == name);
-        let (alone, beside): (Vec<_>, Vec<_>) = here.partition(|program| plan.alone.contains(&program.name));
-        for (program, run) in
-            together(&beside, options, AT_ONCE)?.into_iter().chain(together(&alone, options, 1)?)
+        let (alone, beside): (Vec<_>, Vec<_>) =
+            here.partition(|program| plan.alone.contains_key(&program.name));
+        for (program, run) in together(&beside, options, &plan, AT_ONCE)?
+            .into_iter()
+            .chain(together(&alone, options, &plan, 1)?)
         {
             counts.add(&run.counts);
             if run.good {
@@ -133,19 +135,21 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<Vec<(&'static str, 
     Ok(took.into_iter().collect())
 }
 
-/// Runs programs, `at_once` at a time; if only one runs at a time, so do its tests.
+/// Runs programs, `at_once` at a time.
 fn together<'a>(
     programs: &[&'a Program],
     options: &Options,
+    plan: &Plan,
     at_once: usize,
 ) -> Result<Vec<(&'a Program, TestRun)>> {
     let next = AtomicUsize::new(0);
-    let arguments: &[&str] = if at_once == 1 { &["--test-threads=1"] } else { &[] };
     let runs = |_| {
         let mut runs = Vec::new();
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let began = Instant::now();
-            runs.push((*program, program.run(options, arguments, &program.only)?));
+            let threads = plan.alone.get(&program.name).map(|threads| format!("--test-threads={threads}"));
+            let arguments: Vec<&str> = threads.as_deref().into_iter().collect();
+            runs.push((*program, program.run(options, &arguments, &program.only)?));
             if began.elapsed() >= LONG {
                 println!("{}: {:.0} s", program.name, began.elapsed().as_secs_f64());
             }
@@ -205,10 +209,9 @@ const REST: &str = "tests in Rust";
 
 /// The part of the ledger in CONTRIBUTING.md that a test program belongs to.
 fn part(program: &str) -> &'static str {
-    match program.split_once('/').unwrap_or((program, "")) {
-        ("agon-sandbox", _) | ("agon", "walls") => "the sandbox",
-        ("agon-store" | "agon-ladder" | "agon-worker" | "agon-server", _)
-        | ("agon", "serve" | "full_disk") => "the contest",
+    match program.split('/').next().unwrap_or_default() {
+        "agon-sandbox" => "the sandbox",
+        "agon-store" | "agon-ladder" | "agon-worker" | "agon-server" => "the contest",
         _ => REST,
     }
 }

@@ -86,7 +86,7 @@ pub fn run(root: &Path, wanted: &str) -> Result<bool> {
 
 /// Builds the program and the tests to run; returns all executables by path.
 fn build(root: &Path) -> Result<Vec<PathBuf>> {
-    let tests = ["containment", "sandbox", "attacks"].into_iter().flat_map(|test| ["--test", test]);
+    let tests = ["alone", "sandbox", "attacks"].into_iter().flat_map(|test| ["--test", test]);
     let output = crate::cargo()
         .args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"])
         .args(tests)
@@ -131,6 +131,8 @@ fn furnish(project: &Path, root: &Path, built: &[PathBuf], wanted: &str) -> Resu
     for program in built {
         copy(root, program, program)?;
     }
+    let target = named(built, "agon", false)?.ancestors().nth(2).context("a target folder")?;
+    fs::create_dir_all(root.join(target.strip_prefix("/")?).join("tmp"))?;
     let mut programs = built.to_vec();
     for tool in TOOLS {
         let from = fs::canonicalize(Path::new("/usr/bin").join(tool)).with_context(|| tool.to_owned())?;
@@ -161,7 +163,7 @@ fn furnish(project: &Path, root: &Path, built: &[PathBuf], wanted: &str) -> Resu
     let number = |name: &str, usual: &str| std::env::var(name).unwrap_or_else(|_| usual.to_owned());
     let tests = Path::new("/vm/tests");
     fs::create_dir_all(root.join("vm/tests"))?;
-    for test in ["containment", "sandbox"] {
+    for test in ["alone", "sandbox"] {
         symlink(named(built, test, true)?, root.join("vm/tests").join(test))?;
     }
     let settings = format!(

@@ -13,15 +13,27 @@ pub struct Starter {
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// The files of a folder of `bots`, unchanged, and files from elsewhere in the game under another name. For use in a
-/// file of the game's `src`.
+/// A starter: its language, its strategy, the command of its test; then its folder in `bots` and what lies there besides the four
+/// files that every starter has, unchanged, and files from elsewhere in the game under another name. For use in a file of the
+/// game's `src`.
 #[macro_export]
-macro_rules! starter_files {
-    ($folder:literal: $($file:literal)+ $(, $name:literal from $path:literal)*) => {
-        &[
-            $(($file, include_str!(concat!("../bots/", $folder, "/", $file))),)+
-            $(($name, include_str!(concat!("../", $path))),)*
-        ]
+macro_rules! starter {
+    ($language:ident, $strategy:literal, $test:literal,
+        $folder:literal: $($file:literal)+ $(, $name:literal from $path:literal)*) => {
+        $crate::starter!(@ $language, $strategy, $test, $folder:
+            "README.md" "agon.toml" ".gitignore" $($file)+ "test/input.txt" $(, $name from $path)*)
+    };
+    (@ $language:ident, $strategy:literal, $test:literal,
+        $folder:literal: $($file:literal)+ $(, $name:literal from $path:literal)*) => {
+        $crate::Starter {
+            language: $crate::Language::$language,
+            strategy: $strategy,
+            test: $test,
+            files: &[
+                $(($file, include_str!(concat!("../bots/", $folder, "/", $file))),)+
+                $(($name, include_str!(concat!("../", $path))),)*
+            ],
+        }
     };
 }
 

@@ -5,8 +5,10 @@ use std::fmt::{Debug, Display};
 use serde::Serialize;
 
 use crate::conform::{Recognised, Report};
+use crate::leaves::leaves;
+use crate::session::value;
 use crate::{
-    Answer, Answers, Chance, Dialect, Facts, GameInfo, Hand, Import, Kit, MapFindings, Outcome, Picture,
+    Answer, Answers, Chance, Dialect, Facts, GameInfo, Hand, Import, Ink, Kit, MapFindings, Outcome, Picture,
     Recipe, Seat, Seats, Seeded, Setup, SetupError, Standing, Unreadable, Workload,
 };
 
@@ -125,11 +127,21 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Reads what [`save`](Game::save) wrote. `None` for anything else; never panics.
     fn load(&self, bytes: &[u8]) -> Option<Self::State>;
 
-    /// A random order of `seat`: the policy of benchmarks and property tests. Mostly legal.
-    fn random_order(&self, state: &Self::State, seat: Seat, chance: &mut impl Chance) -> Self::Order;
+    /// The orders that the rules allow `seat`, in games where they are few enough to be listed; none in all others.
+    fn orders(&self, _state: &Self::State, _seat: Seat) -> Vec<Self::Order> {
+        Vec::new()
+    }
 
-    /// Changes at random what `seat` may not see. The view of `seat` must stay the same.
-    fn scramble_hidden(&self, state: &mut Self::State, seat: Seat, chance: &mut impl Chance);
+    /// A random order of `seat`: the policy of benchmarks and property tests. Mostly legal. Written by games that do not list
+    /// their [`orders`](Game::orders).
+    fn random_order(&self, state: &Self::State, seat: Seat, chance: &mut impl Chance) -> Self::Order {
+        let mut orders = self.orders(state, seat);
+        assert!(!orders.is_empty(), "{} neither lists its orders nor draws one", Self::INFO.name);
+        orders.swap_remove(chance.below(orders.len() as u32) as usize)
+    }
+
+    /// Changes at random what `seat` may not see, if anything is hidden. The view of `seat` must stay the same.
+    fn scramble_hidden(&self, _state: &mut Self::State, _seat: Seat, _chance: &mut impl Chance) {}
 
     /// Replaces `state` by one that `seat` cannot tell from it, given what it was shown: what it does not see may be anywhere
     /// it could have reached since it was last shown. Without secrets the state stays as it is. `shown` are the earlier states
@@ -161,14 +173,24 @@ pub trait Game: Sized + Send + Sync + 'static {
         Kit::Lines
     }
 
-    /// The board for a terminal, as `eyes` sees it, or all of it.
-    fn picture(&self, state: &Self::State, eyes: Option<Seat>) -> Picture;
+    /// The board for a terminal, as `eyes` sees it, or all of it. Undrawn it is the scene, one line for each value, which
+    /// hides nothing.
+    fn picture(&self, state: &Self::State, _eyes: Option<Seat>) -> Picture {
+        let mut picture = Picture::new();
+        for leaf in leaves(&value(&self.scene(state))) {
+            picture.line().put(Ink::Plain, leaf);
+        }
+        picture
+    }
 
     /// The state for spectators and for the exported replay.
     fn scene(&self, state: &Self::State) -> impl Serialize;
 
-    /// Compares a recorded match of the original with this engine. `record` is the whole (already unpacked) content of a file.
-    fn conform(record: &[u8], report: &mut Report) -> Recognised;
+    /// Compares a recorded match of the original, if there is one, with this engine. `record` is the whole (already unpacked)
+    /// content of a file.
+    fn conform(_record: &[u8], _report: &mut Report) -> Recognised {
+        Recognised::Foreign
+    }
 
     /// The board within a step, just after `event`, as `eyes` sees it: one picture per frame, in games whose steps have
     /// frames. None in all others.

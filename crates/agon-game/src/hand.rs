@@ -27,8 +27,8 @@ pub trait Hand<G: Game>: 'static {
     /// Every choice that has an effect when `seat` adds it to `chosen`, which are all allowed. None of them is refused.
     fn choices(game: &G, seat: Seat, seen: &G::State, chosen: &[Self::Choice]) -> Vec<Self::Choice>;
 
-    /// The order that asks for these choices; for none, the order that asks for nothing.
-    fn order(game: &G, seat: Seat, chosen: &[Self::Choice]) -> G::Order;
+    /// The order that asks for these choices; for none, the order that asks for nothing, or for as little as the rules allow.
+    fn order(game: &G, seat: Seat, seen: &G::State, chosen: &[Self::Choice]) -> G::Order;
 
     /// The choices that make up an order, leaving out what no choice can express.
     fn chosen(game: &G, seat: Seat, order: &G::Order) -> Vec<Self::Choice>;
@@ -42,7 +42,7 @@ pub trait Hand<G: Game>: 'static {
     fn tried(game: &G, seat: Seat, seen: &G::State, order: G::Order, mut out: &mut dyn Sink<G>) -> G::State {
         let mut state = seen.clone();
         let given = |other| {
-            let order = if other == seat { order.clone() } else { Self::order(game, other, &[]) };
+            let order = if other == seat { order.clone() } else { Self::order(game, other, seen, &[]) };
             (other, Answer::Given { order, think_ms: 0 })
         };
         let answers: Answers<G::Order> = game.deciding(seen).iter().map(given).collect();
@@ -78,7 +78,7 @@ pub fn effective<G: Game>(
 ) -> Vec<Choice<G>> {
     let try_all = |list: &[Choice<G>]| {
         let mut refusals = Refusals::<G>::default();
-        let state = G::Hand::tried(game, seat, seen, G::Hand::order(game, seat, list), &mut refusals);
+        let state = G::Hand::tried(game, seat, seen, G::Hand::order(game, seat, seen, list), &mut refusals);
         (state, refusals.found.is_empty())
     };
     let (without, _) = try_all(chosen);
@@ -229,7 +229,7 @@ impl<G: Game> ByHand for Table<G> {
         let chosen = self.read(seat, chosen)?;
         let (game, seen) = (self.game(), self.seen_by(seat));
         let mut told = Refusals::<G> { seat: Some(seat), ..Refusals::default() };
-        let order = G::Hand::order(game, seat, &chosen);
+        let order = G::Hand::order(game, seat, &seen, &chosen);
         let after = G::Hand::tried(game, seat, &seen, order, &mut told);
         let refused: Vec<Refused> = told
             .found
@@ -266,7 +266,8 @@ impl<G: Game> ByHand for Table<G> {
     fn order_of(&self, seat: Seat, chosen: &Value) -> Result<Vec<u8>, String> {
         let chosen = self.read(seat, chosen)?;
         let mut bytes = Vec::new();
-        self.game().pack(&G::Hand::order(self.game(), seat, &chosen), &mut bytes);
+        let order = G::Hand::order(self.game(), seat, &self.seen_by(seat), &chosen);
+        self.game().pack(&order, &mut bytes);
         Ok(bytes)
     }
 

@@ -1,6 +1,11 @@
 //! What is known about a game before a match is set up.
 
-use crate::{Feature, HandIn, RulesName, Starter};
+use std::ops::RangeInclusive;
+
+use include_dir::Dir;
+
+use crate::setup::nearest;
+use crate::{Feature, HandIn, RulesName, SetupError, Starter};
 
 /// A game's name, numbers and documents.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +45,8 @@ pub struct GameInfo {
     pub builtins: &'static [BuiltinInfo],
     /// `RULES.md`.
     pub rulebook: &'static str,
-    /// The files that define and prove the rules, as `(path inside the game's folder, text)`.
-    pub sources: &'static [(&'static str, &'static str)],
+    /// The folders whose files define and prove the rules, `src` and `spec`, by their names inside the game's folder.
+    pub sources: &'static [(&'static str, Dir<'static>)],
     /// A change of one rule, as an example for `--set`.
     pub example_set: &'static str,
     /// Whether a text looks like an answer in this game, used to recognise a bot that plays another game.
@@ -64,6 +69,50 @@ pub const fn with_tools<T: ?Sized>(whole: &'static T, bare: &'static T) -> &'sta
 }
 
 impl GameInfo {
+    /// Two seats that take turns in lines of text, and nothing that only some games have: what a game says differently, it
+    /// says before `..GameInfo::PLAIN`.
+    pub const PLAIN: Self = Self {
+        name: "",
+        title: "",
+        summary: "",
+        rules_version: 1,
+        seats: (2, 2),
+        step: "turn",
+        alternating: true,
+        stops_late_bots: false,
+        transport: Transport::Lines,
+        longest_message: 10_000,
+        time_is_played: false,
+        ranks_follow_scores: true,
+        presets: &[],
+        maps: &[],
+        generates_maps: false,
+        builtins: &[],
+        rulebook: "",
+        sources: &[],
+        example_set: "",
+        looks_like_answer: |_| false,
+        reads_any_map: false,
+        hand_in: HandIn::Folder(&[]),
+        starters: &[],
+        advantage: &[],
+        policy: "random",
+    };
+
+    /// The files of [`sources`](Self::sources) as `(path inside the game's folder, text)`, sorted.
+    pub fn source_files(&self) -> Vec<(String, &'static str)> {
+        let mut files = Vec::new();
+        let mut folders: Vec<_> = self.sources.iter().map(|(name, folder)| (*name, folder)).collect();
+        while let Some((name, folder)) = folders.pop() {
+            folders.extend(folder.dirs().map(|inner| (name, inner)));
+            files.extend(folder.files().filter_map(|file| {
+                Some((format!("{name}/{}", file.path().display()), file.contents_utf8()?))
+            }));
+        }
+        files.sort_unstable();
+        files
+    }
+
     /// The default number of seats: two, if the game allows it.
     pub fn usual_seats(&self) -> u8 {
         self.seats.0.max(2).min(self.seats.1)
@@ -153,6 +202,18 @@ impl GameInfo {
         self.presets.iter().find(|preset| preset.name == name)
     }
 
+    /// The built-in map called `name`.
+    ///
+    /// # Errors
+    /// When there is none, with the most similar name there is.
+    pub fn map(&self, name: &str) -> Result<&'static BundledMap, SetupError> {
+        self.maps.iter().find(|map| map.name == name).ok_or_else(|| SetupError::UnknownMap {
+            game: self.name,
+            name: name.to_owned(),
+            nearest: nearest(name, self.maps.iter().map(|map| map.name)),
+        })
+    }
+
     /// The CPUs bots run on under the rules called `rules_name`; rules from a file follow the first preset.
     pub fn cpus(&self, rules_name: &str) -> Cpus {
         let base = RulesName::parse(rules_name).base;
@@ -163,4 +224,55 @@ impl GameInfo {
     pub fn seats_fit(&self, count: usize) -> bool {
         (usize::from(self.seats.0)..=usize::from(self.seats.1)).contains(&count)
     }
+
+    /// The same, as what is wrong if they are not.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn check_seats(&self, count: usize) -> Result<(), SetupError> {
+        let needs = match self.seats {
+            (least, most) if least == most => format!("{least} bots"),
+            (least, most) => format!("{least} to {most} bots"),
+        };
+        let wrong = SetupError::BadSeats { game: self.title, needs, got: count };
+        if self.seats_fit(count) { Ok(()) } else { Err(wrong) }
+    }
+
+    /// Checks what follows `builtin:`: the name of a built-in bot and the keys of its options.
+    ///
+    /// # Errors
+    /// A sentence for the user, when one is unknown.
+    pub fn check_builtin(&self, name: &str, options: &[(String, String)]) -> Result<(), String> {
+        let Some(bot) = self.builtins.iter().find(|bot| bot.name == name) else {
+            let known: Vec<&str> = self.builtins.iter().map(|bot| bot.name).collect();
+            return Err(format!(
+                "{} has no built-in bot `{name}`; there are {}",
+                self.name,
+                known.join(", ")
+            ));
+        };
+        let known: Vec<&str> = bot.options.iter().map(|(key, _)| *key).collect();
+        match options.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                Err(format!("builtin:{name} has no option `{key}`; options: {known}"))
+            }
+        }
+    }
+}
+
+/// The last value given for an option of a built-in bot that takes a whole number; none if it was not given.
+///
+/// # Errors
+/// A sentence for the user, when it is no such number.
+pub fn number_option(
+    options: &[(String, String)],
+    key: &str,
+    allowed: RangeInclusive<u32>,
+) -> Result<Option<u32>, String> {
+    let Some((_, value)) = options.iter().rfind(|(given, _)| given == key) else { return Ok(None) };
+    let number = value.parse().ok().filter(|number| allowed.contains(number)).map(Some);
+    let (least, most) = allowed.into_inner();
+    number.ok_or_else(|| format!("`{key}` must be a whole number from {least} to {most}, not `{value}`"))
 }

@@ -38,6 +38,7 @@ pub mod prepared;
 pub mod rules;
 pub mod rules_name;
 pub mod session;
+pub mod simple;
 
 pub use advantage::{Feature, Standing, advantage};
 pub use answer::{Absence, Answer, Answers, Heard};
@@ -48,7 +49,7 @@ pub use dialect::{Dialect, Facts};
 pub use game::{Builtin, Game, Ignored, Reason, Sink, is_rule_id};
 pub use hand::{ByHand, Hand, Prospect};
 pub use import::{Import, Unreadable};
-pub use info::{BuiltinInfo, BundledMap, Cpus, GameInfo, Preset, Transport, with_tools};
+pub use info::{BuiltinInfo, BundledMap, Cpus, GameInfo, Preset, Transport, number_option, with_tools};
 pub use kit::{Kit, TcpKit, WebSocketKit};
 pub use map_check::MapFindings;
 pub use outcome::Outcome;

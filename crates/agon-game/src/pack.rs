@@ -76,6 +76,16 @@ impl<'a> Reader<'a> {
         None
     }
 
+    /// A varint that fits its type.
+    pub fn number<T: TryFrom<u64>>(&mut self) -> Option<T> {
+        self.varint()?.try_into().ok()
+    }
+
+    /// A varint of at most `most`.
+    pub fn up_to<T: TryFrom<u64> + PartialOrd>(&mut self, most: T) -> Option<T> {
+        self.number().filter(|number| *number <= most)
+    }
+
     /// A length, then that many bytes.
     pub fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.varint()?;

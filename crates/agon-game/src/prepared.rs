@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::rules::Loaded;
-use crate::{BundledMap, Recipe, SetupError};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::rules::{self, Loaded};
+use crate::{BundledMap, GameInfo, Recipe, Setup, SetupError};
 
 /// The rules of a setup, with all of a recipe except map and seed.
 #[derive(Clone, Debug)]
@@ -20,6 +22,24 @@ impl<R> SharedRules<R> {
     /// Wraps loaded rules, for matches of this many seats.
     pub fn new(loaded: Loaded<R>, seats: u8) -> Self {
         Self { rules: Arc::new(loaded.rules), name: loaded.name, text: loaded.text, seats }
+    }
+
+    /// Loads rules that `check` finds nothing wrong with, for as many seats as the game has.
+    ///
+    /// # Errors
+    /// When the seats do not fit, or the rules are not such; `check` says what is allowed.
+    pub fn load(
+        info: &GameInfo,
+        setup: &Setup,
+        check: impl FnOnce(&R) -> Result<(), String>,
+    ) -> Result<Self, SetupError>
+    where
+        R: Serialize + DeserializeOwned,
+    {
+        info.check_seats(setup.seats.into())?;
+        let loaded: Loaded<R> = rules::load(info, &setup.rules)?;
+        check(&loaded.rules).map_err(|why| SetupError::BadRule { place: loaded.name.clone(), why })?;
+        Ok(Self::new(loaded, setup.seats))
     }
 
     /// The recipe of a match: `map` is the map's text, empty where the seed makes it.

@@ -1,13 +1,15 @@
-//! The list of games. Adding a game adds its folder and one line here.
+//! The list of games. Adding a game adds its folder and one line here; a program can add more when it starts.
 
 #![forbid(unsafe_code)]
 
+use std::sync::OnceLock;
+
 use agon_game::{AnyGame, Face};
 
-/// All games, in alphabetical order.
+/// The games built into the program.
 ///
 /// A static, because a constant is built where it is named: each crate that did so would build all engines once more.
-pub static ALL: &[&dyn AnyGame] = &[
+static OURS: &[&dyn AnyGame] = &[
     &Face::<cultist_wars::CultistWars>::new(),
     &deerhunt::FACE,
     &Face::<jungle_blitz::JungleBlitz>::new(),
@@ -15,7 +17,30 @@ pub static ALL: &[&dyn AnyGame] = &[
     &Face::<terminal::Terminal>::new(),
 ];
 
+static ALL: OnceLock<Vec<&'static dyn AnyGame>> = OnceLock::new();
+
+/// All games, in alphabetical order.
+pub fn all() -> &'static [&'static dyn AnyGame] {
+    ALL.get_or_init(|| OURS.to_vec())
+}
+
 /// Finds the game with this name.
 pub fn find(name: &str) -> Option<&'static dyn AnyGame> {
-    ALL.iter().copied().find(|game| game.info().name == name)
+    all().iter().copied().find(|game| game.info().name == name)
+}
+
+/// Adds games to those built in: once, before anything asks which there are, so that the list is the same to everybody.
+///
+/// # Errors
+/// When two games have the same name, or the list is already in use. It stays as it was.
+pub fn add(games: &[&'static dyn AnyGame]) -> Result<(), String> {
+    let mut list = OURS.to_vec();
+    for &game in games {
+        let name = game.info().name;
+        match list.binary_search_by_key(&name, |other| other.info().name) {
+            Ok(_) => return Err(format!("there is a game called `{name}` already; choose another name")),
+            Err(place) => list.insert(place, game),
+        }
+    }
+    ALL.set(list).map_err(|_| "games can only be added before the list of games is first used".to_owned())
 }

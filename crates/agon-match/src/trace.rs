@@ -26,13 +26,15 @@ pub fn useful(said: &[u8]) -> Vec<String> {
 pub fn telling(said: &[u8], ending: Ending) -> String {
     let text = end_of(said);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-    let line = match ending {
-        Ending::Code(126 | 127) => lines.first(),
+    let line = match (ending, last_trace(&lines), rust(&lines)) {
+        (Ending::Code(126 | 127), ..) => lines.first(),
         // The head of a trace; for Node it comes after the place in the source.
-        _ => match last_trace(&lines) {
-            Some((head, _)) => lines.get(head),
-            None => lines.last(),
-        },
+        (_, Some((head, _)), _) => lines.get(head),
+        // The message; what comes last is advice on backtraces.
+        (_, None, Some(panic)) => {
+            return shortened(panic.get(1).or(panic.first()).map_or("", |line| line.trim()));
+        }
+        (_, None, None) => lines.last(),
     };
     shortened(line.map_or("", |line| line.trim()))
 }
@@ -198,6 +200,7 @@ mod tests {
         let rust =
             "x\nthread 'main' (7) panicked at src/main.rs:2:5:\nno plan\nnote: run with `RUST_BACKTRACE=1`\n";
         assert_eq!(useful(rust.as_bytes()), ["thread 'main' (7) panicked at src/main.rs:2:5:", "no plan"]);
+        assert_eq!(telling(rust.as_bytes(), Ending::Code(101)), "no plan");
         assert_eq!(useful(b"one\n\ntwo\nthree\nfour"), ["two", "three", "four"]);
         assert_eq!(useful(b""), Vec::<String>::new());
         assert_eq!(telling(b"sh: 1: nobot: not found\nbye\n", Ending::Code(127)), "sh: 1: nobot: not found");

@@ -8,7 +8,7 @@ use crate::ids;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file, relative to the game's folder: `src/shoot.rs`.
-    pub path: &'static str,
+    pub path: String,
     /// The line, from 1.
     pub line: usize,
     /// The item of the code, as `Shot::damage`, or the heading of a spec section.
@@ -21,7 +21,7 @@ pub struct Place {
 ///
 /// A comment before an item belongs to it; one inside an item belongs to the item around it. A comment at the
 /// head of a file (`//!`) belongs to no item, and code that only mentions an id in a string does not count.
-pub fn places(path: &'static str, text: &str, id: &str) -> Vec<Place> {
+pub fn places(path: &str, text: &str, id: &str) -> Vec<Place> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found: Vec<Place> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
@@ -35,7 +35,7 @@ pub fn places(path: &'static str, text: &str, id: &str) -> Vec<Place> {
         let Some((word, item)) = item_of(&lines, number) else { continue };
         let is_test = item.starts_with("tests::");
         if !is_test && !found.iter().any(|place| place.item == item) {
-            found.push(Place { path, line: number + 1, item, is_function: word == "fn" });
+            found.push(Place { path: path.to_owned(), line: number + 1, item, is_function: word == "fn" });
         }
     }
     found

@@ -40,11 +40,16 @@ pub struct Explained {
 /// The rule `id` of a game, with the places that decide and prove it; none if the game has no such rule.
 pub fn explain(info: &GameInfo, id: &str) -> Option<Explained> {
     let rule = rules(info.rulebook).into_iter().find(|rule| rule.id == id)?;
-    let below = |folder: &'static str| info.sources.iter().filter(move |(path, _)| path.starts_with(folder));
-    let mut decided: Vec<Place> = below("src/").flat_map(|(path, text)| places(path, text, id)).collect();
+    let (mut decided, mut tested) = (Vec::new(), Vec::new());
+    for (path, text) in info.source_files() {
+        if path.starts_with("src/") {
+            decided.extend(places(&path, text, id));
+        } else {
+            tested.extend(sections(&path, text, id));
+        }
+    }
     // What the code does comes before what it calls a number or an error.
-    decided.sort_by_key(|place| (!place.is_function, place.path, place.line));
-    let tested = below("spec/").flat_map(|(path, text)| sections(path, text, id)).collect();
+    decided.sort_by_key(|place| !place.is_function);
     Some(Explained { rule, decided, tested })
 }
 
@@ -69,7 +74,7 @@ pub fn check(info: &GameInfo) {
             wrong.push(format!("{id} is not the first word of any heading in spec/"));
         }
     }
-    for (path, text) in info.sources {
+    for (path, text) in info.source_files() {
         for id in ids(text) {
             if !rules.iter().any(|rule| rule == id) {
                 wrong.push(format!("{path} names {id}, which RULES.md does not have"));

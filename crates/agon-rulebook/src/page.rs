@@ -82,7 +82,7 @@ fn new_line(in_rule: bool, rules: &mut [Rule]) {
 }
 
 /// The headings of a spec file that begin with `id`.
-pub fn sections(path: &'static str, text: &str, id: &str) -> Vec<Place> {
+pub fn sections(path: &str, text: &str, id: &str) -> Vec<Place> {
     let mut found = Vec::new();
     let mut heading = None::<(usize, String)>;
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
@@ -97,7 +97,7 @@ pub fn sections(path: &'static str, text: &str, id: &str) -> Vec<Place> {
                 let Some((start, title)) = heading.take() else { continue };
                 if title.split_whitespace().next() == Some(id) {
                     let line = text[..start].matches('\n').count() + 1;
-                    found.push(Place { path, line, item: title, is_function: false });
+                    found.push(Place { path: path.to_owned(), line, item: title, is_function: false });
                 }
             }
             _ => {}

@@ -5,7 +5,7 @@ use agon_rulebook::{explain, rules};
 #[test]
 fn every_rule_names_its_function_and_its_spec_section() {
     let mut all = 0;
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let info = game.info();
         agon_rulebook::check(info);
         for rule in rules(info.rulebook) {

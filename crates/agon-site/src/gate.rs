@@ -1,7 +1,7 @@
 //! Before any handler runs: who is asking, whether they may, and whether the request came from one of our own pages. After
 //! it: the headers of every answer.
 //!
-//! Longer than 500 lines: what every request passes is read in one go.
+//! What does not depend on this site is in [`agon_web::gate`]. Longer than 500 lines: what every request passes is read in one go.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use agon_store::reads::Pulse;
 use agon_store::{EntrantId, LoginKind, Time, VersionId};
-use axum::body::{Body as AxumBody, Bytes};
+use agon_web::gate::{self, Unwhole, names_loopback};
+use axum::body::Body as AxumBody;
 use axum::extract::{FromRequestParts, RawPathParams, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ipnet::IpNet;
-use tokio_stream::StreamExt as _;
 
 mod device;
 mod who;
@@ -29,8 +29,8 @@ use crate::site::{Site, Way};
 use crate::{answers, pages, redirect, routes, secrets};
 
 pub use device::Device;
-use who::{at_work, cookie, known, meter, names_loopback};
 pub use who::{bearer, set_cookie};
+use who::{at_work, cookie, known, meter};
 
 /// The most bytes of a form or of JSON.
 pub const SMALL: usize = 64 << 10;
@@ -341,7 +341,7 @@ async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Pr
     if route.method == routes::Method::Get {
         return Ok(request);
     }
-    if !route.is_for_programs() && !is_ours(&ask.site, request.headers()) {
+    if !route.is_for_programs() && !gate::is_ours(request.headers(), &ask.address, true) {
         let text = "This was sent by a page of another site, or by something that is not a browser. Nothing was done.";
         return Err(Problem::new(StatusCode::FORBIDDEN, "Not sent from here", text));
     }
@@ -349,17 +349,15 @@ async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Pr
         return Ok(request);
     }
     let (head, body) = request.into_parts();
-    let (mut body, mut bytes) = (body.into_data_stream(), Vec::new());
-    while let Some(piece) = body.next().await {
-        let piece: Bytes = piece.map_err(|_| {
-            Problem::new(StatusCode::BAD_REQUEST, "Cut off", "The request was cut off. Nothing was done.")
-        })?;
-        if bytes.len() + piece.len() > SMALL {
+    let bytes = gate::whole(body, SMALL, PATIENCE).await.map_err(|why| match why {
+        Unwhole::TooLarge => {
             let text = "A form holds 64 KiB at most. Nothing was done.";
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text)
         }
-        bytes.extend_from_slice(&piece);
-    }
+        Unwhole::CutOff => {
+            Problem::new(StatusCode::BAD_REQUEST, "Cut off", "The request was cut off. Nothing was done.")
+        }
+    })?;
     if !route.is_for_programs() && !ask.form.is_empty() && !bears(&bytes, &ask.form) {
         return Err(old_form());
     }
@@ -379,29 +377,15 @@ fn bears(body: &[u8], token: &str) -> bool {
     first.is_some_and(|value| secrets::same(value, token)) && found.next().is_none()
 }
 
-/// Whether one of our pages sent this. Browsers say so in one of two headers; a request with neither is not ours.
-fn is_ours(site: &Site, headers: &HeaderMap) -> bool {
-    let (origin, fetch) =
-        (text(headers, &header::ORIGIN), text(headers, &HeaderName::from_static("sec-fetch-site")));
-    let own = own_address(site, headers);
-    (origin.is_some() || fetch.is_some())
-        && origin.is_none_or(|origin| origin == own)
-        && fetch.is_none_or(|fetch| fetch == "same-origin")
-}
-
 /// How the browser reaches this site.
 fn own_address(site: &Site, headers: &HeaderMap) -> String {
     match &site.way {
         Way::Proxy(address) => address.clone(),
         _ => {
             let scheme = if site.is_secure() { "https" } else { "http" };
-            format!("{scheme}://{}", who::host(headers).map_or(String::new(), |host| host.to_string()))
+            format!("{scheme}://{}", gate::host(headers).map_or(String::new(), |host| host.to_string()))
         }
     }
-}
-
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name).map(|value| value.to_str().unwrap_or("?"))
 }
 
 /// The address of the client. Behind a proxy it is what our own proxies say: each appends the address of whoever asked it to
@@ -470,7 +454,7 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
     let is_for_programs = routes::is_for_programs(&path);
     // A worker is known by a token that no browser has, so its address may have any name.
     let is_meant = door == Door::Workers || host_is_meant(&site, request.headers());
-    let mut response = match agon_web::check_target(&request) {
+    let mut response = match gate::check_target(&request) {
         Err((status, why)) => Problem::new(status, "Not understood", why).into_response(),
         Ok(()) if is_meant => next.run(request).await,
         Ok(()) => {
@@ -492,15 +476,8 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
     }
     response = answers::aside(&site, response).await;
     let headers = response.headers_mut();
-    for (name, value) in [
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // Not `no-referrer`: browsers would then not tell us that a form was ours.
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    // Not `no-referrer`: browsers would then not tell us that a form was ours.
+    gate::finish(headers, "same-origin", POLICY);
     // Browsers complain about it at addresses they do not trust, such as a network without encryption.
     if site.is_secure() || matches!(site.way, Way::Loopback) {
         let opener = HeaderName::from_static("cross-origin-opener-policy");
@@ -509,8 +486,6 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
     if site.is_for_good() {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     let (status, took) = (response.status().as_u16(), began.elapsed());
     site.requests.count(&path, status, took);
     // Without the query, which may hold secrets.
@@ -520,7 +495,7 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
 
 /// Around a server without pages: refuses what names no one address of it, and says every refusal as a program reads it.
 pub async fn targeted(request: Request, next: Next) -> Response {
-    let mut response = match agon_web::check_target(&request) {
+    let mut response = match gate::check_target(&request) {
         Ok(()) => next.run(request).await,
         Err((status, why)) => Problem::new(status, "Not understood", why).into_response(),
     };

@@ -1,9 +1,9 @@
 //! Secrets: made here, kept as hashes.
 
 use agon_store::Sha;
+pub use agon_web::gate::same;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use subtle::ConstantTimeEq as _;
 
 /// The characters of codes that people read to each other: no two look or sound alike.
 const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
@@ -49,11 +49,6 @@ pub fn sha(secret: &str) -> Sha {
 pub fn form_token(session: &str) -> String {
     let sha = Sha::of(format!("agon form\n{session}"));
     URL_SAFE_NO_PAD.encode(&sha.bytes()[..24])
-}
-
-/// Whether two texts are equal, in a time that does not reveal where they differ.
-pub fn same(a: &str, b: &str) -> bool {
-    a.as_bytes().ct_eq(b.as_bytes()).into()
 }
 
 #[cfg(test)]

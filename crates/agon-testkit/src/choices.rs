@@ -55,7 +55,7 @@ impl<G: Game> Choices<G> {
             let seen = G::Hand::seen(game, &game.view(state, seat));
             let tried = |chosen: &[Choice<G>]| {
                 let mut refused = Refused::default();
-                let order = G::Hand::order(game, seat, chosen);
+                let order = G::Hand::order(game, seat, &seen, chosen);
                 (G::Hand::tried(game, seat, &seen, order, &mut refused), refused.why)
             };
             let (without, refused) = tried(&[]);
@@ -92,8 +92,8 @@ impl<G: Game> Choices<G> {
                 next = G::Hand::choices(game, seat, &seen, &together);
             }
             truly(game, state, seat, &together, at);
-            let order = G::Hand::order(game, seat, &together);
-            let again = G::Hand::order(game, seat, &G::Hand::chosen(game, seat, &order));
+            let order = G::Hand::order(game, seat, &seen, &together);
+            let again = G::Hand::order(game, seat, &seen, &G::Hand::chosen(game, seat, &order));
             assert_eq!(again, order, "choices come back from their order: {}", at());
             for choice in listed {
                 let place = chance.below(REMEMBERED as u32) as usize;
@@ -109,12 +109,12 @@ impl<G: Game> Choices<G> {
 
 /// Plays choices in the real state, where something hidden may be in their way.
 fn truly<G: Game>(game: &G, state: &G::State, seat: Seat, chosen: &[Choice<G>], at: &impl Fn() -> String) {
-    let mut state = state.clone();
     let given = |other| {
         let chosen = if other == seat { chosen } else { &[] };
-        (other, Answer::Given { order: G::Hand::order(game, other, chosen), think_ms: 0 })
+        (other, Answer::Given { order: G::Hand::order(game, other, state, chosen), think_ms: 0 })
     };
-    let answers: Vec<_> = game.deciding(&state).iter().map(given).collect();
+    let answers: Vec<_> = game.deciding(state).iter().map(given).collect();
+    let mut state = state.clone();
     let mut refused = Refused { seat: Some(seat), ..Refused::default() };
     let mut rest = Seeded::stream(1, "choices");
     game.play(&mut state, &mut G::Work::default(), &answers, &mut rest, &mut refused);

@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn where_something_is_hidden_futures_begin_in_what_the_seat_could_know() {
-        for game in agon_games::ALL {
+        for game in agon_games::all() {
             let name = game.info().name;
             let mut analysis = analysed(name, 40);
             let sampled = ["deerhunt", "ostibot"].contains(&name);

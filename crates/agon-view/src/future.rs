@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_same_future_is_the_same_and_another_is_another() {
-        for game in agon_games::ALL {
+        for game in agon_games::all() {
             let setup = Setup { seats: game.info().usual_seats(), seed: 4, ..Setup::default() };
             let mut session = game.open(&setup).expect("it sets up");
             let start = session.position();

@@ -12,6 +12,8 @@
 // In reading order.
 mod line;
 
+mod ask;
+mod engines;
 mod maker;
 mod outlook;
 mod view;
@@ -23,7 +25,9 @@ pub mod future;
 pub mod play;
 pub mod record;
 
+pub use ask::{Answer, Ask, Begun, LONGEST_ASK, Opened, Refusal};
 pub use course::Course;
+pub use engines::Engines;
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
 pub use maker::{Ending, Maker, Notes, OtherRules, Privacy, Unshowable};
 pub use outlook::{Estimate, Outlook, Worth};

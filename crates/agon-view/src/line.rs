@@ -251,16 +251,17 @@ mod tests {
 
     use super::*;
     use crate::outlook::{Estimate, Outlook, Worth};
-    use crate::play::{Begun, PlayAsk, Sitter, Turn, Wanted};
+    use crate::play::{Sitter, Turn, Wanted};
+    use crate::{Answer, Ask, Begun, Opened, Refusal};
 
     #[test]
     fn the_web_app_reads_these_types() {
         let mut types =
             generated![Head, SeatLine, Line, AnswerLine, Missing, RejectionLine, FaultLine, End, EndWord]
                 .to_vec();
-        types.extend(generated![Sitter, Wanted, Turn, PlayAsk, Begun<'static>]);
+        types.extend(generated![Ask, Answer, Opened, Begun, Refusal, Sitter, Wanted, Turn]);
         types.extend(generated![Outlook, Estimate, Worth]);
-        let sources = "crates/agon-view/src/line.rs, play.rs and outlook.rs";
+        let sources = "crates/agon-view/src/line.rs, ask.rs, play.rs and outlook.rs";
         generated::check("web/src/lib/generated/view.ts", sources, &types);
     }
 }

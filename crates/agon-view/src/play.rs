@@ -54,10 +54,10 @@ pub struct Wanted {
 
 /// How far a match has come.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(TS), ts(concrete(L = Line)))]
-pub struct Turn<L = Line> {
+#[cfg_attr(test, derive(TS))]
+pub struct Turn {
     /// The steps played since.
-    pub lines: Vec<L>,
+    pub lines: Vec<Line>,
     /// How many steps were played in all.
     pub steps: u32,
     /// The seats of people who must choose now, from 1.
@@ -68,115 +68,6 @@ pub struct Turn<L = Line> {
     pub limit: u32,
     /// How it ended; none while it goes on.
     pub end: Option<End>,
-}
-
-/// A request about a match played by hand.
-#[derive(Clone, Debug, Deserialize)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum PlayAsk {
-    /// A new match; returns [`Begun`].
-    Begin {
-        /// Which match.
-        wanted: Wanted,
-    },
-    /// A match that goes on from an open replay, after this many of its steps; returns [`Begun`].
-    Resume {
-        /// The replay.
-        replay: u32,
-        /// How many steps are kept.
-        steps: u32,
-        /// Who plays on.
-        seats: Vec<Sitter>,
-    },
-    /// What choices would lead to; returns a prospect.
-    Prospect {
-        /// The match.
-        id: u32,
-        /// Whose choices, from 1.
-        seat: u8,
-        /// A list of choices, as the game writes them.
-        #[cfg_attr(test, ts(type = "unknown[]"))]
-        chosen: Value,
-    },
-    /// An answer; returns a turn.
-    Answer {
-        /// The match.
-        id: u32,
-        /// Whose, from 1.
-        seat: u8,
-        /// A list of choices, as the game writes them.
-        #[cfg_attr(test, ts(type = "unknown[]"))]
-        chosen: Value,
-    },
-    /// What a built-in bot would choose; returns a list of choices.
-    Hint {
-        /// The match.
-        id: u32,
-        /// For whom, from 1.
-        seat: u8,
-        /// The bot.
-        bot: String,
-    },
-    /// Lets a built-in bot answer this many times; returns a turn.
-    Lend {
-        /// The match.
-        id: u32,
-        /// For whom, from 1.
-        seat: u8,
-        /// The bot.
-        bot: String,
-        /// How often.
-        times: u32,
-    },
-    /// The message that asks a seat, for a program that plays by messages; returns its bytes.
-    Question {
-        /// The match.
-        id: u32,
-        /// Whose, from 1.
-        seat: u8,
-    },
-    /// The answer of such a program; returns a turn.
-    Say {
-        /// The match.
-        id: u32,
-        /// Whose, from 1.
-        seat: u8,
-        /// The message.
-        message: String,
-    },
-    /// Lets the bots play on if a turn stopped early; returns a turn.
-    Go {
-        /// The match.
-        id: u32,
-    },
-    /// Takes back the last answer; returns a turn.
-    Back {
-        /// The match.
-        id: u32,
-    },
-    /// Returns the replay, in its own bytes.
-    Replay {
-        /// The match.
-        id: u32,
-    },
-    /// Discards the match.
-    Leave {
-        /// The match.
-        id: u32,
-    },
-}
-
-/// A match by hand that has begun.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(TS), ts(concrete(L = Line)))]
-pub struct Begun<'a, L = Line> {
-    /// The id to request it by.
-    pub id: u32,
-    /// What it is.
-    pub head: &'a Head,
-    /// What happened so far.
-    pub turn: Turn<L>,
 }
 
 /// Upper limit on the steps played at a time; callers ask again for the rest.

@@ -24,7 +24,7 @@ pub struct Record {
 /// # Errors
 /// When they are a damaged one; the message begins with the game's title.
 pub fn import(record: &[u8]) -> Result<Option<Record>, String> {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let refused = |why: &dyn std::fmt::Display| format!("{}: {why}", game.info().title);
         match game.import(record) {
             Ok(import) => return rewrite(*game, import).map(Some).map_err(|why| refused(&why)),

@@ -128,7 +128,7 @@ fn place(session: &mut dyn Session) -> (u32, u64, Value, Vec<Value>, String) {
 
 #[test]
 fn from_any_position_a_match_goes_on_as_it_did() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let info = game.info();
         for first in 0..info.builtins.len() {
             let name = format!("{}, {}", info.name, info.builtins[first].name);
@@ -161,7 +161,7 @@ fn from_any_position_a_match_goes_on_as_it_did() {
 
 #[test]
 fn every_step_can_be_had_by_itself() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let name = game.info().name;
         let replay = played(name);
         let lines = whole(replay.clone(), Privacy::Private);
@@ -178,7 +178,7 @@ fn every_step_can_be_had_by_itself() {
 
 #[test]
 fn a_view_holds_every_scene_of_every_game() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let name = game.info().name;
         let replay = played(name);
         let lines = whole(replay.clone(), Privacy::Private);
@@ -303,7 +303,7 @@ fn a_match_of_other_rules_is_shown_as_far_as_it_agrees_and_says_so() {
 
 #[test]
 fn a_match_that_breaks_off_shows_its_steps_and_where() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let (name, seats) = (game.info().name, game.info().seats.0.max(2));
         let (mut session, header) = open(name, 0, seats);
         for seat in Seat::first(seats) {

@@ -22,8 +22,9 @@ function playout(game, steps) {
   const name = new TextEncoder().encode(game)
   const place = engine.agon_take(name.length)
   new Uint8Array(engine.memory.buffer, place, name.length).set(name)
-  if (engine.agon_playout(steps) !== 0) throw new Error(game)
-  return Number(Buffer.from(new Uint8Array(engine.memory.buffer, engine.agon_out(), engine.agon_out_length())).toString())
+  const played = engine.agon_playout(steps)
+  if (played === 0) throw new Error(game)
+  return played
 }
 
 const STEPS = { 'cultist-wars': 3_000_000, deerhunt: 1_500_000, 'jungle-blitz': 200_000, ostibot: 1_000_000, terminal: 15_000 }

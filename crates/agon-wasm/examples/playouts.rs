@@ -6,9 +6,8 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let (game, steps) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
     let steps: u32 = steps.parse().expect("GAME STEPS");
-    let engines = agon_wasm::Engines::default();
-    engines.playout(&game, steps / 10).expect("a game of ours");
+    agon_wasm::playout(&game, steps / 10).expect("a game of ours");
     let began = Instant::now();
-    let played = engines.playout(&game, steps).expect("a game of ours");
+    let played = agon_wasm::playout(&game, steps).expect("a game of ours");
     println!("{}", began.elapsed().as_nanos() as f64 / played as f64);
 }

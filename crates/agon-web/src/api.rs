@@ -354,16 +354,6 @@ pub struct TrialSoFar {
     pub problem: Option<String>,
 }
 
-/// A refusal, with a sentence for the user.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Refused {
-    /// What is wrong and what to do.
-    pub error: String,
-    /// Whether the file is not one of our replays: the page then checks whether it knows the format.
-    pub foreign: bool,
-}
-
 #[cfg(test)]
 mod tests {
     use agon_testkit::generated;
@@ -393,7 +383,6 @@ mod tests {
             NewMatch,
             Started,
             TrialSoFar,
-            Refused,
             ScriptText,
         ];
         generated::check("web/src/lib/generated/server.ts", "crates/agon-web/src/api.rs", &types);

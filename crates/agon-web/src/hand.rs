@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use agon_game::{Outcome, PackedAnswer, Seat, Session};
 use agon_match::{MatchRecord, Observer, StepReport};
 use agon_replay::{End as ReplayEnd, Header, Writer};
-use agon_view::play::{Begun, Turn};
-use agon_view::{End, Ending, Head, Maker, Notes, Privacy, Unshowable};
+use agon_view::{
+    Answer, Ask, Begun, End, Ending, Head, Line, Maker, Notes, Privacy, Refusal, Turn, Unshowable,
+};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -31,14 +32,14 @@ struct Inner {
 
 struct Now {
     maker: Maker,
-    /// The steps so far, as JSON.
-    lines: Vec<Value>,
+    /// The steps so far.
+    lines: Vec<Line>,
     /// The same as in a replay, with the hash of the state after each.
     steps: Vec<(Vec<(Seat, PackedAnswer)>, u64)>,
     /// Whether the seat has answered in this step.
     answered: bool,
     end: Option<End>,
-    /// The whole match, once it is over and everybody may see it.
+    /// The whole match, without what belongs only to the others' bots, once it is over.
     replay: Option<Vec<u8>>,
     /// Where answers go: messages of the game's protocol.
     answers: Sender<Vec<u8>>,
@@ -78,25 +79,50 @@ impl TakenSeat {
         self.0.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Signals when there is more to see.
-    pub fn changes(&self) -> watch::Receiver<u32> {
-        self.0.steps.subscribe()
+    /// Waits until the person can do something with what was played since `steps` steps.
+    pub async fn news(&self, steps: u32) {
+        let mut changes = self.0.steps.subscribe();
+        loop {
+            changes.mark_unchanged();
+            let turn = self.turn(&self.now(), steps);
+            let waits = turn.lines.is_empty() && turn.choosing.is_empty() && turn.end.is_none();
+            if !waits || changes.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
-    /// What the match is and how far it has got, as JSON.
-    pub fn begun(&self) -> Vec<u8> {
-        let turn = self.turn(&self.now(), 0);
-        serde_json::to_vec(&Begun { id: 0, head: &self.0.head, turn }).unwrap_or_default()
+    /// Answers a question of the seat's page.
+    ///
+    /// # Errors
+    /// When it is invalid or no question for a seat, or it is not this seat's turn.
+    pub fn tell(&self, ask: Ask) -> Result<Answer, Refusal> {
+        let mut now = self.now();
+        match ask {
+            Ask::Sit => {
+                let (head, turn) = (Box::new(self.0.head.clone()), self.turn(&now, 0));
+                Ok(Answer::Begun(Begun { id: 0, head, turn }))
+            }
+            Ask::Go { steps, .. } => Ok(Answer::Turn(self.turn(&now, steps))),
+            Ask::Prospect { chosen, .. } => {
+                open(&now)?;
+                let prospect = now.maker.session().by_hand().prospect(self.0.seat, &chosen)?;
+                Ok(Answer::Prospect(Box::new(prospect)))
+            }
+            Ask::Answer { chosen, .. } => {
+                self.answer(&mut now, &chosen)?;
+                Ok(Answer::Nothing)
+            }
+            // Everybody may see the match once it is over.
+            Ask::Replay { .. } => match &now.replay {
+                Some(bytes) => Ok(Answer::Bytes(bytes.clone())),
+                None => Err("the replay will be there once the match is over".into()),
+            },
+            _ => Err("this is no question for a seat of a match being played".into()),
+        }
     }
 
-    /// What has happened in the match since `steps` steps, as JSON; none while the person can do nothing with it.
-    pub fn since(&self, steps: u32) -> Option<Vec<u8>> {
-        let turn = self.turn(&self.now(), steps);
-        let waits = turn.lines.is_empty() && turn.choosing.is_empty() && turn.end.is_none();
-        (!waits).then(|| serde_json::to_vec(&turn).unwrap_or_default())
-    }
-
-    fn turn(&self, now: &Now, since: u32) -> Turn<Value> {
+    fn turn(&self, now: &Now, since: u32) -> Turn {
         let session = now.maker.session();
         let choosing = now.end.is_none() && !now.answered && session.deciding().contains(self.0.seat);
         Turn {
@@ -109,29 +135,9 @@ impl TakenSeat {
         }
     }
 
-    /// The replay of the whole match, without what belongs only to the others' bots; none before its end.
-    pub fn replay(&self) -> Option<Vec<u8>> {
-        self.now().replay.clone()
-    }
-
-    /// What choices would lead to, as JSON.
-    ///
-    /// # Errors
-    /// When they are invalid, or it is not this seat's turn.
-    pub fn prospect(&self, chosen: &Value) -> Result<Vec<u8>, String> {
-        let now = self.now();
-        open(&now)?;
-        let prospect = now.maker.session().by_hand().prospect(self.0.seat, chosen)?;
-        serde_json::to_vec(&prospect).map_err(|error| error.to_string())
-    }
-
     /// Sends an answer.
-    ///
-    /// # Errors
-    /// When it is invalid, or it is not this seat's turn.
-    pub fn answer(&self, chosen: &Value) -> Result<(), String> {
-        let mut now = self.now();
-        open(&now)?;
+    fn answer(&self, now: &mut Now, chosen: &Value) -> Result<(), String> {
+        open(now)?;
         let session = now.maker.session();
         let order = session.by_hand().order_of(self.0.seat, chosen)?;
         let mut message = Vec::new();
@@ -207,7 +213,7 @@ impl Observer for SeatCamera {
         match now.maker.step(step.answers, |_| Notes::default(), Vec::new()) {
             Ok(line) => {
                 now.steps.push((step.answers.to_vec(), session.hash()));
-                now.lines.push(serde_json::to_value(&line).unwrap_or_default());
+                now.lines.push(line);
                 now.answered = false;
                 drop(now);
                 self.0.0.steps.send_modify(|steps| *steps += 1);

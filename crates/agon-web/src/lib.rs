@@ -11,6 +11,7 @@ pub mod live;
 
 pub mod api;
 pub mod app;
+pub mod gate;
 pub mod page;
 pub mod server;
 
@@ -21,4 +22,4 @@ pub use agon_view::{Privacy, Unshowable, View};
 pub use hand::TakenSeat;
 pub use live::Live;
 pub use script::{ScriptError, ScriptFile};
-pub use server::{Config, Handle, Host, Misdirected, Patient, Server, TrialWanted, check_target};
+pub use server::{Config, Handle, Host, Patient, Server, TrialWanted};

@@ -227,7 +227,7 @@ mod tests {
 
     /// A match of three steps whose bots wrote something, were started with a command, and made a fault.
     fn replay() -> Vec<u8> {
-        let game = agon_games::ALL[0];
+        let game = agon_games::all()[0];
         let mut session = game.open(&Setup { seats: 2, ..Setup::default() }).unwrap();
         let seats = ["one", "two"].map(|label| SeatInfo {
             bot: format!("cmd:secret-{label}"),

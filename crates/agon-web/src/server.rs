@@ -9,27 +9,24 @@ mod gate;
 mod given;
 mod rulebook;
 mod socket;
-mod target;
+mod state;
+mod telling;
 mod trial;
 mod workshop;
 
-use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agon_replay::Replay;
-use agon_spec::MatchSpec;
-use agon_view::View;
-use serde::Deserialize;
+use agon_view::Engines;
 
 pub use socket::Patient;
-pub use target::{Misdirected, check as check_target};
+use state::{AppState, OPEN, fresh_secret};
+pub use state::{Host, TrialWanted};
 
-use crate::api::{Causes, TrialSoFar};
 use crate::hand::TakenSeat;
 use crate::live::Live;
 use crate::script::ScriptFile;
@@ -69,48 +66,6 @@ impl Default for Config {
             patience: Duration::from_secs(20),
         }
     }
-}
-
-/// Plays matches for the page: implemented by the command line, which knows how.
-pub trait Host: Send + Sync + 'static {
-    /// Starts a match on a thread of its own and shows it.
-    ///
-    /// # Errors
-    /// A sentence for the user, when it cannot be played.
-    fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String>;
-
-    /// Leads a bot to a turn and lets it play on, with its own order there and with the policy's. `told` receives what is
-    /// known so far, finally the verdict; `stop` ends it.
-    ///
-    /// # Errors
-    /// A sentence for the user, when it cannot be tried.
-    fn try_bot(
-        &self,
-        replay: &Replay,
-        wanted: &TrialWanted,
-        told: &mut dyn FnMut(TrialSoFar),
-        stop: &AtomicBool,
-    ) -> Result<(), String>;
-
-    /// Looks for what goes along with the losses of a bot in a journal; the bot by index there, from 0.
-    ///
-    /// # Errors
-    /// A sentence for the user, when the journal cannot be read or has no such bot.
-    fn why(&self, journal: &Path, bot: usize) -> Result<Causes, String>;
-}
-
-/// Which bot to try where.
-#[derive(Clone, Debug, Deserialize)]
-pub struct TrialWanted {
-    /// The step, from 1.
-    pub step: u32,
-    /// The seat whose order it is, from 1.
-    pub seat: u8,
-    /// The bot, as on the command line.
-    pub bot: String,
-    /// Who plays in the other seats; empty for the policy.
-    #[serde(default)]
-    pub against: String,
 }
 
 /// A server that has its port but does not answer yet.
@@ -153,32 +108,6 @@ impl Handle {
     }
 }
 
-/// What all requests share.
-struct AppState {
-    key: String,
-    /// Links not opened yet, and where they lead; the oldest first.
-    links: Mutex<VecDeque<(String, String)>>,
-    patience: Duration,
-    address: SocketAddr,
-    shelf: Shelf,
-    script: Option<ScriptFile>,
-    host: Box<dyn Host>,
-    running: Mutex<HashMap<String, Live>>,
-    /// Held while a bot is tried: two at a time would disturb each other's clocks.
-    trying: Arc<tokio::sync::Semaphore>,
-    /// Seats that people have taken, by the token that entitles to them.
-    seats: Mutex<HashMap<String, TakenSeat>>,
-    /// Replays being viewed, by a name known only to their page; the most recently opened is last.
-    views: Mutex<VecDeque<(String, Arc<Mutex<View>>)>>,
-}
-
-/// How many matches played here are kept.
-const KEPT: usize = 20;
-/// How many replays are kept open; a page whose replay was closed opens it again.
-const OPEN: usize = 8;
-/// How many links may be unopened.
-const LINKS: usize = 16;
-
 impl Server {
     /// Takes the port.
     ///
@@ -199,7 +128,7 @@ impl Server {
             running: Mutex::default(),
             trying: Arc::new(tokio::sync::Semaphore::new(1)),
             seats: Mutex::default(),
-            views: Mutex::default(),
+            engines: Engines::keeping(OPEN),
         };
         Ok(Self { listener, app: Arc::new(app) })
     }
@@ -233,68 +162,4 @@ impl Server {
         runtime.shutdown_background();
         done
     }
-}
-
-impl AppState {
-    fn add(&self, live: Live) -> String {
-        let name = fresh_secret()[..12].to_owned();
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running.len() >= KEPT {
-            running.retain(|_, live| !live.since(usize::MAX).1);
-        }
-        running.insert(name.clone(), live);
-        name
-    }
-
-    /// Keeps a replay open; returns its name.
-    fn open(&self, view: View) -> String {
-        let name = fresh_secret();
-        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        if views.len() >= OPEN {
-            views.pop_front();
-        }
-        views.push_back((name.clone(), Arc::new(Mutex::new(view))));
-        name
-    }
-
-    fn opened(&self, name: &str) -> Option<Arc<Mutex<View>>> {
-        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = views.iter().position(|(own, _)| own == name)?;
-        let used = views.remove(found)?;
-        let view = used.1.clone();
-        views.push_back(used);
-        Some(view)
-    }
-
-    fn add_link(&self, place: &str) -> String {
-        let link = fresh_secret();
-        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        if links.len() >= LINKS {
-            links.pop_front();
-        }
-        links.push_back((link.clone(), place.to_owned()));
-        link
-    }
-
-    fn seat(&self, token: &str) -> Option<TakenSeat> {
-        let seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
-        seats.iter().find(|(own, _)| gate::same(own, token)).map(|(_, seat)| seat.clone())
-    }
-
-    /// Where a link leads; it works once.
-    fn take_link(&self, link: &str) -> Option<String> {
-        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = links.iter().position(|(own, _)| gate::same(own, link))?;
-        links.remove(found).map(|(_, place)| place)
-    }
-}
-
-/// 128 unguessable bits.
-///
-/// # Panics
-/// When the system has no random numbers: nothing could be kept private then.
-fn fresh_secret() -> String {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).expect("the system gives random numbers");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -58,13 +58,6 @@ pub enum ShelfError {
     NoMatch(String),
 }
 
-impl ShelfError {
-    /// Whether the file is something other than one of our replays: some game may know it.
-    pub fn is_foreign(&self) -> bool {
-        matches!(self, Self::Unshowable(_, Unshowable::Replay(agon_replay::ReplayError::Foreign)))
-    }
-}
-
 impl Shelf {
     /// The replay called `name`.
     ///

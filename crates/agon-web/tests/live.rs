@@ -78,7 +78,7 @@ impl Observer for Both<'_, '_> {
 
 #[test]
 fn a_running_match_tells_what_its_replay_tells() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let name = game.info().name;
         let (replay, live) = played(name);
         let mut view = View::open(replay, Privacy::Private).unwrap();

@@ -61,6 +61,9 @@ impl Host for Asked {
 
 const KEY: &str = "the-key";
 
+/// The question that opens the file after it.
+const OPEN: &[u8] = b"{\"open\":{\"private\":true}}\n";
+
 struct Running {
     port: u16,
     handle: Handle,
@@ -97,10 +100,22 @@ impl Running {
         self.raw(&text)
     }
 
+    /// Asks what the viewer asks, as our own page.
+    fn ask(&self, question: &[u8]) -> String {
+        let head = format!(
+            "POST /api/ask HTTP/1.1\r\nConnection: close\r\nHost: 127.0.0.1:{}\r\n{}\r\n{}\r\nContent-Length: {}\r\n\r\n",
+            self.port,
+            key(),
+            self.origin(),
+            question.len()
+        );
+        self.raw([head.as_bytes(), question].concat())
+    }
+
     /// Sends this text; returns the whole answer.
-    fn raw(&self, text: &str) -> String {
+    fn raw(&self, text: impl AsRef<[u8]>) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.write_all(text.as_bytes()).unwrap();
+        stream.write_all(text.as_ref()).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         String::from_utf8_lossy(&answer).into_owned()
@@ -130,22 +145,22 @@ impl Drop for Running {
 #[test]
 fn only_who_has_the_key_gets_in() {
     let server = Running::start();
-    let view = "/api/view?replay=Cargo.toml";
     for path in [
         "/api/start",
+        "/api/file?replay=Cargo.toml",
         "/api/journal?journal=x",
         "/api/swing?journal=x&block=1&game=1&seat=1",
         "/api/why?journal=x&bot=0",
-        "/api/message?step=0&seat=1&replay=x",
         "/api/page?replay=x",
-        view,
-        "/api/steps?id=x&from=1&to=2",
         "/api/live?name=x",
     ] {
         let cookie = format!("Cookie: agon-{}={KEY}; x-agon-key={KEY}", server.port);
         for header in ["X-Agon-Key: guess", "X-Agon-Key: ", "X-Other: 1", &cookie] {
             let answer = server.send(&format!("GET {path}"), &[header], "");
             assert!(answer.starts_with("HTTP/1.1 403"), "{path} {header}: {answer}");
+            let answer =
+                server.send("POST /api/ask", &[header, &server.origin()], r#"{"open":{"private":true}}"#);
+            assert!(answer.starts_with("HTTP/1.1 403"), "{header}: {answer}");
         }
         let query = if path.contains('?') { '&' } else { '?' };
         let answer = server.send(&format!("GET {path}{query}token={KEY}&x-agon-key={KEY}"), &[], "");
@@ -195,13 +210,13 @@ fn a_page_of_another_site_gets_nothing() {
         ["http://evil.example", "null", &format!("http://localhost:{}", server.port), &format!("{own}0")]
     {
         let origin = format!("Origin: {}", origin.trim_start_matches("Origin: "));
-        for first in ["GET /api/start", "GET /api/view?replay=x", "POST /api/view", "POST /api/play"] {
+        for first in ["GET /api/start", "GET /api/file?replay=x", "POST /api/ask", "POST /api/play"] {
             let answer = server.send(first, &[&key(), &origin, json], "{}");
             assert!(answer.starts_with("HTTP/1.1 403"), "{first} {origin}: {answer}");
         }
     }
     // Requests that can change something must say where they come from.
-    for first in ["POST /api/view", "POST /api/message?step=0&seat=1", "POST /api/play"] {
+    for first in ["POST /api/ask", "POST /api/page", "POST /api/play"] {
         let answer = server.send(first, &[&key(), json], "{}");
         assert!(answer.starts_with("HTTP/1.1 403"), "{first}: {answer}");
     }
@@ -223,7 +238,7 @@ fn a_connection_on_which_nothing_moves_is_closed() {
         answer
     };
     let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
-    let head = format!("POST /api/view HTTP/1.1\r\n{host}{}\r\n{}\r\n", key(), server.origin());
+    let head = format!("POST /api/ask HTTP/1.1\r\n{host}{}\r\n{}\r\n", key(), server.origin());
     std::thread::scope(|scope| {
         scope.spawn(|| assert_eq!(closed(""), ""));
         scope.spawn(|| closed("GET / HTTP/1.1\r\nHost: "));
@@ -265,7 +280,7 @@ fn a_request_names_one_address_on_one_host() {
         ("CONNECT evil.example:443 HTTP/1.1", host.clone(), "405"),
         ("TRACE / HTTP/1.1", host.clone(), "405"),
     ] {
-        let answer = server.raw(&format!("{first}\r\nConnection: close\r\n{headers}\r\n"));
+        let answer = server.raw(format!("{first}\r\nConnection: close\r\n{headers}\r\n"));
         assert_eq!(answer.split(' ').nth(1), Some(code), "{first} {headers:?}: {answer}");
         assert!(answer.contains("nosniff"), "{first} {headers:?}: {answer}");
     }
@@ -275,7 +290,9 @@ fn a_request_names_one_address_on_one_host() {
 fn no_request_reaches_a_file_it_was_not_opened_for() {
     let server = Running::start();
     for name in ["Cargo.toml", "/etc/passwd", "../agon-web/Cargo.toml", "", "%2e%2e%2fCargo.toml"] {
-        for path in ["view?replay=", "file?replay=", "journal?journal=", "message?step=0&seat=1&replay="] {
+        for path in
+            ["file?replay=", "page?replay=", "journal?journal=", "swing?block=1&game=1&seat=1&journal="]
+        {
             let answer = server.send(&format!("GET /api/{path}{name}"), &[&key()], "");
             assert!(answer.starts_with("HTTP/1.1 422"), "{path}{name}: {answer}");
             assert!(answer.contains("is not among the replays"), "{path}{name}: {answer}");
@@ -348,9 +365,10 @@ fn a_bot_is_tried_for_who_may_while_somebody_listens() {
 #[test]
 fn foreign_bytes_are_told_from_damaged_ones() {
     let server = Running::start();
-    let foreign = server.send("POST /api/view", &[&key(), &server.origin()], "a letter");
+    let open = |file: &str| server.ask(&[OPEN, file.as_bytes()].concat());
+    let foreign = open("a letter");
     assert!(foreign.starts_with("HTTP/1.1 422") && foreign.contains(r#""foreign":true"#), "{foreign}");
-    let damaged = server.send("POST /api/view", &[&key(), &server.origin()], "AGONRPL1 and nothing else");
+    let damaged = open("AGONRPL1 and nothing else");
     assert!(damaged.starts_with("HTTP/1.1 422") && damaged.contains(r#""foreign":false"#), "{damaged}");
 }
 
@@ -374,7 +392,7 @@ fn what_is_no_regular_file_is_not_waited_for() {
     });
     let started = server.get("/api/start");
     assert!(started.starts_with("HTTP/1.1 200") && started.contains("this is a pipe"), "{started}");
-    for path in [format!("view?replay={}", pipe.display()), "view?replay=/dev/zero".to_owned()] {
+    for path in [format!("file?replay={}", pipe.display()), "page?replay=/dev/zero".to_owned()] {
         let answer = server.get(&format!("/api/{path}"));
         assert!(answer.starts_with("HTTP/1.1 422") && answer.contains("not a file"), "{path}: {answer}");
     }
@@ -417,19 +435,18 @@ fn replay() -> Vec<u8> {
 
 #[test]
 fn a_page_asks_for_the_steps_it_shows_until_the_replay_is_put_away() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("match.replay");
-    std::fs::write(&path, replay()).unwrap();
-    let server = Running::with(Config { files: vec![path.clone()], ..Config::default() });
+    let server = Running::start();
     let open = || {
-        let opened = server.get(&format!("/api/view?replay={}", path.display()));
+        let opened = server.ask(&[OPEN, &replay()].concat());
         assert!(opened.starts_with("HTTP/1.1 200"), "{opened}");
         assert!(opened.contains(r#""steps":3"#), "{opened}");
-        opened.split(r#"{"id":""#).nth(1).unwrap().split('"').next().unwrap().to_owned()
+        opened.split(r#"{"id":"#).nth(1).unwrap().split(',').next().unwrap().parse().unwrap()
     };
-    let id = open();
-    let asked = |id: &str, from: u32, to: u32| server.get(&format!("/api/steps?id={id}&from={from}&to={to}"));
-    let lines = asked(&id, 2, 9);
+    let id: u32 = open();
+    let asked = |from: u32, to: u32| {
+        server.ask(format!(r#"{{"lines":{{"id":{id},"from":{from},"to":{to}}}}}"#).as_bytes())
+    };
+    let lines = asked(2, 9);
     assert!(lines.starts_with("HTTP/1.1 200"), "{lines}");
     assert!(
         !lines.contains(r#"{"step":1,"#)
@@ -437,14 +454,16 @@ fn a_page_asks_for_the_steps_it_shows_until_the_replay_is_put_away() {
             && lines.contains(r#"{"step":3,"#)
     );
     for (from, to) in [(0, 0), (4, 9), (9, 2)] {
-        let nothing = asked(&id, from, to);
+        let nothing = asked(from, to);
         assert!(nothing.starts_with("HTTP/1.1 200") && !nothing.contains("moment"), "{nothing}");
     }
     for _ in 0..8 {
         open();
     }
-    let gone = asked(&id, 1, 1);
-    assert!(gone.starts_with("HTTP/1.1 410"), "{gone}");
+    let gone = asked(1, 1);
+    assert!(gone.starts_with("HTTP/1.1 410") && gone.contains(r#""gone":true"#), "{gone}");
+    let nonsense = server.ask(b"{}");
+    assert!(nonsense.starts_with("HTTP/1.1 422"), "{nonsense}");
 }
 
 #[test]

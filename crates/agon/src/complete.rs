@@ -52,7 +52,7 @@ fn with_values(command: Command) -> Command {
 }
 
 fn games(current: &OsStr) -> Vec<CompletionCandidate> {
-    let games = agon_games::ALL.iter().map(|game| game.info());
+    let games = agon_games::all().iter().map(|game| game.info());
     starting(current, games.map(|info| (info.name.to_owned(), Some(info.title))))
 }
 
@@ -81,7 +81,7 @@ fn maps(current: &OsStr) -> Vec<CompletionCandidate> {
 
 fn rules(current: &OsStr) -> Vec<CompletionCandidate> {
     let current = current.to_ascii_uppercase();
-    let all = agon_games::ALL.iter().flat_map(|game| agon_rulebook::rules(game.info().rulebook));
+    let all = agon_games::all().iter().flat_map(|game| agon_rulebook::rules(game.info().rulebook));
     starting(&current, all.map(|rule| (rule.id, None)))
 }
 
@@ -102,6 +102,6 @@ fn wanted() -> Vec<&'static GameInfo> {
     let here = || agon_games::find(&here::read().ok()??.defaults.game?);
     match typed.or_else(here) {
         Some(game) => vec![game.info()],
-        None => agon_games::ALL.iter().map(|game| game.info()).collect(),
+        None => agon_games::all().iter().map(|game| game.info()).collect(),
     }
 }

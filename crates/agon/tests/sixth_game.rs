@@ -207,11 +207,17 @@ fn watched(program: &Path, place: &Path) {
         line.trim().strip_prefix("http://").expect("an address").split('/').next().unwrap_or_default();
     let mut stream = TcpStream::connect(address).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
+    let asked =
+        [b"{\"open\":{\"private\":true}}\n", &std::fs::read(place.join("one.replay")).expect("a replay")[..]]
+            .concat();
     write!(
         stream,
-        "GET /api/view?replay=one.replay HTTP/1.1\r\nHost: {address}\r\nX-Agon-Key: {token}\r\nConnection: close\r\n\r\n"
+        "POST /api/ask HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nX-Agon-Key: {token}\r\nConnection: close\r\n\
+         Content-Length: {}\r\n\r\n",
+        asked.len()
     )
     .expect("a request");
+    stream.write_all(&asked).expect("a question");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
     let _ = server.kill();

@@ -3,11 +3,11 @@
 mod greedy;
 mod hunter;
 
-use agon_game::{Builtin, BuiltinInfo, Game as _, Seeded};
+use agon_game::{Builtin, BuiltinInfo, Game as _, Seeded, number_option};
 
-use crate::CultistWars;
 use crate::orders::Order;
 use crate::view::View;
+use crate::{CultistWars, INFO};
 
 /// The built-in bots, weakest first.
 pub const BUILTINS: &[BuiltinInfo] = &[
@@ -34,29 +34,14 @@ pub(crate) fn seat(
     options: &[(String, String)],
     seed: u64,
 ) -> Result<Box<dyn Builtin<CultistWars>>, String> {
-    let Some(info) = BUILTINS.iter().find(|bot| bot.name == name) else {
-        let known: Vec<_> = BUILTINS.iter().map(|bot| bot.name).collect();
-        return Err(format!("cultist-wars has no built-in bot `{name}`; there are {}", known.join(", ")));
-    };
-    if let Some((key, _)) = options.iter().find(|(key, _)| info.options.iter().all(|(known, _)| known != key))
-    {
-        let known: Vec<_> = info.options.iter().map(|(known, _)| *known).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        return Err(format!("builtin:{name} has no option `{key}`; options: {known}"));
-    }
+    INFO.check_builtin(name, options)?;
+    let nodes = number_option(options, "nodes", 1..=100_000_000)?;
     Ok(match name {
         "greedy" => Box::new(greedy::Greedy),
-        "hunter" => Box::new(hunter::Hunter::new(number(options, "nodes", hunter::NODES, 100_000_000)?)),
+        "hunter" => Box::new(hunter::Hunter::new(nodes.unwrap_or(hunter::NODES))),
         "random" => Box::new(Random(Seeded::stream(seed as i64, "random"))),
         _ => Box::new(Idle),
     })
-}
-
-/// The last value given for a numeric option.
-fn number(options: &[(String, String)], key: &str, default: u32, largest: u32) -> Result<u32, String> {
-    let Some((_, value)) = options.iter().rfind(|(given, _)| given == key) else { return Ok(default) };
-    let number = value.parse().ok().filter(|number| (1..=largest).contains(number));
-    number.ok_or_else(|| format!("`{key}` must be a whole number from 1 to {largest}, not `{value}`"))
 }
 
 /// Always waits.

@@ -36,7 +36,7 @@ impl agon_game::Hand<CultistWars> for Hand {
         hand::effective(game, seat, seen, chosen, orders.filter(at_once))
     }
 
-    fn order(_: &CultistWars, _: Seat, chosen: &[Order]) -> Order {
+    fn order(_: &CultistWars, _: Seat, _: &State, chosen: &[Order]) -> Order {
         chosen.last().copied().unwrap_or(Order::Wait)
     }
 

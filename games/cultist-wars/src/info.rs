@@ -1,6 +1,7 @@
 //! What is known of the game before a match.
 
 use agon_game::{GameInfo, HandIn, Transport};
+use include_dir::include_dir;
 
 use crate::{builtin, outcome, rules};
 
@@ -12,25 +13,26 @@ pub const INFO: GameInfo = GameInfo {
     rules_version: 1,
     seats: (outcome::PLAYERS, outcome::PLAYERS),
     step: "turn",
-    alternating: true,
-    stops_late_bots: false,
     transport: Transport::Lines,
     longest_message: 10_000,
-    time_is_played: false,
-    ranks_follow_scores: true,
     presets: rules::PRESETS,
-    maps: &[],
     generates_maps: true,
     builtins: builtin::BUILTINS,
     rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
-    sources: agon_game::with_tools(SOURCES, &[]),
+    sources: agon_game::with_tools(
+        &[
+            ("src", include_dir!("$CARGO_MANIFEST_DIR/src")),
+            ("spec", include_dir!("$CARGO_MANIFEST_DIR/spec")),
+        ],
+        &[],
+    ),
     example_set: "number_of_turns=60",
     looks_like_answer,
-    reads_any_map: false,
     hand_in: HandIn::Source { endings: None, largest: 100_000 },
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "greedy",
+    ..GameInfo::PLAIN
 };
 
 /// Whether a text looks like an answer: `WAIT`, or a unit's number and its action.
@@ -40,41 +42,3 @@ fn looks_like_answer(text: &str) -> bool {
     let acts = words.next().is_some_and(|word| ["MOVE", "SHOOT", "CONVERT"].contains(&word));
     text == "WAIT" || is_unit && acts
 }
-
-macro_rules! sources {
-    ($($path:literal)*) => { &[$(($path, include_str!(concat!("../", $path)))),*] };
-}
-
-/// The files that implement and test rules.
-const SOURCES: &[(&str, &str)] = sources! {
-    "src/lib.rs"
-    "src/board.rs"
-    "src/rules.rs"
-    "src/state.rs"
-    "src/orders.rs"
-    "src/turn.rs"
-    "src/moving.rs"
-    "src/path.rs"
-    "src/shoot.rs"
-    "src/convert.rs"
-    "src/neutral.rs"
-    "src/outcome.rs"
-    "src/generate.rs"
-    "src/map.rs"
-    "src/dialect.rs"
-    "src/dialect/integer.rs"
-    "src/view.rs"
-    "spec/board.md"
-    "spec/state.md"
-    "spec/orders.md"
-    "spec/turn.md"
-    "spec/moving.md"
-    "spec/path.md"
-    "spec/shoot.md"
-    "spec/convert.md"
-    "spec/neutral.md"
-    "spec/outcome.md"
-    "spec/generate.md"
-    "spec/dialect.md"
-    "spec/wire.md"
-};

@@ -127,10 +127,7 @@ impl Game for CultistWars {
     type Prepared = Prepared;
 
     fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {
-        if !INFO.seats_fit(setup.seats.into()) {
-            let needs = "2 bots".to_owned();
-            return Err(SetupError::BadSeats { game: INFO.name, needs, got: setup.seats.into() });
-        }
+        INFO.check_seats(setup.seats.into())?;
         let loaded = rules::load(&setup.rules)?;
         let map = map::choose(&loaded.rules, &setup.map)?;
         let lines = Arc::new(Lines::new());
@@ -219,9 +216,6 @@ impl Game for CultistWars {
     fn random_order(&self, state: &State, seat: Seat, chance: &mut impl Chance) -> Order {
         random::order(state, seat, chance)
     }
-
-    /// Nothing is hidden. CW-WIRE-3.
-    fn scramble_hidden(&self, _: &mut State, _: Seat, _: &mut impl Chance) {}
 
     fn builtin(
         &self,

@@ -7,11 +7,12 @@ mod random;
 mod rusher;
 mod warden;
 
-use agon_game::{Builtin, BuiltinInfo};
+use agon_game::{Builtin, BuiltinInfo, number_option};
 
 pub(crate) use hand::Distances;
 
 use crate::DeerhuntOf;
+use crate::info::INFO;
 use crate::orders::Moves;
 use crate::view::View;
 
@@ -39,29 +40,14 @@ pub fn seat<const BLOCKS: usize>(
     options: &[(String, String)],
     seed: u64,
 ) -> Result<Box<dyn Builtin<DeerhuntOf<BLOCKS>>>, String> {
-    let mut budget = 400;
-    for (key, value) in options {
-        match (name, key.as_str()) {
-            ("warden", "budget") => {
-                budget = value
-                    .parse()
-                    .ok()
-                    .filter(|budget| *budget <= 100_000)
-                    .ok_or_else(|| format!("budget must be a number from 0 to 100000, not `{value}`"))?;
-            }
-            _ => return Err(format!("{name} has no option `{key}`")),
-        }
-    }
+    INFO.check_builtin(name, options)?;
+    let budget = number_option(options, "budget", 0..=100_000)?.unwrap_or(400);
     Ok(match name {
         "idle" => Box::new(Idle),
         "random" => Box::new(random::Random::new(seed)),
         "miner" => Box::new(miner::Miner),
         "rusher" => Box::new(rusher::Rusher::default()),
-        "warden" => Box::new(warden::Warden::new(game, budget)),
-        _ => {
-            let known: Vec<&str> = BUILTINS.iter().map(|bot| bot.name).collect();
-            return Err(format!("there is no `{name}`; there are {}", known.join(", ")));
-        }
+        _ => Box::new(warden::Warden::new(game, budget)),
     })
 }
 

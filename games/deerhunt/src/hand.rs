@@ -79,7 +79,7 @@ impl<const BLOCKS: usize> agon_game::Hand<DeerhuntOf<BLOCKS>> for Hand {
         found
     }
 
-    fn order(_: &DeerhuntOf<BLOCKS>, _: Seat, chosen: &[Choice]) -> Moves {
+    fn order(_: &DeerhuntOf<BLOCKS>, _: Seat, _: &State<BLOCKS>, chosen: &[Choice]) -> Moves {
         chosen.iter().map(Choice::order).collect()
     }
 

@@ -22,7 +22,7 @@ pub fn put_moves(moves: &[Move], out: &mut Vec<u8>) {
 /// Reads what [`put_moves`] wrote.
 pub fn get_moves(bytes: &[u8]) -> Option<Vec<Move>> {
     let mut from = Reader::new(bytes);
-    let count = usize::try_from(from.varint()?).ok().filter(|&count| count <= MAX_MOVES)?;
+    let count = from.up_to(MAX_MOVES)?;
     let mut moves = Vec::with_capacity(count.min(from.left()));
     for _ in 0..count {
         let unit = match from.varint()? {
@@ -82,14 +82,14 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     pub(crate) fn get_state(&self, bytes: &[u8]) -> Option<State<BLOCKS>> {
         let mut from = Reader::new(bytes);
         let mut state = State::empty();
-        state.half = get(&mut from, 2 * self.rules.max_rounds)?;
+        state.half = from.up_to(2 * self.rules.max_rounds)?;
         for owned in &mut state.resources {
-            *owned = u32::try_from(from.varint()?).ok()?;
+            *owned = from.number()?;
         }
         for left in &mut state.stock[..self.stocks()] {
-            *left = get(&mut from, self.rules.hub_capacity)?;
+            *left = from.up_to(self.rules.hub_capacity)?;
         }
-        for _ in 0..get(&mut from, self.rules.max_units)? {
+        for _ in 0..from.up_to(self.rules.max_units)? {
             let unit = self.get_unit(&mut from)?;
             let cell = self.map.cell(unit.at);
             if unit.hp > 0 && state.occupied.contains(cell) {
@@ -99,16 +99,16 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
         }
         let last = state.made.checked_sub(1)?;
         let mut at_work = 0;
-        for _ in 0..get(&mut from, state.made)? {
-            let id = get(&mut from, last)?;
+        for _ in 0..from.up_to(state.made)? {
+            let id = from.up_to(last)?;
             if state.working.as_slice().contains(&id) || !is_at_work(state.unit(id)) {
                 return None;
             }
             state.working.push(id);
             at_work += 1;
         }
-        for _ in 0..get(&mut from, state.made)? {
-            let stun = Stun { by: get(&mut from, last)?, victim: get(&mut from, last)? };
+        for _ in 0..from.up_to(state.made)? {
+            let stun = Stun { by: from.up_to(last)?, victim: from.up_to(last)? };
             if state.stuns.as_slice().iter().any(|other| other.by == stun.by) {
                 return None;
             }
@@ -148,8 +148,4 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
 
 fn is_at_work(unit: &Unit) -> bool {
     unit.mining > 0 || unit.duplication > 0
-}
-
-fn get(from: &mut Reader<'_>, most: u16) -> Option<u16> {
-    u16::try_from(from.varint()?).ok().filter(|&value| value <= most)
 }

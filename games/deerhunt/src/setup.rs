@@ -32,13 +32,7 @@ struct Ground {
 /// # Errors
 /// When the setup cannot be played.
 pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
-    if !INFO.seats_fit(setup.seats.into()) {
-        return Err(SetupError::BadSeats {
-            game: INFO.name,
-            needs: "2 bots".to_owned(),
-            got: setup.seats.into(),
-        });
-    }
+    INFO.check_seats(setup.seats.into())?;
     let mut loaded = rules::load::<Rules>(&INFO, &setup.rules)?;
     if setup.map == MapChoice::Generated && !loaded.rules.maps.is_empty() {
         // The recipe must generate the same map again, so its rules list none to pick from.
@@ -47,7 +41,7 @@ pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
     }
     loaded.rules.check(&loaded.name, capacity)?;
     let maps = match &setup.map {
-        MapChoice::Named(name) => Maps::One(Ground::bundled(bundled(name)?)?),
+        MapChoice::Named(name) => Maps::One(Ground::bundled(INFO.map(name)?)?),
         MapChoice::File(name, content) => match String::from_utf8(content.clone()) {
             Ok(text) => Maps::One(Ground::read(name, text)?),
             Err(_) => {
@@ -55,7 +49,7 @@ pub fn prepare(setup: &Setup, capacity: usize) -> Result<Prepared, SetupError> {
             }
         },
         MapChoice::Default if !loaded.rules.maps.is_empty() => {
-            let maps = loaded.rules.maps.iter().map(|name| bundled(name));
+            let maps = loaded.rules.maps.iter().map(|name| INFO.map(name));
             Maps::picked(maps.collect::<Result<Vec<_>, _>>()?)
         }
         MapChoice::Default | MapChoice::Generated => Maps::Made,
@@ -77,15 +71,6 @@ pub fn begin<const BLOCKS: usize>(prepared: &Prepared, seed: i64) -> Result<Deer
     let ground = prepared.maps.of(pick, Ground::bundled, made)?;
     let recipe = prepared.rules.recipe(&ground.name, &ground.text, seed);
     DeerhuntOf::assemble(rules.clone(), ground.map, recipe)
-}
-
-/// A map built into the program.
-fn bundled(name: &str) -> Result<&'static BundledMap, SetupError> {
-    INFO.maps.iter().find(|map| map.name == name).ok_or_else(|| SetupError::UnknownMap {
-        game: INFO.name,
-        name: name.to_owned(),
-        nearest: agon_game::setup::nearest(name, INFO.maps.iter().map(|map| map.name)),
-    })
 }
 
 impl Ground {

@@ -267,7 +267,7 @@ const hubs = new WeakMap<Head, Hub[]>()
 function hubsOf(head: Head): Hub[] {
   const known = hubs.get(head)
   if (known) return known
-  const rows = (head.start as Scene).ground
+  const rows = (head.scene as Scene).ground
   const found: Hub[] = []
   const done = new Set<string>()
   rows.forEach((row, y) => {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use agon_game::conform::{Recognised, Report};
 use agon_game::prepared::{Maps, SharedRules};
-use agon_game::setup::nearest;
 use agon_game::{
-    Answer, Builtin, BundledMap, Chance, Game, GameInfo, HandIn, Kit, MapChoice, MapFindings, Outcome,
-    Picture, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Standing, Transport,
+    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, MapFindings, Outcome, Picture,
+    Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Standing, Transport,
 };
+use include_dir::include_dir;
 use serde::Serialize;
 
 use crate::arena::Arena;
@@ -33,24 +33,26 @@ pub const INFO: GameInfo = GameInfo {
     seats: (1, MAX_TEAMS as u8),
     step: "tick",
     alternating: false,
-    stops_late_bots: false,
     transport: Transport::WebSocket,
     longest_message: 1 << 20,
-    time_is_played: false,
-    ranks_follow_scores: true,
     presets: PRESETS,
     maps: crate::maps::BUNDLED,
     generates_maps: true,
     builtins: crate::builtin::KNOWN,
     rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
-    sources: agon_game::with_tools(crate::sources::SOURCES, &[]),
+    sources: agon_game::with_tools(
+        &[
+            ("src", include_dir!("$CARGO_MANIFEST_DIR/src")),
+            ("spec", include_dir!("$CARGO_MANIFEST_DIR/spec")),
+        ],
+        &[],
+    ),
     example_set: "unitsPerTeam=3",
     looks_like_answer,
-    reads_any_map: false,
-    hand_in: HandIn::Folder(&[]),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "collector",
+    ..GameInfo::PLAIN
 };
 
 /// Whether a text looks like an answer: an object with its type or its actions in front.
@@ -92,10 +94,7 @@ struct Ground {
 impl Ground {
     /// Checks that everything fits (JB-GAME-1, JB-MAP-4, JB-MAP-5).
     fn fit(rules: &Rules, seats: u8, name: &str, map: Map) -> Result<Self, SetupError> {
-        if !INFO.seats_fit(usize::from(seats)) {
-            let needs = format!("1 to {MAX_TEAMS} bots");
-            return Err(SetupError::BadSeats { game: INFO.name, needs, got: usize::from(seats) });
-        }
+        INFO.check_seats(seats.into())?;
         let bad = |why: String| SetupError::BadMap { place: name.to_owned(), why };
         let units_per_team = match rules.units_per_team {
             0 => map.units_for(seats).unwrap_or(DEFAULT_UNITS_PER_TEAM),
@@ -189,14 +188,7 @@ fn choose_maps(rules: &Rules, setup: &Setup) -> Result<Maps<Ground>, SetupError>
             }
             Ok(Maps::picked(fitting))
         }
-        MapChoice::Named(name) => match INFO.maps.iter().find(|map| map.name == name) {
-            Some(map) => one(map.name, map.text.as_bytes()),
-            None => Err(SetupError::UnknownMap {
-                game: INFO.name,
-                name: name.clone(),
-                nearest: nearest(name, INFO.maps.iter().map(|map| map.name)),
-            }),
-        },
+        MapChoice::Named(name) => INFO.map(name).and_then(|map| one(map.name, map.text.as_bytes())),
         MapChoice::File(name, content) => one(name, content),
         MapChoice::Generated => Ok(Maps::Made),
     }

@@ -114,7 +114,7 @@ impl agon_game::Hand<JungleBlitz> for Hand {
         found
     }
 
-    fn order(game: &JungleBlitz, seat: Seat, chosen: &[Choice]) -> Command {
+    fn order(game: &JungleBlitz, seat: Seat, _: &State, chosen: &[Choice]) -> Command {
         Command { entries: chosen.iter().map(|choice| choice.entry(game, seat)).collect() }
     }
 

@@ -45,7 +45,6 @@ mod save;
 mod scene;
 
 mod game;
-mod sources;
 mod starters;
 mod weights;
 

@@ -161,7 +161,7 @@ pub fn pack(command: &Command, out: &mut Vec<u8>) {
 /// Reads what [`pack`] wrote.
 pub fn unpack(game: &JungleBlitz, bytes: &[u8]) -> Option<Command> {
     let mut reader = Reader::new(bytes);
-    let count = usize::try_from(reader.varint()?).ok().filter(|&count| count <= MAX_ACTIONS)?;
+    let count = reader.up_to(MAX_ACTIONS)?;
     let mut entries = Vec::with_capacity(count.min(reader.left()));
     for _ in 0..count {
         let byte = reader.byte()?;
@@ -176,7 +176,7 @@ pub fn unpack(game: &JungleBlitz, bytes: &[u8]) -> Option<Command> {
         let unit = byte >> 3;
         let mut broken = false;
         let action = Action::named(Action::WORDS.get(usize::from(byte & 7))?, || {
-            let cell = reader.varint().and_then(|number| u16::try_from(number).ok()).map(Cell);
+            let cell = reader.number().map(Cell);
             let cell = cell.filter(|&cell| cell == Cell::NOWHERE || game.arena.point(cell).is_some());
             broken = cell.is_none();
             cell

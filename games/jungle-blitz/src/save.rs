@@ -33,13 +33,13 @@ pub fn save(game: &JungleBlitz, state: &State, out: &mut Vec<u8>) {
 /// Reads what [`save`] wrote; `None` for anything a match on this map cannot hold.
 pub fn load(game: &JungleBlitz, bytes: &[u8]) -> Option<State> {
     let mut reader = Reader::new(bytes);
-    let mut state = State { tick: short(&mut reader)?, dead: reader.byte()?, ..State::EMPTY };
+    let mut state = State { tick: reader.number()?, dead: reader.byte()?, ..State::EMPTY };
     if state.tick > game.rules.total_tick || state.dead >> game.teams() != 0 {
         return None;
     }
     for team in 0..game.teams() {
-        state.scores[team] = u32::try_from(reader.varint()?).ok()?;
-        state.deaths[team] = short(&mut reader)?;
+        state.scores[team] = reader.number()?;
+        state.deaths[team] = reader.number()?;
     }
     for index in 0..game.unit_count() {
         load_unit(game, &mut state, index, &mut reader)?;
@@ -51,13 +51,9 @@ pub fn load(game: &JungleBlitz, bytes: &[u8]) -> Option<State> {
     reader.end(state)
 }
 
-fn short(reader: &mut Reader<'_>) -> Option<u16> {
-    u16::try_from(reader.varint()?).ok()
-}
-
 /// A tile of the map that is not a wall, or nowhere.
 fn cell(game: &JungleBlitz, reader: &mut Reader<'_>) -> Option<Cell> {
-    let cell = Cell(short(reader)?);
+    let cell = Cell(reader.number()?);
     (cell == Cell::NOWHERE || game.arena.ground(cell) != Ground::Wall).then_some(cell)
 }
 
@@ -107,7 +103,7 @@ fn load_unit(game: &JungleBlitz, state: &mut State, index: u8, reader: &mut Read
 }
 
 fn load_diamond(game: &JungleBlitz, reader: &mut Reader<'_>) -> Option<Diamond> {
-    let (cell, points, level) = (cell(game, reader)?, short(reader)?, reader.byte()?);
+    let (cell, points, level) = (cell(game, reader)?, reader.number()?, reader.byte()?);
     let owner = Owner(reader.byte()?);
     let rules = &game.rules;
     let levels = rules.initial_diamond_summon_level..=rules.maximum_diamond_summon_level;

@@ -28,7 +28,7 @@ const step = {
 } as unknown as Step<Scene>
 
 test('a tick has a picture for each team, in play order; the last is the tick itself', () => {
-  expect(drawing.parts!(0, { start: before } as Head)).toBe(2)
+  expect(drawing.parts!(0, { scene: before } as Head)).toBe(2)
   expect(drawing.partName!(step, 0)).toBe('team 2')
   expect(drawing.partScene!(step, 1)).toBe(scene)
 })

@@ -46,7 +46,7 @@ export const drawing: Drawing<Scene> = {
     ])
   },
 
-  parts: (_, head) => Math.max(1, (head.start as Scene).playOrder.length),
+  parts: (_, head) => Math.max(1, (head.scene as Scene).playOrder.length),
   partScene: (step, part) => (part >= step.before.playOrder.length - 1 ? step.scene : after(step, part)),
   partName: (step, part) => (step.before.playOrder.length > 1 ? `team ${step.before.playOrder[part]}` : ''),
 

@@ -139,7 +139,7 @@ impl agon_game::Hand<Ostibot> for Hand {
         hand::effective(game, seat, seen, chosen, all)
     }
 
-    fn order(_: &Ostibot, _: Seat, chosen: &[Choice]) -> Order {
+    fn order(_: &Ostibot, _: Seat, _: &State, chosen: &[Choice]) -> Order {
         Order { actions: chosen.iter().map(|&choice| Action::from(Act::from(choice))).collect(), error: None }
     }
 

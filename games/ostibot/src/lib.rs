@@ -38,7 +38,6 @@ pub mod view;
 // and what is around a match.
 mod advantage;
 mod builtin;
-mod conform;
 mod determinize;
 pub mod generate;
 mod info;
@@ -51,10 +50,8 @@ mod weights;
 
 use std::sync::Arc;
 
-use agon_game::conform::{Recognised, Report};
 use agon_game::prepared::{Maps, SharedRules};
 use agon_game::rules::load;
-use agon_game::setup::nearest;
 use agon_game::{
     Answer, Builtin, Chance, Game, GameInfo, Ignored, MapChoice, MapFindings, Outcome, Picture, Recipe, Seat,
     Seats, Seeded, Setup, SetupError, Sink, Standing,
@@ -195,12 +192,7 @@ fn choose_maps(setup: &Setup) -> Result<Maps<Ground>, SetupError> {
             Ok(Maps::One(Ground::read(name, read_text(bytes).map_err(bad)?.to_owned())?))
         }
         MapChoice::Named(name) => {
-            let map =
-                map::MAPS.iter().find(|map| map.name == name).ok_or_else(|| SetupError::UnknownMap {
-                    game: info::INFO.name,
-                    name: name.clone(),
-                    nearest: nearest(name, map::MAPS.iter().map(|map| map.name)),
-                })?;
+            let map = info::INFO.map(name)?;
             Ok(Maps::One(Ground::read(name, map.text.to_owned())?))
         }
         MapChoice::Default if map::MAPS.iter().any(|map| fits(&map)) => {
@@ -224,10 +216,7 @@ impl Game for Ostibot {
     type Prepared = Prepared;
 
     fn prepare(setup: &Setup) -> Result<Prepared, SetupError> {
-        if !info::INFO.seats_fit(usize::from(setup.seats)) {
-            let got = usize::from(setup.seats);
-            return Err(SetupError::BadSeats { game: "ostibot", needs: "2 to 9 bots".to_owned(), got });
-        }
+        info::INFO.check_seats(setup.seats.into())?;
         let loaded = load::<Rules>(&info::INFO, &setup.rules)?;
         loaded.rules.check(&loaded.name)?;
         let maps = choose_maps(setup)?;
@@ -370,10 +359,6 @@ impl Game for Ostibot {
         let bad = |why| SetupError::BadMap { place: name.to_owned(), why };
         let text = read_text(content).map_err(bad);
         Some(text.and_then(|text| Map::read(text).map_err(bad)).map(|map| map.findings()))
-    }
-
-    fn conform(record: &[u8], report: &mut Report) -> Recognised {
-        conform::compare(record, report)
     }
 
     fn workloads() -> Vec<agon_game::Workload> {

@@ -52,12 +52,12 @@ pub(crate) fn pack(order: &Order, out: &mut Vec<u8>) {
 /// Reads what [`pack`] wrote.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Order> {
     let mut reader = Reader::new(bytes);
-    let count = usize::try_from(reader.varint()?).ok().filter(|&count| count <= LONGEST_LIST)?;
+    let count = reader.up_to(LONGEST_LIST)?;
     let mut actions = Vec::new();
     for _ in 0..count {
         let first = reader.byte()?;
-        let who = AdventurerId(number(&mut reader)?);
-        let mut item = || number(&mut reader).map(ItemId);
+        let who = AdventurerId(reader.number()?);
+        let mut item = || reader.number().map(ItemId);
         let act = match first & !WITH_REASON {
             direction @ 0..4 => Act::Move { who, direction: Direction::ALL[usize::from(direction)] },
             USE => Act::Use { who, item: item()? },
@@ -77,10 +77,6 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Order> {
     }
     let error = note(&mut reader)?;
     reader.end(Order { actions, error })
-}
-
-fn number(reader: &mut Reader<'_>) -> Option<u16> {
-    u16::try_from(reader.varint()?).ok()
 }
 
 /// A remark of a bot; the inner `None` is an empty one.
@@ -139,19 +135,19 @@ pub(crate) fn load(game: &Ostibot, bytes: &[u8]) -> Option<State> {
     let mut from = Loader { game, reader: Reader::new(bytes) };
     let mut state = State::BLANK;
     let rules = game.rules();
-    state.round = from.up_to(u32::from(rules.nb_rounds))? as u16;
-    state.turn = from.up_to(u32::from(rules.max_turns))? as u16;
-    state.phase = match from.up_to(1 + u32::from(game.seats()))? {
+    state.round = from.reader.up_to(rules.nb_rounds)?;
+    state.turn = from.reader.up_to(rules.max_turns)?;
+    state.phase = match from.reader.up_to(1 + game.seats())? {
         0 => Phase::Shop,
         1 => Phase::Over,
-        place => Phase::Play(place as u8 - 2),
+        place => Phase::Play(place - 2),
     };
     let begun = state.round > 0 && (state.turn > 0) == matches!(state.phase, Phase::Play(_));
     if !begun && state.phase != Phase::Over {
         return None;
     }
     for gold in &mut state.gold[..usize::from(game.seats())] {
-        *gold = from.up_to(MOST_GOLD)?;
+        *gold = from.reader.up_to(MOST_GOLD)?;
     }
     for adventurer in &mut state.adventurers[..game.places()] {
         *adventurer = from.adventurer()?;
@@ -160,13 +156,13 @@ pub(crate) fn load(game: &Ostibot, bytes: &[u8]) -> Option<State> {
     from.piles(&mut state)?;
     from.items(&mut state)?;
     for row in &mut state.fire.0[..game.map().height] {
-        *row = from.up_to(u32::MAX)?;
+        *row = from.reader.number()?;
     }
     let map: Rows = game.map().cells().collect();
     let outside = !state.fire.without(&map.without(&game.map().walls)).is_empty();
-    state.last_adventurer = from.up_to(u32::from(u16::MAX) / 2)? as u16;
-    state.last_item = from.up_to(u32::from(u16::MAX))? as u16;
-    state.escapes = from.up_to(u32::from(u16::MAX) / 2)? as u16;
+    state.last_adventurer = from.reader.up_to(u16::MAX / 2)?;
+    state.last_item = from.reader.number()?;
+    state.escapes = from.reader.up_to(u16::MAX / 2)?;
     let here: Vec<Cell> = state
         .adventurers
         .iter()
@@ -189,31 +185,26 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn up_to(&mut self, most: u32) -> Option<u32> {
-        u32::try_from(self.reader.varint()?).ok().filter(|&number| number <= most)
-    }
-
-    /// Reads a cell of the map that is not wall.
-    fn cell(&mut self) -> Option<Cell> {
-        let number = self.up_to(Cell::COUNT as u32)?;
-        let cell = Cell::from_index((number as usize).checked_sub(1)?)?;
+    /// Reads a cell of the map that is not wall: `before`, plus 1 and its index.
+    fn cell(&mut self, before: usize) -> Option<Cell> {
+        let cell = Cell::from_index(self.reader.number::<usize>()?.checked_sub(before + 1)?)?;
         let map = self.game.map();
         let fits = cell.x() < map.width && cell.y() < map.height && map.tile(cell) != Tile::Wall;
         fits.then_some(cell)
     }
 
     fn adventurer(&mut self) -> Option<Adventurer> {
-        let id = AdventurerId(self.up_to(u32::from(u16::MAX))? as u16);
+        let id = AdventurerId(self.reader.number()?);
         let mut ahead = self.reader;
         let cell = if ahead.varint()? == 0 {
             self.reader = ahead;
             Cell::NOWHERE
         } else {
-            self.cell()?
+            self.cell(0)?
         };
-        let hp = self.up_to(u32::from(self.game.rules().adventurer_hp))? as u16;
-        let escape = self.up_to(u32::from(u16::MAX))? as u16;
-        let gold = self.up_to(u32::from(u16::MAX))? as u16;
+        let hp = self.reader.up_to(self.game.rules().adventurer_hp)?;
+        let escape = self.reader.number()?;
+        let gold = self.reader.number()?;
         let alive = cell.is_somewhere() || escape > 0;
         let odd =
             (cell.is_somewhere() && escape > 0) || alive != (hp > 0) || (gold > 0 && !cell.is_somewhere());
@@ -222,7 +213,7 @@ impl Loader<'_> {
 
     fn objects(&mut self, state: &mut State) -> Option<()> {
         for (index, object) in self.game.map().objects.iter().enumerate().take(OBJECTS) {
-            let hp = self.up_to(u32::from(GONE))? as u16;
+            let hp = self.reader.up_to(GONE)?;
             let standing = hp <= full_hp(self.game.rules(), object.kind);
             let open = hp == 0 && object.kind != ObjectKind::Portal;
             if (!standing && hp != GONE) || open {
@@ -234,8 +225,8 @@ impl Loader<'_> {
     }
 
     fn piles(&mut self, state: &mut State) -> Option<()> {
-        for _ in 0..self.up_to(PILES as u32)? {
-            let pile = Pile { cell: self.cell()?, amount: self.up_to(u32::from(u16::MAX))? as u16 };
+        for _ in 0..self.reader.up_to(PILES)? {
+            let pile = Pile { cell: self.cell(0)?, amount: self.reader.number()? };
             let double = state.piles.iter().any(|other| other.cell == pile.cell);
             if double || pile.amount == 0 || state.piles.push(pile).is_err() {
                 return None;
@@ -265,9 +256,9 @@ impl Loader<'_> {
 
     fn items(&mut self, state: &mut State) -> Option<()> {
         let mut items: List<Item, ITEMS> = State::BLANK.items;
-        for _ in 0..self.up_to(ITEMS as u32)? {
-            let id = ItemId(self.up_to(u32::from(u16::MAX))? as u16);
-            let kind = Kind::from_index(self.up_to(u32::from(u8::MAX))? as usize)?;
+        for _ in 0..self.reader.up_to(ITEMS)? {
+            let id = ItemId(self.reader.number()?);
+            let kind = Kind::from_index(self.reader.number()?)?;
             let mut ahead = self.reader;
             let place = match ahead.varint()? {
                 carried @ 0..64 => {
@@ -279,7 +270,7 @@ impl Loader<'_> {
                     }
                     if carried % 2 == 0 { Place::Pack(who) } else { Place::Worn(who) }
                 }
-                _ => Place::Ground(self.ground()?),
+                _ => Place::Ground(self.cell(64)?),
             };
             let taken = |other: &Item| other.place == place && other.kind.slot() == kind.slot();
             let twice = matches!(place, Place::Worn(_)) && (kind.slot().is_none() || items.iter().any(taken));
@@ -290,15 +281,6 @@ impl Loader<'_> {
         }
         state.items = items;
         Some(())
-    }
-
-    /// Reads the cell where an item lies: its number plus 64.
-    fn ground(&mut self) -> Option<Cell> {
-        let number = self.up_to(64 + Cell::COUNT as u32)?;
-        let cell = Cell::from_index((number.checked_sub(65)?) as usize)?;
-        let map = self.game.map();
-        let fits = cell.x() < map.width && cell.y() < map.height && map.tile(cell) != Tile::Wall;
-        fits.then_some(cell)
     }
 }
 

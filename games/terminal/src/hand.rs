@@ -150,7 +150,7 @@ impl agon_game::Hand<Terminal> for Hand {
         candidates.filter(|choice| draft.allows(&choice.order())).collect()
     }
 
-    fn order(_: &Terminal, _: Seat, chosen: &[Choice]) -> Commands {
+    fn order(_: &Terminal, _: Seat, _: &State, chosen: &[Choice]) -> Commands {
         commands(chosen)
     }
 

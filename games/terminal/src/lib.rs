@@ -45,7 +45,6 @@ pub mod picture;
 mod random;
 pub mod replay;
 pub mod scene;
-mod sources;
 mod starters;
 mod weights;
 
@@ -56,6 +55,7 @@ use agon_game::{
     Answer, Answers, Builtin, Chance, Cpus, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome,
     Picture, Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Standing, Transport, Unreadable,
 };
+use include_dir::include_dir;
 use serde::Serialize;
 
 use crate::change::Told;
@@ -80,7 +80,6 @@ pub const INFO: GameInfo = GameInfo {
     transport: Transport::Lines,
     longest_message: 1 << 20,
     time_is_played: true,
-    ranks_follow_scores: true,
     presets: &[
         Preset {
             name: "document",
@@ -113,18 +112,22 @@ pub const INFO: GameInfo = GameInfo {
             cpus: Cpus::All,
         },
     ],
-    maps: &[],
-    generates_maps: false,
     builtins: builtin::BUILTINS,
     rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
-    sources: agon_game::with_tools(sources::SOURCES, &[]),
+    sources: agon_game::with_tools(
+        &[
+            ("src", include_dir!("$CARGO_MANIFEST_DIR/src")),
+            ("spec", include_dir!("$CARGO_MANIFEST_DIR/spec")),
+        ],
+        &[],
+    ),
     example_set: "maxTurns=50",
     looks_like_answer,
-    reads_any_map: false,
     hand_in: HandIn::Folder(&["run.sh", "algo.json"]),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "fortress",
+    ..GameInfo::PLAIN
 };
 
 /// Whether a text looks like an answer: a list of lists, each with a unit in front.
@@ -181,10 +184,7 @@ impl Game for Terminal {
             MapChoice::File(name, _) => return Err(one_arena(name)),
             MapChoice::Generated => return Err(one_arena("generate")),
         }
-        if setup.seats != 2 {
-            let needs = "2 bots".to_owned();
-            return Err(SetupError::BadSeats { game: INFO.name, needs, got: setup.seats.into() });
-        }
+        INFO.check_seats(setup.seats.into())?;
         let config = config::load(&setup.rules)?;
         let recipe = Recipe {
             rules_name: config.name,
@@ -270,10 +270,6 @@ impl Game for Terminal {
 
     fn random_order(&self, state: &State, seat: Seat, chance: &mut impl Chance) -> Commands {
         random::random_order(&self.rules, state, seat, chance)
-    }
-
-    fn scramble_hidden(&self, _: &mut State, _: Seat, _: &mut impl Chance) {
-        // Nothing in a state is hidden: the orders of a turn are not in it.
     }
 
     fn builtin(

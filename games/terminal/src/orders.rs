@@ -143,10 +143,7 @@ impl Commands {
         let mut from = Reader::new(bytes);
         let mut commands = Self::default();
         for list in [&mut commands.build, &mut commands.deploy] {
-            let count = usize::try_from(from.varint()?).ok()?;
-            if count > from.left() / 3 {
-                return None;
-            }
+            let count = from.up_to(from.left() / 3)?;
             for _ in 0..count {
                 let [action, x, y] = from.array()?;
                 let action = match action {

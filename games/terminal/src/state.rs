@@ -258,10 +258,10 @@ impl State {
         for player in &mut state.players {
             *player = Player::read(&mut from)?;
         }
-        state.turn = from.varint()?.try_into().ok().filter(|&turn| turn <= rules.bounds.max_turns)?;
-        state.last_frames = from.varint()?.try_into().ok()?;
-        state.frames = from.varint()?.try_into().ok().filter(|&frames: &u32| frames < 1 << 28)?;
-        state.next_id = from.varint()?.try_into().ok()?;
+        state.turn = from.up_to(rules.bounds.max_turns)?;
+        state.last_frames = from.number()?;
+        state.frames = from.up_to((1 << 28) - 1)?;
+        state.next_id = from.number()?;
         let per_turn = 2 * u32::from(rules.bounds.max_orders);
         if state.next_id == 0 || state.next_id > 1 + u32::from(state.turn + 1) * per_turn {
             return None;
@@ -341,8 +341,8 @@ impl Player {
             points: real()?,
             ..Self::default()
         };
-        player.ms = from.varint()?.try_into().ok()?;
-        player.total_ms = from.varint()?.try_into().ok()?;
+        player.ms = from.number()?;
+        player.total_ms = from.number()?;
         let flags = from.byte().filter(|&flags| flags < 4)?;
         (player.crashed, player.timed_out) = (flags & 1 == 1, flags & 2 == 2);
         Some(player)

@@ -3,6 +3,7 @@
 
 import { type End, type Head, type Line, type Mended, ForeignError } from 'agon-viewer'
 import type { Scene } from './generated'
+import { KINDS } from './frames'
 import type { Frame } from './scenes'
 
 type Raw = [number, number, number, string]
@@ -22,7 +23,6 @@ interface StateLine {
   }
 }
 
-const KINDS = ['Wall', 'Support', 'Turret', 'Scout', 'Demolisher', 'Interceptor']
 const LONGEST = 200_000
 
 /** The stream of an original replay; none when `text` is something else. */
@@ -85,7 +85,7 @@ function stream(config: Record<string, unknown>, states: StateLine[]): Mended {
   }
   if (parts.length > 0) close(states[states.length - 1]!)
   const start = scene(states[0]!)
-  const head: Omit<Head, 'start'> = {
+  const head: Head = {
     view: 2,
     program: 'the original engine',
     game: 'terminal',

@@ -1,7 +1,8 @@
 // Analysis while somebody watches: a match is played on from its turns again and again, in a worker of its own.
 
-import type { Engines } from './engine/engines'
+import type { Asks, OpenReplay } from './engine/asks'
 import type { Outlook } from './generated/view'
+import { sentence } from './sentence'
 
 /** How long a piece of work takes, in milliseconds: results are shown that often, and a wish waits no longer. */
 const PIECE = 120
@@ -22,15 +23,15 @@ export class Analyst {
   problem = $state('')
   /** Why the wished order cannot be played. */
   refused = $state('')
-  private engines: Engines | undefined
-  private opened: Promise<void> | undefined
+  private engines: Asks | undefined
+  private opened: Promise<OpenReplay> | undefined
   /** The step being viewed. */
   step = $state(0)
   private round = 0
   private pairs = 1
 
   constructor(
-    private readonly here: Engines,
+    private readonly here: Asks,
     private readonly replay: Blob,
   ) {}
 
@@ -69,8 +70,8 @@ export class Analyst {
 
   /** The recorded order of a seat at this step, in the notation of the game's bots. */
   async written(seat: number): Promise<string> {
-    await this.open()
-    return new TextDecoder().decode(await this.engines!.ask({ ask: 'written', step: this.step, seat }))
+    const { step } = this
+    return (await (await this.open()).text((id) => ({ written: { id, step, seat } })))!
   }
 
   /** From now on analyses another order of a seat at this step, in the notation of the game's bots. */
@@ -80,8 +81,8 @@ export class Analyst {
     this.round++
     if (this.outlook) this.outlook = { ...this.outlook, wish: null }
     try {
-      await this.open()
-      await this.engines!.ask({ ask: 'wish', step: this.step, seat, text })
+      const { step } = this
+      await (await this.open()).text((id) => ({ wish: { id, step, seat, text } }))
       this.start()
     } catch (error) {
       this.refused = sentence(error)
@@ -89,24 +90,23 @@ export class Analyst {
     }
   }
 
-  private open(): Promise<void> {
+  private open(): Promise<OpenReplay> {
     this.engines ??= this.here.another()
-    const { engines } = this
-    return (this.opened ??= engines.opened(this.replay, false).then(async ({ id }) => void (await engines.ask({ ask: 'analyse', id }))))
+    return (this.opened ??= this.engines.open(this.replay, false).then(({ steps }) => steps))
   }
 
   private async work(round: number): Promise<void> {
     try {
-      await this.open()
+      const open = await this.open()
       while (round === this.round && this.step > 0) {
-        const { step, pairs } = this
+        const { step, pairs, all } = this
         const began = performance.now()
-        const bytes = await this.engines!.ask({ ask: 'refine', pairs, step, all: this.all })
+        const text = await open.text((id) => ({ refine: { id, step, pairs, all } }))
         // As many as fill a piece: matches of one game take a hundred times as long as those of another.
         const share = PIECE / Math.max(performance.now() - began, 1)
         this.pairs = Math.max(1, Math.min(Math.round(pairs * Math.min(share, 2)), MOST_PAIRS))
         if (round !== this.round) return
-        const outlook = JSON.parse(new TextDecoder().decode(bytes)) as Outlook
+        const outlook = JSON.parse(text!) as Outlook
         outlook.marks.sort((a, b) => Math.abs(b.gain.mean) - Math.abs(a.gain.mean))
         this.outlook = outlook
         this.policy = outlook.policy
@@ -122,5 +122,3 @@ export class Analyst {
     }
   }
 }
-
-const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error))

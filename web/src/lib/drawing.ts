@@ -12,11 +12,7 @@ export type { Actor, Hand, HandView, Standing } from './hand'
 export type Seat = number
 
 /** The match itself. */
-export interface Head extends Generated.Head {
-  /** The scene before the first step. */
-  start: unknown
-}
-
+export type Head = Generated.Head
 export type End = Generated.End
 export type Outcome = NonNullable<End['outcome']>
 /** The answer of one seat. */
@@ -88,7 +84,7 @@ export interface Line extends Generated.Line {
 
 /** A match made from a record of an original engine. */
 export interface Mended {
-  head: Omit<Head, 'start'>
+  head: Head
   lines: Line[]
   end: End
 }

@@ -1,13 +1,15 @@
 // Loads matches: from the server by name, from a file dropped on the page, from inside an exported page.
 
-import { askedEarly, engines as early, keyHeader, linked } from './early'
-import { type Engines, Failed, NoEngines } from './engine/engines'
-import { Refused as RefusedByEngine } from './engine/module'
+import { KEY, askedEarly, engines as early, keyHeader, linked } from './early'
+import { Asks, Problem } from './engine/asks'
+import { NoEngines } from './engine/engines'
 import { MatchStream, linesOf, type StepSource } from './stream'
-import { ForeignError, type Drawing, type End, type Head, type Line, type Mended } from './drawing'
+import { ForeignError, type Drawing, type End, type Line, type Mended } from './drawing'
 import { drawingOf, foreignStream } from './games'
-import type { Refused } from './generated/server'
+import type { Ask, Head, Refusal } from './generated/view'
 import { key } from './key.svelte'
+
+export { Problem }
 
 /** Where a match comes from, so that its messages can be requested later. */
 export type Source =
@@ -16,14 +18,6 @@ export type Source =
   | { kind: 'live'; name: string }
   | { kind: 'file'; name: string; bytes: Blob }
   | { kind: 'page' }
-
-/** A problem to show to the user as it is. */
-export class Problem extends Error {
-  /** Whether the file is not one of our replays: some game may know it. */
-  foreign = false
-  /** Whether the server has closed it. */
-  gone = false
-}
 
 /** The query for a source. */
 function query(source: Source): string {
@@ -54,100 +48,27 @@ async function unpacked(): Promise<string[]> {
   return text.split('\n')
 }
 
-/** A replay that the server keeps open. */
-class Served implements StepSource {
-  private constructor(
-    private readonly source: Source,
-    private id: string,
-  ) {}
-
-  static async open(source: Source): Promise<{ head: Head; steps: StepSource }> {
-    const { id, head } = await Served.ask(source)
-    return { head, steps: new Served(source, id) }
-  }
-
-  private static async ask(source: Source): Promise<{ id: string; head: Head }> {
-    const answer =
-      source.kind === 'file' ? await reach('api/view', { method: 'POST', body: source.bytes }) : await reach(`api/view?${query(source)}`)
-    return (await answer.json()) as { id: string; head: Head }
-  }
-
-  async lines(from: number, to: number): Promise<string[]> {
-    const ask = () => reach(`api/steps?id=${this.id}&from=${from}&to=${to}`)
-    let answer: Response
-    try {
-      answer = await ask()
-    } catch (error) {
-      if (!(error instanceof Problem && error.gone)) throw error
-      this.id = (await Served.ask(this.source)).id
-      answer = await ask()
-    }
-    return (await answer.text()).split('\n').filter((line) => line !== '')
-  }
-
-  async message(step: number, seat: number): Promise<string | undefined> {
-    const which = `step=${step - 1}&seat=${seat}`
-    const answer =
-      this.source.kind === 'file'
-        ? await reach(`api/message?${which}`, { method: 'POST', body: this.source.bytes })
-        : await reach(`api/message?${query(this.source)}&${which}`)
-    return answer.status === 204 ? undefined : answer.text()
-  }
-
-  async section(step: number, rule: string): Promise<string> {
-    const which = `step=${step}&rule=${encodeURIComponent(rule)}`
-    const answer =
-      this.source.kind === 'file'
-        ? await reach(`api/section?${which}`, { method: 'POST', body: this.source.bytes })
-        : await reach(`api/section?${query(this.source)}&${which}`)
-    return answer.text()
+/** The engines of the server. */
+class Server extends Asks {
+  async bytes(ask: Ask, file?: Blob): Promise<ArrayBuffer | undefined> {
+    const answer = await reach('api/ask', { method: 'POST', body: new Blob([`${JSON.stringify(ask)}\n`, file ?? '']) })
+    return answer.status === 204 ? undefined : answer.arrayBuffer()
   }
 }
+
+const server = new Server()
 
 /** The engines in this page; none once they have failed to work here. */
 let engines = early
 
-/** The engines, for playing by hand. */
-export const enginesHere = () => engines
+/** Who answers questions about other matches than this page's own; none in a page without engines or the key of its server. */
+export const enginesHere = (): Asks | undefined => engines ?? (KEY in keyHeader() ? server : undefined)
 
-/** The bytes of a replay, or of a file taken for one. */
-export async function bytesOf(source: Source): Promise<Blob> {
-  if (source.kind === 'file') return source.bytes
+/** The file of a match, unpacked. */
+export async function fileOf(source: Source): Promise<Blob> {
+  if (source.kind === 'file') return plain(source.bytes)
   if (source.kind === 'page') return new Blob([unbased(linked() ?? '')])
-  return (await reach(`api/file?${query(source)}`)).blob()
-}
-
-/** Opens a match with the engines in this page. */
-async function computed(engines: Engines, source: Source): Promise<{ head: Head; steps: StepSource }> {
-  // The module loads and compiles while the replay loads; its errors are reported when it is used.
-  void engines.ready().catch(() => {})
-  const bytes = await bytesOf(source)
-  // The same limit as everywhere: a larger file is refused before it is read.
-  if (bytes.size > LARGEST_REPLAY) throw new Problem('This file is too large to be a replay: larger than 256 MiB.')
-  const shownAll = source.kind !== 'page'
-  try {
-    return await engines.open(bytes, shownAll)
-  } catch (error) {
-    if (error instanceof Failed) throw new Problem(error.message)
-    if (!(error instanceof RefusedByEngine)) throw error
-    const problem = refusedProblem(source, error)
-    if (!problem.foreign) throw problem
-    try {
-      return await engines.open(await engines.import(await plain(bytes)), shownAll)
-    } catch (error) {
-      if (error instanceof Problem || error instanceof NoEngines) throw error
-      // The reader for records of originals may still show it.
-      if (error instanceof RefusedByEngine && !error.refusal.foreign) problem.message = sentence(error.message)
-      throw problem
-    }
-  }
-}
-
-function refusedProblem(source: Source, { refusal }: RefusedByEngine): Problem {
-  const named = 'name' in source ? `${source.name}: ${refusal.error}` : refusal.error
-  const problem = new Problem(named)
-  problem.foreign = refusal.foreign
-  return problem
+  return plain(await (await reach(`api/file?${query(source)}`)).blob())
 }
 
 /** Whether this page belongs to a folder whose files it needs. */
@@ -171,18 +92,28 @@ export async function pageOf(source: Source): Promise<Blob> {
 
 /** A match, computed in this page if that works, otherwise by the server. */
 async function opened(source: Source): Promise<{ head: Head; steps: StepSource }> {
-  if (engines) {
-    try {
-      return await computed(engines, source)
-    } catch (error) {
-      if (!(error instanceof NoEngines)) throw error
-      engines = undefined
-      if (source.kind === 'page') {
-        throw new Problem(`This page computes its match in the browser, which does not work here: ${error.message}. Open it in another browser.`)
-      }
+  // The module loads and compiles while the file loads; its errors are reported when it is used.
+  void engines?.ready().catch(() => {})
+  const file = await fileOf(source)
+  const shownAll = source.kind !== 'page'
+  try {
+    if (engines) return await engines.open(file, shownAll)
+  } catch (error) {
+    if (!(error instanceof NoEngines)) throw named(source, error)
+    engines = undefined
+    if (source.kind === 'page') {
+      throw new Problem(`This page computes its match in the browser, which does not work here: ${error.message}. Open it in another browser.`)
     }
   }
-  return Served.open(source)
+  return server.open(file, shownAll).catch((error: unknown) => {
+    throw named(source, error)
+  })
+}
+
+/** A refusal with the name of the file. */
+function named(source: Source, error: unknown): unknown {
+  if (!(error instanceof Problem && error.refusal && 'name' in source)) return error
+  return new Problem(`${source.name}: ${error.message}`, error.refusal)
 }
 
 /** The wording of a rule, from the server of this page; none if there is none. */
@@ -217,33 +148,19 @@ export async function reach(path: string, options: Asking = {}): Promise<Respons
     key.missing = true
     throw new Problem('This page belongs to another run of agon. Open the link it printed last.')
   }
-  const text = await answer.text()
-  try {
-    const refused = JSON.parse(text) as Refused
-    const problem = new Problem(String(refused.error))
-    problem.foreign = refused.foreign
-    problem.gone = answer.status === 410
-    throw problem
-  } catch (error) {
-    if (error instanceof Problem) throw error
-    throw new Problem(`agon answered ${answer.status} ${answer.statusText}.`)
-  }
+  const refusal = (await answer.json().catch(() => undefined)) as Refusal | undefined
+  throw refusal ? new Problem(refusal.error, refusal) : new Problem(`agon answered ${answer.status} ${answer.statusText}.`)
 }
 
-/** The first bytes of our own replays (`crates/agon-replay`). */
-const MAGIC = 'AGONRPL'
-/** The largest record of an original engine, in bytes. */
-const LARGEST = 200_000_000
-/** The largest of our replays, in bytes (`crates/agon-replay`). */
-const LARGEST_REPLAY = 256 * 2 ** 20
+/** The largest file, in bytes, as everywhere (`crates/agon-replay`). */
+const LARGEST = 256 * 2 ** 20
+const TOO_LARGE = 'This file is too large to be a replay: larger than 256 MiB.'
 
-/** The match of a record of an original engine, which the page reads by itself. */
+/** The match of a record of an original that the engines do not make of it, as it is recorded. */
 async function foreign(source: Source): Promise<Mended | undefined> {
   if (source.kind !== 'file' && source.kind !== 'replay') return undefined
-  const file = await bytesOf(source)
-  if (new TextDecoder('latin1').decode(await file.slice(0, 8).arrayBuffer()).startsWith(MAGIC)) return undefined
   try {
-    return foreignStream(await (await plain(file)).text())
+    return foreignStream(await (await fileOf(source)).text())
   } catch (error) {
     if (error instanceof ForeignError) throw new Problem(`${sentence(error.message)}.`)
     throw error
@@ -254,7 +171,7 @@ async function foreign(source: Source): Promise<Mended | undefined> {
 async function plain(file: Blob): Promise<Blob> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   const packed = first === 0x1f && second === 0x8b
-  if (!packed && file.size > LARGEST) throw new Problem('This file is too large to be a replay.')
+  if (!packed && file.size > LARGEST) throw new Problem(TOO_LARGE)
   if (!packed) return file
   const reader = file.stream().pipeThrough(new DecompressionStream('gzip')).getReader()
   const pieces: Uint8Array<ArrayBuffer>[] = []
@@ -266,7 +183,7 @@ async function plain(file: Blob): Promise<Blob> {
     pieces.push(value)
     if ((size += value.length) <= LARGEST) continue
     await reader.cancel()
-    throw new Problem('This file is too large to be a replay.')
+    throw new Problem(TOO_LARGE)
   }
 }
 
@@ -300,7 +217,7 @@ export async function load(
       ;({ head, steps } = await opened(source))
     }
   } catch (error) {
-    const record = error instanceof Problem && error.foreign ? await foreign(source) : undefined
+    const record = error instanceof Problem && error.refusal?.foreign ? await foreign(source) : undefined
     if (!record) throw error
     if (!gone()) show(record, begun, grown)
     return

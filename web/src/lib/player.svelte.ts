@@ -3,6 +3,7 @@
 import { untrack } from 'svelte'
 import type { Analyst } from './analyst.svelte'
 import type { Card, Shot } from './drawing'
+import { sentence } from './sentence'
 import type { MatchStream } from './stream'
 import { chances, curves, turningPoints, type TurningPoint } from './turning'
 import type { Source } from './load'
@@ -142,7 +143,7 @@ export class Player {
         this.problem = null
       } catch (error) {
         this.stop()
-        this.problem = error instanceof Error ? error.message : String(error)
+        this.problem = sentence(error)
         return
       }
       if (this.wanted !== goal) return

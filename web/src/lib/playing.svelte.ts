@@ -1,68 +1,14 @@
 // A match played in this page: what is chosen, what would come of it, and what was sent.
 
-import type { Drawing, Head, Step } from './drawing'
+import type { Drawing, Step } from './drawing'
+import type { Asks } from './engine/asks'
+import { sentence } from './sentence'
 import { MatchStream } from './stream'
 import { drawingOf } from './games'
 import { handOf } from './hands'
-import type { Begun, PlayAsk, Sitter, Turn, Wanted } from './generated/view'
+import type { Ask, Begun, Turn } from './generated/view'
 import type { Actor, Hand, HandView, Prospect, Refused } from './hand'
 import { Player } from './player.svelte'
-
-/** What runs the match: the engines in this page, or a server. */
-export interface Holder {
-  prospect(seat: number, chosen: unknown[]): Promise<Prospect>
-  answer(seat: number, chosen: unknown[]): Promise<Turn>
-  go(): Promise<Turn>
-  /** What only somebody who plays alone can do. */
-  alone?: {
-    hint(seat: number, bot: string): Promise<unknown[]>
-    lend(seat: number, bot: string, times: number): Promise<Turn>
-    back(): Promise<Turn>
-  }
-  /** The match so far; none while a server keeps it. */
-  readonly replay?: (() => Promise<Blob>) | undefined
-  leave(): void
-}
-
-/** Answers questions about matches by hand: the engines in this page. */
-export interface Asked {
-  play(ask: PlayAsk): Promise<ArrayBuffer | undefined>
-}
-
-const read = <T>(bytes: ArrayBuffer | undefined) => JSON.parse(new TextDecoder().decode(bytes)) as T
-
-/** A match in the engines of this page. */
-class Alone implements Holder {
-  constructor(
-    private readonly engines: Asked,
-    private readonly id: number,
-  ) {}
-
-  private async ask<T>(ask: PlayAsk): Promise<T> {
-    return read<T>(await this.engines.play(ask))
-  }
-
-  prospect(seat: number, chosen: unknown[]) {
-    return this.ask<Prospect>({ prospect: { id: this.id, seat, chosen } })
-  }
-  answer(seat: number, chosen: unknown[]) {
-    return this.ask<Turn>({ answer: { id: this.id, seat, chosen } })
-  }
-  go() {
-    return this.ask<Turn>({ go: { id: this.id } })
-  }
-  readonly alone = {
-    hint: (seat: number, bot: string) => this.ask<unknown[]>({ hint: { id: this.id, seat, bot } }),
-    lend: (seat: number, bot: string, times: number) => this.ask<Turn>({ lend: { id: this.id, seat, bot, times } }),
-    back: () => this.ask<Turn>({ back: { id: this.id } }),
-  }
-  async replay() {
-    return new Blob([(await this.engines.play({ replay: { id: this.id } }))!])
-  }
-  leave() {
-    void this.engines.play({ leave: { id: this.id } }).catch(() => {})
-  }
-}
 
 /** The standing order of one actor. */
 export interface Errand {
@@ -102,39 +48,51 @@ export class Playing {
   /** Resolves when all requested changes of the choices are made. */
   private edits: Promise<unknown> = Promise.resolve()
 
+  /** The match as a seat got it at its end. */
+  private given = $state.raw<Blob | undefined>(undefined)
+
   private constructor(
-    readonly holder: Holder,
+    private readonly asks: Asks,
+    private readonly id: number,
+    /** Whether somebody plays alone, with bots that give hints and turns that can be taken back; otherwise a server holds the match. */
+    readonly alone: boolean,
     begun: Begun,
     drawing: Drawing,
     hand: Hand,
-    readonly wanted: Wanted | undefined,
   ) {
-    this.stream = new MatchStream(begun.head as Omit<Head, 'start'>, drawing)
+    this.stream = new MatchStream(begun.head, drawing)
     this.player = new Player(this.stream, { kind: 'page' })
     this.hand = hand
     this.turn = begun.turn
     this.take(begun.turn)
   }
 
-  static async begin(engines: Asked, wanted: Wanted): Promise<Playing> {
-    return Playing.of(engines, await engines.play({ begin: { wanted } }), wanted)
-  }
-
-  /** Continues from an open replay. */
-  static async resume(engines: Asked, replay: number, steps: number, seats: Sitter[]): Promise<Playing> {
-    return Playing.of(engines, await engines.play({ resume: { replay, steps, seats } }), undefined)
-  }
-
-  private static of(engines: Asked, answer: ArrayBuffer | undefined, wanted: Wanted | undefined): Playing {
-    const begun = read<Begun>(answer)
-    return Playing.with(new Alone(engines, begun.id), begun, wanted)
-  }
-
-  static with(holder: Holder, begun: Begun, wanted?: Wanted): Playing {
+  /** Begins a match, or continues one. */
+  static async begin(asks: Asks, ask: Ask): Promise<Playing> {
+    const begun = await asks.ask<Begun>(ask)
     const { game, title } = begun.head
     const [drawing, hand] = [drawingOf(game), handOf(game)]
     if (!drawing || !hand) throw new Error(`${title} cannot be played by hand in this page yet.`)
-    return new Playing(holder, begun, drawing, hand, wanted)
+    return new Playing(asks, begun.id, ask !== 'sit', begun, drawing, hand)
+  }
+
+  /** Lets the others play, until somebody here must choose. */
+  private async go(): Promise<Turn> {
+    const turn = await this.asks.ask<Turn>({ go: { id: this.id, steps: this.turn.steps } })
+    // Everybody may see the whole match once it is over, and the link ends with it.
+    if (turn.end && !this.alone) this.given = await this.fetch().catch(() => undefined)
+    return turn
+  }
+
+  private async fetch(): Promise<Blob> {
+    return new Blob([(await this.asks.bytes({ replay: { id: this.id } }))!])
+  }
+
+  /** The match so far; none while a server keeps it. */
+  get replay(): (() => Promise<Blob>) | undefined {
+    const { given } = this
+    if (given) return () => Promise.resolve(given)
+    return this.alone ? () => this.fetch() : undefined
   }
 
   /** The seat that chooses now, otherwise the last one that did. */
@@ -224,12 +182,12 @@ export class Playing {
       let turn = await what()
       this.take(turn)
       while (!turn.end && turn.choosing.length === 0) {
-        turn = await this.holder.go()
+        turn = await this.go()
         this.take(turn)
       }
       this.problem = null
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error)
+      this.problem = sentence(error)
       this.running = false
     } finally {
       this.busy = false
@@ -237,8 +195,13 @@ export class Playing {
     await this.ready()
   }
 
+  /** Begins to play, or waits for those who are to move first. */
+  start(): Promise<void> {
+    return this.turn.end || this.turn.choosing.length > 0 ? this.ready() : this.pass(() => this.go())
+  }
+
   /** Asks what can be chosen, and lets standing orders choose. */
-  async ready(): Promise<void> {
+  private async ready(): Promise<void> {
     if (this.turn.choosing.length === 0) return
     await this.look([])
     const living = new Set(this.actors.map(({ id }) => id))
@@ -246,16 +209,20 @@ export class Playing {
     await this.stand()
   }
 
+  private foresee(chosen: unknown[]): Promise<Prospect> {
+    return this.asks.ask<Prospect>({ prospect: { id: this.id, seat: this.seat, chosen } })
+  }
+
   /** What these choices would lead to; they are adopted if none of them is refused. */
   private async look(chosen: unknown[]): Promise<Refused[]> {
     const mine = ++this.round
-    const prospect = await this.holder.prospect(this.seat, chosen)
+    const prospect = await this.foresee(chosen)
     if (mine !== this.round) return []
     if (prospect.refused.length > 0) return prospect.refused
     this.chosen = chosen
     this.prospect = prospect
     if (this.hand.single && chosen.length > 0) {
-      const first = await this.holder.prospect(this.seat, [])
+      const first = await this.foresee([])
       if (mine === this.round) this.prospect = { ...prospect, choices: first.choices }
     }
     return []
@@ -279,7 +246,7 @@ export class Playing {
         this.wrong = refused[0] ? { words: this.words(choice), refused: refused[0] } : null
         if (!this.wrong) this.after(choice)
       } catch (error) {
-        this.problem = error instanceof Error ? error.message : String(error)
+        this.problem = sentence(error)
       }
     })
   }
@@ -322,16 +289,16 @@ export class Playing {
     await this.edits
     if (!this.mine) return
     const [seat, chosen] = [this.seat, this.chosen]
-    await this.pass(() => this.holder.answer(seat, chosen))
+    // A seat is told by the next question what came of it.
+    await this.pass(async () => (await this.asks.ask<Turn | undefined>({ answer: { id: this.id, seat, chosen } })) ?? this.go())
   }
 
   /** Replaces the choices by a hint. */
   async hint(): Promise<void> {
-    const { alone } = this.holder
-    if (!alone || !this.mine) return
+    if (!this.alone || !this.mine) return
     this.busy = true
     try {
-      let rest = await alone.hint(this.seat, this.hand.adviser)
+      let rest = await this.asks.ask<unknown[]>({ hint: { id: this.id, seat: this.seat, bot: this.hand.adviser } })
       for (let tries = 0; tries < 20; tries++) {
         const refused = await this.look(rest)
         if (refused.length === 0) break
@@ -340,7 +307,7 @@ export class Playing {
       }
       this.wrong = null
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error)
+      this.problem = sentence(error)
     } finally {
       this.busy = false
     }
@@ -348,18 +315,16 @@ export class Playing {
 
   /** Lets a built-in bot play some turns. */
   async lend(bot: string, times: number): Promise<void> {
-    const { alone } = this.holder
-    if (!alone || !this.mine) return
-    const seat = this.seat
-    await this.pass(() => alone.lend(seat, bot, times))
+    if (!this.alone || !this.mine) return
+    const { id, seat } = this
+    await this.pass(() => this.asks.ask<Turn>({ lend: { id, seat, bot, times } }))
   }
 
   async back(): Promise<void> {
-    const { alone } = this.holder
-    if (!alone) return
+    if (!this.alone) return
     this.running = false
     await this.pass(async () => {
-      const turn = await alone.back()
+      const turn = await this.asks.ask<Turn>({ back: { id: this.id } })
       this.stream.cut(turn.steps)
       this.player.at = Math.min(this.player.at, this.stream.frames.length - 1)
       this.player.grown()
@@ -502,6 +467,7 @@ export class Playing {
   leave(): void {
     this.running = false
     this.player.stop()
-    this.holder.leave()
+    // A seat waits for its page: it may come back.
+    if (this.alone) void this.asks.bytes({ close: { id: this.id } }).catch(() => {})
   }
 }

@@ -52,7 +52,6 @@ const AHEAD = 8
 const PIECE = 32
 
 export class MatchStream {
-  readonly head: Head
   readonly start: unknown
   /** Every picture in order; the first is the start. */
   readonly frames: Frame[] = [{ step: 0, part: 0 }]
@@ -73,13 +72,12 @@ export class MatchStream {
 
   /** A match of `head`; without `steps` its lines are added one by one, and all are kept. */
   constructor(
-    head: Omit<Head, 'start'>,
+    readonly head: Head,
     readonly drawing: Drawing,
     readonly steps?: StepSource,
   ) {
     this.start = head.scene
     this.lastScene = head.scene
-    this.head = { ...head, start: head.scene }
     if (!steps) return
     this.end = head.end ?? undefined
     for (let step = 0; step < (head.steps ?? 0) && this.extend(head.frames[step] ?? 0); step++);

@@ -3,6 +3,7 @@
 
 import type { TrialSoFar } from './generated/server'
 import { type Source, tried } from './load'
+import { sentence } from './sentence'
 import { linesOf } from './stream'
 
 /** The seat and step of the order, the bot that gave it, and who plays in the other seats; if none: the policy. */
@@ -46,7 +47,7 @@ export class Trial {
       if (typeof this.soFar?.mistake !== 'boolean') throw new Error(INTERRUPTED)
     } catch (error) {
       // The browser's message about a broken stream is meaningless.
-      const why = error instanceof TypeError ? INTERRUPTED : error instanceof Error ? error.message : String(error)
+      const why = error instanceof TypeError ? INTERRUPTED : sentence(error)
       if (!leaving.signal.aborted) this.problem = why
     } finally {
       if (this.leaving === leaving) this.running = false

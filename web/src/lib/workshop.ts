@@ -2,7 +2,7 @@
 
 import { sitter } from './begin'
 import type { EditorKit, Mistake } from './editing'
-import type { Engines } from './engine/engines'
+import type { Asks } from './engine/asks'
 import type { Begun, Turn, Wanted } from './generated/view'
 import { Ended, ScriptBox, Unloadable } from './scriptbox'
 
@@ -30,7 +30,7 @@ function place(text: string): { line: number; column: number } | undefined {
 
 /** Plays a match in which the script has `seat`, from 1, and built-in bots have the others. `told` is called along the way. */
 export async function play(
-  engines: Engines,
+  engines: Asks,
   kit: EditorKit,
   source: string,
   game: string,
@@ -55,11 +55,10 @@ export async function play(
     problem ??= why
   }
 
-  const read = <T>(bytes: ArrayBuffer | undefined) => JSON.parse(new TextDecoder().decode(bytes)) as T
   const sitters = bots.map((bot) => sitter(bot)!)
   sitters.splice(seat - 1, 0, { builtin: null, options: [] })
   const wanted: Wanted = { game, rules: '', sets: [], map: '', seed, seats: sitters }
-  const begun = read<Begun>(await engines.play({ begin: { wanted } }))
+  const begun = await engines.ask<Begun>({ begin: { wanted } })
   const { id } = begun
   let box: ScriptBox | undefined
   try {
@@ -69,17 +68,17 @@ export async function play(
     while (!turn.end && !gone()) {
       step = turn.steps + 1
       if (!turn.choosing.includes(seat)) {
-        turn = read<Turn>(await engines.play({ go: { id } }))
+        turn = await engines.ask<Turn>({ go: { id, steps: turn.steps } })
         continue
       }
-      const question = new TextDecoder().decode(await engines.play({ question: { id, seat } }))
+      const question = (await engines.text({ question: { id, seat } }))!
       const message = await box.ask(question)
       if (message.startsWith('{"failed":')) {
         const { failed } = JSON.parse(message) as { failed: unknown }
         mistake(String(failed))
         print(String(failed))
       }
-      turn = read<Turn>(await engines.play({ say: { id, seat, message } }))
+      turn = await engines.ask<Turn>({ say: { id, seat, message } })
       told(turn)
     }
   } catch (error) {
@@ -89,7 +88,7 @@ export async function play(
   } finally {
     box?.end()
   }
-  const bytes = step > 1 ? await engines.play({ replay: { id } }) : undefined
-  await engines.play({ leave: { id } })
+  const bytes = step > 1 ? await engines.bytes({ replay: { id } }) : undefined
+  await engines.bytes({ close: { id } })
   return { replay: bytes && new Blob([bytes]), printed, mistakes, problem }
 }

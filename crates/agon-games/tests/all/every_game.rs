@@ -9,7 +9,7 @@ use agon_game::{Answer, RulesChoice, Seeded, Setup, advantage};
 #[test]
 fn every_game_is_proved() {
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let name = game.info().name;
         let folder = games.join(name);
         let mut tests = String::new();
@@ -26,15 +26,50 @@ fn every_game_is_proved() {
         }
     }
     let folders = std::fs::read_dir(games).expect("the folder of games").count();
-    assert_eq!(folders, agon_games::ALL.len(), "every folder in games/ is in the registry");
+    assert_eq!(folders, agon_games::all().len(), "every folder in games/ is in the registry");
+}
+
+/// What is embedded of a game is what lies in its folder. Cargo does not see a new file of `spec` by itself.
+#[test]
+fn the_embedded_sources_are_those_in_the_folder() {
+    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
+    for game in agon_games::all() {
+        let folder = games.join(game.info().name);
+        let (mut found, mut folders) = (Vec::new(), vec![folder.join("src"), folder.join("spec")]);
+        while let Some(inner) = folders.pop() {
+            for path in std::fs::read_dir(inner).expect("a folder").map(|entry| entry.expect("a file").path())
+            {
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let name = path.strip_prefix(&folder).expect("inside").display().to_string();
+                    found.push((name, std::fs::read_to_string(&path).expect("text")));
+                }
+            }
+        }
+        found.sort();
+        let embedded = game.info().source_files();
+        let differ = found.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let differ: Vec<&str> = differ
+            .filter(|file| !embedded.iter().any(|(name, text)| (name.as_str(), *text) == *file))
+            .map(|(name, _)| name)
+            .collect();
+        assert!(
+            differ.is_empty() && embedded.len() == found.len(),
+            "games/{}: embedded are {} files, in the folder are {}; of these differ {differ:?}. After a new file, touch src/lib.rs",
+            game.info().name,
+            embedded.len(),
+            found.len(),
+        );
+    }
 }
 
 /// The registry is sorted and its names are what people type.
 #[test]
 fn names_are_unique_and_sorted() {
-    let names: Vec<&str> = agon_games::ALL.iter().map(|game| game.info().name).collect();
+    let names: Vec<&str> = agon_games::all().iter().map(|game| game.info().name).collect();
     assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let info = game.info();
         assert!(info.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", info.name);
         assert!(!info.presets.is_empty() && !info.builtins.is_empty() && info.seats.0 <= info.seats.1);
@@ -44,7 +79,7 @@ fn names_are_unique_and_sorted() {
 /// Every game says who is ahead, in every position of a match, with chances that add up.
 #[test]
 fn every_game_says_who_is_ahead() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let info = game.info();
         assert!(
             info.builtins.iter().any(|bot| bot.name == info.policy),

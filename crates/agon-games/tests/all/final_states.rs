@@ -34,7 +34,7 @@ fn the_same_seeds_lead_to_the_same_states() {
 
 fn table() -> String {
     let mut lines = Vec::new();
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let info = game.info();
         let (least, most) = info.seats;
         for preset in info.presets {

@@ -465,16 +465,18 @@ impl Desk {
 
     /// Uses that much CPU time.
     fn burn(&self, time: Duration) -> io::Result<()> {
-        let begun = cpu();
-        while cpu() - begun < time {
-            let piece = (time - (cpu() - begun)).min(PIECE);
-            let until = cpu() + piece;
-            while cpu() < until {
+        let end = cpu() + time;
+        loop {
+            let begun = cpu();
+            let piece = end.saturating_sub(begun).min(PIECE);
+            if piece.is_zero() {
+                return Ok(());
+            }
+            while cpu() - begun < piece {
                 std::hint::black_box(0);
             }
             self.enter(piece)?;
         }
-        Ok(())
     }
 
     fn burn_until(&self, until: Instant) -> io::Result<()> {

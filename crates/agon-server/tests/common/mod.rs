@@ -16,7 +16,7 @@ pub mod database;
 
 /// The first game of the registry, under its own rules, with three of its bots.
 pub fn setting(matches: u32) -> Setting {
-    let info = agon_games::ALL[0].info();
+    let info = agon_games::all()[0].info();
     let bosses: Vec<&str> = info.builtins.iter().take(3).map(|bot| bot.name).collect();
     setting_of(info.name, 1, &bosses, matches)
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use agon_store::acts::{Heard, Seen};
 use agon_store::{LoginKind, Time};
-use axum::http::uri::Authority;
+use agon_web::gate::{host, names_loopback};
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::AppendHeaders;
 
@@ -51,18 +51,6 @@ pub fn meter(site: &Site, headers: &HeaderMap, from: IpAddr, secret: Option<&str
         |secret| site.meter().is_some_and(|own| secrets::same(&secrets::sha(secret).to_string(), own));
     let is_near = !matches!(site.way, Way::Proxy(_)) && from.is_loopback() && names_loopback(headers);
     if is_near || secret.is_some_and(knows) { Actor::Meter } else { Actor::Nobody }
-}
-
-/// The name and port by which the request reached us.
-pub fn host(headers: &HeaderMap) -> Option<Authority> {
-    headers.get(header::HOST)?.as_bytes().try_into().ok()
-}
-
-/// Whether the request names the loopback: a foreign name can be made to resolve here.
-pub fn names_loopback(headers: &HeaderMap) -> bool {
-    let Some(host) = host(headers) else { return false };
-    let name = host.host().trim_start_matches('[').trim_end_matches(']');
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// The name of the session cookie. On a machine with several contests each has its own, because cookies ignore ports.

@@ -183,7 +183,7 @@ async fn make(
 pub async fn judge(ask: &Ask, password: &str, name: &str) -> Result<Result<(), String>, Problem> {
     let (site, settings) = (&ask.site, &ask.settings);
     let mut known = vec![name.to_owned(), settings.title.clone()];
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         known.extend([game.info().name, game.info().title].map(str::to_owned));
     }
     let year: i64 = settings.told(ask.now, "%Y").parse().unwrap_or_default();

@@ -21,7 +21,7 @@ async fn play(world: &World, most: usize) {
         let request = format!("{}-{number}", world.now().0);
         let granted = world.server.lease(worker, &request, 1, world.now()).await.expect("answered");
         for job in &granted.jobs {
-            let first = agon_games::ALL[0].info().builtins[0].name;
+            let first = agon_games::all()[0].info().builtins[0].name;
             let bot = |seat: &agon_worker::Sitting| match &seat.program {
                 Program::Builtin(name) => BotName::parse(name).expect("a name"),
                 Program::Source(_) => BotName::parse(&format!("builtin:{first}")).expect("a name"),

@@ -415,7 +415,7 @@ async fn passwords_that_anybody_would_try_are_refused_and_old_ones_work() {
     let world = World::new().await;
     let boss = world.account("Boss", false).await;
     world.team(boss, "Brute Forcers").await;
-    let game = format!("{}-wars-1", agon_games::ALL[0].info().name);
+    let game = format!("{}-wars-1", agon_games::all()[0].info().name);
     let mut ann = world.browser();
     for (weak, why) in [
         ("letmein123456", "anybody here would think of"),

@@ -44,7 +44,7 @@ async fn archives_and_starters_are_handed_out_and_nothing_else() {
             entry.read_to_string(&mut strategy).expect("text");
         }
     }
-    let starters = agon_games::ALL[0].info().starters;
+    let starters = agon_games::all()[0].info().starters;
     let own = starters.iter().find(|starter| starter.strategy == "bot.py").expect("Python is there");
     let file = own.files.iter().find(|(name, _)| *name == "bot.py").expect("there");
     assert_eq!(strategy, file.1);

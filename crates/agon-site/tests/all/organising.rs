@@ -336,7 +336,7 @@ async fn a_class_comes_by_a_list_all_or_nobody() {
     let mut rita = rita(&world).await;
     let send = async |rita: &mut Browser, list: &str| rita.post("/organise/people", &[("list", list)]).await;
     // Whatever is wrong with a line, nobody is enrolled.
-    let boss = agon_games::ALL[0].info().builtins[0].name;
+    let boss = agon_games::all()[0].info().builtins[0].name;
     let list =
         format!("name,team\nAnn,Ones\na-n-n,Ones\nBob,ones\nCid,{boss}\nDan,Ones\nEve,Ones\nR I T A\nd%");
     let answer = send(&mut rita, &list).await;

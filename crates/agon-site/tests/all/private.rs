@@ -14,7 +14,7 @@ const SECRET: &str = "my secret plan is the left flank";
 
 /// The game's Python starter, made to print what nobody else may know.
 fn talkative(folder: &Path) -> PathBuf {
-    let starters = agon_games::ALL[0].info().starters;
+    let starters = agon_games::all()[0].info().starters;
     let starter = starters.iter().find(|starter| starter.strategy == "bot.py").expect("Python is there");
     for (name, text) in starter.files {
         let file = folder.join(name);

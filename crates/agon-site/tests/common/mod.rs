@@ -39,7 +39,7 @@ pub struct World {
 }
 
 pub fn setting(matches: u32) -> Setting {
-    let game = agon_games::ALL[0];
+    let game = agon_games::all()[0];
     let info = game.info();
     let setup = Setup { seats: info.usual_seats(), ..Setup::default() };
     let recipe = game.open(&setup).expect("its own rules").recipe().clone();
@@ -58,7 +58,7 @@ pub fn setting(matches: u32) -> Setting {
 
 /// A `contest.toml` with this section `[site]`.
 pub fn write_file(folder: &Path, site: &str) {
-    let text = format!("# Ours\ngame = \"{}\"\n\n[site]\n{site}\n", agon_games::ALL[0].info().name);
+    let text = format!("# Ours\ngame = \"{}\"\n\n[site]\n{site}\n", agon_games::all()[0].info().name);
     std::fs::write(folder.join("contest.toml"), text).expect("written");
 }
 
@@ -334,7 +334,7 @@ fn unchunked(mut bytes: &[u8]) -> Vec<u8> {
 
 /// Plays a match. Uploaded bots play like a built-in one, because this test is not about sandboxes.
 pub async fn play(world: &World, worker: WorkerId, job: &Job) {
-    let first = agon_games::ALL[0].info().builtins[0].name;
+    let first = agon_games::all()[0].info().builtins[0].name;
     play_as(world, worker, job, &BotName::parse(&format!("builtin:{first}")).expect("a name")).await;
 }
 

@@ -1,54 +1,61 @@
 //! The engines return what a view returns, refuse in sentences what they cannot open, and keep no more open than they say.
 
-use crate::common::{played, texts};
+use crate::common::{ask, engines, lines, message, open, played, texts};
 use agon_replay::Replay;
-use agon_view::{Privacy, View};
-use agon_wasm::{Engines, MOST_OPEN, Refusal};
-use serde_json::Value;
+use agon_view::{Engines, LONGEST_ASK, Privacy, Refusal, View};
+use agon_wasm::{MOST_OPEN, playout};
+use serde_json::{Value, json};
 
-fn id(opened: &[u8]) -> u32 {
-    let value: Value = serde_json::from_slice(opened).expect("JSON");
-    value["id"].as_u64().expect("an id") as u32
+/// What is answered in JSON.
+fn told(engines: &Engines, what: Value) -> Value {
+    serde_json::from_slice(&ask(engines, what, b"").unwrap()).expect("JSON")
 }
 
 #[test]
 fn lines_are_those_of_the_view_in_any_order() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let bytes = played(game.info().name, 3);
         let mut view = View::open(Replay::read(&bytes).unwrap(), Privacy::Private).unwrap();
-        let mut engines = Engines::default();
-        let id = id(&engines.open(&bytes, Privacy::Private).unwrap());
+        let engines = engines();
+        let (id, _) = open(&engines, &bytes, true).unwrap();
         let steps = view.steps();
         for step in [steps, 1, steps / 2, steps / 2 + 1, steps - 1] {
             let expected = serde_json::to_string(&view.line(step)).unwrap() + "\n";
-            assert_eq!(String::from_utf8(engines.lines(id, step, step).unwrap()).unwrap(), expected);
+            assert_eq!(String::from_utf8(lines(&engines, id, step, step).unwrap()).unwrap(), expected);
         }
         for (from, to) in [(0, 0), (steps + 1, u32::MAX), (9, 2), (u32::MAX, u32::MAX)] {
-            assert_eq!(engines.lines(id, from, to).unwrap(), b"", "{from} to {to}");
+            assert_eq!(lines(&engines, id, from, to).unwrap(), b"", "{from} to {to}");
         }
         let first = view.line(1).unwrap().answers[0].seat;
-        assert!(engines.message(id, 0, first.into()).unwrap().is_some(), "who decided was asked");
-        assert!(engines.message(id, 0, 200).is_err() && engines.message(id, 0, 0).is_err());
+        assert!(!message(&engines, id, 1, first).unwrap().is_empty(), "who decided was asked");
+        for (step, seat) in [(1, 200), (1, 0), (0, first)] {
+            assert!(message(&engines, id, step, seat).is_err());
+        }
     }
 }
 
 #[test]
 fn an_order_that_is_wished_for_is_read_as_a_bot_writes_it() {
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let name = game.info().name;
         let bytes = played(name, 3);
         let mut view = View::open(Replay::read(&bytes).unwrap(), Privacy::Private).unwrap();
-        let mut engines = Engines::default();
-        let id = id(&engines.open(&bytes, Privacy::Private).unwrap());
-        assert!(engines.wish(1, 1, "").unwrap_err().gone, "nothing is analysed yet");
-        engines.analyse(id).unwrap();
+        let engines = engines();
+        let (id, _) = open(&engines, &bytes, true).unwrap();
+        let wish = |step: u32, seat: u8, text: &str| {
+            ask(&engines, json!({ "wish": { "id": id, "step": step, "seat": seat, "text": text } }), b"")
+        };
+        let refine = |step: u32, pairs: u32| {
+            told(&engines, json!({ "refine": { "id": id, "step": step, "pairs": pairs, "all": false } }))
+        };
         // Near the end, where futures are short; an order that the rules accepted unchanged.
         let mut steps = (1..=view.steps()).rev().map(|step| view.line(step).unwrap());
         let line = steps.find(|line| line.rejected.is_empty() && line.answers[0].text.is_some()).unwrap();
-        let (step, seat) = (line.step, u32::from(line.answers[0].seat));
-        let text = String::from_utf8(engines.written(step, seat).unwrap()).unwrap();
-        engines.wish(step, seat, &text).unwrap();
-        let outlook: Value = serde_json::from_slice(&engines.refine(6, step, false).unwrap()).unwrap();
+        let (step, seat) = (line.step, line.answers[0].seat);
+        let written = json!({ "written": { "id": id, "step": step, "seat": seat } });
+        let text = String::from_utf8(ask(&engines, written, b"").unwrap()).unwrap();
+        assert_eq!(wish(step, seat, &text).unwrap(), b"");
+        let outlook = refine(step, 6);
         // It is the order of the match, so it changes nothing, down to the last future.
         assert_eq!(outlook["wish"]["gain"]["mean"], 0.0, "{name}: {outlook}");
         assert_eq!(outlook["wish"]["gain"]["count"], 3, "{name}");
@@ -56,7 +63,7 @@ fn an_order_that_is_wished_for_is_read_as_a_bot_writes_it() {
             outlook["chances"].as_array().unwrap().iter().map(|it| it["mean"].as_f64().unwrap()).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{name}: {outlook}");
         // What was examined before is kept; nothing is known of another step yet.
-        let outlook: Value = serde_json::from_slice(&engines.refine(0, 1, false).unwrap()).unwrap();
+        let outlook = refine(1, 0);
         assert_eq!(
             (&outlook["pairs"], &outlook["orders"][0]["gain"]["count"]),
             (&6.into(), &0.into()),
@@ -69,7 +76,7 @@ fn an_order_that_is_wished_for_is_read_as_a_bot_writes_it() {
             (0, seat, ""),
             (u32::MAX, seat, ""),
         ] {
-            let refused = engines.wish(step, seat, text).expect_err("it is no order there");
+            let refused = wish(step, seat, text).expect_err("it is no order there");
             assert!(!refused.error.is_empty() && !refused.gone, "{name}: {refused:?}");
         }
     }
@@ -78,8 +85,8 @@ fn an_order_that_is_wished_for_is_read_as_a_bot_writes_it() {
 #[test]
 fn what_cannot_be_opened_is_refused_in_a_sentence() {
     let good = played("cultist-wars", 1);
-    let mut engines = Engines::default();
-    let mut refused = |bytes: &[u8]| engines.open(bytes, Privacy::Private).expect_err("it is no replay");
+    let engines = engines();
+    let refused = |bytes: &[u8]| open(&engines, bytes, true).expect_err("it is no replay");
     let foreign = refused(b"a letter, not a replay");
     assert!(foreign.foreign && foreign.error.contains("not a replay"), "{foreign:?}");
     assert!(refused(b"").foreign);
@@ -98,129 +105,124 @@ fn what_cannot_be_opened_is_refused_in_a_sentence() {
 #[test]
 fn one_that_was_cut_off_opens_as_far_as_it_goes() {
     let good = played("deerhunt", 1);
-    let mut engines = Engines::default();
-    let opened = engines.open(&good[..good.len() - 40], Privacy::Private).unwrap();
-    let value: Value = serde_json::from_slice(&opened).unwrap();
+    let engines = engines();
+    let (_, head) = open(&engines, &good[..good.len() - 40], true).unwrap();
+    let value: Value = serde_json::from_slice(&[b"{", &head[..]].concat()).unwrap();
     assert_eq!(value["head"]["end"]["end"], "cut");
 }
 
 #[test]
 fn of_too_many_the_first_is_put_away_and_says_so() {
     let bytes = played("cultist-wars", 1);
-    let mut engines = Engines::default();
-    let ids: Vec<u32> =
-        (0..=MOST_OPEN).map(|_| id(&engines.open(&bytes, Privacy::Private).unwrap())).collect();
+    let engines = engines();
+    let ids: Vec<u32> = (0..=MOST_OPEN).map(|_| open(&engines, &bytes, true).unwrap().0).collect();
     let gone =
         Refusal { error: "this replay was put away; open it again".to_owned(), foreign: false, gone: true };
-    assert_eq!(engines.lines(ids[0], 1, 1), Err(gone.clone()));
-    assert_eq!(engines.message(ids[0], 0, 1), Err(gone.clone()));
-    assert!(engines.lines(ids[1], 1, 1).is_ok());
-    engines.close(ids[1]);
-    engines.close(ids[1]);
-    assert_eq!(engines.lines(ids[1], 1, 1), Err(gone));
+    assert_eq!(lines(&engines, ids[0], 1, 1), Err(gone.clone()));
+    assert_eq!(message(&engines, ids[0], 1, 1), Err(gone.clone()));
+    assert!(lines(&engines, ids[1], 1, 1).is_ok());
+    for _ in 0..2 {
+        assert_eq!(ask(&engines, json!({ "close": { "id": ids[1] } }), b"").unwrap(), b"");
+    }
+    assert_eq!(lines(&engines, ids[1], 1, 1), Err(gone));
 }
 
 #[test]
 fn a_record_of_no_original_is_foreign() {
-    let refused = Engines::default().import(b"{}").expect_err("no record");
+    let refused = open(&engines(), b"{}", true).expect_err("no record");
     assert!(refused.foreign, "{refused:?}");
 }
 
 #[test]
 fn random_matches_are_played_for_whoever_measures() {
-    let engines = Engines::default();
-    for game in agon_games::ALL {
-        assert!(engines.playout(game.info().name, 100).unwrap() >= 100);
+    for game in agon_games::all() {
+        assert!(playout(game.info().name, 100).unwrap() >= 100);
     }
-    assert!(engines.playout("chess", 1).unwrap_err().error.contains("chess"));
+    assert!(playout("chess", 1).unwrap_err().contains("chess"));
 }
 
 #[test]
 fn a_redacted_view_says_less() {
     let bytes = played("ostibot", 2);
-    let mut engines = Engines::default();
-    let of = |engines: &mut Engines, privacy| texts(engines, &bytes, privacy).unwrap();
-    let (own, public) = (of(&mut engines, Privacy::Private), of(&mut engines, Privacy::Redacted));
+    let engines = engines();
+    let of = |private| texts(&engines, &bytes, private).unwrap();
+    let (own, public) = (of(true), of(false));
     let names = |head: &[u8]| String::from_utf8_lossy(head).contains("\"bot\":\"builtin\"");
     assert!(names(&own[0]) && !names(&public[0]));
 }
 
 /// Plays a match by hand to its end: seat 1 takes the first choice it is offered, the others are bots.
-fn by_hand(engines: &mut Engines, game: &str) -> Vec<u8> {
+fn by_hand(engines: &Engines, game: &str) -> Vec<u8> {
     let info = agon_games::find(game).unwrap().info();
-    let mut seats = vec![serde_json::json!({ "builtin": null })];
-    seats.resize(usize::from(info.usual_seats()), serde_json::json!({ "builtin": "random" }));
-    let wanted = serde_json::json!({ "game": game, "seed": "7", "seats": seats });
-    let mut ask = |ask: Value| -> Value {
-        let answer = engines.play(&serde_json::to_vec(&ask).unwrap()).unwrap().unwrap();
-        serde_json::from_slice(&answer).unwrap()
-    };
-    let begun = ask(serde_json::json!({ "begin": { "wanted": wanted } }));
+    let mut seats = vec![json!({ "builtin": null })];
+    seats.resize(usize::from(info.usual_seats()), json!({ "builtin": "random" }));
+    let wanted = json!({ "game": game, "seed": "7", "seats": seats });
+    let begun = told(engines, json!({ "begin": { "wanted": wanted } }));
     let (id, mut turn) = (begun["id"].clone(), begun["turn"].clone());
     let mut asked = 0;
     while turn["end"].is_null() {
         assert!(asked < 5_000, "{game} does not end");
-        turn = if turn["choosing"] == serde_json::json!([1]) {
-            let nothing = ask(serde_json::json!({ "prospect": { "id": id, "seat": 1, "chosen": [] } }));
+        turn = if turn["choosing"] == json!([1]) {
+            let nothing = told(engines, json!({ "prospect": { "id": id, "seat": 1, "chosen": [] } }));
             let all = nothing["choices"].as_array().unwrap();
             let chosen: Vec<Value> = all.get(asked * 7 % all.len().max(1)).cloned().into_iter().collect();
-            let prospect = ask(serde_json::json!({ "prospect": { "id": id, "seat": 1, "chosen": chosen } }));
-            assert_eq!(prospect["refused"], serde_json::json!([]), "{game}: {chosen:?}");
+            let prospect = told(engines, json!({ "prospect": { "id": id, "seat": 1, "chosen": chosen } }));
+            assert_eq!(prospect["refused"], json!([]), "{game}: {chosen:?}");
             if asked == 3 {
-                let hint = ask(serde_json::json!({ "hint": { "id": id, "seat": 1, "bot": "random" } }));
+                let hint = told(engines, json!({ "hint": { "id": id, "seat": 1, "bot": "random" } }));
                 assert!(hint.is_array());
                 let before = turn.clone();
-                ask(serde_json::json!({ "answer": { "id": id, "seat": 1, "chosen": chosen } }));
-                let again = ask(serde_json::json!({ "back": { "id": id } }));
+                told(engines, json!({ "answer": { "id": id, "seat": 1, "chosen": chosen } }));
+                let again = told(engines, json!({ "back": { "id": id } }));
                 assert_eq!(again["steps"], before["steps"], "{game}");
             }
-            ask(serde_json::json!({ "answer": { "id": id, "seat": 1, "chosen": chosen } }))
+            told(engines, json!({ "answer": { "id": id, "seat": 1, "chosen": chosen } }))
         } else {
-            ask(serde_json::json!({ "go": { "id": id } }))
+            told(engines, json!({ "go": { "id": id, "steps": 0 } }))
         };
         asked += 1;
     }
-    let replay = serde_json::json!({ "replay": { "id": id } });
-    engines.play(&serde_json::to_vec(&replay).unwrap()).unwrap().unwrap()
+    ask(engines, json!({ "replay": { "id": id } }), b"").unwrap()
 }
 
 #[test]
 fn a_match_by_hand_is_an_ordinary_replay() {
-    for game in agon_games::ALL {
-        let mut engines = Engines::default();
-        let replay = by_hand(&mut engines, game.info().name);
-        let opened: Value =
-            serde_json::from_slice(&engines.open(&replay, Privacy::Private).unwrap()).unwrap();
+    for game in agon_games::all() {
+        let engines = engines();
+        let replay = by_hand(&engines, game.info().name);
+        let opened = ask(&engines, json!({ "open": { "private": true } }), &replay).unwrap();
+        let opened: Value = serde_json::from_slice(&opened).unwrap();
         assert_eq!(opened["head"]["end"]["end"], "whole", "{}", game.info().name);
         assert_eq!(opened["head"]["seats"][0]["bot"], "human");
         // It goes on from its middle with other players.
         let seats = opened["head"]["seats"].as_array().unwrap().len();
-        let mut who = vec![serde_json::json!({ "builtin": "random" }); seats];
-        who[seats - 1] = serde_json::json!({ "builtin": null });
-        let resume = serde_json::json!({ "resume": { "replay": opened["id"], "steps": 5, "seats": who } });
-        let begun = engines.play(&serde_json::to_vec(&resume).unwrap()).unwrap().unwrap();
-        let begun: Value = serde_json::from_slice(&begun).unwrap();
+        let mut who = vec![json!({ "builtin": "random" }); seats];
+        who[seats - 1] = json!({ "builtin": null });
+        let resume = json!({ "resume": { "id": opened["id"], "steps": 5, "seats": who } });
+        let begun = told(&engines, resume);
         assert!(begun["turn"]["lines"].as_array().unwrap().len() >= 5);
     }
 }
 
 #[test]
 fn wrong_questions_of_a_match_by_hand_are_refused_in_a_sentence() {
-    let mut engines = Engines::default();
-    let mut refused = |ask: &str| engines.play(ask.as_bytes()).expect_err(ask);
+    let engines = engines();
+    let refused = |ask: &str| engines.hear(ask.as_bytes()).expect_err(ask);
     assert!(refused("{").error.contains("EOF"));
     assert!(refused(r#"{"fly":{"id":1}}"#).error.contains("fly"));
+    assert!(refused(r#""sit""#).error.contains("only a seat"));
+    assert!(refused(&" ".repeat(LONGEST_ASK + 1)).error.contains("longer than"));
     let begin = |game: &str, seats: &str| {
         format!(r#"{{"begin":{{"wanted":{{"game":"{game}","seed":"1","seats":[{seats}]}}}}}}"#)
     };
     assert!(refused(&begin("chess", "{}")).error.contains("chess"));
     assert!(refused(&begin("terminal", "{}")).error.contains("2 bots"));
     assert!(refused(&begin("terminal", r#"{},{"builtin":"nobody"}"#)).error.contains("nobody"));
-    assert!(refused(r#"{"go":{"id":9}}"#).gone);
-    let play = engines.play(begin("terminal", r#"{"builtin":null},{"builtin":"rush"}"#).as_bytes());
+    assert!(refused(r#"{"go":{"id":9,"steps":0}}"#).gone);
+    let play = engines.hear(begin("terminal", r#"{"builtin":null},{"builtin":"rush"}"#).as_bytes());
     let begun: Value = serde_json::from_slice(&play.unwrap().unwrap()).unwrap();
     let id = &begun["id"];
-    let mut refused = |ask: String| engines.play(ask.as_bytes()).expect_err(&ask).error;
+    let refused = |ask: String| engines.hear(ask.as_bytes()).expect_err(&ask).error;
     for (seat, chosen, says) in [
         (2, "[]", "a bot plays seat 2"),
         (9, "[]", "no seat 9"),

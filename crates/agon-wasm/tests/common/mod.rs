@@ -2,9 +2,9 @@
 
 use agon_game::{Answer, PackedAnswer, Seat, Setup};
 use agon_replay::{End, Header, SeatInfo, Writer};
-use agon_view::Privacy;
-use agon_wasm::{Engines, Refusal};
-use serde_json::Value;
+use agon_view::{Engines, Refusal};
+use agon_wasm::MOST_OPEN;
+use serde_json::{Value, json};
 
 /// A match of built-in bots, as a replay.
 pub fn played(name: &str, seed: i64) -> Vec<u8> {
@@ -44,25 +44,52 @@ pub fn played(name: &str, seed: i64) -> Vec<u8> {
     writer.finish(end).expect("memory takes all")
 }
 
-/// Head, lines and some messages of a replay, in order.
-pub fn texts(engines: &mut Engines, replay: &[u8], privacy: Privacy) -> Result<Vec<Vec<u8>>, Refusal> {
-    let opened = engines.open(replay, privacy)?;
+/// Engines as a page has them.
+pub fn engines() -> Engines {
+    Engines::keeping(MOST_OPEN)
+}
+
+/// Asks as a page does; nothing is returned as no bytes.
+pub fn ask(engines: &Engines, ask: Value, file: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let asked = [ask.to_string().as_bytes(), b"\n", file].concat();
+    engines.hear(&asked).map(Option::unwrap_or_default)
+}
+
+/// Opens a replay; returns its id, and its head.
+pub fn open(engines: &Engines, replay: &[u8], private: bool) -> Result<(u32, Vec<u8>), Refusal> {
+    let opened = ask(engines, json!({ "open": { "private": private } }), replay)?;
     let value: Value = serde_json::from_slice(&opened).expect("JSON");
-    let id = value["id"].as_u64().expect("an id") as u32;
-    let steps = value["head"]["steps"].as_u64().expect("a number of steps") as u32;
     let at = opened.windows(8).position(|bytes| bytes == b"\"head\":{").expect("a head");
-    let mut texts = vec![opened[at..].to_vec()];
+    Ok((value["id"].as_u64().expect("an id") as u32, opened[at..].to_vec()))
+}
+
+/// Lines of an open replay.
+pub fn lines(engines: &Engines, id: u32, from: u32, to: u32) -> Result<Vec<u8>, Refusal> {
+    ask(engines, json!({ "lines": { "id": id, "from": from, "to": to } }), b"")
+}
+
+/// The message that asked a seat.
+pub fn message(engines: &Engines, id: u32, step: u32, seat: u8) -> Result<Vec<u8>, Refusal> {
+    ask(engines, json!({ "message": { "id": id, "step": step, "seat": seat } }), b"")
+}
+
+/// Head, lines and some messages of a replay, in order.
+pub fn texts(engines: &Engines, replay: &[u8], private: bool) -> Result<Vec<Vec<u8>>, Refusal> {
+    let (id, head) = open(engines, replay, private)?;
+    let value: Value = serde_json::from_slice(&[b"{", &head[..]].concat()).expect("JSON");
+    let steps = value["head"]["steps"].as_u64().expect("a number of steps") as u32;
+    let mut texts = vec![head];
     let mut next = 1;
     while next <= steps {
-        let lines = engines.lines(id, next, next + 31)?;
+        let lines = lines(engines, id, next, next + 31)?;
         next += lines.iter().filter(|&&byte| byte == b'\n').count() as u32;
         texts.push(lines);
     }
-    for step in [0, steps / 2] {
-        for seat in 1..=value["head"]["seats"].as_array().expect("seats").len() as u32 {
-            texts.push(engines.message(id, step, seat)?.unwrap_or_default());
+    for step in [1, steps / 2] {
+        for seat in 1..=value["head"]["seats"].as_array().expect("seats").len() as u8 {
+            texts.push(message(engines, id, step, seat)?);
         }
     }
-    engines.close(id);
+    ask(engines, json!({ "close": { "id": id } }), b"")?;
     Ok(texts)
 }

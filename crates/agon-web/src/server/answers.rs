@@ -1,89 +1,71 @@
 //! What is asked, and what is answered.
 
-use std::convert::Infallible;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use agon_game::{Seat, Transport};
-use agon_replay::{Replay, ReplayError};
+use agon_game::Transport;
 use agon_spec::MatchSpec;
-use agon_view::{Course, Head, Privacy, View};
-use axum::body::{Body, Bytes};
+use agon_view::{Ask, Course, Refusal};
+use axum::body::Bytes;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::middleware;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::sync::mpsc;
-use tokio_stream::StreamExt as _;
-use tokio_stream::wrappers::ReceiverStream;
 
-use super::{AppState, files, gate, given, rulebook, trial, workshop};
-use crate::api::{Game, GameMap, Listing, Named, PlayRequest, Refused, Started, Swing};
+use super::state::AppState;
+use super::telling::{Which, beside, ndjson, octets, problem, sent};
+use super::{files, gate, given, rulebook, trial, workshop};
+use crate::api::{Causes, Game, GameMap, Journal, Listing, Named, PlayRequest, Started, Swing};
 use crate::hand::TakenSeat;
 use crate::live::Live;
-use crate::shelf::{LARGEST, Shelf, ShelfError};
 
 /// Everything that can be asked. Whatever is below `/api` requires the key; the rest contains nothing private.
 pub fn routes(app: Arc<AppState>) -> Router {
     let private = Router::new()
         .route("/start", get(start))
-        .route("/view", get(view_of_name).post(view_of_bytes))
-        .route("/steps", get(steps))
+        .route("/ask", post(ask))
         .route("/live", get(live_of_name))
         .route("/file", get(file))
         .route("/journal", get(journal))
         .route("/swing", get(swing))
         .route("/why", get(why))
-        .route("/message", get(message_of_name).post(message_of_bytes))
-        .route("/section", get(section_of_name).post(section_of_bytes))
         .route("/page", get(given::of_name).post(given::of_bytes))
         .route("/rule", get(rulebook::rule))
         .route("/play", post(play))
         .route("/trial", post(trial::begin))
         .route("/script", get(workshop::script).post(workshop::save))
-        .layer(DefaultBodyLimit::max(LARGEST as usize))
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(app.clone(), gate::private));
     let seat = Router::new()
-        .route("/begun", get(seat_begun))
-        .route("/turn", get(seat_turn))
-        .route("/prospect", post(seat_prospect))
-        .route("/answer", post(seat_answer))
-        .route("/replay", get(seat_replay))
-        .layer(DefaultBodyLimit::max(LARGEST_CHOICE))
+        .route("/seat", post(ask_seat))
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(app.clone(), gate::seated));
     Router::new()
         .route("/start", get(gate::start))
         .route("/box.html", get(workshop::script_box))
         .merge(files::routes())
         .nest("/api", private)
-        .nest("/seat", seat)
+        .merge(seat)
         .layer(middleware::from_fn_with_state(app.clone(), gate::all))
         .with_state(app)
 }
 
-/// A refusal in the form that the app reads.
-pub(super) fn problem(code: StatusCode, why: &str) -> Response {
-    (code, Json(Refused { error: why.to_owned(), foreign: false })).into_response()
-}
-
 /// The content of the start page.
-async fn start(State(app): State<Arc<AppState>>) -> Response {
-    let listed = tokio::task::spawn_blocking(move || Listing {
+async fn start(State(app): State<Arc<AppState>>) -> Result<Json<Listing>, Response> {
+    let listing = move || Listing {
         version: env!("CARGO_PKG_VERSION"),
         named: app.shelf.named.iter().map(|path| path.display().to_string()).collect(),
         folder: app.shelf.folder.display().to_string(),
         recent: app.shelf.recent(),
         series: app.shelf.recent_series(),
-        games: agon_games::ALL.iter().map(|game| describe(game.info())).collect(),
-    });
-    match listed.await {
-        Ok(listing) => Json(listing).into_response(),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed to list the matches"),
-    }
+        games: agon_games::all().iter().map(|game| describe(game.info())).collect(),
+    };
+    beside("the list of matches", move || Ok::<_, Refusal>(listing())).await.map(Json)
 }
 
 fn describe(info: &agon_game::GameInfo) -> Game {
@@ -100,72 +82,23 @@ fn describe(info: &agon_game::GameInfo) -> Game {
     }
 }
 
-/// Which replay: one on the shelf, or a match of a journal.
-#[derive(Deserialize)]
-pub(super) struct Which {
-    replay: Option<String>,
-    journal: Option<String>,
-    block: Option<u64>,
-    game: Option<u32>,
+/// A question of the viewer.
+async fn ask(State(app): State<Arc<AppState>>, bytes: Bytes) -> Result<Response, Response> {
+    beside("this match", move || app.engines.hear(&bytes)).await.map(sent)
 }
 
-impl Which {
-    pub(super) fn read(&self, shelf: &Shelf) -> Result<Replay, ShelfError> {
-        match (&self.journal, self.block, self.game) {
-            (Some(journal), Some(block), Some(game)) => shelf.match_of(journal, block, game),
-            _ => shelf.read(self.replay.as_deref().unwrap_or_default()),
-        }
-    }
-
-    fn bytes(&self, shelf: &Shelf) -> Result<Vec<u8>, ShelfError> {
-        match (&self.journal, self.block, self.game) {
-            (Some(journal), Some(block), Some(game)) => shelf.bytes_of(journal, block, game),
-            _ => shelf.bytes(self.replay.as_deref().unwrap_or_default()),
-        }
-    }
-}
-
-async fn view_of_name(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Response {
-    let shelf = app.clone();
-    view(app, move || which.read(&shelf.shelf).map_err(Refusal::from)).await
-}
-
-async fn view_of_bytes(State(app): State<Arc<AppState>>, bytes: Bytes) -> Response {
-    let refuse =
-        |error: ReplayError| Refusal { foreign: error == ReplayError::Foreign, why: error.to_string() };
-    view(app, move || Replay::read(&bytes).map_err(refuse)).await
-}
-
-/// Why there is nothing to see.
-struct Refusal {
-    why: String,
-    /// Whether the file is not one of our replays: the page then checks whether it knows the format.
-    foreign: bool,
-}
-
-impl From<ShelfError> for Refusal {
-    fn from(error: ShelfError) -> Self {
-        Self { why: error.to_string(), foreign: error.is_foreign() }
-    }
-}
-
-/// A file as it is, for pages that compute their matches themselves.
-async fn file(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Response {
-    match tokio::task::spawn_blocking(move || which.bytes(&app.shelf)).await {
-        Ok(Ok(bytes)) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
-        Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this file; please report it"),
-    }
+/// A file as it is.
+async fn file(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Result<Response, Response> {
+    beside("this file", move || which.bytes(&app.shelf)).await.map(octets)
 }
 
 /// A journal with its matches.
-async fn journal(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Response {
+async fn journal(
+    State(app): State<Arc<AppState>>,
+    Query(which): Query<Which>,
+) -> Result<Json<Journal>, Response> {
     let name = which.journal.unwrap_or_default();
-    match tokio::task::spawn_blocking(move || app.shelf.journal(&name)).await {
-        Ok(Ok(journal)) => Json(journal).into_response(),
-        Ok(Err(error)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
-    }
+    beside("this journal", move || app.shelf.journal(&name)).await.map(Json)
 }
 
 /// A bot of a journal, by index there, from 0.
@@ -176,16 +109,15 @@ struct OfBot {
 }
 
 /// What goes along with the losses of a bot.
-async fn why(State(app): State<Arc<AppState>>, Query(OfBot { journal, bot }): Query<OfBot>) -> Response {
-    let found = tokio::task::spawn_blocking(move || {
-        let path = app.shelf.find(&journal).map_err(|error| error.to_string())?;
-        app.host.why(&path, bot)
-    });
-    match found.await {
-        Ok(Ok(causes)) => Json(causes).into_response(),
-        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this journal; please report it"),
-    }
+async fn why(
+    State(app): State<Arc<AppState>>,
+    Query(OfBot { journal, bot }): Query<OfBot>,
+) -> Result<Json<Causes>, Response> {
+    let find = move || {
+        let path = app.shelf.find(&journal)?;
+        app.host.why(&path, bot).map_err(Refusal::from)
+    };
+    beside("this journal", find).await.map(Json)
 }
 
 /// Which match of a journal, and whose chance.
@@ -199,87 +131,20 @@ struct Whose {
 }
 
 /// The step of a match that changed a seat's chance most.
-async fn swing(State(app): State<Arc<AppState>>, Query(whose): Query<Whose>) -> Response {
-    let found = tokio::task::spawn_blocking(move || {
+async fn swing(
+    State(app): State<Arc<AppState>>,
+    Query(whose): Query<Whose>,
+) -> Result<Json<Swing>, Response> {
+    let find = move || {
         let Whose { journal, block, game, seat } = whose;
-        let replay = app.shelf.match_of(&journal, block, game).map_err(|error| error.to_string())?;
+        let replay = app.shelf.match_of(&journal, block, game)?;
         if !(1..=replay.header.seats.len()).contains(&seat) {
-            return Err(format!("this match has no seat {seat}"));
+            return Err(Refusal::from(format!("this match has no seat {seat}")));
         }
-        Ok(Course::of(&replay)?.swing(seat - 1))
-    });
-    match found.await {
-        Ok(Ok(swing)) => {
-            let (step, change) = swing.unwrap_or((0, 0.0));
-            Json(Swing { step, change }).into_response()
-        }
-        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this match; please report it"),
-    }
-}
-
-/// An opened replay.
-#[derive(Serialize)]
-struct Opened<'a> {
-    /// Its name in requests for steps.
-    id: String,
-    head: &'a Head,
-}
-
-/// Opens a replay, and keeps it open for the steps that will be requested.
-async fn view(
-    app: Arc<AppState>,
-    read: impl FnOnce() -> Result<Replay, Refusal> + Send + 'static,
-) -> Response {
-    let opened = tokio::task::spawn_blocking(move || {
-        let view = View::open(read()?, Privacy::Private)
-            .map_err(|error| Refusal { why: error.to_string(), foreign: false })?;
-        let head = view.head().clone();
-        let opened = Opened { id: app.open(view), head: &head };
-        serde_json::to_vec(&opened).map_err(|error| Refusal { why: error.to_string(), foreign: false })
-    });
-    match opened.await {
-        Ok(Ok(head)) => ([(header::CONTENT_TYPE, "application/json")], head).into_response(),
-        Ok(Err(Refusal { why, foreign })) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, Json(Refused { error: why, foreign })).into_response()
-        }
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
-    }
-}
-
-/// Which steps, from 1, of which open replay.
-#[derive(Deserialize)]
-struct Steps {
-    id: String,
-    from: u32,
-    to: u32,
-}
-
-/// Once this many bytes have gathered no more steps are sent; the page requests the rest.
-const ENOUGH: usize = 512 << 10;
-
-/// The lines of steps: at least the first, if there is such a step.
-async fn steps(State(app): State<Arc<AppState>>, Query(Steps { id, from, to }): Query<Steps>) -> Response {
-    let Some(view) = app.opened(&id) else {
-        return problem(StatusCode::GONE, "this replay was put away; open it again");
+        let (step, change) = Course::of(&replay)?.swing(seat - 1).unwrap_or((0, 0.0));
+        Ok(Swing { step, change })
     };
-    let made = tokio::task::spawn_blocking(move || {
-        let mut view = view.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut lines = Vec::new();
-        for step in from..=to.min(view.steps()) {
-            let Some(line) = view.line(step) else { break };
-            serde_json::to_writer(&mut lines, &line)?;
-            lines.push(b'\n');
-            if lines.len() > ENOUGH {
-                break;
-            }
-        }
-        Ok::<_, serde_json::Error>(lines)
-    });
-    match made.await {
-        Ok(Ok(lines)) => ([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response(),
-        _ => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
-    }
+    beside("this match", find).await.map(Json)
 }
 
 /// A match that is or was played here.
@@ -317,181 +182,41 @@ fn stream_live(live: Live) -> Response {
     ndjson(lines)
 }
 
-pub(super) fn ndjson(lines: mpsc::Receiver<Bytes>) -> Response {
-    let pieces = ReceiverStream::new(lines).map(Ok::<Bytes, Infallible>);
-    ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(pieces)).into_response()
-}
-
-/// The message that asked `seat` at `step`.
-#[derive(Deserialize)]
-struct Asked {
-    step: usize,
-    seat: u8,
-}
-
-async fn message_of_name(
-    State(app): State<Arc<AppState>>,
-    Query(asked): Query<Asked>,
-    Query(which): Query<Which>,
-) -> Response {
-    message(asked, move || which.read(&app.shelf).map_err(|error| error.to_string())).await
-}
-
-async fn message_of_bytes(Query(asked): Query<Asked>, bytes: Bytes) -> Response {
-    message(asked, move || Replay::read(&bytes).map_err(|error| error.to_string())).await
-}
-
-async fn message(asked: Asked, read: impl FnOnce() -> Result<Replay, String> + Send + 'static) -> Response {
-    let found = tokio::task::spawn_blocking(move || {
-        let replay = read()?;
-        if !(1..=replay.header.seats.len()).contains(&usize::from(asked.seat)) {
-            return Err(format!("this match has no seat {}", asked.seat));
-        }
-        agon_view::message(&replay, asked.step, Seat::new(asked.seat - 1))
-    });
-    match found.await {
-        Ok(Ok(Some(text))) => ([(header::CONTENT_TYPE, "application/octet-stream")], text).into_response(),
-        Ok(Ok(None)) => StatusCode::NO_CONTENT.into_response(),
-        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
-    }
-}
-
-/// The step, from 1, that becomes a section of a spec file, and the rule it is about.
-#[derive(Deserialize)]
-struct Wanted {
-    step: u32,
-    rule: String,
-}
-
-async fn section_of_name(
-    State(app): State<Arc<AppState>>,
-    Query(wanted): Query<Wanted>,
-    Query(which): Query<Which>,
-) -> Response {
-    section(wanted, move || which.read(&app.shelf).map_err(|error| error.to_string())).await
-}
-
-async fn section_of_bytes(Query(wanted): Query<Wanted>, bytes: Bytes) -> Response {
-    section(wanted, move || Replay::read(&bytes).map_err(|error| error.to_string())).await
-}
-
-async fn section(wanted: Wanted, read: impl FnOnce() -> Result<Replay, String> + Send + 'static) -> Response {
-    let made =
-        tokio::task::spawn_blocking(move || agon_view::section(&read()?, wanted.step, Some(&wanted.rule)));
-    match made.await {
-        Ok(Ok(text)) => ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response(),
-        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed on this replay; please report it"),
-    }
-}
-
-/// The largest list of choices, in bytes.
-const LARGEST_CHOICE: usize = 1 << 20;
 /// How long a page waits for the others before it asks again.
 const PATIENT: Duration = Duration::from_secs(15);
 
-async fn seat_begun(Extension(seat): Extension<TakenSeat>) -> Response {
-    json(seat.begun())
-}
-
-/// The first step wanted.
-#[derive(Deserialize)]
-struct Since {
-    steps: u32,
-}
-
-/// What was played since then; waits for it.
-async fn seat_turn(Extension(seat): Extension<TakenSeat>, Query(Since { steps }): Query<Since>) -> Response {
-    let mut changes = seat.changes();
-    let waited = tokio::time::timeout(PATIENT, async {
-        loop {
-            changes.mark_unchanged();
-            if let Some(turn) = seat.since(steps) {
-                return Some(turn);
-            }
-            changes.changed().await.ok()?;
-        }
-    });
-    match waited.await {
-        Ok(Some(turn)) => json(turn),
-        Ok(None) | Err(_) => StatusCode::NO_CONTENT.into_response(),
+/// A question of the page of a seat.
+async fn ask_seat(Extension(seat): Extension<TakenSeat>, bytes: Bytes) -> Result<Response, Response> {
+    let ask = beside("this question", move || Ask::read(&bytes).map(|(ask, _)| ask)).await?;
+    if let Ask::Go { steps, .. } = ask {
+        // Whether or not something was played by then, the page is told.
+        let _ = tokio::time::timeout(PATIENT, seat.news(steps)).await;
     }
-}
-
-/// The replay of a finished match.
-async fn seat_replay(Extension(seat): Extension<TakenSeat>) -> Response {
-    match seat.replay() {
-        Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
-        None => problem(StatusCode::CONFLICT, "the replay will be there once the match is over"),
-    }
-}
-
-async fn seat_prospect(
-    Extension(seat): Extension<TakenSeat>,
-    chosen: Result<Json<serde_json::Value>, JsonRejection>,
-) -> Response {
-    of_seat(chosen, move |chosen| seat.prospect(&chosen)).await
-}
-
-async fn seat_answer(
-    Extension(seat): Extension<TakenSeat>,
-    chosen: Result<Json<serde_json::Value>, JsonRejection>,
-) -> Response {
-    of_seat(chosen, move |chosen| seat.answer(&chosen).map(|()| b"null".to_vec())).await
-}
-
-async fn of_seat(
-    chosen: Result<Json<serde_json::Value>, JsonRejection>,
-    ask: impl FnOnce(serde_json::Value) -> Result<Vec<u8>, String> + Send + 'static,
-) -> Response {
-    let chosen = match chosen {
-        Ok(Json(chosen)) => chosen,
-        Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
-    };
-    match tokio::task::spawn_blocking(move || ask(chosen)).await {
-        Ok(Ok(bytes)) => json(bytes),
-        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
-        Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed at this turn; please report it"),
-    }
-}
-
-fn json(bytes: Vec<u8>) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], bytes).into_response()
+    let answer = move || seat.tell(ask)?.write();
+    beside("this turn", answer).await.map(sent)
 }
 
 /// Starts a match. The body is JSON, which no plain form of another site can send.
 async fn play(
     State(app): State<Arc<AppState>>,
     wanted: Result<Json<PlayRequest>, JsonRejection>,
-) -> Response {
+) -> Result<Json<Started>, Response> {
     let wanted = match wanted {
         Ok(Json(wanted)) => wanted,
         Err(JsonRejection::MissingJsonContentType(_)) => {
-            return problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json");
+            return Err(problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"));
         }
-        Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
+        Err(error) => return Err(problem(StatusCode::BAD_REQUEST, &error.body_text())),
     };
     let live = Live::default();
-    let shown = live.clone();
-    let host = app.clone();
-    let started = tokio::task::spawn_blocking(move || {
+    let (shown, host) = (live.clone(), app.clone());
+    let start = move || {
         let spec = match wanted {
-            PlayRequest::Again { journal, block, game } => {
-                host.shelf.spec(&journal, block, game).map_err(|error| error.to_string())?
-            }
+            PlayRequest::Again { journal, block, game } => host.shelf.spec(&journal, block, game)?,
             PlayRequest::New(request) => MatchSpec::try_from(request)?,
         };
-        host.host.play(&spec, shown)
-    });
-    match started.await {
-        Ok(Ok(())) => {
-            let name = app.add(live);
-            Json(Started { live: name }).into_response()
-        }
-        Ok(Err(why)) => problem(StatusCode::UNPROCESSABLE_ENTITY, &why),
-        Err(_) => {
-            problem(StatusCode::INTERNAL_SERVER_ERROR, "agon failed to start this match; please report it")
-        }
-    }
+        host.host.play(&spec, shown).map_err(Refusal::from)
+    };
+    beside("this match", start).await?;
+    Ok(Json(Started { live: app.add(live) }))
 }

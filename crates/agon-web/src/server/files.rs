@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use super::AppState;
+use super::state::AppState;
 use crate::app;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";

@@ -4,21 +4,21 @@
 //! can make a browser send. A browser gets the key once, by a link that can be opened once, and keeps it for this tab and
 //! this origin. There is no cookie, because one would go to every port of this machine.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use agon_view::LONGEST_ASK;
+use axum::body::Body;
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use subtle::ConstantTimeEq as _;
-use tokio_stream::StreamExt as _;
 
-use super::{AppState, answers, check_target, fresh_secret};
+use super::state::{AppState, fresh_secret};
+use super::telling::problem;
 use crate::app;
+use crate::gate::{Unwhole, check_target, finish, host, is_ours, names_loopback, same, whole};
 use crate::shelf::LARGEST;
 
 /// The header that holds the key.
@@ -49,75 +49,46 @@ pub async fn all(State(app): State<Arc<AppState>>, request: Request, next: Next)
             refuse(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text)
         }
     };
-    let headers = answer.headers_mut();
-    for (name, value) in
-        [(header::X_CONTENT_TYPE_OPTIONS, "nosniff"), (header::REFERRER_POLICY, "no-referrer")]
-    {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    headers.entry(header::X_FRAME_OPTIONS).or_insert(HeaderValue::from_static("DENY"));
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    finish(answer.headers_mut(), "no-referrer", POLICY);
     answer
 }
 
 /// Around what is private: only for callers that have the key and come from our own page.
 pub async fn private(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    let key = headers.get(KEY).and_then(|key| key.to_str().ok()).unwrap_or_default();
-    if !same(key, &app.key) {
-        let why = "this page has no key for this viewer, or an old one";
-        return answers::problem(StatusCode::FORBIDDEN, why);
+    if !same(secret(&request, KEY), &app.key) {
+        return problem(StatusCode::FORBIDDEN, "this page has no key for this viewer, or an old one");
     }
-    let changes = request.method() != Method::GET && request.method() != Method::HEAD;
-    if !origin_is_ours(headers, changes) {
-        return answers::problem(StatusCode::FORBIDDEN, "this did not come from the viewer's own page");
-    }
-    match whole(request, app.patience).await {
-        Ok(request) => next.run(request).await,
-        Err(refused) => refused,
-    }
+    pass(&app, request, LARGEST as usize + LONGEST_ASK, next).await
 }
 
 /// Around what belongs to a seat: only for callers that have its token and come from our own page.
 pub async fn seated(State(app): State<Arc<AppState>>, mut request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    let token = headers.get(SEAT).and_then(|token| token.to_str().ok()).unwrap_or_default();
-    let Some(seat) = app.seat(token) else {
+    let Some(seat) = app.seat(secret(&request, SEAT)) else {
         let why = "this link opens no seat: its match is over, or it belongs to another run of agon";
-        return answers::problem(StatusCode::FORBIDDEN, why);
+        return problem(StatusCode::FORBIDDEN, why);
     };
-    let changes = request.method() != Method::GET && request.method() != Method::HEAD;
-    if !origin_is_ours(headers, changes) {
-        return answers::problem(StatusCode::FORBIDDEN, "this did not come from the viewer's own page");
-    }
     request.extensions_mut().insert(seat);
-    match whole(request, app.patience).await {
-        Ok(request) => next.run(request).await,
-        Err(refused) => refused,
-    }
+    pass(&app, request, LONGEST_ASK, next).await
 }
 
-/// The request with its whole body; no part of it may take too long to arrive.
-async fn whole(request: Request, patience: Duration) -> Result<Request, Response> {
+fn secret<'a>(request: &'a Request, name: &str) -> &'a str {
+    request.headers().get(name).and_then(|secret| secret.to_str().ok()).unwrap_or_default()
+}
+
+/// Lets in what our own page sent, once all of it has arrived.
+async fn pass(app: &AppState, request: Request, largest: usize, next: Next) -> Response {
+    let changes = request.method() != Method::GET && request.method() != Method::HEAD;
+    let own = host(request.headers()).map_or(String::new(), |host| format!("http://{host}"));
+    if !is_ours(request.headers(), &own, changes) {
+        return problem(StatusCode::FORBIDDEN, "this did not come from the viewer's own page");
+    }
     let (head, body) = request.into_parts();
-    let (mut body, mut content) = (body.into_data_stream(), Vec::new());
-    loop {
-        match tokio::time::timeout(patience, body.next()).await {
-            Ok(None) => return Ok(Request::from_parts(head, Body::from(Bytes::from(content)))),
-            Ok(Some(Ok(piece))) if content.len() + piece.len() <= LARGEST as usize => {
-                content.extend_from_slice(&piece);
-            }
-            Ok(Some(Ok(_))) => {
-                return Err(answers::problem(StatusCode::PAYLOAD_TOO_LARGE, "larger than 256 MiB"));
-            }
-            Ok(Some(Err(_))) | Err(_) => {
-                return Err(answers::problem(
-                    StatusCode::REQUEST_TIMEOUT,
-                    "the request was cut off or too slow",
-                ));
-            }
+    match whole(body, largest, app.patience).await {
+        Ok(content) => next.run(Request::from_parts(head, Body::from(content))).await,
+        Err(Unwhole::TooLarge) => {
+            problem(StatusCode::PAYLOAD_TOO_LARGE, &format!("larger than {} MiB", largest >> 20))
         }
+        Err(Unwhole::CutOff) => problem(StatusCode::REQUEST_TIMEOUT, "the request was cut off or too slow"),
     }
 }
 
@@ -161,31 +132,10 @@ pub async fn start(
     ([(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, policy)], page).into_response()
 }
 
-/// Whether the browser meant this server. On the loopback only loopback names count: a foreign name could be made to resolve
-/// there.
+/// Whether the browser meant this server.
 fn host_is_ours(headers: &HeaderMap, address: SocketAddr) -> bool {
-    let Some((name, port)) = text(headers, &header::HOST).rsplit_once(':') else { return false };
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    let local = name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    (local || !address.ip().is_loopback()) && port.parse() == Ok(address.port())
-}
-
-/// Whether a page of this server is asking. Browsers say where a request comes from whenever it can change something, and
-/// otherwise when it comes from another site.
-fn origin_is_ours(headers: &HeaderMap, must: bool) -> bool {
-    match headers.get(header::ORIGIN) {
-        None => !must,
-        Some(origin) => origin.as_bytes() == format!("http://{}", text(headers, &header::HOST)).as_bytes(),
-    }
-}
-
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
-    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
-}
-
-/// Whether two texts are equal, in a time that does not reveal where they differ.
-pub fn same(a: &str, b: &str) -> bool {
-    a.as_bytes().ct_eq(b.as_bytes()).into()
+    let local = names_loopback(headers) || !address.ip().is_loopback();
+    local && host(headers).and_then(|host| host.port_u16()) == Some(address.port())
 }
 
 fn refuse(code: StatusCode, title: &str, text: &str) -> Response {

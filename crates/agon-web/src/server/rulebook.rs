@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::answers::problem;
+use super::telling::problem;
 
 /// Which rule of which game.
 #[derive(Deserialize)]

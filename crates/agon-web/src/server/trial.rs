@@ -11,8 +11,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tokio::sync::mpsc;
 
-use super::answers::{Which, ndjson, problem};
-use super::{AppState, TrialWanted};
+use super::state::{AppState, TrialWanted};
+use super::telling::{Which, ndjson, problem};
 use crate::api::TrialSoFar;
 
 /// How often the current knowledge is repeated, so that a client that has gone is noticed.

@@ -8,8 +8,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::answers::problem;
-use super::{AppState, gate};
+use super::gate;
+use super::state::AppState;
+use super::telling::problem;
 use crate::app;
 use crate::script::ScriptError;
 

@@ -1,11 +1,10 @@
 //! The game of the fairness suite: nothing is decided in it, and each answer says what its player used.
 
-use std::fmt;
-
-use agon_game::conform::{Recognised, Report};
+use agon_game::prepared::SharedRules;
+use agon_game::simple::{OneOrder, Refusal};
 use agon_game::{
-    Answer, Builtin, Chance, Cpus, Dialect, Game, GameInfo, Hand, HandIn, Heard, Outcome, Picture, Preset,
-    Recipe, Seat, Seats, Setup, SetupError, Sink, Transport, rules,
+    Answer, Builtin, Chance, Cpus, Dialect, Game, GameInfo, Heard, Outcome, Preset, Recipe, Seat, Seats,
+    Setup, SetupError, Sink,
 };
 use serde::{Deserialize, Serialize};
 
@@ -34,33 +33,15 @@ const fn info(alternating: bool) -> GameInfo {
         name: "duel",
         title: "Duel",
         summary: "two players who count what they use",
-        rules_version: 1,
-        seats: (2, 2),
-        step: "turn",
         alternating,
-        stops_late_bots: false,
-        transport: Transport::Lines,
         longest_message: 100,
-        time_is_played: false,
-        ranks_follow_scores: true,
         presets: &[Preset { name: "duel", about: "", text: RULES, cpus: Cpus::One }],
-        maps: &[],
-        generates_maps: false,
-        builtins: &[],
-        rulebook: "",
-        sources: &[],
-        example_set: "",
-        looks_like_answer: |_| false,
-        reads_any_map: false,
-        hand_in: HandIn::Folder(&[]),
-        starters: &[],
-        advantage: &[],
-        policy: "",
+        ..GameInfo::PLAIN
     }
 }
 
 /// What a player says it used, in microseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Used {
     /// For this answer.
     pub own: u64,
@@ -77,51 +58,27 @@ impl Used {
     }
 }
 
-/// Nothing is refused.
-#[derive(Clone, Copy, Debug)]
-pub enum Never {}
-
-impl fmt::Display for Never {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {}
-    }
-}
-
-impl agon_game::Reason for Never {
-    fn rule(&self) -> &'static str {
-        match *self {}
-    }
-}
-
 impl<const TURNS: bool> Game for Duel<TURNS> {
     const INFO: GameInfo = info(TURNS);
 
     /// The number of steps played.
     type State = u32;
     type Work = ();
-    type View<'a> = u32;
+    type View<'a> = &'a u32;
     type Order = Used;
     type Event = ();
-    type Reason = Never;
+    /// Nothing is refused.
+    type Reason = Refusal;
     type Dialect = Lines;
-    type Hand = NoHand;
-    type Prepared = (Rules, Recipe);
+    type Hand = OneOrder;
+    type Prepared = SharedRules<Rules>;
 
-    fn prepare(setup: &Setup) -> Result<Self::Prepared, SetupError> {
-        let loaded = rules::load(&Self::INFO, &setup.rules)?;
-        let recipe = Recipe {
-            rules_name: loaded.name,
-            rules: loaded.text,
-            map_name: String::new(),
-            map: String::new(),
-            seats: 2,
-            seed: 0,
-        };
-        Ok((loaded.rules, recipe))
+    fn prepare(setup: &Setup) -> Result<SharedRules<Rules>, SetupError> {
+        SharedRules::load(&Self::INFO, setup, |_| Ok(()))
     }
 
-    fn begin((rules, recipe): &Self::Prepared, seed: i64) -> Result<Self, SetupError> {
-        Ok(Self { rules: *rules, recipe: Recipe { seed, ..recipe.clone() } })
+    fn begin(shared: &SharedRules<Rules>, seed: i64) -> Result<Self, SetupError> {
+        Ok(Self { rules: *shared.rules, recipe: shared.recipe("", "", seed) })
     }
 
     fn recipe(&self) -> &Recipe {
@@ -140,8 +97,8 @@ impl<const TURNS: bool> Game for Duel<TURNS> {
         }
     }
 
-    fn view<'a>(&'a self, played: &'a u32, _: Seat) -> u32 {
-        *played
+    fn view<'a>(&'a self, played: &'a u32, _: Seat) -> &'a u32 {
+        played
     }
 
     fn limit_ms(&self, _: &u32, _: Seat) -> u32 {
@@ -188,22 +145,12 @@ impl<const TURNS: bool> Game for Duel<TURNS> {
         Used::default()
     }
 
-    fn scramble_hidden(&self, _: &mut u32, _: Seat, _: &mut impl Chance) {}
-
     fn builtin(&self, name: &str, _: &[(String, String)], _: u64) -> Result<Box<dyn Builtin<Self>>, String> {
         Err(format!("no built-in bot `{name}`"))
     }
 
-    fn picture(&self, _: &u32, _: Option<Seat>) -> Picture {
-        Picture::new()
-    }
-
     fn scene(&self, played: &u32) -> impl Serialize {
         *played
-    }
-
-    fn conform(_: &[u8], _: &mut Report) -> Recognised {
-        Recognised::Foreign
     }
 }
 
@@ -221,7 +168,7 @@ impl<const TURNS: bool> Dialect<Duel<TURNS>> for Lines {
         Self
     }
 
-    fn ask(&mut self, duel: &Duel<TURNS>, _: Seat, _: &u32, out: &mut Vec<u8>) {
+    fn ask(&mut self, duel: &Duel<TURNS>, _: Seat, _: &&u32, out: &mut Vec<u8>) {
         out.resize(out.len() + duel.rules.question, b'?');
     }
 
@@ -235,28 +182,5 @@ impl<const TURNS: bool> Dialect<Duel<TURNS>> for Lines {
 
     fn say(&self, _: &Duel<TURNS>, _: Seat, used: &Used, out: &mut Vec<u8>) {
         out.extend(format!("{} {}", used.own, used.since).into_bytes());
-    }
-}
-
-/// Nobody plays it by hand.
-pub enum NoHand {}
-
-impl<const TURNS: bool> Hand<Duel<TURNS>> for NoHand {
-    type Choice = ();
-
-    fn seen(_: &Duel<TURNS>, played: &u32) -> u32 {
-        *played
-    }
-
-    fn choices(_: &Duel<TURNS>, _: Seat, _: &u32, _: &[()]) -> Vec<()> {
-        Vec::new()
-    }
-
-    fn order(_: &Duel<TURNS>, _: Seat, _: &[()]) -> Used {
-        Used::default()
-    }
-
-    fn chosen(_: &Duel<TURNS>, _: Seat, _: &Used) -> Vec<()> {
-        Vec::new()
     }
 }

@@ -47,7 +47,7 @@ struct Offer {
 
 /// All starters: by game, the easiest language first.
 fn offers() -> impl Iterator<Item = Offer> + Clone {
-    agon_games::ALL.iter().flat_map(|game| offers_of(game.info()))
+    agon_games::all().iter().flat_map(|game| offers_of(game.info()))
 }
 
 /// The starters of a game.

@@ -123,7 +123,7 @@ pub fn print_json_line(out: &mut impl Write, value: &impl Serialize) -> Done {
 /// The game called `name`.
 pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {
     agon_games::find(name).ok_or_else(|| {
-        let names: Vec<&str> = agon_games::ALL.iter().map(|game| game.info().name).collect();
+        let names: Vec<&str> = agon_games::all().iter().map(|game| game.info().name).collect();
         let hint = nearest(name, names.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
         Failure::usage(format!(
             "no game is called `{name}`{}\n  games: {}",
@@ -184,13 +184,7 @@ impl SetupOptions {
 /// The setup of a match of `seats` bots: looks up presets, maps and files, and chooses a seed if none is given.
 pub fn setup(spec: &MatchSpec, game: &dyn AnyGame, seats: usize) -> Result<Setup, Failure> {
     let info = game.info();
-    if !info.seats_fit(seats) {
-        let needs = match info.seats {
-            (least, most) if least == most => format!("{least} bots"),
-            (least, most) => format!("{least} to {most} bots"),
-        };
-        return Err(SetupError::BadSeats { game: info.title, needs, got: seats }.into());
-    }
+    info.check_seats(seats)?;
     let mut rules = RulesChoice { sets: spec.sets.clone(), ..RulesChoice::default() };
     match &spec.rules {
         RulesSpec::Default => {}
@@ -370,7 +364,7 @@ pub fn named(text: &str) -> Result<BotName, Failure> {
 /// What somebody meant who gave no path: a built-in bot, or a command line.
 fn meant(text: &str) -> Option<String> {
     let plain = text.split('?').next().unwrap_or(text);
-    let mut builtins = agon_games::ALL.iter().flat_map(|game| game.info().builtins);
+    let mut builtins = agon_games::all().iter().flat_map(|game| game.info().builtins);
     if builtins.any(|bot| bot.name.eq_ignore_ascii_case(plain)) {
         return Some(format!("builtin:{text}"));
     }

@@ -399,7 +399,7 @@ fn other_game(game: &str, fault: &agon_match::Fault) -> Option<&'static str> {
     }
     let said = fault.message.split('`').nth(1)?.trim().replace("\\\"", "\"");
     let mut like =
-        agon_games::ALL.iter().map(|other| other.info()).filter(|other| (other.looks_like_answer)(&said));
+        agon_games::all().iter().map(|other| other.info()).filter(|other| (other.looks_like_answer)(&said));
     let first = like.next()?;
     (first.name != game && like.all(|other| other.name != game)).then_some(first.title)
 }

@@ -2,7 +2,6 @@
 //!
 //! The referee plays as always, but with a [`Rerun`] for a session: whatever the bot answers, the match goes on as
 //! recorded, so that the bot meets every turn of it.
-//! Longer than 500 lines: a wrapper of a session forwards every function of it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -242,6 +241,15 @@ impl Rerun<'_> {
     }
 }
 
+/// Functions of a session that a [`Rerun`] leaves to the recorded match; those after `&mut` change it.
+macro_rules! forward {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*
+     &mut $($change:ident($($given:ident: $kind:ty),*) -> $outcome:ty;)*) => {
+        $(fn $name(&self $(, $arg: $type)*) -> $result { self.inner.view().$name($($arg),*) })*
+        $(fn $change(&mut self $(, $given: $kind)*) -> $outcome { self.inner.session().$change($($given),*) })*
+    };
+}
+
 impl Session for Rerun<'_> {
     fn play(&mut self, answers: &[(Seat, PackedAnswer)]) -> Result<(), String> {
         let missing = |answer: &PackedAnswer| {
@@ -274,149 +282,45 @@ impl Session for Rerun<'_> {
         if seat == self.fed { self.inner.session().think(seat) } else { Vec::new() }
     }
 
-    fn stray(&self, seat: Seat, chance: &mut Seeded) -> Vec<u8> {
-        self.inner.view().stray(seat, chance)
-    }
-
-    fn standing(&self) -> Standing {
-        self.inner.view().standing()
-    }
-
     fn rejections(&self) -> &[Rejection] {
         // They belong to the recorded answers, for which this bot is not to blame.
         &[]
     }
 
-    fn info(&self) -> &'static GameInfo {
-        self.inner.view().info()
-    }
-
-    fn kit(&self) -> Kit {
-        self.inner.view().kit()
-    }
-
-    fn by_hand(&self) -> &dyn ByHand {
-        self.inner.view().by_hand()
-    }
-
-    fn recipe(&self) -> &Recipe {
-        self.inner.view().recipe()
-    }
-
-    fn steps(&self) -> u32 {
-        self.inner.view().steps()
-    }
-
-    fn moment(&self) -> String {
-        self.inner.view().moment()
-    }
-
-    fn limit_ms(&self, seat: Seat) -> u32 {
-        self.inner.view().limit_ms(seat)
-    }
-
-    fn soft_limit_ms(&self) -> Option<u32> {
-        self.inner.view().soft_limit_ms()
-    }
-
-    fn pauses_ms(&self) -> [u32; 2] {
-        self.inner.view().pauses_ms()
-    }
-
-    fn hear(&mut self, seat: Seat, message: &[u8]) -> Heard<Vec<u8>> {
-        self.inner.session().hear(seat, message)
-    }
-
-    fn say(&self, seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool {
-        self.inner.view().say(seat, order, out)
-    }
-
-    fn public(&self, order: &[u8]) -> Option<Vec<u8>> {
-        self.inner.view().public(order)
-    }
-
-    fn registered(&self, seat: Seat) -> Option<String> {
-        self.inner.view().registered(seat)
-    }
-
-    fn announce(&mut self, seat: Seat, name: String) {
-        self.inner.session().announce(seat, name);
-    }
-
-    fn seat_builtin(
-        &mut self,
-        seat: Seat,
-        name: &str,
-        options: &[(String, String)],
-        seed: u64,
-    ) -> Result<(), String> {
-        self.inner.session().seat_builtin(seat, name, options, seed)
-    }
-
-    fn events(&self) -> Vec<Value> {
-        self.inner.view().events()
-    }
-
-    fn events_json(&self) -> Box<RawValue> {
-        self.inner.view().events_json()
-    }
-
-    fn frames_json(&self) -> Option<Box<RawValue>> {
-        self.inner.view().frames_json()
-    }
-
-    fn frame_count(&self) -> u32 {
-        self.inner.view().frame_count()
-    }
-
-    fn position(&self) -> Position {
-        self.inner.view().position()
-    }
-
-    fn determinized(
-        &self,
-        position: &Position,
-        seat: Seat,
-        shown: &mut dyn Iterator<Item = &Position>,
-        chance: &mut Seeded,
-    ) -> Option<Position> {
-        self.inner.view().determinized(position, seat, shown, chance)
-    }
-
-    fn redraw(&mut self, seed: i64) {
-        self.inner.session().redraw(seed);
-    }
-
-    fn go_to(&mut self, position: &Position) -> bool {
-        self.inner.session().go_to(position)
-    }
-
-    fn keep_events(&mut self) {
-        self.inner.session().keep_events();
-    }
-
-    fn outcome(&self) -> Option<&Outcome> {
-        self.inner.view().outcome()
-    }
-
-    fn end(&mut self, seat: Seat, facts: &Facts, out: &mut Vec<u8>) {
-        self.inner.session().end(seat, facts, out);
-    }
-
-    fn hash(&mut self) -> u64 {
-        self.inner.session().hash()
-    }
-
-    fn picture(&self, eyes: Option<Seat>) -> Picture {
-        self.inner.view().picture(eyes)
-    }
-
-    fn frames(&self, eyes: Option<Seat>) -> Vec<Picture> {
-        self.inner.view().frames(eyes)
-    }
-
-    fn scene(&self) -> Value {
-        self.inner.view().scene()
+    forward! {
+        info() -> &'static GameInfo;
+        kit() -> Kit;
+        by_hand() -> &dyn ByHand;
+        recipe() -> &Recipe;
+        steps() -> u32;
+        moment() -> String;
+        limit_ms(seat: Seat) -> u32;
+        soft_limit_ms() -> Option<u32>;
+        pauses_ms() -> [u32; 2];
+        say(seat: Seat, order: &[u8], out: &mut Vec<u8>) -> bool;
+        public(order: &[u8]) -> Option<Vec<u8>>;
+        registered(seat: Seat) -> Option<String>;
+        stray(seat: Seat, chance: &mut Seeded) -> Vec<u8>;
+        standing() -> Standing;
+        events() -> Vec<Value>;
+        events_json() -> Box<RawValue>;
+        frames_json() -> Option<Box<RawValue>>;
+        frame_count() -> u32;
+        position() -> Position;
+        determinized(at: &Position, seat: Seat, shown: &mut dyn Iterator<Item = &Position>, chance: &mut Seeded) -> Option<Position>;
+        outcome() -> Option<&Outcome>;
+        picture(eyes: Option<Seat>) -> Picture;
+        frames(eyes: Option<Seat>) -> Vec<Picture>;
+        scene() -> Value;
+        &mut
+        hear(seat: Seat, message: &[u8]) -> Heard<Vec<u8>>;
+        announce(seat: Seat, name: String) -> ();
+        seat_builtin(seat: Seat, name: &str, options: &[(String, String)], seed: u64) -> Result<(), String>;
+        redraw(seed: i64) -> ();
+        go_to(position: &Position) -> bool;
+        keep_events() -> ();
+        end(seat: Seat, facts: &Facts, out: &mut Vec<u8>) -> ();
+        hash() -> u64;
     }
 }
 

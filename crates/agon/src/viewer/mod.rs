@@ -136,7 +136,7 @@ fn script(files: &[PathBuf]) -> Result<Option<ScriptFile>, Failure> {
 
 /// The game whose bots are scripts.
 fn scripted_game() -> &'static str {
-    let found = agon_games::ALL.iter().find(|game| game.info().transport == Transport::Script);
+    let found = agon_games::all().iter().find(|game| game.info().transport == Transport::Script);
     found.map_or("", |game| game.info().name)
 }
 

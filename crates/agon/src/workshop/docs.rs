@@ -107,7 +107,7 @@ fn pages() -> Vec<Page> {
     };
     let mut pages: Vec<Page> = text("SUMMARY.md").unwrap_or_default().lines().filter_map(entry).collect();
     // A game without a page in the book is described by its rulebook.
-    for info in agon_games::ALL.iter().map(|game| game.info()) {
+    for info in agon_games::all().iter().map(|game| game.info()) {
         if !pages.iter().any(|page| page.name == info.name) {
             pages.push(Page { name: info.name, title: info.title, depth: 1, text: info.rulebook });
         }
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn every_game_has_its_page_and_its_rules() {
-        for game in agon_games::ALL {
+        for game in agon_games::all() {
             let info = game.info();
             let find = |name: &str| pages().into_iter().find(|page| page.name == name).expect("a page");
             let rules = find(&format!("{}-rules", info.name));

@@ -53,7 +53,7 @@ pub fn games(options: &GamesOptions) -> Done {
     let mut out = io::stdout().lock();
     let chosen: Vec<&GameInfo> = match &options.game {
         Some(name) => vec![common::game(name)?.info()],
-        None => agon_games::ALL.iter().map(|game| game.info()).collect(),
+        None => agon_games::all().iter().map(|game| game.info()).collect(),
     };
     if options.json {
         let list: Vec<json::Game> = chosen.into_iter().map(json::Game::from).collect();
@@ -266,16 +266,10 @@ pub fn maps(options: &MapsOptions) -> Done {
         }
         return show_map(&mut out, options, name, &session.recipe().map);
     }
-    match info.maps.iter().find(|map| map.name == *name) {
-        Some(map) if options.draw => {
-            draw(&mut out, game, MapChoice::Named(name.clone()), options.seed, map.seats.1)
-        }
-        Some(map) => show_map(&mut out, options, map.name, map.text),
-        None => {
-            let hint = agon_game::setup::nearest(name, info.maps.iter().map(|map| map.name));
-            Err(agon_game::SetupError::UnknownMap { game: info.name, name: name.clone(), nearest: hint }
-                .into())
-        }
+    let map = info.map(name)?;
+    match options.draw {
+        true => draw(&mut out, game, MapChoice::Named(name.clone()), options.seed, map.seats.1),
+        false => show_map(&mut out, options, map.name, map.text),
     }
 }
 
@@ -301,7 +295,7 @@ pub fn explain(options: &ExplainOptions) -> Done {
     let wanted = options.rule.to_uppercase();
     let screen = screen::output();
     let mut out = io::stdout().lock();
-    for game in agon_games::ALL {
+    for game in agon_games::all() {
         let info = game.info();
         let Some(found) = agon_rulebook::explain(info, &wanted) else { continue };
         if options.json {
@@ -330,7 +324,7 @@ pub fn explain(options: &ExplainOptions) -> Done {
         }
         return Ok(());
     }
-    let known: Vec<String> = agon_games::ALL
+    let known: Vec<String> = agon_games::all()
         .iter()
         .flat_map(|game| agon_rulebook::rules(game.info().rulebook))
         .map(|rule| rule.id)

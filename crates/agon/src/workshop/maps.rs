@@ -125,7 +125,7 @@ fn examine(
             .ok_or_else(|| Failure::usage(format!("{} has no map files to check", game.info().title)))?;
         return Ok((game, checked.unwrap_or_else(|error| unreadable(&error))));
     }
-    let tried = agon_games::ALL.iter().filter_map(|game| {
+    let tried = agon_games::all().iter().filter_map(|game| {
         let findings = game.check_map(&shown, &content)?.ok()?;
         // A game that takes unknown characters for ground can read any text as a map, so it is only a guess.
         let guess = game.info().reads_any_map;

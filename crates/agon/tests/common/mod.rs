@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Runs agon in `folder`.
@@ -15,6 +16,61 @@ pub fn agon(folder: &Path, arguments: &[&str]) -> Output {
         .env("NO_COLOR", "1")
         .output()
         .expect("agon starts")
+}
+
+/// The output of a program that must have succeeded.
+#[track_caller]
+pub fn good(output: Output) -> Output {
+    assert!(output.status.success(), "{}{}", out(&output), err(&output));
+    output
+}
+
+/// What a program printed, which is JSON and nothing else.
+#[track_caller]
+pub fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", out(output), err(output)))
+}
+
+/// The last of the events that a program printed, one a line.
+#[track_caller]
+pub fn last_event(output: &Output) -> Value {
+    let text = out(output);
+    serde_json::from_str(text.lines().last().unwrap_or_default())
+        .unwrap_or_else(|error| panic!("{error}: {text}{}", err(output)))
+}
+
+/// Whether a program is installed; if not, says that a test is skipped.
+pub fn is_installed(program: &str) -> bool {
+    let there = agon_bot::tools::is_installed(program);
+    if !there {
+        println!("SKIPPED: {program} is not installed");
+    }
+    there
+}
+
+/// A number that a long run sets.
+pub fn number(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
+}
+
+/// Writes a file, and makes its folders.
+pub fn write(folder: impl AsRef<Path>, name: &str, text: &str) {
+    let file = folder.as_ref().join(name);
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+    std::fs::write(file, text).expect("a file is written");
+}
+
+/// The same, and it can be run.
+pub fn write_program(folder: impl AsRef<Path>, name: &str, text: &str) {
+    write(&folder, name, text);
+    mode(&folder.as_ref().join(name), 0o755);
+}
+
+/// A bot for Cultist Wars that always waits, as a folder.
+pub fn waiter(folder: &Path, name: &str) {
+    write(folder, &format!("{name}/run.sh"), WAITER);
+    write(folder, &format!("{name}/agon.toml"), "run = \"sh run.sh\"\n");
 }
 
 pub fn folder() -> TempDir {
@@ -61,11 +117,10 @@ done
 ";
 
 /// The first seat in the result of `agon play --json`; asserts that its bot made no fault.
-pub fn played_well(played: &Output, bot: &str) -> serde_json::Value {
+pub fn played_well(played: &Output, bot: &str) -> Value {
     let said = err(played);
     assert!(played.status.success(), "{bot}: {said}");
-    let mut result: serde_json::Value =
-        serde_json::from_slice(&played.stdout).expect("nothing else on standard output");
+    let mut result = json(played);
     let seat = result["seats"][0].take();
     assert_eq!(seat["faults"].as_array().map(Vec::len), Some(0), "{bot}: {seat:#}{said}");
     seat

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use agon_game::session::Table;
+use agon_game::simple::Lines;
 use agon_game::{Answer, Dialect as _, Game as _, RulesChoice, Seat, Session as _, Setup};
 use agon_testkit::{conformance, rulebook, spec};
-use nim::{INFO, Lines, Nim, State, Took};
+use nim::{INFO, Nim, State};
 
 struct NimSpec;
 
@@ -22,10 +23,10 @@ impl spec::Adapter for NimSpec {
     }
 
     /// `left 18`, `to move 2`, `asked: 18 3`, `player 2 took the last match`.
-    fn facts(game: &Nim, state: &State, _: &[Took]) -> Vec<String> {
-        let mut facts = vec![format!("left {}", state.left), format!("to move {}", state.mover)];
+    fn facts(game: &Nim, state: &State, _: &[String]) -> Vec<String> {
+        let mut facts = vec![format!("left {}", state.left), format!("to move {}", 1 + state.mover)];
         let mut asked = Vec::new();
-        Lines::new(game).ask(game, state.mover, &state, &mut asked);
+        Lines::new(game).ask(game, Seat::new(state.mover), &state, &mut asked);
         facts.push(format!("asked: {}", String::from_utf8_lossy(&asked)));
         facts.extend(game.outcome(state).map(|outcome| outcome.reason));
         facts

@@ -98,5 +98,5 @@ fn impossible_setups_are_refused_in_plain_words() {
         CultistWars::set_up(&setup(&[], MapChoice::Named("arena".to_owned()))).err().expect("no such map");
     assert!(named.to_string().contains("cultist-wars has no map `arena`"), "{named}");
     let crowd = CultistWars::set_up(&Setup { seats: 3, ..setup(&[], MapChoice::Default) }).err().unwrap();
-    assert_eq!(crowd.to_string(), "cultist-wars is played by 2 bots, not by 3");
+    assert_eq!(crowd.to_string(), "Cultist Wars is played by 2 bots, not by 3");
 }

@@ -9,9 +9,9 @@ mod habits;
 mod keeper;
 mod simple;
 
-use agon_game::{Builtin, BuiltinInfo};
+use agon_game::{Builtin, BuiltinInfo, number_option};
 
-use crate::JungleBlitz;
+use crate::{INFO, JungleBlitz};
 use habits::Style;
 
 /// The built-in bots.
@@ -44,23 +44,13 @@ pub fn seat(
     options: &[(String, String)],
     seed: u64,
 ) -> Result<Box<dyn Builtin<JungleBlitz>>, String> {
-    let mut nodes = 600;
-    for (key, value) in options {
-        if name != "keeper" || key != "nodes" {
-            return Err(format!("`{name}` has no option `{key}`"));
-        }
-        let number = value.parse().ok().filter(|number| *number <= 100_000);
-        nodes = number.ok_or_else(|| format!("nodes must be 0 to 100000, not `{value}`"))?;
-    }
-    match name {
-        "idle" => Ok(Box::new(simple::Idle)),
-        "random" => Ok(Box::new(simple::Random::new(seed))),
-        "collector" => Ok(Box::new(habits::Habitual::new(Style::Collector))),
-        "raider" => Ok(Box::new(habits::Habitual::new(Style::Raider))),
-        "keeper" => Ok(Box::new(keeper::Keeper::new(nodes, seed))),
-        _ => {
-            let known: Vec<&str> = KNOWN.iter().map(|bot| bot.name).collect();
-            Err(format!("no built-in bot is called `{name}`; there are {}", known.join(", ")))
-        }
-    }
+    INFO.check_builtin(name, options)?;
+    let nodes = number_option(options, "nodes", 0..=100_000)?.unwrap_or(600);
+    Ok(match name {
+        "idle" => Box::new(simple::Idle),
+        "random" => Box::new(simple::Random::new(seed)),
+        "collector" => Box::new(habits::Habitual::new(Style::Collector)),
+        "raider" => Box::new(habits::Habitual::new(Style::Raider)),
+        _ => Box::new(keeper::Keeper::new(nodes, seed)),
+    })
 }

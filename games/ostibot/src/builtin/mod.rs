@@ -4,9 +4,10 @@ mod crew;
 mod mind;
 mod simple;
 
-use agon_game::{Builtin, BuiltinInfo};
+use agon_game::{Builtin, BuiltinInfo, number_option};
 
 use crate::Ostibot;
+use crate::info::INFO;
 use crew::{Crew, Style};
 use simple::{Idle, Random};
 
@@ -38,18 +39,8 @@ pub(crate) fn seat(
     options: &[(String, String)],
     seed: u64,
 ) -> Result<Box<dyn Builtin<Ostibot>>, String> {
-    let known = BUILTINS.iter().find(|info| info.name == name);
-    let known = known.ok_or_else(|| {
-        let names: Vec<&str> = BUILTINS.iter().map(|info| info.name).collect();
-        format!("no built-in bot is called `{name}`; there are {}", names.join(", "))
-    })?;
-    let mut leave = None;
-    for (key, value) in options {
-        if !known.options.iter().any(|(option, _)| option == key) {
-            return Err(format!("`{name}` has no option `{key}`"));
-        }
-        leave = Some(value.parse().map_err(|_| format!("`{key}` must be a turn, not `{value}`"))?);
-    }
+    INFO.check_builtin(name, options)?;
+    let leave = number_option(options, "leave", 0..=u16::MAX.into())?.map(|turn| turn as u16);
     let crew = |style| Box::new(Crew::new(game, style, leave, seed));
     Ok(match name {
         "idle" => Box::new(Idle),

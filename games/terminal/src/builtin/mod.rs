@@ -5,14 +5,14 @@ mod planner;
 mod rush;
 mod simple;
 
-use agon_game::{Builtin, BuiltinInfo, Seat};
+use agon_game::{Builtin, BuiltinInfo, Seat, number_option};
 
-use crate::Terminal;
 use crate::arena::{Edge, Tile};
 use crate::orders::{Action, Commands, Order};
 use crate::rules::Kind;
 use crate::state::tenth;
 use crate::view::View;
+use crate::{INFO, Terminal};
 
 /// The built-in bots.
 pub const BUILTINS: &[BuiltinInfo] = &[
@@ -41,21 +41,8 @@ pub fn builtin(
     options: &[(String, String)],
     seed: u64,
 ) -> Result<Box<dyn Builtin<Terminal>>, String> {
-    let info = BUILTINS.iter().find(|info| info.name == name).ok_or_else(|| {
-        let known: Vec<_> = BUILTINS.iter().map(|info| info.name).collect();
-        format!("Terminal has no built-in bot `{name}`; there are {}", known.join(", "))
-    })?;
-    let mut nodes = 400;
-    for (key, value) in options {
-        if !info.options.iter().any(|(known, _)| known == key) {
-            return Err(format!("builtin:{name} has no option `{key}`"));
-        }
-        nodes = value
-            .parse()
-            .ok()
-            .filter(|nodes| (1..=100_000).contains(nodes))
-            .ok_or_else(|| format!("`nodes` must be from 1 to 100000, not `{value}`"))?;
-    }
+    INFO.check_builtin(name, options)?;
+    let nodes = number_option(options, "nodes", 1..=100_000)?.unwrap_or(400);
     Ok(match name {
         "idle" => Box::new(simple::Idle),
         "random" => Box::new(simple::Random::new(seed)),

@@ -1,10 +1,8 @@
 // The engines in this page: a worker with the module, created when first needed, and again after it was lost.
 
-import type { Head } from '../drawing'
-import type { StepSource } from '../stream'
-import type { PlayAsk } from '../generated/view'
-import type { Answered, Asked } from './asking'
-import { Refused } from './module'
+import type { Ask } from '../generated/view'
+import { Asks, Problem } from './asks'
+import type { Answered, Told } from './module'
 import EngineWorker from './worker?worker&inline'
 
 /** The longest a question may take: beyond that the worker is stuck, and is ended. */
@@ -14,7 +12,7 @@ const PATIENCE = 60_000
 export class NoEngines extends Error {}
 
 /** The engines failed at a question. */
-export class Failed extends Error {}
+export class Failed extends Problem {}
 
 /** Where the module is: at an address, or inside the page, packed with gzip and in base64. */
 export type Lying = { address: string } | { packed: string }
@@ -26,7 +24,7 @@ declare global {
   }
 }
 
-export class Engines {
+export class Engines extends Asks {
   private worker: Worker | undefined
   private loaded: Promise<void> | undefined
   /** The compiled module: compiled by the page, so that a slow start of the worker does not delay it. */
@@ -34,7 +32,9 @@ export class Engines {
   private last = 0
   private readonly waiting = new Map<number, { done: (answered: Answered) => void; timer: number }>()
 
-  constructor(private readonly lying: Lying) {}
+  constructor(private readonly lying: Lying) {
+    super()
+  }
 
   /** The engines of this page; none if it has no module. */
   static ofPage(): Engines | undefined {
@@ -43,46 +43,23 @@ export class Engines {
     return address ? new Engines({ address: new URL(address, location.href).href }) : undefined
   }
 
-  /** Opens a replay. */
-  async open(replay: Blob, shownAll: boolean): Promise<{ head: Head; steps: Computed }> {
-    const { id, head } = await this.opened(replay, shownAll)
-    return { head, steps: new Computed(this, replay, shownAll, id) }
-  }
-
-  async opened(replay: Blob, shownAll: boolean): Promise<{ id: number; head: Head }> {
-    const bytes = await replay.arrayBuffer()
-    const opened = await this.ask({ ask: 'open', bytes, shownAll }, [bytes])
-    return JSON.parse(new TextDecoder().decode(opened)) as { id: number; head: Head }
-  }
-
-  /** The record of a match of an original, as one of our replays. */
-  async import(record: Blob): Promise<Blob> {
-    const bytes = await record.arrayBuffer()
-    return new Blob([(await this.ask({ ask: 'import', bytes }, [bytes]))!])
-  }
-
-  /** Asks a question about a match by hand. */
-  async play(ask: PlayAsk): Promise<ArrayBuffer | undefined> {
-    const bytes = new TextEncoder().encode(JSON.stringify(ask)).buffer
-    return this.ask({ ask: 'play', bytes }, [bytes])
-  }
-
   /** The same engines again, in a worker of their own: long computations there hold nothing up here. */
-  another(): Engines {
+  override another(): Engines {
     const other = new Engines(this.lying)
     other.compiled = this.compiled
     return other
   }
 
   /** Ends the worker. Those waiting are told; the next question starts another. */
-  end(): void {
+  override end(): void {
     this.lose({ stopped: 'It was ended.' })
   }
 
-  async ask(asked: Asked, transfer: Transferable[] = []): Promise<ArrayBuffer | undefined> {
+  async bytes(ask: Ask, file?: Blob): Promise<ArrayBuffer | undefined> {
     await this.ready()
-    const answered = await this.post(asked, transfer)
-    if ('refused' in answered) throw new Refused(answered.refused)
+    const bytes = await file?.arrayBuffer()
+    const answered = await this.post({ question: JSON.stringify(ask), file: bytes }, bytes ? [bytes] : [])
+    if ('refused' in answered) throw new Problem(answered.refused.error, answered.refused)
     if ('stopped' in answered) throw new Failed(`The engine stopped at this match; please report it. ${answered.stopped}`)
     if ('missing' in answered) throw new NoEngines(answered.missing)
     return answered.bytes
@@ -109,7 +86,7 @@ export class Engines {
       event.preventDefault()
       if (this.worker === worker) this.lose({ missing: event.message || 'its worker cannot be started' })
     }
-    const answered = await this.post({ ask: 'load', ...(await from) }, [])
+    const answered = await this.post(await from, [])
     if ('bytes' in answered) return
     throw new NoEngines('missing' in answered ? answered.missing : 'stopped' in answered ? answered.stopped : answered.refused.error)
   }
@@ -126,13 +103,13 @@ export class Engines {
     }
   }
 
-  private post(asked: Asked, transfer: Transferable[]): Promise<Answered> {
+  private post(told: Told, transfer: Transferable[]): Promise<Answered> {
     return new Promise((done) => {
       if (!this.worker) return done({ missing: 'its worker is gone' })
       const number = ++this.last
       const late = () => this.lose({ stopped: `It gave no answer for ${PATIENCE / 1000} seconds.` })
       this.waiting.set(number, { done, timer: window.setTimeout(late, PATIENCE) })
-      this.worker.postMessage([number, asked], transfer)
+      this.worker.postMessage([number, told], transfer)
     })
   }
 
@@ -150,50 +127,5 @@ export class Engines {
     this.worker = undefined
     this.loaded = undefined
     for (const number of [...this.waiting.keys()]) this.hear(number, answered)
-  }
-}
-
-/** A replay whose steps are computed in this page. */
-export class Computed implements StepSource {
-  constructor(
-    private readonly engines: Engines,
-    readonly replay: Blob,
-    private readonly shownAll: boolean,
-    private id: number,
-  ) {}
-
-  /** Its id in the engines; it is opened again if it was closed. */
-  async known(): Promise<number> {
-    this.id = (await this.engines.opened(this.replay, this.shownAll)).id
-    return this.id
-  }
-
-  async lines(from: number, to: number): Promise<string[]> {
-    const bytes = await this.ask((id) => ({ ask: 'lines', id, from, to }))
-    return new TextDecoder().decode(bytes).split('\n').filter((line) => line !== '')
-  }
-
-  async message(step: number, seat: number): Promise<string | undefined> {
-    const bytes = await this.ask((id) => ({ ask: 'message', id, step: step - 1, seat }))
-    return bytes && new TextDecoder().decode(bytes)
-  }
-
-  async section(step: number, rule: string): Promise<string> {
-    return new TextDecoder().decode(await this.ask((id) => ({ ask: 'section', id, step, rule })))
-  }
-
-  close(): void {
-    void this.engines.ask({ ask: 'close', id: this.id }).catch(() => {})
-  }
-
-  /** Asks; once more if the replay has been closed, or was lost with its module. */
-  private async ask(question: (id: number) => Asked): Promise<ArrayBuffer | undefined> {
-    try {
-      return await this.engines.ask(question(this.id))
-    } catch (error) {
-      if (!(error instanceof Refused && error.refusal.gone)) throw error
-      this.id = (await this.engines.opened(this.replay, this.shownAll)).id
-      return this.engines.ask(question(this.id))
-    }
   }
 }

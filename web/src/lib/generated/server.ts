@@ -275,14 +275,6 @@ export type TrialSoFar = {
   problem: string | null,
 };
 
-/** A refusal, with a sentence for the user. */
-export type Refused = {
-  /** What is wrong and what to do. */
-  error: string,
-  /** Whether the file is not one of our replays: the page then checks whether it knows the format. */
-  foreign: boolean,
-};
-
 /** What a page is told about the script: `GET /api/script`. */
 export type ScriptText = {
   /** The file, as it was named. */

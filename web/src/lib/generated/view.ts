@@ -1,4 +1,4 @@
-// Made from the types of crates/agon-view/src/line.rs, play.rs and outlook.rs by its test; UPDATE_TYPES=1 makes it anew.
+// Made from the types of crates/agon-view/src/line.rs, ask.rs, play.rs and outlook.rs by its test; UPDATE_TYPES=1 makes it anew.
 
 /** The match itself. */
 export type Head = {
@@ -151,6 +151,137 @@ export type End = {
 /** The state of a recording. */
 export type EndWord = "whole" | "cut" | "void" | "altered";
 
+/** A question of the viewer. Steps and seats count from 1. */
+export type Ask = { "open": {
+  /** Whether what belongs to one seat alone is shown. */
+  private: boolean, } } | { "lines": {
+  /** The replay. */
+  id: number,
+  /** The first step. */
+  from: number,
+  /** The last step. */
+  to: number, } } | { "message": {
+  /** The replay. */
+  id: number,
+  /** The step. */
+  step: number,
+  /** The seat. */
+  seat: number, } } | { "section": {
+  /** The replay. */
+  id: number,
+  /** The step. */
+  step: number,
+  /** The rule it is about; empty for that of the first order it rejected. */
+  rule: string, } } | { "refine": {
+  /** The replay. */
+  id: number,
+  /** The step. */
+  step: number,
+  /** How many at most. */
+  pairs: number,
+  /** Whether they are of any step, where they tell most, or only of this one. */
+  all: boolean, } } | { "wish": {
+  /** The replay. */
+  id: number,
+  /** The step. */
+  step: number,
+  /** Whose order. */
+  seat: number,
+  /** The order. */
+  text: string, } } | { "written": {
+  /** The replay. */
+  id: number,
+  /** The step. */
+  step: number,
+  /** Whose order. */
+  seat: number, } } | { "begin": {
+  /** Which match. */
+  wanted: Wanted, } } | { "resume": {
+  /** The replay. */
+  id: number,
+  /** How many of its steps are kept. */
+  steps: number,
+  /** Who plays on. */
+  seats: Array<Sitter>, } } | "sit" | { "prospect": {
+  /** The match. */
+  id: number,
+  /** Whose choices. */
+  seat: number,
+  /** A list of choices, as the game writes them. */
+  chosen: unknown[], } } | { "answer": {
+  /** The match. */
+  id: number,
+  /** Whose. */
+  seat: number,
+  /** A list of choices, as the game writes them. */
+  chosen: unknown[], } } | { "hint": {
+  /** The match. */
+  id: number,
+  /** For whom. */
+  seat: number,
+  /** The bot. */
+  bot: string, } } | { "lend": {
+  /** The match. */
+  id: number,
+  /** For whom. */
+  seat: number,
+  /** The bot. */
+  bot: string,
+  /** How often. */
+  times: number, } } | { "question": {
+  /** The match. */
+  id: number,
+  /** Whose. */
+  seat: number, } } | { "say": {
+  /** The match. */
+  id: number,
+  /** Whose. */
+  seat: number,
+  /** The message. */
+  message: string, } } | { "go": {
+  /** The match. */
+  id: number,
+  /** How many steps are known: a seat is told what was played since, and for a while waits for it. */
+  steps: number, } } | { "back": {
+  /** The match. */
+  id: number, } } | { "replay": {
+  /** The match. */
+  id: number, } } | { "close": {
+  /** Which. */
+  id: number, }
+};
+
+/** What is returned: JSON, or bytes as they are. */
+export type Answer = Opened | Outlook | Begun | Turn | unknown[];
+
+/** An opened replay. */
+export type Opened = {
+  /** The id to ask about it by. */
+  id: number,
+  /** What it is. */
+  head: Head,
+};
+
+/** A match by hand that has begun. */
+export type Begun = {
+  /** The id to ask about it by. */
+  id: number,
+  /** What it is. */
+  head: Head,
+  /** What happened so far. */
+  turn: Turn,
+};
+
+/** Why there is nothing to return. */
+export type Refusal = {
+  /** What is wrong and what to do. */
+  error: string,
+  /** Whether the file is not one of our replays: the page then tries to read it itself. */
+  foreign: boolean,
+  /** Whether the object asked for has been closed: it must be opened again then. */
+  gone: boolean,
+};
+
 /** Who sits in a seat. */
 export type Sitter = {
   /** The built-in bot; none for a person. */
@@ -189,72 +320,6 @@ export type Turn = {
   limit: number,
   /** How it ended; none while it goes on. */
   end: End | null,
-};
-
-/** A request about a match played by hand. */
-export type PlayAsk = { "begin": {
-  /** Which match. */
-  wanted: Wanted, } } | { "resume": {
-  /** The replay. */
-  replay: number,
-  /** How many steps are kept. */
-  steps: number,
-  /** Who plays on. */
-  seats: Array<Sitter>, } } | { "prospect": {
-  /** The match. */
-  id: number,
-  /** Whose choices, from 1. */
-  seat: number,
-  /** A list of choices, as the game writes them. */
-  chosen: unknown[], } } | { "answer": {
-  /** The match. */
-  id: number,
-  /** Whose, from 1. */
-  seat: number,
-  /** A list of choices, as the game writes them. */
-  chosen: unknown[], } } | { "hint": {
-  /** The match. */
-  id: number,
-  /** For whom, from 1. */
-  seat: number,
-  /** The bot. */
-  bot: string, } } | { "lend": {
-  /** The match. */
-  id: number,
-  /** For whom, from 1. */
-  seat: number,
-  /** The bot. */
-  bot: string,
-  /** How often. */
-  times: number, } } | { "question": {
-  /** The match. */
-  id: number,
-  /** Whose, from 1. */
-  seat: number, } } | { "say": {
-  /** The match. */
-  id: number,
-  /** Whose, from 1. */
-  seat: number,
-  /** The message. */
-  message: string, } } | { "go": {
-  /** The match. */
-  id: number, } } | { "back": {
-  /** The match. */
-  id: number, } } | { "replay": {
-  /** The match. */
-  id: number, } } | { "leave": {
-  /** The match. */
-  id: number, }
-};
-
-/** A match by hand that has begun. */
-export type Begun = {
-  /** The id to request it by. */
-  id: number,
-  /** What it is. */
-  head: Head,
-  /** What happened so far. */
-  turn: Turn,
 };
 
 /** What is known so far. */

@@ -1,0 +1,38 @@
+//! Tests of the program that run beside one another.
+
+// Fuzz targets, which `hostile` brings, refer to themselves and their library by these names.
+extern crate self as agon_fuzz;
+extern crate self as libfuzzer_sys;
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod adversary;
+mod against;
+mod algos;
+mod author;
+mod beginnings;
+mod book;
+mod cli;
+mod coming;
+mod crashers;
+mod encrypted;
+mod examples;
+mod faultless;
+mod fleet;
+mod formats;
+mod hostile;
+mod join;
+mod keep;
+mod languages;
+mod meant;
+mod numbers;
+mod private;
+mod replays;
+mod scripts;
+mod series;
+mod starters;
+mod terminal;
+mod why;
+mod work;
+mod wrong;

@@ -1,0 +1,19 @@
+//! Tests of the program that run one at a time, with nothing beside them.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod wire;
+
+mod containment;
+mod fair;
+mod full_disk;
+mod inside;
+mod interruptions;
+mod java;
+mod left_behind;
+mod many;
+mod online;
+mod serve;
+mod signals;
+mod walls;
+mod wires;
