@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_ladder::{Ladder, LeftOut, Row, Table};
 use agon_stats::TableKey;
 use agon_store::reads::Ended;
-use agon_store::{ContestId, EntrantId, Entry, Ruled, Sealed, Store, StoreError, VersionId, out};
+use agon_store::{ContestStore, EntrantId, Entry, Ruled, Sealed, StoreError, VersionId, out};
 
 use crate::read;
 
@@ -39,9 +39,9 @@ impl Facts {
     ///
     /// # Errors
     /// When the log cannot be read.
-    pub async fn read(&mut self, store: &Store, contest: ContestId, until: i64) -> Result<(), StoreError> {
+    pub async fn read(&mut self, store: &ContestStore, until: i64) -> Result<(), StoreError> {
         while self.upto < until {
-            let rows = store.log(contest, self.upto, PAGE.min(until - self.upto)).await?;
+            let rows = store.log(self.upto, PAGE.min(until - self.upto)).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { break };
             for row in &rows {
                 self.add(&read(&row.body)?);

@@ -76,7 +76,7 @@ pub async fn live(ask: Ask) -> Result<Json<Version>, Problem> {
 pub async fn received(ask: &Ask, body: Body) -> Result<(Came, EntrantId, String), Problem> {
     let came = incoming::take(ask, body.into_data_stream()).await?;
     let team = team(ask).await?.map_err(Problem::wrong)?;
-    let found = ask.site.store().entrant(ask.site.contest(), team).await?.ok_or_else(Problem::ours)?;
+    let found = ask.site.store().entrant(team).await?.ok_or_else(Problem::ours)?;
     Ok((came, team, found.name))
 }
 

@@ -155,7 +155,7 @@ async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Respo
         Ok(team) => team,
         Err(why) => return again(ask, &why).await,
     };
-    let team = ask.site.store().entrant(ask.site.contest(), team).await?.ok_or_else(Problem::ours)?;
+    let team = ask.site.store().entrant(team).await?.ok_or_else(Problem::ours)?;
     let actor = &ask.whoever()?.name;
     let upload = Upload { entrant: &team.name, name: &name, file, only_if_better, actor };
     let uploaded = ask.site.server.upload(upload, ask.now).await?;

@@ -7,7 +7,7 @@ use crate::acts::asked::{HOUR_MS, MOST_ASKED, may_meet, player};
 use crate::acts::version::{DAY_MS, MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use crate::backend::Conn;
 use crate::{
-    ContestId, EntrantId, Kind, MatchId, MatchState, Outcome, OwnVersion, Sha, Store, StoreError, Time,
+    ContestStore, EntrantId, Kind, MatchId, MatchState, Outcome, OwnVersion, Sha, Store, StoreError, Time,
     Version, VersionId, VersionState,
 };
 
@@ -119,6 +119,59 @@ impl Quota {
             return Some(None);
         }
         self.uploads_a_day.until.max(self.uploads_an_hour.until).map(Some)
+    }
+}
+
+impl ContestStore {
+    /// Whether a requested match is waiting for its turn.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn is_asked(&self) -> Result<bool, StoreError> {
+        let one: Option<i64> = sqlx::query_scalar(
+            "SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND lane = 1 AND not_before_ms = $2 LIMIT 1",
+        )
+        .bind(self.id.0)
+        .bind(crate::acts::asked::HELD.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(one.is_some())
+    }
+
+    /// Whether an entrant may ask for a match against a version.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn may_meet(&self, entrant: EntrantId, against: VersionId) -> Result<bool, StoreError> {
+        let other = player(&mut *self.reader.acquire().await?, self.id, against).await?;
+        Ok(other.is_some_and(|other| may_meet(entrant, other)))
+    }
+
+    /// Trials in progress, oldest first.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn open_trials(&self) -> Result<Vec<OpenTrial>, StoreError> {
+        let rows: Vec<(i64, i64, i64, i64, i64)> = sqlx::query_as(
+            "SELECT t.version_id, t.against_id, t.began_ms, \
+             (SELECT count(*) FROM blocks o WHERE o.trial_id = t.version_id AND o.twin_of IS NULL), \
+             (SELECT count(*) FROM blocks o JOIN matches m ON m.block_id = o.id WHERE o.trial_id = t.version_id \
+             AND m.state IN ('planned', 'leased', 'posted')) FROM trials t JOIN versions v ON v.id = t.version_id \
+             JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             WHERE t.ended_ms IS NULL AND e.contest_id = $1 ORDER BY t.began_ms, t.version_id",
+        )
+        .bind(self.id.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+        let trial = |(version, against, began, planned, open): (i64, i64, i64, i64, i64)| OpenTrial {
+            version: VersionId(version),
+            against: VersionId(against),
+            began: Time(began),
+            planned: count(planned),
+            open: count(open),
+        };
+        Ok(rows.into_iter().map(trial).collect())
     }
 }
 
@@ -246,41 +299,12 @@ impl Store {
         }))
     }
 
-    /// Whether a requested match is waiting for its turn.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn is_asked(&self, contest: ContestId) -> Result<bool, StoreError> {
-        let one: Option<i64> = sqlx::query_scalar(
-            "SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND lane = 1 AND not_before_ms = $2 LIMIT 1",
-        )
-        .bind(contest.0)
-        .bind(crate::acts::asked::HELD.0)
-        .fetch_optional(&self.reader)
-        .await?;
-        Ok(one.is_some())
-    }
-
     /// What an entrant may still do.
     ///
     /// # Errors
     /// Database errors.
     pub async fn quota(&self, entrant: EntrantId, now: Time) -> Result<Quota, StoreError> {
         quota(&mut *self.reader.acquire().await?, entrant, now).await
-    }
-
-    /// Whether an entrant may ask for a match against a version.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn may_meet(
-        &self,
-        contest: ContestId,
-        entrant: EntrantId,
-        against: VersionId,
-    ) -> Result<bool, StoreError> {
-        let other = player(&mut *self.reader.acquire().await?, contest, against).await?;
-        Ok(other.is_some_and(|other| may_meet(entrant, other)))
     }
 
     /// How many bytes the drafts of an entrant have, and when the oldest of them came.
@@ -296,33 +320,6 @@ impl Store {
         .fetch_one(&self.reader)
         .await?;
         Ok((bytes, oldest.map(Time)))
-    }
-
-    /// Trials in progress, oldest first.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn open_trials(&self, contest: ContestId) -> Result<Vec<OpenTrial>, StoreError> {
-        let rows: Vec<(i64, i64, i64, i64, i64)> = sqlx::query_as(
-            "SELECT t.version_id, t.against_id, t.began_ms, \
-             (SELECT count(*) FROM blocks o WHERE o.trial_id = t.version_id AND o.twin_of IS NULL), \
-             (SELECT count(*) FROM blocks o JOIN matches m ON m.block_id = o.id WHERE o.trial_id = t.version_id \
-             AND m.state IN ('planned', 'leased', 'posted')) FROM trials t JOIN versions v ON v.id = t.version_id \
-             JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
-             WHERE t.ended_ms IS NULL AND e.contest_id = $1 ORDER BY t.began_ms, t.version_id",
-        )
-        .bind(contest.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
-        let trial = |(version, against, began, planned, open): (i64, i64, i64, i64, i64)| OpenTrial {
-            version: VersionId(version),
-            against: VersionId(against),
-            began: Time(began),
-            planned: count(planned),
-            open: count(open),
-        };
-        Ok(rows.into_iter().map(trial).collect())
     }
 
     /// The matches of a version's trial that are over.

@@ -159,7 +159,7 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     assert!(back(second, 9).await.expect("and forth"));
     assert!(!back(second, 10).await.expect("it stands already"));
     let states: Vec<_> =
-        store.versions(contest).await.expect("read").into_iter().skip(2).map(|own| own.state).collect();
+        store.of(contest).versions().await.expect("read").into_iter().skip(2).map(|own| own.state).collect();
     use agon_store::VersionState::{Failed, Former, Live};
     assert_eq!(states, [Former, Live, Failed]);
     assert_eq!(add("1", 11).await, Added::Same(first, 1, Former));

@@ -227,9 +227,9 @@ async fn somebody_plays_for_one_team_and_teams_have_room_for_so_many() {
     assert!(matches!(world.team(bob, "Blue").await, Made::New(_)));
     assert_eq!(world.leave(bob).await, Left::Gone);
     assert!(matches!(world.team(ann, "Blue").await, Made::New(_)));
-    let red = world.store.entrant(world.contest, team).await.expect("read").expect("there");
+    let red = world.store.of(world.contest).entrant(team).await.expect("read").expect("there");
     assert_eq!(red.members, [(cid, "Cid".into())]);
-    assert_eq!(world.store.team_of(world.contest, bob).await.expect("read"), None);
+    assert_eq!(world.store.of(world.contest).team_of(bob).await.expect("read"), None);
     world.clean().await;
 }
 
@@ -254,14 +254,14 @@ async fn of_who_is_deleted_a_number_is_left() {
     world.store.act(tell("Redx1", "Redx1 v1")).await.expect("told");
     let gone = world.store.act(Withdraw { contest: world.contest, account: ann, now: Time(9) }).await;
     assert_eq!(gone.expect("done"), [Sha::of(b"only mine")], "what Blue has as well stays");
-    let events = format!("{:?}", world.store.events(world.contest, 100).await.expect("read"));
+    let events = format!("{:?}", world.store.of(world.contest).events(100).await.expect("read"));
     assert!(!events.contains("Ann") && !events.contains("Red_1"), "{events}");
     assert!(events.contains("Redx1 v1") && events.contains("withdrawn 1 v1"), "{events}");
     assert_eq!(world.known("one", 2).await, None);
     let account = world.store.account(ann).await.expect("read").expect("there");
     assert_eq!((account.name.as_str(), account.password), ("withdrawn 1", None));
     assert_eq!(world.begin(ann, "again", LoginKind::Session, 10).await, None);
-    let versions = world.store.versions(world.contest).await.expect("read");
+    let versions = world.store.of(world.contest).versions().await.expect("read");
     let state = |id| versions.iter().find(|version| version.id == id).map(|version| version.state);
     assert_eq!((state(own), state(shared)), (Some(VersionState::Former), Some(VersionState::Former)));
     // The names are free, and nothing is missing in the folder.
@@ -346,7 +346,7 @@ async fn a_contest_of_each_earlier_schema_goes_on_and_those_who_look_alike_now_b
         let folder = contest_of(schema).await;
         let store = Store::open(folder.path()).await.expect("brought up to date");
         let contest = store.contests().await.expect("read").remove(0).id;
-        let teams = store.entrants(contest).await.expect("read");
+        let teams = store.of(contest).entrants().await.expect("read");
         let names: Vec<&str> = teams.iter().map(|team| team.name.as_str()).collect();
         assert_eq!((names, teams[0].id, teams[0].withdrawn), (vec!["Ann", "Аnn", "B0b"], EntrantId(1), None));
         // Each hands in under its own name, and nobody else under a name that looks like it.
@@ -392,6 +392,6 @@ async fn a_contest_of_each_earlier_schema_goes_on_and_those_who_look_alike_now_b
         // Opening it again changes nothing.
         store.close().await;
         let store = Store::open(folder.path()).await.expect("opens");
-        assert_eq!(store.entrants(contest).await.expect("read").len(), 3);
+        assert_eq!(store.of(contest).entrants().await.expect("read").len(), 3);
     }
 }
