@@ -146,9 +146,9 @@ const RULES: &[Rule] = &[
         breaks: "SELECT 'contest', contest_id FROM log GROUP BY contest_id HAVING count(*) <> max(seq) OR min(seq) <> 1",
     },
     Rule {
-        holds: "a bot has at most one live version, and it is the one that is entered",
-        breaks: "SELECT 'bot', v.bot_id FROM versions v LEFT JOIN entries e ON e.version_id = v.id AND e.to_ms IS NULL \
-                 GROUP BY v.bot_id HAVING sum(CASE WHEN v.state = 'live' THEN 1 ELSE 0 END) > 1 \
+        holds: "a team has at most one live version, and it is the one that is entered",
+        breaks: "SELECT 'team', v.entrant_id FROM versions v LEFT JOIN entries e ON e.version_id = v.id AND e.to_ms IS NULL \
+                 GROUP BY v.entrant_id HAVING sum(CASE WHEN v.state = 'live' THEN 1 ELSE 0 END) > 1 \
                  OR sum(CASE WHEN (v.state = 'live') <> (e.version_id IS NOT NULL) THEN 1 ELSE 0 END) > 0 LIMIT 20",
     },
     Rule {
@@ -190,7 +190,7 @@ const RULES: &[Rule] = &[
         holds: "a withdrawn team has no members and nothing on the ladder",
         breaks: "SELECT 'entrant', e.id FROM entrants e WHERE e.withdrawn_ms IS NOT NULL AND (e.join_code IS NOT NULL \
                  OR EXISTS (SELECT 1 FROM members m WHERE m.entrant_id = e.id AND m.to_ms IS NULL) \
-                 OR EXISTS (SELECT 1 FROM bots b JOIN versions v ON v.bot_id = b.id WHERE b.entrant_id = e.id \
+                 OR EXISTS (SELECT 1 FROM versions v WHERE v.entrant_id = e.id \
                  AND v.state IN ('live', 'received', 'building', 'checking', 'trial'))) LIMIT 20",
     },
 ];

@@ -89,6 +89,12 @@ pub enum StoreError {
         /// The schema that this program knows.
         known: i64,
     },
+    /// The database was made before the first release, in a form that this program does not read.
+    #[error(
+        "this contest was written by an agon from before the first release: make a backup with that one (`agon serve backup`), and carry it \
+         over with `cargo xtask carry-over BACKUP NEW` of this one's source"
+    )]
+    Earlier,
     /// The database holds something impossible.
     #[error("the database holds something impossible: {0}")]
     Damaged(String),

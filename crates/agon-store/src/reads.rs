@@ -59,8 +59,7 @@ pub struct CheckState {
 pub(crate) const VERSION: &str = "v.id, e.name, e.boss = TRUE, v.n, v.builtin, v.source_sha, v.received_ms, v.state, v.reason, v.cause, \
                                   v.only_if_better = TRUE";
 /// The tables they come from.
-pub(crate) const VERSIONS: &str =
-    "versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id";
+pub(crate) const VERSIONS: &str = "versions v JOIN entrants e ON e.id = v.entrant_id";
 
 pub(crate) type VersionRow =
     (i64, String, Flag, i64, Option<String>, String, i64, String, Option<String>, Option<String>, Flag);
@@ -264,7 +263,7 @@ impl ContestStore {
     pub async fn suspended(&self) -> Result<BTreeMap<VersionId, (Time, String)>, StoreError> {
         let rows: Vec<(i64, i64, String)> = sqlx::query_as(
             "SELECT o.version_id, o.from_ms, o.why FROM suspensions o JOIN versions v ON v.id = o.version_id \
-             JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             JOIN entrants e ON e.id = v.entrant_id \
              WHERE o.to_ms IS NULL AND e.contest_id = $1",
         )
         .bind(self.id.0)
@@ -293,7 +292,7 @@ impl ContestStore {
     /// Database errors.
     pub async fn owners(&self) -> Result<BTreeMap<VersionId, EntrantId>, StoreError> {
         let rows: Vec<(i64, i64)> = sqlx::query_as(
-            "SELECT v.id, e.id FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+            "SELECT v.id, e.id FROM versions v JOIN entrants e ON e.id = v.entrant_id \
              WHERE e.contest_id = $1",
         )
         .bind(self.id.0)
@@ -427,8 +426,7 @@ impl Store {
     /// Database errors.
     pub async fn named_objects(&self) -> Result<Vec<(Sha, String)>, StoreError> {
         let rows: Vec<(String, String)> = sqlx::query_as(
-            "SELECT v.source_sha, 'version ' || v.id FROM versions v JOIN bots b ON b.id = v.bot_id \
-             JOIN entrants e ON e.id = b.entrant_id WHERE v.builtin IS NULL AND e.withdrawn_ms IS NULL UNION ALL \
+            "SELECT v.source_sha, 'version ' || v.id FROM versions v JOIN entrants e ON e.id = v.entrant_id WHERE v.builtin IS NULL AND e.withdrawn_ms IS NULL UNION ALL \
              SELECT replay_sha, 'the replay of match ' || id FROM matches WHERE replay_sha IS NOT NULL UNION ALL \
              SELECT v.log_sha, 'the build of version ' || v.id FROM versions v WHERE v.log_sha IS NOT NULL UNION ALL \
              SELECT own_sha, 'what belongs to a seat of match ' || match_id FROM seats WHERE own_sha IS NOT NULL",

@@ -160,7 +160,7 @@ const COLUMNS: &str = "m.id, b.kind, b.n, b.map, b.seed, m.state, b.made_ms, m.s
 /// Matches of the ladder are public; others are visible to the teams that sat in them, drafts to their owner, and all to organisers.
 /// Matches that are played again are visible to nobody.
 const SEEN: &str = "b.kind <> 'again' AND (b.kind = 'ladder' OR $2 = 1 OR (b.kind = 'draft' AND b.asked_by = $3) OR b.kind <> 'draft' AND EXISTS (SELECT 1 FROM seats o JOIN versions ov ON ov.id = o.version_id \
-     JOIN bots ob ON ob.id = ov.bot_id WHERE o.match_id = m.id AND ob.entrant_id = $3))";
+     WHERE o.match_id = m.id AND ov.entrant_id = $3))";
 
 /// A pattern for stored outcomes with this reason.
 fn with_reason(reason: &str) -> String {
@@ -211,15 +211,13 @@ impl ContestStore {
                 )
             }
             (None, Some(_)) => format!(
-                " AND m.id IN (SELECT s.match_id FROM bots q JOIN versions v ON v.bot_id = q.id \
-                 JOIN seats s ON s.version_id = v.id WHERE q.entrant_id = $6{ended}{faults})"
+                " AND m.id IN (SELECT s.match_id FROM versions v JOIN seats s ON s.version_id = v.id WHERE v.entrant_id = $6{ended}{faults})"
             ),
         };
         let statement = format!(
             "SELECT {COLUMNS} FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND {SEEN} \
              AND m.state <> 'planned' AND m.id < $4 AND ($5 < 0 OR b.map = $5){own} \
-             AND ($7 = 0 OR m.id IN (SELECT o.match_id FROM bots q JOIN versions v ON v.bot_id = q.id \
-             JOIN seats o ON o.version_id = v.id WHERE q.entrant_id = $7)) \
+             AND ($7 = 0 OR m.id IN (SELECT o.match_id FROM versions v JOIN seats o ON o.version_id = v.id WHERE v.entrant_id = $7)) \
              AND ($8 = '' OR m.outcome LIKE $8 ESCAPE '!') ORDER BY m.id DESC LIMIT {}",
             PAGE + 1
         );
@@ -378,8 +376,7 @@ impl Store {
         type SeatRow = (i64, i64, i64, String, Flag, Option<i64>, Option<f64>, Option<String>, Option<f64>);
         let seats: Vec<SeatRow> = sqlx::query_as(
             "SELECT v.id, v.n, e.id, e.name, e.boss = TRUE, s.rank, s.score, s.fault, s.max_ms FROM seats s \
-             JOIN versions v ON v.id = s.version_id JOIN bots b ON b.id = v.bot_id \
-             JOIN entrants e ON e.id = b.entrant_id WHERE s.match_id = $1 ORDER BY s.seat",
+             JOIN versions v ON v.id = s.version_id JOIN entrants e ON e.id = v.entrant_id WHERE s.match_id = $1 ORDER BY s.seat",
         )
         .bind(id)
         .fetch_all(&self.reader)

@@ -60,7 +60,7 @@ impl ContestStore {
         type Row = (i64, String, Flag, Option<String>, i64, Option<i64>, Option<i64>);
         let rows: Vec<Row> = sqlx::query_as(
             "SELECT e.id, e.name, e.boss = TRUE, e.join_code, e.made_ms, e.withdrawn_ms, v.id FROM entrants e \
-             LEFT JOIN bots b ON b.entrant_id = e.id LEFT JOIN versions v ON v.bot_id = b.id AND v.state = 'live' \
+             LEFT JOIN versions v ON v.entrant_id = e.id AND v.state = 'live' \
              WHERE e.contest_id = $1 ORDER BY e.id",
         )
         .bind(self.id.0)
@@ -218,12 +218,10 @@ impl Store {
     /// # Errors
     /// Database errors.
     pub async fn owner_of(&self, version: VersionId) -> Result<Option<EntrantId>, StoreError> {
-        let id: Option<i64> = sqlx::query_scalar(
-            "SELECT b.entrant_id FROM versions v JOIN bots b ON b.id = v.bot_id WHERE v.id = $1",
-        )
-        .bind(version.0)
-        .fetch_optional(&self.reader)
-        .await?;
+        let id: Option<i64> = sqlx::query_scalar("SELECT v.entrant_id FROM versions v WHERE v.id = $1")
+            .bind(version.0)
+            .fetch_optional(&self.reader)
+            .await?;
         Ok(id.map(EntrantId))
     }
 }

@@ -157,7 +157,7 @@ impl ContestStore {
              (SELECT count(*) FROM blocks o WHERE o.trial_id = t.version_id AND o.twin_of IS NULL), \
              (SELECT count(*) FROM blocks o JOIN matches m ON m.block_id = o.id WHERE o.trial_id = t.version_id \
              AND m.state IN ('planned', 'leased', 'posted')) FROM trials t JOIN versions v ON v.id = t.version_id \
-             JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             JOIN entrants e ON e.id = v.entrant_id \
              WHERE t.ended_ms IS NULL AND e.contest_id = $1 ORDER BY t.began_ms, t.version_id",
         )
         .bind(self.id.0)
@@ -249,8 +249,8 @@ impl Store {
         game: MatchId,
     ) -> Result<Vec<(usize, Sha)>, StoreError> {
         let rows: Vec<(i64, String)> = sqlx::query_as(
-            "SELECT s.seat, s.own_sha FROM seats s JOIN versions v ON v.id = s.version_id JOIN bots b ON b.id = v.bot_id \
-             WHERE s.match_id = $1 AND b.entrant_id = $2 AND s.own_sha IS NOT NULL ORDER BY s.seat",
+            "SELECT s.seat, s.own_sha FROM seats s JOIN versions v ON v.id = s.version_id \
+             WHERE s.match_id = $1 AND v.entrant_id = $2 AND s.own_sha IS NOT NULL ORDER BY s.seat",
         )
         .bind(game.0)
         .bind(entrant.0)
@@ -313,8 +313,7 @@ impl Store {
     /// Database errors.
     pub async fn draft_bytes(&self, entrant: EntrantId) -> Result<(i64, Option<Time>), StoreError> {
         let (bytes, oldest): (i64, Option<i64>) = sqlx::query_as(
-            "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT), min(v.received_ms) FROM versions v \
-             JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1 AND v.n < 0",
+            "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT), min(v.received_ms) FROM versions v WHERE v.entrant_id = $1 AND v.n < 0",
         )
         .bind(entrant.0)
         .fetch_one(&self.reader)
@@ -376,7 +375,7 @@ impl Store {
 /// What an entrant may still do: the same rules for displaying it and for the acts that it limits.
 pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Quota, StoreError> {
     let uploads: Vec<i64> = sqlx::query_scalar(
-        "SELECT v.received_ms FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1 AND v.n > 0 \
+        "SELECT v.received_ms FROM versions v WHERE v.entrant_id = $1 AND v.n > 0 \
          AND v.received_ms > $2 ORDER BY v.received_ms DESC LIMIT 100",
     )
     .bind(entrant.0)
@@ -391,8 +390,8 @@ pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Res
     .fetch_all(&mut *conn)
     .await?;
     let bytes: i64 = sqlx::query_scalar(
-        "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT) FROM versions v JOIN bots b ON b.id = v.bot_id \
-         WHERE b.entrant_id = $1 AND v.n > 0",
+        "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT) FROM versions v \
+         WHERE v.entrant_id = $1 AND v.n > 0",
     )
     .bind(entrant.0)
     .fetch_one(&mut *conn)

@@ -361,7 +361,7 @@ impl Store {
         let mut whose = BTreeMap::new();
         for games in many::padded(games) {
             let select = format!(
-                "SELECT s.match_id, s.seat, (SELECT b.entrant_id FROM versions v JOIN bots b ON b.id = v.bot_id \
+                "SELECT s.match_id, s.seat, (SELECT v.entrant_id FROM versions v \
                  WHERE v.id = s.version_id) FROM seats s WHERE s.match_id IN ({})",
                 many::rows(games.len(), "@", 1)
             );
