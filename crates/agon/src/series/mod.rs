@@ -626,19 +626,6 @@ fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure>
             changes.join("\n  ")
         )));
     }
-    let chooses = |format: &FormatId| matches!(format.form, Form::Ladder { .. } | Form::Placement { .. });
-    if was.plan < plan::CHOOSING && was.format.as_ref().is_some_and(chooses) {
-        return Err(Failure::usage(format!(
-            "cannot go on with {}: it was begun by an agon that chose pairs differently; its matches still count (agon rate), \
-             and a new series plays on from there: start again without --resume",
-            path.display()
-        )));
-    }
-    if was.plan < 2 {
-        eprintln!(
-            "note: this series was begun by an agon that always kept the bots in the same order; it goes on like that"
-        );
-    }
     if was.program != wanted.program {
         let begun = screen::harmless(&was.program);
         eprintln!("note: this series was begun by {begun}, this is {}", wanted.program);
