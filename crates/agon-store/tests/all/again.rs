@@ -1,8 +1,8 @@
 //! Matches that are played again by another worker, and workers that are paused.
 
 use agon_store::acts::{
-    Compare, Enlist, Enlisted, ForgetAgains, Heard, Judge, Judgement, Lease, LetPlayOn, Meet, PauseWorker,
-    Plan, PlayAgain, Post, PostReply, Revoke, Seal, Void, VoidReply,
+    Compare, Enlist, Enlisted, ForgetAgains, Heard, JudgeAll, Judgement, Lease, LetPlayOn, Meet, PauseWorker,
+    Plan, PlayAgain, Post, PostAll, PostReply, Revoke, Seal, Void, VoidReply,
 };
 use agon_store::reads::{ComparedOf, Eyes, Filter, LatelyPlayed};
 use agon_store::{ContestId, Kind, Leased, MatchId, Objects, Sha, Store, Time, VersionId, WorkerId};
@@ -66,9 +66,9 @@ impl World {
         let replay = self.objects.put(replay.as_bytes()).await.expect("room");
         let (attempt, now) = (leased.attempt, self.now);
         let post = Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now };
-        assert_eq!(self.store.act(post).await.expect("posted"), PostReply::Kept);
-        let judgement = Judgement::Valid(common::outcome(ranks));
-        assert!(self.store.act(Judge { attempt, judgement, now }).await.expect("judged"));
+        assert_eq!(self.store.act(PostAll { posts: vec![post] }).await.expect("posted"), [PostReply::Kept]);
+        let judged = vec![(attempt, Judgement::Valid(common::outcome(ranks)))];
+        assert_eq!(self.store.act(JudgeAll { judged, now }).await.expect("judged"), [true]);
         self.store.act(Seal { contest: self.contest }).await.expect("sealed").len()
     }
 
@@ -189,9 +189,9 @@ async fn what_nobody_takes_or_goes_wrong_goes_without_a_word_and_a_lie_stays_kno
     let replay = world.objects.put(b"nothing").await.expect("room");
     let (attempt, now) = (leased.attempt, world.now);
     let post = Post { worker: two, attempt, result: "{}".into(), replay, own: Vec::new(), now };
-    assert_eq!(world.store.act(post).await.expect("posted"), PostReply::Kept);
-    let judgement = Judgement::Mismatch("another match".into());
-    assert!(world.store.act(Judge { attempt, judgement, now }).await.expect("judged"));
+    assert_eq!(world.store.act(PostAll { posts: vec![post] }).await.expect("posted"), [PostReply::Kept]);
+    let judged = vec![(attempt, Judgement::Mismatch("another match".into()))];
+    assert_eq!(world.store.act(JudgeAll { judged, now }).await.expect("judged"), [true]);
     world.clean().await;
     world.now = world.now.plus(1);
     assert_eq!(world.forget().await, []);

@@ -1,6 +1,8 @@
 //! fsck finds what it is there for: anything changed behind the store's back.
 
-use agon_store::acts::{Add, Added, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Rule, Seal};
+use agon_store::acts::{
+    Add, Added, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, Promote, Rule, Seal,
+};
 use agon_store::{Cause, Kind, Objects, Sha, Stage, Store, Time, Whose};
 use sqlx::{Connection as _, Executor as _};
 
@@ -24,14 +26,10 @@ async fn contest(folder: &std::path::Path) {
     let granted = store.act(lease).await.expect("granted");
     let attempt = granted.matches[0].attempt;
     let replay = Objects::open(folder).expect("a place").put(b"replay").await.expect("room");
-    store
-        .act(Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now })
-        .await
-        .expect("posted");
-    store
-        .act(Judge { attempt, judgement: Judgement::Valid(common::outcome(vec![1, 2])), now })
-        .await
-        .expect("judged");
+    let post = Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now };
+    store.act(PostAll { posts: vec![post] }).await.expect("posted");
+    let judged = vec![(attempt, Judgement::Valid(common::outcome(vec![1, 2])))];
+    store.act(JudgeAll { judged, now }).await.expect("judged");
     assert_eq!(store.act(Seal { contest }).await.expect("sealed").len(), 1);
     store.close().await;
 }
