@@ -76,7 +76,7 @@ impl Facts {
             for (version, rank) in row.seats.iter().zip(&row.outcome.ranks) {
                 let last = self.last.entry(*version).or_default();
                 last.truncate(LAST - 1);
-                last.insert(0, Ended::of(i64::from(*rank), firsts));
+                last.insert(0, Ended::with(i64::from(*rank), firsts));
             }
             self.ladder.feed(Row {
                 block: row.block,

@@ -128,6 +128,12 @@ impl StoreError {
     }
 }
 
+impl From<agon_api::Unknown> for StoreError {
+    fn from(unknown: agon_api::Unknown) -> Self {
+        Self::Damaged(unknown.to_string())
+    }
+}
+
 /// Whether the system reports a full disk, or an exhausted quota.
 fn is_full(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)

@@ -17,8 +17,9 @@ use crate::{
     RatingRun, Ruled, Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
 };
 
+pub use agon_api::played::Ended;
 pub use counts::Counts;
-pub use matches::{Ended, Eyes, Failure, Filter, LatelyPlayed, MatchSeat, PAGE, Played};
+pub use matches::{Eyes, Failure, Filter, LatelyPlayed, MatchSeat, PAGE, Played};
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};

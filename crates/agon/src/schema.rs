@@ -139,7 +139,6 @@ fn page() -> String {
             agon_ladder::Line,
             agon_ladder::Place,
             agon_store::Version,
-            agon_store::VersionState,
             agon_store::Event,
         ],
     );

@@ -73,7 +73,7 @@ async fn found(ask: &Ask, team: EntrantId, id: MatchId) -> Result<Asked, Problem
     let asked = store.asked(team, id).await?.ok_or_else(Problem::nothing)?;
     let game = store.one_match(Eyes::Team(team), id).await?.ok_or_else(Problem::nothing)?;
     let why = asked.why.filter(|_| asked.state == MatchState::Dead);
-    let cause = why.map(|(why, unfit)| told::cause(ask.site.server.why_not(&why, unfit)));
+    let cause = why.map(|(why, unfit)| ask.site.server.why_not(&why, unfit));
     Ok(Asked { game: told::game(game), cause })
 }
 

@@ -41,7 +41,7 @@ type Suspended = std::collections::BTreeMap<VersionId, (Time, String)>;
 
 /// The cockpit.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
-    let (store, contest) = (ask.site.store(), ask.site.contest());
+    let store = ask.site.store();
     let since = Time(ask.now.0 - HOUR);
     let counts = store.counts().await?;
     let failures = store.failures(since).await?;

@@ -1,5 +1,6 @@
 //! Matches as the pages show them. What belongs to one team alone is left out of other viewers' rows here, not where they are shown.
 
+use agon_api::played::Ended;
 use sqlx::AssertSqlSafe;
 
 use crate::backend::Flag;
@@ -48,28 +49,6 @@ pub struct Filter {
     pub map: Option<i64>,
     /// Those before this one.
     pub before: Option<MatchId>,
-}
-
-/// How a match ended for one seat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ended {
-    /// First alone.
-    Won,
-    /// First, tied with others.
-    Drawn,
-    /// Somebody else was first.
-    Lost,
-}
-
-impl Ended {
-    /// The result of this rank, where this many seats are first.
-    pub fn of(rank: i64, firsts: usize) -> Self {
-        match (rank, firsts) {
-            (1, 1) => Self::Won,
-            (1, _) => Self::Drawn,
-            _ => Self::Lost,
-        }
-    }
 }
 
 /// A match with its seats.
@@ -131,7 +110,7 @@ impl Played {
     pub fn result(&self, seat: usize) -> Option<Ended> {
         let own = self.seats.get(seat)?.rank?;
         let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
-        Some(Ended::of(own, firsts))
+        Some(Ended::with(own, firsts))
     }
 }
 

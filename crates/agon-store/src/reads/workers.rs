@@ -410,6 +410,6 @@ impl Store {
         .bind(game.0)
         .fetch_optional(&self.reader)
         .await?;
-        kind.as_deref().map(Kind::of).transpose()
+        Ok(kind.as_deref().map(Kind::of).transpose()?)
     }
 }

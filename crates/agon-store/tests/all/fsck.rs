@@ -58,7 +58,7 @@ async fn every_kind_of_damage_is_found_and_named() {
             "the log agrees with its matches",
         ),
         ("UPDATE blocks SET seed = 5", "the seed of a block follows"),
-        ("UPDATE versions SET state = 'former' WHERE id = 1", "a bot has at most one live version"),
+        ("UPDATE versions SET state = 'former' WHERE id = 1", "a team has at most one live version"),
         ("UPDATE blocks SET asked_by = 1", "only challenges and drafts name who asked"),
         ("UPDATE jobs SET but_id = 1", "a repeat has the seed and map of its original"),
         (
@@ -113,7 +113,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
-    assert!(error.to_string().contains("later agon (schema 99; this one knows 13)"), "{error}");
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 1)"), "{error}");
 }
 
 #[tokio::test]
