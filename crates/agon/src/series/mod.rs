@@ -31,8 +31,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_bot::{Kind as BotKind, Launch};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
-    BotId, End, Entrant, Form, FormatId, Header, Journal, JournalError, Keep, Kind, MapId, RulesId,
-    Scheduler, Series, Shelf, TestId, content, plan,
+    BotId, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Scheduler, Series, Shelf,
+    TestId, content, plan,
 };
 use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session, Setup, Transport};
 use agon_spec::MatchSpec;

@@ -92,7 +92,7 @@ fn with(
     act: impl AsyncFnOnce(&ContestStore, WorkerId) -> Result<bool, StoreError>,
 ) -> Done {
     let done = runtime()?.block_on(async {
-        let (store, contest) = look(dir).await?;
+        let (store, _) = look(dir).await?;
         let own = likeness(name);
         let found = store.working(Time(0)).await?.into_iter().find(|worker| likeness(&worker.name) == own);
         let done = match found {
