@@ -208,7 +208,6 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     assert_eq!(bob.upload("/upload", &[], "bot.py", b"print('bob')").await.status, 303);
     play_some(&world, 60).await;
     let store = world.server.store();
-    let contest = world.server.contest();
     let number = |team: &str| {
         let team = team.to_owned();
         async move {

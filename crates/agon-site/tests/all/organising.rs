@@ -24,7 +24,7 @@ async fn clean(world: &World) {
 
 /// All matches ever planned, the oldest first.
 async fn matches(world: &World) -> Vec<Played> {
-    let (store, contest) = (world.server.store(), world.server.contest());
+    let store = world.server.store();
     let mut all = Vec::new();
     for id in 1.. {
         match store.one_match(Eyes::Organiser, MatchId(id)).await.expect("read") {
@@ -155,7 +155,7 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
     let anns = version_of(&world, "Ann").await;
     let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
     let unfit = || Unfit { stage: Stage::Starting, what: "it is gone".into(), fix: None };
-    let (store, contest) = (world.server.store(), world.server.contest());
+    let store = world.server.store();
     // Every match of Ann's comes to nothing, for more than a minute.
     let run = async |tag: &str, count: usize| {
         let mut hers = 0;
@@ -312,7 +312,7 @@ async fn what_cannot_be_built_is_nobodys_fault_but_its_authors() {
     let nothing = Nothing::hopeless(unfit);
     world.server.void(worker, job.attempt, &nothing, world.now()).await.expect("answered");
     world.server.tick(world.now()).await.expect("done");
-    let (store, contest) = (world.server.store(), world.server.contest());
+    let store = world.server.store();
     let counts = store.counts().await.expect("read");
     assert_eq!((counts.dead, counts.unfit), (1, 1));
     // Those who may see the match read why, and the organiser has nothing to fix.
@@ -465,9 +465,9 @@ async fn exported(rita: &mut Browser, count: usize) -> Vec<String> {
 async fn the_pace_is_that_of_the_last_minutes_also_in_a_young_contest() {
     let world = World::new().await;
     let pace = async || {
-        let (store, contest) = (world.server.store(), world.server.contest());
+        let store = world.server.store();
         let one = Owed { matches: 1, wants: BTreeMap::new() };
-        Pace::now(store, contest, &one, world.now()).await.expect("read")
+        Pace::now(store, &one, world.now()).await.expect("read")
     };
     assert_eq!((pace().await.needs(), pace().await.an_hour()), (None, 0));
     // One every six seconds, the last of them just now.
