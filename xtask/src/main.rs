@@ -1,5 +1,6 @@
 //! The project's chores: `cargo xtask test` runs every check, `cargo xtask dist` packs the program.
 
+mod carry;
 mod dist;
 mod fuzz;
 mod lean;
@@ -41,7 +42,10 @@ cargo xtask fuzz TARGET... [--minutes N]
 
 cargo xtask dist [--target x86_64|aarch64|all]
     Packs the program into one archive for each kind of machine, with its checksum. `all`, the default, skips what cannot
-    be built here, and says how to get what is missing.";
+    be built here, and says how to get what is missing.
+
+cargo xtask carry-over BACKUP NEW
+    Makes the folder NEW of a contest from a backup that an agon from before the first release wrote.";
 
 fn main() -> ExitCode {
     // What this program handles, its children take as usual, and tests send Ctrl-C to theirs. A background job of a
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
             _ => Err(anyhow::anyhow!("dist takes `--target` and a kind of machine\n{USAGE}")),
         },
         Some("lines") => lines::run(&root()),
+        Some("carry-over") => carry::run(&root(), &arguments[1..]),
         // Parts of `long`, which says what is missing.
         Some("lean") => lean::run(&root()),
         Some("vm") => vm::run(&root(), arguments.get(1).map_or("", String::as_str)),

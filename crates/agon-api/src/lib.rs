@@ -19,6 +19,7 @@ pub mod played;
 pub mod ladder;
 pub mod person;
 pub mod problem;
+mod words;
 
 pub use contest::Contest;
 pub use ladder::{Best, Ladder, Line};
@@ -26,6 +27,7 @@ pub use person::{Me, Quota, Team, Used};
 pub use played::{Asked, Challenge, DraftQuery, Match, MatchQuery, Matches, Own};
 pub use problem::Problem;
 pub use version::{BuildLog, UploadQuery, Uploaded, Version, Versions};
+pub use words::Unknown;
 
 /// The path prefix of the whole API.
 pub const ROOT: &str = "/api/v1";

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Moment;
 use crate::version::Cause;
+use crate::{Moment, words};
 
 /// Which matches to find.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,17 +36,28 @@ pub struct MatchQuery {
     pub before: Option<i64>,
 }
 
-/// How a match ended for a team or version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-pub enum Ended {
-    /// First alone.
-    Won,
-    /// First with others.
-    Drawn,
-    /// Somebody else was first.
-    Lost,
+words! {
+    /// How a match ended for a team or version.
+    #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
+    Ended {
+        /// First alone.
+        Won = "won",
+        /// First with others.
+        Drawn = "drawn",
+        /// Somebody else was first.
+        Lost = "lost",
+    }
+}
+
+impl Ended {
+    /// The result of this rank, where this many seats are first.
+    pub fn with(rank: i64, firsts: usize) -> Self {
+        match (rank, firsts) {
+            (1, 1) => Self::Won,
+            (1, _) => Self::Drawn,
+            _ => Self::Lost,
+        }
+    }
 }
 
 /// A page of matches, the newest first: at most 50.
@@ -106,21 +117,21 @@ pub enum Kind {
     Ladder,
 }
 
-/// The state of a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-pub enum MatchState {
-    /// It waits for its turn.
-    Planned,
-    /// It is being played.
-    Leased,
-    /// It was played, and will be recomputed before it counts.
-    Posted,
-    /// It is over.
-    Valid,
-    /// It was given up: three attempts failed, or a bot cannot be prepared.
-    Dead,
+words! {
+    /// The state of a match.
+    #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
+    MatchState {
+        /// It waits for its turn.
+        Planned = "planned",
+        /// It is being played.
+        Leased = "leased",
+        /// It was played, and will be recomputed before it counts.
+        Posted = "posted",
+        /// It is over.
+        Valid = "valid",
+        /// It was given up: three attempts failed, or a bot cannot be prepared.
+        Dead = "dead",
+    }
 }
 
 impl MatchState {
@@ -159,11 +170,7 @@ impl Match {
     pub fn ended(&self, seat: usize) -> Option<Ended> {
         let own = self.seats.get(seat)?.rank?;
         let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
-        Some(match (own, firsts) {
-            (1, 1) => Ended::Won,
-            (1, _) => Ended::Drawn,
-            _ => Ended::Lost,
-        })
+        Some(Ended::with(own, firsts))
     }
 }
 

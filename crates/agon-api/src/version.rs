@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Moment;
+use crate::{Moment, words};
 
 /// The query of an upload; the body is the file as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,27 +81,27 @@ pub struct Version {
     pub verdict: Option<Verdict>,
 }
 
-/// The states in the life of a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// It waits.
-    Received,
-    /// It is being unpacked and built.
-    Building,
-    /// It plays its check match.
-    Checking,
-    /// It plays against the version before it, and replaces it only if it is better.
-    Trial,
-    /// It plays for its team.
-    Live,
-    /// It was live before, or was overtaken.
-    Former,
-    /// It cannot play.
-    Failed,
-    /// Not a version: bytes that were tried out, forgotten after a day.
-    Draft,
+words! {
+    /// The states in the life of a version.
+    #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
+    State {
+        /// It waits.
+        Received = "received",
+        /// It is being unpacked and built.
+        Building = "building",
+        /// It plays its check match.
+        Checking = "checking",
+        /// It plays against the version before it, and replaces it only if it is better.
+        Trial = "trial",
+        /// It plays for its team.
+        Live = "live",
+        /// It was live before, or was overtaken.
+        Former = "former",
+        /// It cannot play.
+        Failed = "failed",
+        /// Not a version: bytes that were tried out, forgotten after a day.
+        Draft = "draft",
+    }
 }
 
 impl State {
@@ -109,20 +109,16 @@ impl State {
     pub fn is_waiting(self) -> bool {
         matches!(self, Self::Received | Self::Building | Self::Checking)
     }
+
+    /// Whether it passed its check match, so that its team may let it play.
+    pub fn can_play(self) -> bool {
+        matches!(self, Self::Live | Self::Former | Self::Trial)
+    }
 }
 
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Received => "received",
-            Self::Building => "building",
-            Self::Checking => "checking",
-            Self::Trial => "trial",
-            Self::Live => "live",
-            Self::Former => "former",
-            Self::Failed => "failed",
-            Self::Draft => "draft",
-        })
+        f.pad(self.word())
     }
 }
 
@@ -150,30 +146,41 @@ pub struct Cause {
     pub fix: Option<String>,
 }
 
-/// Whose fault something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-pub enum Whose {
-    /// The author's.
-    Yours,
-    /// The contest's, or its machines'.
-    Ours,
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.whose.word(), self.what)?;
+        match &self.fix {
+            Some(fix) if self.what.ends_with('.') => write!(f, " {fix}"),
+            Some(fix) => write!(f, "; {fix}"),
+            None => Ok(()),
+        }
+    }
 }
 
-/// The stages from an upload to a bot that plays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-pub enum Stage {
-    /// The archive, and what is in it.
-    Unpacking,
-    /// Its build.
-    Building,
-    /// Its command.
-    Starting,
-    /// Its check match.
-    Match,
+words! {
+    /// Whose fault something is.
+    #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
+    Whose {
+        /// The author's.
+        Yours = "yours",
+        /// The contest's, or its machines'.
+        Ours = "ours",
+    }
+}
+
+words! {
+    /// The stages from an upload to a bot that plays.
+    #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
+    Stage {
+        /// The archive, and what is in it.
+        Unpacking = "unpacking",
+        /// Its build.
+        Building = "building",
+        /// Its command.
+        Starting = "starting",
+        /// Its check match.
+        Match = "match",
+    }
 }
 
 /// Whether a version is better than the one it followed.
@@ -192,17 +199,17 @@ pub struct Verdict {
     pub is_final: bool,
 }
 
-/// What a verdict says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-pub enum Says {
-    /// It is better.
-    Better,
-    /// It is worse.
-    Worse,
-    /// It is not known.
-    Unknown,
+words! {
+    /// What a verdict says.
+    #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
+    Says {
+        /// It is better.
+        Better = "better",
+        /// It is worse.
+        Worse = "worse",
+        /// It is not known.
+        Unknown = "unknown",
+    }
 }
 
 /// The output of a build.

@@ -46,8 +46,8 @@ pub struct Header {
     pub program: String,
     /// When the series began, in seconds since 1970.
     pub started: u64,
-    /// The version of the plan: who sits where. A series keeps the version it began with.
-    #[serde(default = "first_plan")]
+    /// The version of the plan: who sits where.
+    #[serde(default)]
     pub plan: u32,
     /// The format of a tournament other than round robin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,10 +192,6 @@ pub struct Entry {
     /// How each seat's program was confined, if one ran in a sandbox: `off` or the level; empty without a program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sandbox: Vec<String>,
-}
-
-fn first_plan() -> u32 {
-    1
 }
 
 fn once() -> u32 {
@@ -404,7 +400,6 @@ impl Header {
     /// The plan. The number of rounds is not part of a journal, so that a series can be extended.
     pub fn plan(&self, rounds: Option<u64>) -> Plan {
         Plan {
-            version: self.plan,
             free: self.format.is_some(),
             kind: self.kind,
             seats: self.seats,
@@ -523,19 +518,20 @@ impl Header {
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.agon_journal < FORMAT {
+        if (self.agon_journal, self.plan) != (FORMAT, plan::VERSION) {
+            let is_later = self.agon_journal > FORMAT || self.plan > plan::VERSION;
             return Err(format!(
-                "it has format {}, from before matches had identities, and this agon reads {FORMAT}; rate it with the agon that \
-                 wrote it, {}",
-                self.agon_journal, self.program
-            ));
-        }
-        if self.agon_journal != FORMAT || !(1..=plan::VERSION).contains(&self.plan) {
-            return Err(format!(
-                "it has format {} and plan {}, this program reads up to {FORMAT} and {}; update agon",
+                "it has format {} and plan {}, and this agon reads {FORMAT} and {}; {}",
                 self.agon_journal,
                 self.plan,
-                plan::VERSION
+                plan::VERSION,
+                match is_later {
+                    true => "update agon".to_owned(),
+                    false => format!(
+                        "read it with the agon that wrote it, {}, or begin a new series",
+                        self.program
+                    ),
+                }
             ));
         }
         if self.seats > agon_game::Seat::MAX || self.bots.len() > 10_000 {
@@ -1072,13 +1068,18 @@ pub(crate) mod tests {
     #[test]
     fn a_journal_of_before_is_refused_with_the_program_that_reads_it() {
         let (_folder, path) = place();
-        let old = Header { agon_journal: 2, program: "agon 0.0.9".to_owned(), ..header(Kind::Gauntlet) };
-        std::fs::write(&path, serde_json::to_string(&old).expect("text") + "\n").expect("written");
-        let error = read(&path, |_| {}).expect_err("refused").to_string();
-        assert!(
-            error.contains("format 2") && error.contains("with the agon that wrote it, agon 0.0.9"),
-            "{error}"
-        );
+        let said = |header: Header| {
+            std::fs::write(&path, serde_json::to_string(&header).expect("text") + "\n").expect("written");
+            read(&path, |_| {}).expect_err("refused").to_string()
+        };
+        let old = Header { program: "agon 0.0.9".to_owned(), ..header(Kind::Gauntlet) };
+        for (agon_journal, plan) in [(1, 1), (2, 2), (FORMAT, 1), (FORMAT, 2), (FORMAT, 0)] {
+            let said = said(Header { agon_journal, plan, ..old.clone() });
+            assert!(said.contains(&format!("format {agon_journal} and plan {plan}")), "{said}");
+            assert!(said.contains("read it with the agon that wrote it, agon 0.0.9, or begin"), "{said}");
+        }
+        let later = Header { plan: plan::VERSION + 1, ..old };
+        assert!(said(later).contains("update agon"));
     }
 
     #[test]

@@ -7,13 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::format;
 use crate::order::{count, cyclic, shuffled};
 
-/// The version of plans made now. Version 1 played only the rotations of one cyclic order, and filled all other seats of a gauntlet with
-/// one opponent; its journals continue as they began. Up to version 2 a ladder chose pairs as if the ratings were exact, and a newcomer
-/// that won everything played on: such journals are not continued.
+/// The version of plans: who sits where, and which pairs a ladder chooses.
 pub const VERSION: u32 = 3;
-
-/// The first version whose ladders and placements choose pairs as they do now.
-pub const CHOOSING: u32 = 3;
 
 /// The kind of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +36,6 @@ impl Kind {
 /// Which matches are played. These numbers determine it completely, so anybody can continue a journal of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The version, which decides who sits where.
-    pub version: u32,
     /// The kind of series.
     pub kind: Kind,
     /// Seats in a match.
@@ -85,7 +78,7 @@ impl Plan {
 
     /// Whether a gauntlet's opponents share its matches, drawn in turn.
     pub fn mixed(&self) -> bool {
-        self.version > 1 && self.kind == Kind::Gauntlet && self.seats > 2 && self.bots > 2
+        self.kind == Kind::Gauntlet && self.seats > 2 && self.bots > 2
     }
 
     /// The number of matches in a block.
@@ -157,10 +150,6 @@ impl Plan {
     /// The bots of a block, each seated behind the one before it and the first behind the last.
     fn lineup(&self, pairing: usize, bots: &[usize], round: u64) -> Vec<usize> {
         let seats = usize::from(self.seats);
-        if self.version < 2 {
-            let others = bots[1..].iter().copied().cycle().take(seats - 1);
-            return std::iter::once(bots[0]).chain(others).collect();
-        }
         let mut lineup = if bots.len() == seats { bots.to_vec() } else { self.draw(bots, round) };
         let orders = count(seats);
         if orders > 1 {
@@ -301,7 +290,7 @@ mod tests {
     use super::*;
 
     fn plan(kind: Kind, seats: u8, bots: usize) -> Plan {
-        Plan { version: VERSION, free: false, kind, seats, bots, maps: 2, first_seed: 40, rounds: Some(3) }
+        Plan { free: false, kind, seats, bots, maps: 2, first_seed: 40, rounds: Some(3) }
     }
 
     fn blocks(plan: &Plan) -> Vec<BlockPlan> {
@@ -416,8 +405,8 @@ mod tests {
     #[test]
     fn the_order_of_the_names_decides_nothing() {
         // A bot that sits behind bot `prey` gets a point from it; strength counts besides.
-        let share = |version: u32, names: [usize; 5]| -> Vec<f64> {
-            let plan = Plan { version, rounds: Some(40), ..plan(Kind::Tournament, 5, 5) };
+        let share = |names: [usize; 5]| -> Vec<f64> {
+            let plan = Plan { rounds: Some(40), ..plan(Kind::Tournament, 5, 5) };
             let mut points = [0.0; 5];
             for game in blocks(&plan).iter().flat_map(|block| &block.games) {
                 for seat in 0..5 {
@@ -428,21 +417,9 @@ mod tests {
             let all: f64 = points.iter().sum();
             points.iter().map(|points| points / all).collect()
         };
-        let apart = |version| {
-            let (one, other) = (share(version, [0, 1, 2, 3, 4]), share(version, [0, 3, 1, 4, 2]));
-            one.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-        };
-        assert!(apart(1) > 0.1, "the plan of old: {}", apart(1));
-        assert!(apart(2) < 1e-12, "{}", apart(2));
-    }
-
-    #[test]
-    fn an_older_plan_goes_on_as_it_began() {
-        let old = Plan { version: 1, ..plan(Kind::Sprt, 4, 4) };
-        assert_eq!(blocks(&old)[0].games[..2], [[0, 2, 3, 2], [1, 2, 3, 2]]);
-        assert_eq!(blocks(&old)[2].games[6..], [[2, 3, 2, 0], [2, 3, 2, 1]]);
-        let old = Plan { version: 1, ..plan(Kind::Gauntlet, 3, 3) };
-        assert_eq!(blocks(&old)[1].games, [[0, 2, 2], [2, 0, 2], [2, 2, 0]]);
+        let (one, other) = (share([0, 1, 2, 3, 4]), share([0, 3, 1, 4, 2]));
+        let apart = one.iter().zip(&other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(apart < 1e-12, "{apart}");
     }
 
     #[test]

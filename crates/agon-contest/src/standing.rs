@@ -291,16 +291,7 @@ mod tests {
     use crate::journal::tests::{entry, header};
 
     fn plan(kind: Kind) -> Plan {
-        Plan {
-            version: crate::plan::VERSION,
-            free: false,
-            kind,
-            seats: 2,
-            bots: 2,
-            maps: 1,
-            first_seed: 7,
-            rounds: None,
-        }
+        Plan { free: false, kind, seats: 2, bots: 2, maps: 1, first_seed: 7, rounds: None }
     }
 
     fn feed(standing: &mut Standing, plan: &Plan, number: u64, ranks: [[u8; 2]; 2]) -> Decision {

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use agon_api::version::Says;
 use agon_stats::twin::half_opponents_beaten;
 use agon_stats::{Block, Estimate, Repeats, Shape, Tally, Twin, elo_of_score};
 use serde::{Deserialize, Serialize};
@@ -105,19 +106,6 @@ pub struct Verdict {
     pub worse_on: Vec<i64>,
     /// Maps on which it is better.
     pub better_on: Vec<i64>,
-}
-
-/// The conclusion of a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-pub enum Says {
-    /// It is better.
-    Better,
-    /// It is worse.
-    Worse,
-    /// It is not known yet.
-    Unknown,
 }
 
 /// What these blocks, in the order in which they were planned on this many maps, say about `new` against `old`.

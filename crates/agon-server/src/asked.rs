@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use agon_store::acts::{Abort, Beat, Building, Built, Granted, Lease, Meet, Reclaim, Start, Void};
 use agon_store::{
-    Attempt, Contest, Kind, LeaseId, Leased, MatchId, Sha, StoreError, Time, Version, VersionId,
-    VersionState, WorkerId,
+    Attempt, Kind, LeaseId, Leased, MatchId, Sha, StoreError, Time, Version, VersionId, VersionState,
+    WorkerId,
 };
 use agon_worker::versions::MOST_LOG;
 use agon_worker::{Job, Nothing, Program, Sitting, Try};
@@ -51,7 +51,7 @@ impl Server {
             return Ok(agon_worker::Granted::default());
         }
         let until = now.plus(LEASE_MS);
-        let lease = Lease { contest: self.contest, worker, request: request.to_owned(), most, now, until };
+        let lease = Lease { contest: self.contest(), worker, request: request.to_owned(), most, now, until };
         let mut seen = self.plans.tried();
         let began = Instant::now();
         let mut granted = self.store.act(lease.clone()).await?;
@@ -85,12 +85,6 @@ impl Server {
         told
     }
 
-    /// The present state of the contest.
-    pub(crate) async fn contest_now(&self) -> Result<Option<Contest>, ServerError> {
-        let contests = self.store.contests().await?;
-        Ok(contests.into_iter().find(|contest| contest.id == self.contest))
-    }
-
     /// What was granted, in the worker's terms.
     async fn told(&self, granted: Granted) -> Result<agon_worker::Granted, ServerError> {
         if granted.matches.is_empty() {
@@ -107,13 +101,13 @@ impl Server {
         &self,
         needed: impl Iterator<Item = &VersionId>,
     ) -> Result<Arc<BTreeMap<VersionId, Version>>, ServerError> {
-        let acts = self.store.last_event(self.contest).await?;
+        let acts = self.store.last_event().await?;
         let mut known = self.known.lock().await;
         let (read_at, versions) = &*known;
         if *read_at == acts && { needed }.all(|version| versions.contains_key(version)) {
             return Ok(versions.clone());
         }
-        let players = self.store.players(self.contest).await?;
+        let players = self.store.players().await?;
         let versions: BTreeMap<_, _> = players.into_iter().map(|version| (version.id, version)).collect();
         *known = (acts, Arc::new(versions));
         Ok(known.1.clone())

@@ -139,7 +139,7 @@ pub async fn export(
     }
     let terms = crate::terms_of(&store, &contest).await?;
     let objects = Objects::open(folder)?;
-    let rows = store.counts(contest.id).await?.sealed;
+    let rows = store.counts().await?.sealed;
     let mut archive = Archive::new(file)?;
     let mut facts = Facts::new();
     let mut sha = root(&contest.terms, &contest.secret_sha);
@@ -147,7 +147,7 @@ pub async fn export(
     let mut replays = BTreeSet::new();
     archive.begin("log.txt", Pack::Yes)?;
     while facts.upto < rows {
-        let page = store.log(contest.id, facts.upto, 1000.min(rows - facts.upto)).await?;
+        let page = store.log(facts.upto, 1000.min(rows - facts.upto)).await?;
         if page.is_empty() {
             return Err(StoreError::Damaged(format!("the log ends before row {rows}")).into());
         }
@@ -169,8 +169,8 @@ pub async fn export(
         archive.write(&bytes)?;
         seen(done, of);
     }
-    let versions = store.versions(contest.id).await?;
-    let owners = store.owners(contest.id).await?;
+    let versions = store.versions().await?;
+    let owners = store.owners().await?;
     let out = facts.out(&owners);
     let table = facts.table(&key(&terms), &out, &crate::bosses_of(&terms.game, &versions));
     let played = |version: Version| Played {
@@ -192,7 +192,7 @@ pub async fn export(
         terms: contest.terms.clone(),
         secret_sha: contest.secret_sha.clone(),
         secret: reveal.then(|| contest.secret.clone()),
-        twins: store.twins(contest.id).await?,
+        twins: store.twins().await?,
         rows,
         sha: sha.to_string(),
         versions: versions

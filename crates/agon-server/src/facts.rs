@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_ladder::{Ladder, LeftOut, Row, Table};
 use agon_stats::TableKey;
 use agon_store::reads::Ended;
-use agon_store::{ContestId, EntrantId, Entry, Ruled, Sealed, Store, StoreError, VersionId, out};
+use agon_store::{ContestStore, EntrantId, Entry, Ruled, Sealed, StoreError, VersionId, out};
 
 use crate::read;
 
@@ -39,9 +39,9 @@ impl Facts {
     ///
     /// # Errors
     /// When the log cannot be read.
-    pub async fn read(&mut self, store: &Store, contest: ContestId, until: i64) -> Result<(), StoreError> {
+    pub async fn read(&mut self, store: &ContestStore, until: i64) -> Result<(), StoreError> {
         while self.upto < until {
-            let rows = store.log(contest, self.upto, PAGE.min(until - self.upto)).await?;
+            let rows = store.log(self.upto, PAGE.min(until - self.upto)).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { break };
             for row in &rows {
                 self.add(&read(&row.body)?);
@@ -76,7 +76,7 @@ impl Facts {
             for (version, rank) in row.seats.iter().zip(&row.outcome.ranks) {
                 let last = self.last.entry(*version).or_default();
                 last.truncate(LAST - 1);
-                last.insert(0, Ended::of(i64::from(*rank), firsts));
+                last.insert(0, Ended::with(i64::from(*rank), firsts));
             }
             self.ladder.feed(Row {
                 block: row.block,

@@ -41,7 +41,7 @@ use std::sync::atomic::AtomicBool;
 use agon_ladder::{Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
 use agon_store::acts::{Add, Added, Found, Promote};
-use agon_store::{Contest, ContestId, Objects, Sha, Store, StoreError, Time, Version, VersionId, seeds};
+use agon_store::{Contest, ContestStore, Objects, Sha, Store, StoreError, Time, Version, VersionId, seeds};
 use agon_worker::{Table, Terms};
 use thiserror::Error;
 use tokio::sync::{Mutex, watch};
@@ -84,10 +84,9 @@ pub struct Setting {
 
 /// An open contest.
 pub struct Server {
-    store: Store,
+    store: ContestStore,
     objects: Objects,
     room: Room,
-    contest: ContestId,
     policy: Policy,
     terms: Terms,
     table: Arc<Table>,
@@ -140,25 +139,24 @@ impl Server {
     pub async fn open(folder: &Path, setting: &Setting, now: Time) -> Result<Self, ServerError> {
         let store = Store::open(folder).await?;
         let objects = Objects::open(folder)?;
-        let terms = json(&setting.terms);
-        let contest = match store.contests().await?.into_iter().next() {
-            Some(contest) => contest,
+        let store = match store.named(&setting.name).await? {
+            Some(own) => own,
             None => {
                 let secret = seeds::secret().map_err(|error| {
                     ServerError::Wrong(format!("the system gives no randomness: {error}"))
                 })?;
                 let (name, game) = (setting.name.clone(), setting.terms.game.clone());
-                store.act(Found { name, game, terms: terms.clone(), secret, now }).await?;
-                store.contests().await?.remove(0)
+                let found = Found { name, game, terms: json(&setting.terms), secret, now };
+                store.of(store.act(found).await?)
             }
         };
+        let contest = store.now().await?;
         check_terms(&terms_of(&store, &contest).await?, &setting.terms)?;
         let table = Arc::new(Table::new(&setting.terms).map_err(ServerError::Wrong)?);
         let server = Self {
             store,
             room: Room::of(folder, &objects),
             objects,
-            contest: contest.id,
             policy: setting.policy,
             terms: setting.terms.clone(),
             table,
@@ -186,7 +184,7 @@ impl Server {
             known: Mutex::default(),
         };
         server.seat_bosses(&setting.bosses, now).await?;
-        server.learnt.lock().await.facts.read(&server.store, server.contest, i64::MAX).await?;
+        server.learnt.lock().await.facts.read(&server.store, i64::MAX).await?;
         server.keep_board(now, true).await?;
         Ok(server)
     }
@@ -195,7 +193,7 @@ impl Server {
     async fn seat_bosses(&self, bosses: &[String], now: Time) -> Result<(), ServerError> {
         for boss in bosses {
             let add = Add {
-                contest: self.contest,
+                contest: self.contest(),
                 entrant: boss.strip_prefix("builtin:").unwrap_or(boss).to_owned(),
                 boss: true,
                 builtin: Some(boss.clone()),
@@ -256,9 +254,8 @@ impl Server {
 /// # Errors
 /// When it cannot be kept.
 pub async fn hand_in(
-    store: &Store,
+    store: &ContestStore,
     objects: &Objects,
-    contest: ContestId,
     entrant: &str,
     archive: &[u8],
     (actor, now): (&str, Time),
@@ -266,7 +263,7 @@ pub async fn hand_in(
     check_name(entrant).map_err(ServerError::Wrong)?;
     let source = objects.put(archive).await.map_err(|error| StoreError::File("objects".to_owned(), error))?;
     let add = Add {
-        contest,
+        contest: store.id(),
         entrant: entrant.to_owned(),
         boss: false,
         builtin: None,
@@ -302,13 +299,13 @@ pub fn check_name(name: &str) -> Result<(), String> {
 }
 
 /// The terms that a contest began with.
-async fn terms_of(store: &Store, contest: &Contest) -> Result<Terms, ServerError> {
+async fn terms_of(store: &ContestStore, contest: &Contest) -> Result<Terms, ServerError> {
     let terms: Terms = serde_json::from_str(&contest.terms)
         .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
     if terms.ratings == METHOD {
         return Ok(terms);
     }
-    let board = store.boards(contest.id).await?.into_iter().max_by_key(|board| board.upto);
+    let board = store.boards().await?.into_iter().max_by_key(|board| board.upto);
     let program = board.and_then(|board| Some(board.program.split_once(", ratings")?.0.to_owned()));
     let program = program.unwrap_or_else(|| "the agon that founded it".to_owned());
     Err(ServerError::Wrong(other_method(&format!("contest {}", contest.name), terms.ratings, &program)))

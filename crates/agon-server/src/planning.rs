@@ -148,7 +148,7 @@ impl Server {
         let turn = self.plans.turn.lock().await;
         let taken = self.plans.pace(now);
         let kept = (ahead + taken) as i64;
-        if self.store.waiting(self.contest, kept).await? < kept {
+        if self.store.waiting(kept).await? < kept {
             // As many as a second takes, so that there is about one plan a second: each counts what every version has in flight.
             self.plan(&turn, ahead.max(taken.min(MOST_AT_ONCE)), now).await?;
         }
@@ -160,17 +160,15 @@ impl Server {
     async fn plan(&self, _turn: &MutexGuard<'_, ()>, most: usize, now: Time) -> Result<usize, ServerError> {
         let began = Instant::now();
         let alone = self.store.alone().await?;
-        let planned = match self.contest_now().await? {
-            Some(contest) if !contest.paused && !contest.draining => {
-                let (planned, blocks) = self.choose(&contest, most, now).await?;
-                for blocks in blocks.chunks(TOGETHER) {
-                    let (contest, kind, rotations) = (self.contest, Kind::Ladder, self.policy.seats);
-                    self.store.act(Plan { contest, kind, blocks: blocks.to_vec(), rotations, now }).await?;
-                }
-                planned
+        let (mut planned, contest) = (0, self.store.now().await?);
+        if !contest.paused && !contest.draining {
+            let blocks;
+            (planned, blocks) = self.choose(&contest, most, now).await?;
+            for blocks in blocks.chunks(TOGETHER) {
+                let (contest, kind, rotations) = (contest.id, Kind::Ladder, self.policy.seats);
+                self.store.act(Plan { contest, kind, blocks: blocks.to_vec(), rotations, now }).await?;
             }
-            _ => 0,
-        };
+        }
         alone.over().await?;
         self.plans.made(planned);
         tracing::debug!(most, planned, ms = began.elapsed().as_millis() as u64, "a plan");
@@ -227,7 +225,7 @@ impl Server {
                     }
                 }
                 Lane::Promotion => self.plan_trial(ladder, &playing, now).await?,
-                Lane::Asked => self.store.act(Release { contest: self.contest, now }).await?,
+                Lane::Asked => self.store.act(Release { contest: self.contest(), now }).await?,
             };
             if lane != Lane::Ladder && matches > 0 {
                 next = None;
@@ -247,11 +245,11 @@ impl Server {
         playing: &[(VersionId, VersionState)],
         blocks: &[Lineup],
     ) -> Result<Vec<Contender>, ServerError> {
-        let mut flying: BTreeMap<VersionId, u32> = self.store.in_flight(self.contest).await?;
+        let mut flying: BTreeMap<VersionId, u32> = self.store.in_flight().await?;
         for version in blocks.iter().flat_map(|(_, lineup)| lineup) {
             *flying.entry(*version).or_default() += self.policy.seats as u32;
         }
-        let suspended = self.store.suspended(self.contest).await?;
+        let suspended = self.store.suspended().await?;
         let is_on = |(version, state): &&(VersionId, VersionState)| {
             *state == VersionState::Live && !suspended.contains_key(version)
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agon_store::acts::Judgement;
 use agon_store::{
-    Attempt, Contest, Entry, Leased, Objects, Outcome, Posted, Sealed, Store, StoreError, Version, VersionId,
+    Attempt, ContestStore, Entry, Leased, Objects, Outcome, Posted, Sealed, StoreError, Version, VersionId,
 };
 use agon_worker::{Report, Table, verify};
 
@@ -94,17 +94,11 @@ fn judge_replay(
 ///
 /// # Errors
 /// Store errors.
-pub async fn log(
-    store: &Store,
-    objects: &Objects,
-    contest: &Contest,
-    table: &Table,
-) -> Result<Vec<String>, ServerError> {
-    let versions =
-        store.versions(contest.id).await?.into_iter().map(|version| (version.id, version)).collect();
+pub async fn log(store: &ContestStore, objects: &Objects, table: &Table) -> Result<Vec<String>, ServerError> {
+    let versions = store.versions().await?.into_iter().map(|version| (version.id, version)).collect();
     let (mut after, mut wrong) = (0, Vec::new());
     loop {
-        let rows = store.log(contest.id, after, 500).await?;
+        let rows = store.log(after, 500).await?;
         let Some(last) = rows.last().map(|row| row.seq) else { return Ok(wrong) };
         for row in rows {
             let Entry::Result(sealed) = read(&row.body)? else { continue };

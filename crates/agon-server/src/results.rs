@@ -111,7 +111,7 @@ impl Server {
         if strange > 0 && self.quotas.alarm(worker, now) {
             let name = self.store.name_of_worker(worker).await?;
             let tell = Tell {
-                contest: self.contest,
+                contest: self.contest(),
                 actor: "server".to_owned(),
                 verb: "alarm".to_owned(),
                 object: format!("worker {name}"),

@@ -36,14 +36,14 @@ impl Server {
 
     /// Computes the table again, with organisers' decisions up to this row of the log.
     async fn follow(&self, row: i64, now: Time) -> Result<(), ServerError> {
-        self.learnt.lock().await.facts.read(&self.store, self.contest, row).await?;
+        self.learnt.lock().await.facts.read(&self.store, row).await?;
         self.keep_board(now, true).await
     }
 
     /// The versions that are out, by the part of the log that was read.
     pub(crate) async fn out(&self, facts: &Facts) -> Result<BTreeSet<VersionId>, ServerError> {
         match facts.is_ruled() {
-            true => Ok(facts.out(&self.store.owners(self.contest).await?)),
+            true => Ok(facts.out(&self.store.owners().await?)),
             false => Ok(BTreeSet::new()),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agon_ladder::{Line, Policy, Table};
 use agon_store::reads::Ended;
-use agon_store::{ContestId, Objects, Store, Time, Version, VersionId, VersionState};
+use agon_store::{ContestId, ContestStore, Objects, Time, Version, VersionId, VersionState};
 
 use crate::status::lines;
 use crate::{Server, ServerError};
@@ -28,8 +28,8 @@ pub struct Board {
 }
 
 impl Server {
-    /// The store.
-    pub fn store(&self) -> &Store {
+    /// What is stored of the contest.
+    pub fn store(&self) -> &ContestStore {
         &self.store
     }
 
@@ -40,7 +40,7 @@ impl Server {
 
     /// The contest.
     pub fn contest(&self) -> ContestId {
-        self.contest
+        self.store.id()
     }
 
     /// How the ladder is played.

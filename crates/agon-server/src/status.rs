@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agon_ladder::{Line, Standing, Table, shown};
 use agon_store::reads::Counts;
-use agon_store::{Contest, Event, Objects, Store, Version, VersionId, VersionState};
+use agon_store::{Contest, ContestStore, Event, Objects, Store, Version, VersionId, VersionState};
 
 use crate::facts::Facts;
 use crate::{ServerError, bosses_of, key, recomputed, terms_of};
@@ -34,7 +34,7 @@ pub const PLACING: u64 = agon_ladder::PLACED;
 ///
 /// # Errors
 /// When there is none.
-pub async fn look(folder: &Path) -> Result<(Store, Contest), ServerError> {
+pub async fn look(folder: &Path) -> Result<(ContestStore, Contest), ServerError> {
     let none = || {
         ServerError::Wrong(format!(
             "{}: there is no contest in it; `agon serve {0} --new GAME` starts one",
@@ -44,8 +44,8 @@ pub async fn look(folder: &Path) -> Result<(Store, Contest), ServerError> {
     if !agon_store::is_there(folder) {
         return Err(none());
     }
-    let store = Store::open(folder).await?;
-    let contest = store.contests().await?.into_iter().next().ok_or_else(none)?;
+    let store = Store::open(folder).await?.only().await?.ok_or_else(none)?;
+    let contest = store.now().await?;
     Ok((store, contest))
 }
 
@@ -56,14 +56,14 @@ pub async fn look(folder: &Path) -> Result<(Store, Contest), ServerError> {
 pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     let (store, contest) = look(folder).await?;
     let mut facts = Facts::new();
-    facts.read(&store, contest.id, i64::MAX).await?;
-    let out = facts.out(&store.owners(contest.id).await?);
-    let versions = store.versions(contest.id).await?;
+    facts.read(&store, i64::MAX).await?;
+    let out = facts.out(&store.owners().await?);
+    let versions = store.versions().await?;
     let terms = terms_of(&store, &contest).await?;
     let table = facts.table(&key(&terms), &out, &bosses_of(&terms.game, &versions));
     let board = lines(&table, &versions, &out);
-    let counts = store.counts(contest.id).await?;
-    let events = store.events(contest.id, 20).await?;
+    let counts = store.counts().await?;
+    let events = store.events(20).await?;
     store.close().await;
     Ok(Status { contest, counts, versions, board, upto: facts.upto, events })
 }
@@ -94,14 +94,14 @@ pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>)
         found.into_iter().map(|finding| format!("{}: not so: {}", finding.rule, finding.what)).collect();
     let terms = terms_of(&store, &contest).await?;
     let key = key(&terms);
-    let mut boards = store.boards(contest.id).await?;
+    let mut boards = store.boards().await?;
     boards.retain(|board| board.program == crate::method());
     boards.sort_by_key(|board| board.upto);
     let mut facts = Facts::new();
-    let owners = store.owners(contest.id).await?;
-    let bosses = bosses_of(&terms.game, &store.versions(contest.id).await?);
+    let owners = store.owners().await?;
+    let bosses = bosses_of(&terms.game, &store.versions().await?);
     for board in boards {
-        facts.read(&store, contest.id, board.upto).await?;
+        facts.read(&store, board.upto).await?;
         let out = facts.out(&owners);
         if facts.upto != board.upto || crate::json(&facts.table(&key, &out, &bosses)) != board.board {
             said.push(format!("a table follows from the log: not so: the one up to row {}", board.upto));
@@ -109,7 +109,7 @@ pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>)
     }
     if replays {
         let table = agon_worker::Table::new(&terms).map_err(ServerError::Wrong)?;
-        said.extend(recomputed::log(&store, &objects, &contest, &table).await?);
+        said.extend(recomputed::log(&store, &objects, &table).await?);
     }
     store.close().await;
     Ok((contest, said))

@@ -72,7 +72,7 @@ impl Server {
             self.quotas.counted(day, self.store.act(count).await?, now);
         }
         if !self.store.keeps().await? {
-            self.learnt.lock().await.facts.read(&self.store, self.contest, i64::MAX).await?;
+            self.learnt.lock().await.facts.read(&self.store, i64::MAX).await?;
             return Ok(ticked);
         }
         self.expire(now).await?;
@@ -80,8 +80,8 @@ impl Server {
         try_join(self.take_in(now, &mut ticked), self.plan_ahead(now)).await?;
         self.judge_trials(now).await?;
         self.tidy(now).await?;
-        if self.contest_now().await?.is_some_and(|contest| contest.draining) {
-            self.store.act(Drained { contest: self.contest, now }).await?;
+        if self.store.now().await?.draining {
+            self.store.act(Drained { contest: self.contest(), now }).await?;
         }
         Ok(ticked)
     }
@@ -131,7 +131,7 @@ impl Server {
 
     /// Recomputes posted results, and accepts those that hold. Returns how many hold and how many do not.
     async fn recompute(&self, now: Time) -> Result<(u64, u64), ServerError> {
-        let posted = self.store.posted(self.contest).await?;
+        let posted = self.store.posted().await?;
         if posted.is_empty() {
             return Ok((0, 0));
         }
@@ -147,14 +147,14 @@ impl Server {
     async fn seal(&self, now: Time) -> Result<u64, ServerError> {
         let mut all = 0;
         loop {
-            let sealed = self.store.act(Seal { contest: self.contest }).await?;
+            let sealed = self.store.act(Seal { contest: self.contest() }).await?;
             self.draw_again(&sealed, now).await?;
             let mut learnt = self.learnt.lock().await;
             all += sealed.len() as u64;
             sealed.iter().for_each(|row| learnt.facts.feed(row));
             if sealed.len() < Seal::MOST {
                 // There may be rulings in between, and results that another server of this contest has sealed.
-                learnt.facts.read(&self.store, self.contest, i64::MAX).await?;
+                learnt.facts.read(&self.store, i64::MAX).await?;
                 return Ok(all);
             }
         }
@@ -169,7 +169,7 @@ impl Server {
         let sweeps = begin_if_due(&mut learnt.swept, SWEEP_MS, now);
         drop(learnt);
         self.forget_drafts(now).await?;
-        self.store.act(Suspend { contest: self.contest, now }).await?;
+        self.store.act(Suspend { contest: self.contest(), now }).await?;
         self.watch(now).await?;
         if sweeps { self.sweep(now).await } else { Ok(()) }
     }
@@ -187,10 +187,10 @@ impl Server {
         if !self.store.is_anybody_waiting().await? {
             return Ok(());
         }
-        let versions = self.store.versions(self.contest).await?;
+        let versions = self.store.versions().await?;
         // While the contest drains, uploads wait.
-        let draining = self.contest_now().await?.is_some_and(|contest| contest.draining);
-        let checks = self.store.checks(self.contest).await?;
+        let draining = self.store.now().await?.draining;
+        let checks = self.store.checks().await?;
         for version in versions.iter().filter(|version| version.state.is_waiting()) {
             let its = checks.get(&version.id).map(Vec::as_slice).unwrap_or_default();
             let cause = match admission(&its.iter().map(check).collect::<Vec<_>>()) {
@@ -237,7 +237,7 @@ impl Server {
         let lineup =
             std::iter::once(version.id).chain(std::iter::repeat_n(other, self.policy.seats - 1)).collect();
         let plan =
-            Plan { contest: self.contest, kind: Kind::Check, blocks: vec![(0, lineup)], rotations: 1, now };
+            Plan { contest: self.contest(), kind: Kind::Check, blocks: vec![(0, lineup)], rotations: 1, now };
         self.store.act(plan).await?;
         Ok(())
     }
@@ -256,7 +256,7 @@ impl Server {
         }
         let (upto, table) = self.make_board(now).await?;
         let (program, board) = (crate::method(), json(table.as_ref()));
-        self.store.act(KeepBoard { contest: self.contest, upto, program, board, now }).await?;
+        self.store.act(KeepBoard { contest: self.contest(), upto, program, board, now }).await?;
         Ok(())
     }
 
@@ -265,9 +265,9 @@ impl Server {
         let mut rated = self.rated.lock().await;
         // If the caller gives up on the table, the log is read again from its beginning.
         let mut facts = std::mem::replace(&mut *rated, Facts::new());
-        facts.read(&self.store, self.contest, i64::MAX).await?;
+        facts.read(&self.store, i64::MAX).await?;
         let (out, key) = (self.out(&facts).await?, self.key.clone());
-        let versions = self.store.versions(self.contest).await?;
+        let versions = self.store.versions().await?;
         let bosses = crate::bosses_of(&self.terms.game, &versions);
         let work = move || {
             let table = Arc::new(facts.table(&key, &out, &bosses));

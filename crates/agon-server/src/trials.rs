@@ -29,7 +29,7 @@ impl Server {
             .filter(|(_, state)| *state == VersionState::Live)
             .map(|(version, _)| number(*version))
             .collect();
-        for trial in self.store.open_trials(self.contest).await? {
+        for trial in self.store.open_trials().await? {
             let is_placed = |id: VersionId| {
                 let alone = is(id, VersionState::Trial);
                 alone || live.len() < self.policy.seats || ladder.matches(number(id)) >= LADDER_FIRST
@@ -48,7 +48,7 @@ impl Server {
                 Some(Next::Twin(field)) => Some(field.into_iter().map(VersionId).collect()),
             };
             let map = verdict::map(trial.planned, self.policy.seats, self.table.maps() as i64);
-            let plan = PlanTrial { contest: self.contest, version, against, field, map, now };
+            let plan = PlanTrial { contest: self.contest(), version, against, field, map, now };
             return Ok(self.store.act(plan).await?);
         }
         Ok(0)
@@ -56,11 +56,11 @@ impl Server {
 
     /// Stores the verdicts of trials so far, and ends those that are over.
     pub(crate) async fn judge_trials(&self, now: Time) -> Result<(), ServerError> {
-        let open = self.store.open_trials(self.contest).await?;
+        let open = self.store.open_trials().await?;
         if open.is_empty() {
             return Ok(());
         }
-        let versions = self.store.versions(self.contest).await?;
+        let versions = self.store.versions().await?;
         for trial in open {
             let Some(version) = versions.iter().find(|version| version.id == trial.version) else { continue };
             let stands = matches!(version.state, VersionState::Live | VersionState::Trial);

@@ -104,7 +104,7 @@ impl Server {
         }
         let source = self.objects.finish(file).await.map_err(unkept)?;
         let add = Add {
-            contest: self.contest,
+            contest: self.contest(),
             entrant: upload.entrant.to_owned(),
             boss: false,
             builtin: None,
@@ -135,7 +135,7 @@ impl Server {
 
     /// Whether an entrant has used up its quota, and until when.
     async fn full(&self, entrant: &str, bytes: i64, now: Time) -> Result<Option<Option<Time>>, ServerError> {
-        let all = self.store.entrants(self.contest).await?;
+        let all = self.store.entrants().await?;
         let Some(entrant) = all.into_iter().find(|known| known.name == entrant) else { return Ok(None) };
         Ok(self.store.quota(entrant.id, now).await?.full(bytes))
     }
@@ -171,7 +171,7 @@ impl Server {
         if let Some(until) = self.store.quota(wish.entrant, now).await?.asked_an_hour.until {
             return Ok(Drafted::TooMany(until));
         }
-        if !self.store.may_meet(self.contest, wish.entrant, wish.against).await? {
+        if !self.store.may_meet(wish.entrant, wish.against).await? {
             return Ok(Drafted::NotThere);
         }
         let file = match self.framed(name, file).await? {
@@ -210,7 +210,7 @@ impl Server {
     pub async fn ask(&self, own: Own, wish: Wish, now: Time) -> Result<Asked, ServerError> {
         self.check_wish(&wish)?;
         let ask = Ask {
-            contest: self.contest,
+            contest: self.contest(),
             entrant: wish.entrant,
             own,
             against: wish.against,
@@ -287,7 +287,7 @@ impl Server {
     /// Forgets drafts after a day.
     pub(crate) async fn forget_drafts(&self, now: Time) -> Result<(), ServerError> {
         let before = Time(now.0 - DRAFTS_MS);
-        for sha in self.store.act(ForgetDrafts { contest: self.contest, before }).await? {
+        for sha in self.store.act(ForgetDrafts { contest: self.contest(), before }).await? {
             self.objects.remove(&sha).await.map_err(unkept)?;
         }
         Ok(())

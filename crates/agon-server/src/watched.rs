@@ -28,7 +28,7 @@ impl Server {
             |row: &&Sealed| row.kind.is_rated() && seeds::is_drawn(&self.secret, row.game, self.share);
         let games: Vec<_> = sealed.iter().filter(is_drawn).map(|row| row.game).collect();
         if !games.is_empty() {
-            self.store.act(PlayAgain { contest: self.contest, games, now }).await?;
+            self.store.act(PlayAgain { contest: self.contest(), games, now }).await?;
         }
         Ok(())
     }
@@ -36,7 +36,7 @@ impl Server {
     /// Compares the matches played again, and pauses workers that stand out.
     pub(crate) async fn watch(&self, now: Time) -> Result<(), ServerError> {
         self.store.act(Compare { now }).await?;
-        let forget = ForgetAgains { contest: self.contest, before: now.plus(-AGAIN_MS) };
+        let forget = ForgetAgains { contest: self.contest(), before: now.plus(-AGAIN_MS) };
         for sha in self.store.act(forget).await? {
             self.objects.remove(&sha).await.map_err(unkept)?;
         }
@@ -46,7 +46,7 @@ impl Server {
             let (tries, compared) = plain(&conduct);
             let Some(found) = outlier(&tries, &compared) else { return Ok(()) };
             let (worker, why) = (WorkerId(found.worker), found.why);
-            if !self.store.act(PauseWorker { contest: self.contest, worker, why, now }).await? {
+            if !self.store.act(PauseWorker { contest: self.contest(), worker, why, now }).await? {
                 return Ok(());
             }
         }

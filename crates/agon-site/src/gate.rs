@@ -211,7 +211,7 @@ async fn admit(
         }
     }
     if !route.still && !route.is_for_programs() {
-        match ask.site.store().announced(ask.site.contest()).await {
+        match ask.site.store().announced().await {
             Ok(announced) => ask.announced = announced.map(|(.., text)| text),
             Err(error) => return Err(refused(&ask, error.into())),
         }
@@ -242,14 +242,14 @@ fn refuse(problem: Problem) -> Refused {
 
 /// The object named by the path; none if it does not exist.
 async fn find(ask: &Ask, of: Of) -> Result<Option<Object>, Problem> {
-    let (store, contest) = (ask.site.store(), ask.site.contest());
+    let store = ask.site.store();
     Ok(match of {
         Of::Contest => Some(Object::Contest),
         Of::OwnTeam => {
             Some(ask.person().and_then(|person| person.team).map_or(Object::Contest, Object::Team))
         }
         Of::Team => {
-            let found = store.entrant(contest, EntrantId(ask.id)).await?;
+            let found = store.entrant(EntrantId(ask.id)).await?;
             found.map(|team| Object::Team(team.id))
         }
         Of::Version => store.owner_of(VersionId(ask.id)).await?.map(Object::Team),

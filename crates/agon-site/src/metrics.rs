@@ -169,11 +169,11 @@ pub async fn page(ask: Ask) -> Result<Response, Problem> {
 
 /// What the database knows.
 async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), StoreError> {
-    let (store, contest) = (site.store(), site.contest());
-    let counts = store.counts(contest).await?;
+    let store = site.store();
+    let counts = store.counts().await?;
     let hands = store.hands(Time(now.0 - SILENT)).await?;
-    let tries = store.tries(contest).await?;
-    let going = store.contests().await?.into_iter().find(|one| one.id == contest);
+    let tries = store.tries().await?;
+    let going = store.now().await?;
     let board = site.server.board().await.map_err(|error| match error {
         agon_server::ServerError::Store(error) => error,
         agon_server::ServerError::Wrong(why) => StoreError::Damaged(why),
@@ -194,7 +194,7 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     let help = "How long ago the oldest match that is not posted yet was planned.";
     text.named("agon_queue_age_seconds", Is::Gauge, help).is(age);
     let owed = owed(site.server.policy(), &board);
-    let pace = Pace::now(store, contest, &owed, now).await?;
+    let pace = Pace::now(store, &owed, now).await?;
     text.named("agon_matches_owed", Is::Gauge, "Rated matches that live versions still want.")
         .is(owed.matches);
     let help = "How long that takes at the present rate; +Inf if nothing was played in an hour, or nothing that says how long.";
@@ -221,7 +221,7 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     // A contest that has just begun has no table, and nothing to be in it.
     let made = if board.upto == 0 { now } else { board.made };
     text.named("agon_table_age_seconds", Is::Gauge, help).is(seconds(made, now));
-    let paused = going.as_ref().is_some_and(|going| going.paused);
+    let paused = going.paused;
     text.named("agon_paused", Is::Gauge, "Whether the contest is paused.").is(u8::from(paused));
     Ok(())
 }

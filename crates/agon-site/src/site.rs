@@ -9,7 +9,7 @@ use agon_api::contest::Machine;
 use agon_ladder::{Head, Line, Table};
 use agon_server::{Board, Server};
 use agon_store::reads::Pulse;
-use agon_store::{ContestId, Entrant, Store, Time};
+use agon_store::{ContestId, ContestStore, Entrant, Time};
 use tokio::sync::{Mutex, watch};
 
 use crate::bench::Bench;
@@ -148,7 +148,7 @@ impl Site {
     }
 
     /// The store.
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &ContestStore {
         self.server.store()
     }
 
@@ -208,7 +208,7 @@ impl Site {
     /// Those of the store.
     pub async fn shown(&self) -> Result<Arc<Shown>, Problem> {
         let board = self.server.board_number().await;
-        let number = (board, self.store().last_event(self.contest()).await?);
+        let number = (board, self.store().last_event().await?);
         let mut kept = self.shown.lock().await;
         if let Some((own, shown)) = kept.as_ref()
             && *own == number
@@ -216,7 +216,7 @@ impl Site {
             return Ok(shown.clone());
         }
         let board = self.server.board().await?;
-        let teams = self.store().entrants(self.contest()).await?;
+        let teams = self.store().entrants().await?;
         let places = places(&board);
         let head = agon_ladder::head(&board.table, &board.lines, self.settings().best);
         let teams = teams.into_iter().map(|team| (team.name.clone(), team)).collect();
@@ -255,10 +255,10 @@ impl Site {
         if self.pulse.receiver_count() == 0 {
             return;
         }
-        let (store, contest) = (self.store(), self.contest());
+        let store = self.store();
         let board = self.server.board_number().await;
         // What cannot be read now is read at the next beat.
-        let (Ok(acts), Ok(work)) = (store.last_event(contest).await, store.work(contest).await) else {
+        let (Ok(acts), Ok(work)) = (store.last_event().await, store.work().await) else {
             return;
         };
         let now = Some(Pulse { board, acts, work });

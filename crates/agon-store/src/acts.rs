@@ -39,7 +39,7 @@ pub use expire::{Abort, Beat, Expire, Freed, Reclaim};
 pub use lease::{Granted, Lease, Meet};
 pub use people::{Begin, End, Invite, Offer, Seen, SetPassword, SignUp, SignedUp, Take, Which};
 pub use plan::{Plan, PlanTrial, Planned};
-pub use result::{Judge, Judgement, Post, PostReply, Void, VoidReply};
+pub use result::{Judgement, Post, PostReply, Void, VoidReply};
 pub use ruling::Rule;
 pub use seal::Seal;
 pub use start::Start;

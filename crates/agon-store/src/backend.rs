@@ -12,7 +12,6 @@ use sqlx::error::BoxDynError;
 use sqlx::{Any, AssertSqlSafe, Connection as _, Decode, Executor as _, Type, ValueRef as _};
 
 use crate::StoreError;
-use crate::names::likeness;
 
 pub mod many;
 mod postgres;
@@ -26,21 +25,7 @@ pub type Conn = sqlx::AnyConnection;
 pub type Pool = sqlx::AnyPool;
 
 /// All schema steps, each on top of the one before. A published one never changes.
-const MIGRATIONS: &[&str] = &[
-    include_str!("migrations/0001.sql"),
-    include_str!("migrations/0002.sql"),
-    include_str!("migrations/0003.sql"),
-    include_str!("migrations/0004.sql"),
-    include_str!("migrations/0005.sql"),
-    include_str!("migrations/0006.sql"),
-    include_str!("migrations/0007.sql"),
-    include_str!("migrations/0008.sql"),
-    include_str!("migrations/0009.sql"),
-    include_str!("migrations/0010.sql"),
-    include_str!("migrations/0011.sql"),
-    include_str!("migrations/0012.sql"),
-    include_str!("migrations/0013.sql"),
-];
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
 /// How many reading connections there may be.
 const READERS: u32 = 4;
 
@@ -261,6 +246,9 @@ pub async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
         Kind::Sqlite => sqlite::ID,
         Kind::Postgres => postgres::ID,
     };
+    if is_earlier(conn).await? {
+        return Err(StoreError::Earlier);
+    }
     loop {
         begin(conn).await?;
         run(conn, "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)").await?;
@@ -272,9 +260,6 @@ pub async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
         let script = MIGRATIONS[found as usize].replace("@id", id);
         // Our own text, with one word put in.
         conn.execute(AssertSqlSafe(script)).await?;
-        if found + 1 == NAMES {
-            compare_anew(conn).await?;
-        }
         sqlx::query("INSERT INTO schema_version (version) VALUES ($1)")
             .bind(found + 1)
             .execute(&mut *conn)
@@ -283,32 +268,15 @@ pub async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
     }
 }
 
-/// Up to this schema names were compared by their letters and digits alone.
-const NAMES: i64 = 8;
-
-/// Recomputes how names are compared. Where two names that were different are now alike, both stay, and the later one gets its number
-/// appended to its likeness: both are found by their own names, and nobody else can take a name that looks like either.
-async fn compare_anew(conn: &mut Conn) -> Result<(), StoreError> {
-    for table in ["accounts", "entrants"] {
-        // One of two words of ours. Withdrawn rows have no name to compare.
-        let select = format!("SELECT id, name FROM {table} WHERE withdrawn_ms IS NULL ORDER BY id");
-        let rows: Vec<(i64, String)> = sqlx::query_as(AssertSqlSafe(select)).fetch_all(&mut *conn).await?;
-        // Moved aside first, because one row may now need the likeness that another still has.
-        let update = format!("UPDATE {table} SET likeness = $2 WHERE id = $1");
-        for (id, _) in &rows {
-            let aside = sqlx::query(AssertSqlSafe(update.clone())).bind(id).bind(format!("~{id}"));
-            aside.execute(&mut *conn).await?;
+/// Whether it was made before the first release, when an entrant and its bot were two rows.
+async fn is_earlier(conn: &mut Conn) -> Result<bool, StoreError> {
+    let asked = match kind(conn) {
+        Kind::Sqlite => "SELECT count(*) FROM sqlite_master WHERE name = 'bots'",
+        Kind::Postgres => {
+            "SELECT count(*) FROM pg_tables WHERE tablename = 'bots' AND schemaname = current_schema()"
         }
-        let mut taken = std::collections::BTreeSet::new();
-        for (id, name) in rows {
-            let mut like = likeness(&name);
-            if !taken.insert(like.clone()) {
-                like = format!("{like}~{id}");
-            }
-            sqlx::query(AssertSqlSafe(update.clone())).bind(id).bind(like).execute(&mut *conn).await?;
-        }
-    }
-    Ok(())
+    };
+    Ok(sqlx::query_scalar::<_, i64>(asked).fetch_one(conn).await? > 0)
 }
 
 async fn version(conn: &mut Conn) -> Result<i64, StoreError> {

@@ -1,7 +1,7 @@
 //! Is everything as it must be? Each invariant is a query that finds violations.
 
 use crate::{
-    ContestId, Entry, LARGEST_OBJECT, LogRow, Objects, Ruling, Store, StoreError, VersionState, backend,
+    ContestStore, Entry, LARGEST_OBJECT, LogRow, Objects, Ruling, Store, StoreError, VersionState, backend,
     chain, out,
 };
 
@@ -146,9 +146,9 @@ const RULES: &[Rule] = &[
         breaks: "SELECT 'contest', contest_id FROM log GROUP BY contest_id HAVING count(*) <> max(seq) OR min(seq) <> 1",
     },
     Rule {
-        holds: "a bot has at most one live version, and it is the one that is entered",
-        breaks: "SELECT 'bot', v.bot_id FROM versions v LEFT JOIN entries e ON e.version_id = v.id AND e.to_ms IS NULL \
-                 GROUP BY v.bot_id HAVING sum(CASE WHEN v.state = 'live' THEN 1 ELSE 0 END) > 1 \
+        holds: "a team has at most one live version, and it is the one that is entered",
+        breaks: "SELECT 'team', v.entrant_id FROM versions v LEFT JOIN entries e ON e.version_id = v.id AND e.to_ms IS NULL \
+                 GROUP BY v.entrant_id HAVING sum(CASE WHEN v.state = 'live' THEN 1 ELSE 0 END) > 1 \
                  OR sum(CASE WHEN (v.state = 'live') <> (e.version_id IS NOT NULL) THEN 1 ELSE 0 END) > 0 LIMIT 20",
     },
     Rule {
@@ -190,7 +190,7 @@ const RULES: &[Rule] = &[
         holds: "a withdrawn team has no members and nothing on the ladder",
         breaks: "SELECT 'entrant', e.id FROM entrants e WHERE e.withdrawn_ms IS NOT NULL AND (e.join_code IS NOT NULL \
                  OR EXISTS (SELECT 1 FROM members m WHERE m.entrant_id = e.id AND m.to_ms IS NULL) \
-                 OR EXISTS (SELECT 1 FROM bots b JOIN versions v ON v.bot_id = b.id WHERE b.entrant_id = e.id \
+                 OR EXISTS (SELECT 1 FROM versions v WHERE v.entrant_id = e.id \
                  AND v.state IN ('live', 'received', 'building', 'checking', 'trial'))) LIMIT 20",
     },
 ];
@@ -212,9 +212,10 @@ impl Store {
             found.extend(told.map(|(what, id)| Finding { rule: rule.holds, what: format!("{what} {id}") }));
         }
         for contest in self.contests().await? {
-            self.check_log(contest.id, chain::root(&contest.terms, &contest.secret_sha), &mut found).await?;
-            self.check_seeds(contest.id, &contest.secret, &mut found).await?;
-            self.check_rulings(contest.id, &mut found).await?;
+            let own = self.of(contest.id);
+            own.check_log(chain::root(&contest.terms, &contest.secret_sha), &mut found).await?;
+            own.check_seeds(&contest.secret, &mut found).await?;
+            own.check_rulings(&mut found).await?;
             if crate::Sha::of(&contest.secret).to_string() != contest.secret_sha {
                 found.push(Finding {
                     rule: "the published hash is that of the secret",
@@ -233,21 +234,17 @@ impl Store {
         }
         Ok(found)
     }
+}
 
+impl ContestStore {
     /// Follows the chain, and compares each row with its match.
-    async fn check_log(
-        &self,
-        contest: ContestId,
-        root: crate::Sha,
-        found: &mut Vec<Finding>,
-    ) -> Result<(), StoreError> {
+    async fn check_log(&self, root: crate::Sha, found: &mut Vec<Finding>) -> Result<(), StoreError> {
         const PAGE: i64 = 1000;
         let (mut before, mut after) = (root, 0);
         loop {
-            let rows = self.log(contest, after, PAGE).await?;
+            let rows = self.log(after, PAGE).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
-            let told: std::collections::BTreeMap<i64, (String, String)> =
-                self.outcomes(contest, after, last).await?;
+            let told: std::collections::BTreeMap<i64, (String, String)> = self.outcomes(after, last).await?;
             for LogRow { seq, body, sha } in rows {
                 let own = chain::link(&before, &body);
                 if own != sha {
@@ -280,7 +277,6 @@ impl Store {
 
     async fn outcomes(
         &self,
-        contest: ContestId,
         after: i64,
         upto: i64,
     ) -> Result<std::collections::BTreeMap<i64, (String, String)>, StoreError> {
@@ -288,7 +284,7 @@ impl Store {
             "SELECT l.seq, m.outcome, m.replay_sha FROM log l JOIN matches m ON m.id = l.match_id \
              WHERE l.contest_id = $1 AND l.seq > $2 AND l.seq <= $3",
         )
-        .bind(contest.0)
+        .bind(self.id.0)
         .bind(after)
         .bind(upto)
         .fetch_all(&self.reader)
@@ -301,17 +297,17 @@ impl Store {
 
     /// Checks the rulings: each names a team and a version of it that exist, and changes something; and a version that is out on its own
     /// does not stand for its team.
-    async fn check_rulings(&self, contest: ContestId, found: &mut Vec<Finding>) -> Result<(), StoreError> {
-        let rulings = self.rulings(contest).await?;
+    async fn check_rulings(&self, found: &mut Vec<Finding>) -> Result<(), StoreError> {
+        let rulings = self.rulings().await?;
         if rulings.is_empty() {
             return Ok(());
         }
-        let owners = self.owners(contest).await?;
+        let owners = self.owners().await?;
         for (at, ruled) in rulings.iter().enumerate() {
             let is_out = out(&rulings[..at]).contains(&(ruled.entrant, ruled.version));
             let owned = match ruled.version {
                 Some(version) => owners.get(&version) == Some(&ruled.entrant),
-                None => self.entrant(contest, ruled.entrant).await?.is_some_and(|entrant| !entrant.boss),
+                None => self.entrant(ruled.entrant).await?.is_some_and(|entrant| !entrant.boss),
             };
             if !owned || is_out == (ruled.ruling == Ruling::Out) {
                 found.push(Finding {
@@ -326,7 +322,7 @@ impl Store {
             matches!(version.state, VersionState::Live | VersionState::Trial)
                 && entrant.is_some_and(|entrant| out.contains(&(*entrant, Some(version.id))))
         };
-        found.extend(self.versions(contest).await?.iter().filter(|version| stands(version)).map(|version| {
+        found.extend(self.versions().await?.iter().filter(|version| stands(version)).map(|version| {
             Finding {
                 rule: "a version that a ruling took out does not play for its team",
                 what: format!("version {}", version.id),
@@ -336,17 +332,12 @@ impl Store {
     }
 
     /// Checks that every seed is the one that the secret gives.
-    async fn check_seeds(
-        &self,
-        contest: ContestId,
-        secret: &str,
-        found: &mut Vec<Finding>,
-    ) -> Result<(), StoreError> {
+    async fn check_seeds(&self, secret: &str, found: &mut Vec<Finding>) -> Result<(), StoreError> {
         // Twins share the seed of the first of them.
         let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
             "SELECT n, coalesce(twin_of, n), seed FROM blocks WHERE contest_id = $1 AND n > 0 ORDER BY n",
         )
-        .bind(contest.0)
+        .bind(self.id.0)
         .fetch_all(&self.reader)
         .await?;
         let wrong =

@@ -89,6 +89,12 @@ pub enum StoreError {
         /// The schema that this program knows.
         known: i64,
     },
+    /// The database was made before the first release, in a form that this program does not read.
+    #[error(
+        "this contest was written by an agon from before the first release: make a backup with that one (`agon serve backup`), and carry it \
+         over with `cargo xtask carry-over BACKUP NEW` of this one's source"
+    )]
+    Earlier,
     /// The database holds something impossible.
     #[error("the database holds something impossible: {0}")]
     Damaged(String),
@@ -119,6 +125,12 @@ impl StoreError {
             Self::File(_, error) => is_full(error),
             _ => false,
         }
+    }
+}
+
+impl From<agon_api::Unknown> for StoreError {
+    fn from(unknown: agon_api::Unknown) -> Self {
+        Self::Damaged(unknown.to_string())
     }
 }
 
@@ -163,6 +175,34 @@ pub struct Store {
     duties: Arc<Duties>,
 }
 
+/// One contest of a store. What concerns a contest as a whole is read here, so that nothing is read without saying of which contest; what
+/// names a row of it (a match, a version, a team) is read from the store.
+#[derive(Clone)]
+pub struct ContestStore {
+    store: Store,
+    id: ContestId,
+}
+
+impl ContestStore {
+    /// The number of the contest, for acts.
+    pub fn id(&self) -> ContestId {
+        self.id
+    }
+
+    /// Closes the store ([`Store::close`]).
+    pub async fn close(self) {
+        self.store.close().await;
+    }
+}
+
+impl std::ops::Deref for ContestStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
+
 /// The name of the database in a contest's folder.
 pub const DATABASE: &str = "agon.db";
 /// The name of the file there with the address of the database, when that is on a server.
@@ -191,6 +231,11 @@ impl Store {
     /// When it could not be written; nothing of it is written then.
     pub async fn act<A: Act>(&self, act: A) -> Result<A::Reply, StoreError> {
         self.writer.act(act).await
+    }
+
+    /// One contest of it.
+    pub fn of(&self, contest: ContestId) -> ContestStore {
+        ContestStore { store: self.clone(), id: contest }
     }
 
     /// Whether the database is on a server, where other servers of the contest may share it.

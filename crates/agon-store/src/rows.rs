@@ -4,7 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Sha, StoreError};
+use crate::Sha;
+
+pub use agon_api::played::MatchState;
+pub use agon_api::version::{Cause, Stage, State as VersionState, Whose};
+use agon_api::words;
 
 /// A moment, in milliseconds since 1970. Nothing in this crate reads a clock for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -46,34 +50,6 @@ id! {
     WorkerId;
 }
 
-macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$case_about:meta])* $case:ident = $word:literal,)* }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[cfg_attr(feature = "described", derive(ts_rs::TS))]
-        #[serde(rename_all = "lowercase")]
-        pub enum $name { $($(#[$case_about])* $case,)* }
-
-        impl $name {
-            /// Its word in the database.
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$case => $word,)* }
-            }
-
-            /// The value of a word.
-            ///
-            /// # Errors
-            /// When the word is unknown.
-            pub fn of(word: &str) -> Result<Self, StoreError> {
-                match word {
-                    $($word => Ok(Self::$case),)*
-                    other => Err(StoreError::Damaged(format!(concat!("the ", stringify!($name), " `{}`"), other))),
-                }
-            }
-        }
-    };
-}
-
 words! {
     /// What a block is played for.
     Kind {
@@ -106,105 +82,6 @@ impl Kind {
     /// Whether its results count in the table.
     pub fn is_rated(self) -> bool {
         self == Self::Ladder
-    }
-}
-
-words! {
-    /// The state of a match.
-    MatchState {
-        /// It is waiting, and has a job.
-        Planned = "planned",
-        /// A worker holds it, and it has a job.
-        Leased = "leased",
-        /// It has a result that has not been checked yet.
-        Posted = "posted",
-        /// Its result was checked and accepted.
-        Valid = "valid",
-        /// It was given up after too many attempts.
-        Dead = "dead",
-    }
-}
-
-words! {
-    /// The state of a version.
-    VersionState {
-        /// It is waiting.
-        Received = "received",
-        /// It is being unpacked and built.
-        Building = "building",
-        /// It is playing its check match.
-        Checking = "checking",
-        /// It is playing against the version before it, and replaces it only if it is better.
-        Trial = "trial",
-        /// It is the version that plays for its bot.
-        Live = "live",
-        /// It was live before, or was overtaken.
-        Former = "former",
-        /// It cannot play.
-        Failed = "failed",
-        /// Not a version: bytes that are being tried out, deleted after a day.
-        Draft = "draft",
-    }
-}
-
-impl VersionState {
-    /// Whether its check match is not over yet.
-    pub fn is_waiting(self) -> bool {
-        matches!(self, Self::Received | Self::Building | Self::Checking)
-    }
-
-    /// Whether it passed its check match, so that its team may let it play.
-    pub fn can_play(self) -> bool {
-        matches!(self, Self::Live | Self::Former | Self::Trial)
-    }
-}
-
-words! {
-    /// Who is to blame for something.
-    Whose {
-        /// The author.
-        Yours = "yours",
-        /// The contest and its machines.
-        Ours = "ours",
-    }
-}
-
-words! {
-    /// The stages from an upload to a version that plays.
-    Stage {
-        /// Unpacking the archive and checking its content.
-        Unpacking = "unpacking",
-        /// Building it.
-        Building = "building",
-        /// Running its command.
-        Starting = "starting",
-        /// Its check match.
-        Match = "match",
-    }
-}
-
-/// Why a version cannot play.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(ts_rs::TS))]
-pub struct Cause {
-    /// Who is to blame.
-    pub whose: Whose,
-    /// The stage at which it happened.
-    pub stage: Stage,
-    /// What happened.
-    pub what: String,
-    /// What to do about it, if known.
-    pub fix: Option<String>,
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.whose.word(), self.what)?;
-        match &self.fix {
-            Some(fix) if self.what.ends_with('.') => write!(f, " {fix}"),
-            Some(fix) => write!(f, "; {fix}"),
-            None => Ok(()),
-        }
     }
 }
 

@@ -139,7 +139,7 @@ fn page() -> String {
             agon_ladder::Line,
             agon_ladder::Place,
             agon_store::Version,
-            agon_store::VersionState,
+            agon_api::version::State,
             agon_store::Event,
         ],
     );

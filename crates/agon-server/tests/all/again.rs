@@ -66,15 +66,12 @@ fn of_three_workers_the_one_that_lies_is_paused_and_shown_and_the_honest_are_not
         let why = told.iter().find_map(|worker| worker.paused.clone()).expect("the liar");
         assert!(why.starts_with("of its matches that another machine played as well "), "{why}");
         // It gets nothing, and nothing is planned for it.
-        let waiting = world.server.store().waiting(world.server.contest(), i64::MAX).await.expect("read");
+        let waiting = world.server.store().waiting(i64::MAX).await.expect("read");
         assert!(world.one(liar, "more").await.is_none());
-        assert_eq!(
-            world.server.store().waiting(world.server.contest(), i64::MAX).await.expect("read"),
-            waiting
-        );
+        assert_eq!(world.server.store().waiting(i64::MAX).await.expect("read"), waiting);
         assert!(world.one(workers[1], "more").await.is_some(), "others do");
         // The ladder knows nothing of the repeated matches.
-        let log = world.server.store().log(world.server.contest(), 0, 10_000).await.expect("read");
+        let log = world.server.store().log(0, 10_000).await.expect("read");
         assert!(log.iter().all(|row| !row.body.contains(Kind::Again.word())));
         world.clean().await;
         let (contest, now) = (world.server.contest(), world.now);

@@ -72,7 +72,7 @@ fn an_export_holds_and_no_change_of_it_does() {
         store.act(Promote { version, now: world.now }).await.expect("live");
         let worker = world.worker("one").await;
         let played = world.play_on(worker, 40).await;
-        let entrant = store.owners(contest).await.expect("known")[&version];
+        let entrant = store.owners().await.expect("known")[&version];
         let reason = "it was another team's bot".to_owned();
         let (ruling, actor, now) = (Ruling::Out, "test".to_owned(), world.now);
         let rule = Rule { contest, ruling, entrant, version: None, reason, actor, now };

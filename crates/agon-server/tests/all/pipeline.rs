@@ -55,7 +55,7 @@ impl World {
     }
 
     async fn versions(&self) -> Vec<Version> {
-        self.server.store().versions(self.server.contest()).await.expect("read")
+        self.server.store().versions().await.expect("read")
     }
 
     async fn version(&self, team: &str, n: i64) -> Version {
@@ -64,7 +64,7 @@ impl World {
     }
 
     async fn entrant(&self, team: &str) -> EntrantId {
-        let all = self.server.store().entrants(self.server.contest()).await.expect("read");
+        let all = self.server.store().entrants().await.expect("read");
         all.into_iter().find(|entrant| entrant.name == team).expect("it is there").id
     }
 
@@ -230,7 +230,7 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         assert!(world.server.store().asked(bob, game).await.expect("read").is_none());
         let team = agon_store::reads::Eyes::Team(bob);
         let store = world.server.store();
-        let seen = store.one_match(world.server.contest(), team, game).await.expect("read");
+        let seen = store.one_match(team, game).await.expect("read");
         assert!(seen.is_none(), "nor may the other see the match");
         assert_eq!(world.versions().await.iter().filter(|version| version.entrant == "Ann").count(), 1);
         let after = status::status(world.folder.path()).await.expect("looked at").counts.sealed;
@@ -427,6 +427,6 @@ fn what_programs_write_is_packed_and_has_an_end_for_each_day() {
 /// The last match that an entrant's bot has played.
 async fn last_of(world: &World, entrant: EntrantId) -> MatchId {
     let filter = Filter { team: Some(entrant), ..Filter::default() };
-    let all = world.server.store().matches(world.server.contest(), Eyes::Organiser, &filter).await;
+    let all = world.server.store().matches(Eyes::Organiser, &filter).await;
     all.expect("read").first().expect("it has played").id
 }

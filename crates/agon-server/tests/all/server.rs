@@ -45,7 +45,7 @@ fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
         assert!(board.last.values().any(|last| last.len() >= 8), "{:?}", board.last);
         for (version, last) in &board.last {
             let filter = Filter { version: Some(*version), ..Filter::default() };
-            let all = world.server.store().matches(world.server.contest(), Eyes::Organiser, &filter).await;
+            let all = world.server.store().matches(Eyes::Organiser, &filter).await;
             let result = |game: &Played| {
                 let seat = game.seats.iter().position(|seat| seat.version == *version)?;
                 game.result(seat).filter(|_| game.kind.is_rated())
@@ -170,7 +170,7 @@ fn what_is_refused_is_never_stored_and_whoever_sends_it_is_named() {
             world.server.built(liar, job.attempt, &noise(number), world.now).await.expect("answered");
         }
         assert_eq!(world.server.objects().list().await.expect("listed"), stored, "nothing of it was kept");
-        let events = world.server.store().events(world.server.contest(), 1000).await.expect("read");
+        let events = world.server.store().events(1000).await.expect("read");
         let told = |words: &str| {
             events.iter().filter(|event| event.verb == "alarm" && event.detail.contains(words)).count()
         };
@@ -276,9 +276,8 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
         use agon_store::acts::Added;
         let hand_in = async |world: &World, name: &str, bytes: &[u8]| {
             let by = ("test", world.now);
-            let (store, objects, contest) =
-                (world.server.store(), world.server.objects(), world.server.contest());
-            agon_server::hand_in(store, objects, contest, name, bytes, by).await
+            let (store, objects) = (world.server.store(), world.server.objects());
+            agon_server::hand_in(store, objects, name, bytes, by).await
         };
         let added = hand_in(&world, "Ann", b"one").await.expect("kept");
         let Added::New(version, 1) = added else { panic!("{added:?}") };
@@ -386,11 +385,11 @@ fn nobody_who_looks_after_the_contest_waits_for_a_table() {
 
 /// Hands in this many versions, which go live.
 async fn hand_in_many(world: &World, count: usize) {
-    let (store, contest, now) = (world.server.store(), world.server.contest(), world.now);
+    let (store, now) = (world.server.store(), world.now);
     for number in 0..count {
         let (name, archive) = (format!("Bot {number}"), format!("bot {number}"));
         let objects = world.server.objects();
-        let added = hand_in(store, objects, contest, &name, archive.as_bytes(), ("test", now)).await;
+        let added = hand_in(store, objects, &name, archive.as_bytes(), ("test", now)).await;
         let Added::New(version, _) = added.expect("kept") else { panic!("it is new") };
         store.act(Promote { version, now }).await.expect("live");
     }
@@ -428,8 +427,8 @@ fn in_a_ladder_of_hundreds_matches_are_planned_ahead_for_a_twentieth_of_it() {
     run(async {
         let world = World::new(40).await;
         hand_in_many(&world, 500).await;
-        let (store, contest, now) = (world.server.store(), world.server.contest(), world.now);
-        let waiting = async || store.waiting(contest, i64::MAX).await.expect("counted");
+        let (store, now) = (world.server.store(), world.now);
+        let waiting = async || store.waiting(i64::MAX).await.expect("counted");
         world.tick().await;
         assert_eq!(waiting().await, 0, "nobody plays yet");
         let worker = world.worker("a").await;

@@ -15,8 +15,7 @@ use crate::problem::Problem;
 /// What is played.
 pub async fn contest(ask: Ask) -> Result<Json<Contest>, Problem> {
     let (server, settings) = (&ask.site.server, &ask.settings);
-    let contests = ask.site.store().contests().await?;
-    let own = contests.into_iter().find(|one| one.id == ask.site.contest()).ok_or_else(Problem::ours)?;
+    let own = ask.site.store().now().await?;
     let terms = server.terms();
     let maps = terms.grounds.iter().enumerate().map(|(at, ground)| Ground {
         number: told::from_one(at as i64),
@@ -105,7 +104,7 @@ pub async fn ladder(ask: Ask) -> Result<Json<Ladder>, Problem> {
 pub async fn me(ask: Ask) -> Result<Json<Me>, Problem> {
     let (person, store) = (ask.whoever()?, ask.site.store());
     let team = match person.team {
-        Some(team) => store.entrant(ask.site.contest(), team).await?,
+        Some(team) => store.entrant(team).await?,
         None => None,
     };
     let quota = match &team {

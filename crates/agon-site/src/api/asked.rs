@@ -46,7 +46,7 @@ pub async fn challenge(ask: Ask, Sent(asked): Sent<Challenge>) -> Result<Json<As
     let own = match asked.version {
         Some(version) => VersionId(version),
         None => {
-            let found = ask.site.store().entrant(ask.site.contest(), team).await?;
+            let found = ask.site.store().entrant(team).await?;
             found.and_then(|team| team.live).ok_or_else(|| {
                 Problem::wrong(
                     "No version of the team is live: name one with `version`, or try a bot out as a draft.",
@@ -71,10 +71,9 @@ async fn found(ask: &Ask, team: EntrantId, id: MatchId) -> Result<Asked, Problem
     let store = ask.site.store();
     // With the eyes of the team, which may have been made just now, so that the caller does not know of it yet.
     let asked = store.asked(team, id).await?.ok_or_else(Problem::nothing)?;
-    let game =
-        store.one_match(ask.site.contest(), Eyes::Team(team), id).await?.ok_or_else(Problem::nothing)?;
+    let game = store.one_match(Eyes::Team(team), id).await?.ok_or_else(Problem::nothing)?;
     let why = asked.why.filter(|_| asked.state == MatchState::Dead);
-    let cause = why.map(|(why, unfit)| told::cause(ask.site.server.why_not(&why, unfit)));
+    let cause = why.map(|(why, unfit)| ask.site.server.why_not(&why, unfit));
     Ok(Asked { game: told::game(game), cause })
 }
 

@@ -28,12 +28,12 @@ pub async fn list(ask: Ask, Of(asked): Of<MatchQuery>) -> Result<Json<Matches>, 
         against: asked.against.map(EntrantId),
         version: asked.version.map(VersionId),
         reason: asked.reason.filter(|reason| !reason.is_empty()),
-        ended: asked.ended.map(told::ended),
+        ended: asked.ended,
         faults: asked.faults,
         map: asked.map.map(|map| i64::from(map) - 1),
         before: asked.before.map(MatchId),
     };
-    let mut found = ask.site.store().matches(ask.site.contest(), ask.eyes(), &filter).await?;
+    let mut found = ask.site.store().matches(ask.eyes(), &filter).await?;
     let more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
     let next = found.last().filter(|_| more).map(|last| last.id.0);
@@ -41,7 +41,7 @@ pub async fn list(ask: Ask, Of(asked): Of<MatchQuery>) -> Result<Json<Matches>, 
 }
 
 async fn found(ask: &Ask) -> Result<Played, Problem> {
-    let found = ask.site.store().one_match(ask.site.contest(), ask.eyes(), MatchId(ask.id)).await?;
+    let found = ask.site.store().one_match(ask.eyes(), MatchId(ask.id)).await?;
     found.ok_or_else(Problem::nothing)
 }
 

@@ -12,7 +12,7 @@ mod asked;
 mod matches;
 pub(crate) mod read;
 mod told;
-mod versions;
+pub mod versions;
 
 use agon_api::{
     Asked, BuildLog, Challenge, Contest, DraftQuery, Ladder, Match, MatchQuery, Matches, Me, Own,

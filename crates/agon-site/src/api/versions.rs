@@ -13,7 +13,7 @@ use crate::api::read::Of;
 use crate::api::told;
 use crate::gate::Ask;
 use crate::incoming::{self, Came};
-use crate::pages::upload::team;
+use crate::pages::upload::{team, until};
 use crate::problem::Problem;
 use crate::rights::Object;
 
@@ -76,7 +76,7 @@ pub async fn live(ask: Ask) -> Result<Json<Version>, Problem> {
 pub async fn received(ask: &Ask, body: Body) -> Result<(Came, EntrantId, String), Problem> {
     let came = incoming::take(ask, body.into_data_stream()).await?;
     let team = team(ask).await?.map_err(Problem::wrong)?;
-    let found = ask.site.store().entrant(ask.site.contest(), team).await?.ok_or_else(Problem::ours)?;
+    let found = ask.site.store().entrant(team).await?.ok_or_else(Problem::ours)?;
     Ok((came, team, found.name))
 }
 
@@ -84,6 +84,30 @@ pub async fn received(ask: &Ask, body: Body) -> Result<(Came, EntrantId, String)
 pub fn unfit(cause: Cause) -> Problem {
     let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "This cannot be a bot", format!("{}{fix}", cause.what))
+}
+
+/// What became of an upload: the version that it is, or why it is none. The page says the same.
+///
+/// # Errors
+/// When it is none.
+pub fn outcome(ask: &Ask, uploaded: Done) -> Result<(UploadedWord, VersionId), Problem> {
+    match uploaded {
+        Done::Added(Added::New(id, _)) => Ok((UploadedWord::New, id)),
+        Done::Added(Added::Same(id, ..)) => Ok((UploadedWord::Same, id)),
+        Done::Back(id, _) => Ok((UploadedWord::Back, id)),
+        Done::Refused(cause) => Err(unfit(cause)),
+        Done::Added(Added::TooMany(Some(at))) => {
+            let what =
+                format!("The team has used up its uploads for now; it can hand in again {}.", until(ask, at));
+            Err(Problem::too_much(&what, (at.0 - ask.now.0) / 1000 + 1))
+        }
+        Done::Added(Added::TooMany(None)) => Err(Problem::wrong(
+            "The team's versions take up all the space they may. Ask the organiser for more.",
+        )),
+        Done::Added(Added::Taken(other)) => {
+            Err(Problem::wrong(format!("The team's name looks like `{other}`, which is another team.")))
+        }
+    }
 }
 
 /// Takes in an upload.
@@ -97,26 +121,7 @@ pub async fn upload(ask: Ask, Of(asked): Of<UploadQuery>, body: Body) -> Result<
     let upload = Upload { entrant: &entrant, name: &name, file, only_if_better, actor };
     let uploaded = ask.site.server.upload(upload, ask.now).await?;
     drop(place);
-    let (what, id) = match uploaded {
-        Done::Added(Added::New(id, _)) => (UploadedWord::New, id),
-        Done::Added(Added::Same(id, ..)) => (UploadedWord::Same, id),
-        Done::Back(id, _) => (UploadedWord::Back, id),
-        Done::Refused(cause) => return Err(unfit(cause)),
-        Done::Added(Added::TooMany(Some(at))) => {
-            let what = "The team has used up its uploads for now.";
-            return Err(Problem::too_much(what, (at.0 - ask.now.0) / 1000 + 1));
-        }
-        Done::Added(Added::TooMany(None)) => {
-            return Err(Problem::wrong(
-                "The team's versions take up all the space they may. Ask the organiser for more.",
-            ));
-        }
-        Done::Added(Added::Taken(other)) => {
-            return Err(Problem::wrong(format!(
-                "The team's name looks like `{other}`, which is another team."
-            )));
-        }
-    };
+    let (what, id) = outcome(&ask, uploaded)?;
     let own = of_team(&ask, team, id).await?;
     Ok(Json(Uploaded { what, version: told_of(&ask, own).await? }))
 }

@@ -28,7 +28,7 @@ pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Res
     if now.0 - login.seen.0 > SEEN_MS {
         site.store().act(Seen { login: login.id, now }).await?;
     }
-    let team = site.store().team_of(site.contest(), account.id).await?;
+    let team = site.store().team_of(account.id).await?;
     let (organiser, name) = (account.organiser, account.name);
     Ok(Actor::Person(Person { account: account.id, name, organiser, team, login: login.id }))
 }

@@ -291,7 +291,7 @@ pub async fn team(ask: Ask) -> Result<Markup, Problem> {
 async fn team_page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
     let person = ask.whoever()?;
     let team = match person.team {
-        Some(team) => ask.site.store().entrant(ask.site.contest(), team).await?,
+        Some(team) => ask.site.store().entrant(team).await?,
         None => None,
     };
     let most = ask.settings.team_size;

@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use crate::api::versions;
 use crate::gate::Ask;
 use crate::incoming::{self, Came};
 use crate::pages::frame::{self, Here, field, token, wrong};
@@ -335,10 +336,7 @@ pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
     drop(place);
     let own = match drafted {
         Drafted::Kept(own) => own,
-        Drafted::Refused(cause) => {
-            let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
-            return again(unfit, &format!("{}{fix}", cause.what)).await;
-        }
+        Drafted::Refused(cause) => return again(unfit, &versions::unfit(cause).text).await,
         Drafted::TooMany(at) => return again(StatusCode::TOO_MANY_REQUESTS, &too_many(&ask, at)).await,
         Drafted::Full(at) => {
             let next = upload::until(&ask, at);

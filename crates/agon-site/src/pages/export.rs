@@ -35,8 +35,7 @@ fn name(ask: &Ask, made: &Made) -> String {
 
 /// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
-    let contests = ask.site.store().contests().await?;
-    let paused = contests.iter().any(|one| one.id == ask.site.contest() && one.paused);
+    let paused = ask.site.store().now().await?.paused;
     let (making, failed) = (ask.site.exports.making(), ask.site.exports.failed());
     let made = exports::made(ask.site.folder());
     let answer = match (&making, made.first()) {

@@ -92,11 +92,11 @@ fn used(quota: &agon_store::reads::Quota) -> String {
 async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Problem> {
     let quota = ask.site.store().quota(team.id, ask.now).await?;
     let filter = Filter { team: Some(team.id), ..Filter::default() };
-    let own = ask.site.store().matches(ask.site.contest(), ask.eyes(), &filter).await?;
+    let own = ask.site.store().matches(ask.eyes(), &filter).await?;
     let versions: Vec<&Version> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
     let (mut answer, mut lead) = answer(ask, shown, team, &versions);
-    let rulings = ask.site.store().rulings(ask.site.contest()).await?;
+    let rulings = ask.site.store().rulings().await?;
     if agon_store::out(&rulings).contains(&(team.id, None)) {
         let reason = rulings.iter().rev().find(|ruled| ruled.entrant == team.id && ruled.version.is_none());
         answer = format!("{} is disqualified", team.name);

@@ -27,12 +27,12 @@ const VIEWER: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// The list.
 pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
-    let mut found = ask.site.store().matches(ask.site.contest(), ask.eyes(), &asked.filter()).await?;
+    let mut found = ask.site.store().matches(ask.eyes(), &asked.filter()).await?;
     let more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
     let team = asked.team.and_then(|id| shown.teams.values().find(|team| team.id.0 == id));
     let against = asked.against.and_then(|id| shown.teams.values().find(|team| team.id.0 == id));
-    let counts = ask.site.store().counts(ask.site.contest()).await?;
+    let counts = ask.site.store().counts().await?;
     let answer = match (team, against) {
         (Some(team), Some(other)) => format!("{} against {}", team.name, other.name),
         (Some(team), None) | (None, Some(team)) => format!("Matches of {}", team.name),
@@ -222,13 +222,13 @@ fn kind(kind: Kind) -> &'static str {
 
 /// The match named by the path, if the caller may see it.
 pub async fn found(ask: &Ask) -> Result<Played, Problem> {
-    let found = ask.site.store().one_match(ask.site.contest(), ask.eyes(), MatchId(ask.id)).await?;
+    let found = ask.site.store().one_match(ask.eyes(), MatchId(ask.id)).await?;
     found.ok_or_else(Problem::nothing)
 }
 
 /// The row of the log that annulled a match.
 async fn annulled(ask: &Ask, played: &Played) -> Result<Option<Annulled>, Problem> {
-    let decided = ask.site.store().decisions(ask.site.contest()).await?;
+    let decided = ask.site.store().decisions().await?;
     Ok(decided.into_iter().find_map(|entry| match entry {
         Entry::Annulment(row) if row.blocks.contains(&played.block) => Some(row),
         _ => None,

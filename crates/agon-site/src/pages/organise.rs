@@ -41,21 +41,20 @@ type Suspended = std::collections::BTreeMap<VersionId, (Time, String)>;
 
 /// The cockpit.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
-    let (store, contest) = (ask.site.store(), ask.site.contest());
+    let store = ask.site.store();
     let since = Time(ask.now.0 - HOUR);
-    let counts = store.counts(contest).await?;
-    let failures = store.failures(contest, since).await?;
+    let counts = store.counts().await?;
+    let failures = store.failures(since).await?;
     let workers = store.working(since).await?;
-    let events = store.events(contest, 12).await?;
+    let events = store.events(12).await?;
     let shown = ask.site.shown().await?;
-    let contests = store.contests().await?;
-    let going = contests.iter().find(|one| one.id == contest).ok_or_else(Problem::ours)?;
-    let suspended = store.suspended(contest).await?;
+    let going = store.now().await?;
+    let suspended = store.suspended().await?;
     let checking = shown.board.versions.iter().filter(|version| version.state.is_waiting()).count();
     let owed = owed(ask.site.server.policy(), &shown.board);
-    let pace = Pace::now(store, contest, &owed, ask.now).await?;
+    let pace = Pace::now(store, &owed, ask.now).await?;
     let disk = ask.site.server.room().free();
-    let (answer, lead) = answer(&ask, going, &counts, &workers, pace, (owed.matches, disk));
+    let (answer, lead) = answer(&ask, &going, &counts, &workers, pace, (owed.matches, disk));
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
     let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
     let oldest = counts.oldest.map_or_else(|| "–".to_owned(), |oldest| words::ago(oldest, ask.now));
@@ -82,12 +81,12 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                         td.number { b { (words::count(failure.count)) } }
                     } } } } }
                 }
-                (voiding(&shown.board, &store.voiding(contest, Time(ask.now.0 - 24 * HOUR)).await?))
+                (voiding(&shown.board, &store.voiding(Time(ask.now.0 - 24 * HOUR)).await?))
                 (rests(&ask, &shown.board, &suspended))
                 (undecided(&shown.board))
             }
             div {
-                (acts(&ask, going, counts.leased).await?)
+                (acts(&ask, &going, counts.leased).await?)
                 section.card {
                     header { h2 { "Audit" } }
                     ul.items { @for event in &events { li { div {
@@ -208,7 +207,7 @@ fn undecided(board: &Board) -> Markup {
 
 async fn acts(ask: &Ask, going: &Contest, playing: i64) -> Result<Markup, Problem> {
     let code = match ask.settings.sign_up {
-        Some(SignUpWord::Invite) => ask.site.store().invite(ask.site.contest()).await?,
+        Some(SignUpWord::Invite) => ask.site.store().invite().await?,
         _ => None,
     };
     let go_on = act(ask, "/organise/resume", "main", html! { (icon("play")) "Go on" });
@@ -456,7 +455,7 @@ pub async fn write_settings(ask: Ask, Form(answers): Form<Answers>) -> Result<Re
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     }
     let store = ask.site.store();
-    if ask.site.settings().sign_up == Some(SignUpWord::Invite) && store.invite(contest).await?.is_none() {
+    if ask.site.settings().sign_up == Some(SignUpWord::Invite) && store.invite().await?.is_none() {
         store.act(Invite { contest, code: secrets::code(), actor: actor.clone(), now }).await?;
     }
     let (verb, object) = ("set".to_owned(), "contest.toml".to_owned());

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_ladder::Policy;
 use agon_server::Board;
 use agon_store::reads::LatelyPlayed;
-use agon_store::{ContestId, Store, StoreError, Time, VersionId, VersionState};
+use agon_store::{ContestStore, StoreError, Time, VersionId, VersionState};
 
 /// How many of the last matches tell how many are played at once.
 const LATELY: usize = 60;
@@ -58,8 +58,8 @@ impl Pace {
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn now(store: &Store, contest: ContestId, owed: &Owed, now: Time) -> Result<Self, StoreError> {
-        let mut lately = store.lately_played(contest, MOST).await?;
+    pub async fn now(store: &ContestStore, owed: &Owed, now: Time) -> Result<Self, StoreError> {
+        let mut lately = store.lately_played(MOST).await?;
         lately.retain(|game| now.0 - game.settled.0 <= HOUR);
         Ok(Self::of(lately, owed))
     }

@@ -104,8 +104,8 @@ fn table(ask: &Ask, shown: &Shown, decided: &[Entry]) -> Markup {
 
 /// The rulings, and a sentence that sums them up.
 async fn decided(ask: &Ask) -> Result<(Vec<Entry>, String), Problem> {
-    let (store, contest) = (ask.site.store(), ask.site.contest());
-    let (rulings, decided) = (store.rulings(contest).await?, store.decisions(contest).await?);
+    let store = ask.site.store();
+    let (rulings, decided) = (store.rulings().await?, store.decisions().await?);
     let out = agon_store::out(&rulings).len() as i64;
     let answer = match (decided.is_empty(), out) {
         (true, _) => "No ruling was made".to_owned(),

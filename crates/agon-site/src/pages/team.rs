@@ -29,7 +29,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let at = shown.board.lines.iter().position(|line| line.entrant == team.name);
     let line = at.map(|at| &shown.board.lines[at]);
     let stands = line.and_then(|line| line.place.as_ref()).map(|place| VersionId(place.version));
-    let (store, contest) = (ask.site.store(), ask.site.contest());
+    let store = ask.site.store();
     let (rivals, maps, last, (endings, faults)) = match stands {
         Some(version) => (
             store.rivals(version).await?,
@@ -41,10 +41,10 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     };
     let rivals = met(&shown, stands, &rivals, &last);
     let filter = Filter { team: Some(team.id), ..Filter::default() };
-    let played = store.matches(contest, ask.eyes(), &filter).await?;
+    let played = store.matches(ask.eyes(), &filter).await?;
     let versions: Vec<&Version> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
-    let rulings = store.rulings(contest).await?;
+    let rulings = store.rulings().await?;
     let ruled = rulings.iter().rev().find(|ruled| ruled.entrant == team.id && ruled.version.is_none());
     let ruled = ruled.filter(|ruled| ruled.ruling == Ruling::Out);
     let heading = html! {

@@ -29,7 +29,7 @@ impl Trial {
         let verdict = ask.site.server.verdict(version).await?.map(|(verdict, ..)| verdict);
         let open = match kept.ended {
             Some(_) => Vec::new(),
-            None => store.open_trials(ask.site.contest()).await?,
+            None => store.open_trials().await?,
         };
         let planned = open.iter().find(|open| open.version == version).map_or(0, |open| open.planned);
         Ok(Some(Self { kept, verdict, planned }))

@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
+use crate::api::versions;
 use crate::gate::Ask;
 use crate::incoming::{self, Came, cut_off};
 use crate::pages::draw::icon;
@@ -155,43 +156,23 @@ async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Respo
         Ok(team) => team,
         Err(why) => return again(ask, &why).await,
     };
-    let team = ask.site.store().entrant(ask.site.contest(), team).await?.ok_or_else(Problem::ours)?;
+    let team = ask.site.store().entrant(team).await?.ok_or_else(Problem::ours)?;
     let actor = &ask.whoever()?.name;
     let upload = Upload { entrant: &team.name, name: &name, file, only_if_better, actor };
     let uploaded = ask.site.server.upload(upload, ask.now).await?;
     drop(place);
-    let added = match uploaded {
-        Uploaded::Added(added) => added,
-        Uploaded::Back(version, _) => {
-            return Ok(redirect::to(&format!("/version/{version}")).into_response());
-        }
-        Uploaded::Refused(cause) => {
-            let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
-            return again(ask, &format!("{}{fix}", cause.what)).await;
-        }
-    };
-    match added {
-        Added::New(version, _) => Ok(redirect::to(&format!("/version/{version}")).into_response()),
-        Added::Same(version, n, state) => {
-            let text = match state {
-                VersionState::Failed => "It is the same, byte for byte, and it failed: its page says why.",
-                _ => "It is the same, byte for byte, and keeps its matches. Nothing was changed.",
-            };
-            Err(Problem::new(StatusCode::CONFLICT, format!("You handed this in before: it is v{n}"), text)
-                .then(&format!("v{n}"), &format!("/version/{version}")))
-        }
-        Added::TooMany(Some(at)) => {
-            let why =
-                format!("The team has used up its uploads for now; it can hand in again {}.", until(ask, at));
-            again(ask, &why).await
-        }
-        Added::TooMany(None) => {
-            again(ask, "The team's versions take up all the space they may. Ask the organiser for more.")
-                .await
-        }
-        Added::Taken(other) => {
-            again(ask, &format!("The team's name looks like `{other}`, which is another team.")).await
-        }
+    if let Uploaded::Added(Added::Same(version, n, state)) = uploaded {
+        let text = match state {
+            VersionState::Failed => "It is the same, byte for byte, and it failed: its page says why.",
+            _ => "It is the same, byte for byte, and keeps its matches. Nothing was changed.",
+        };
+        let title = format!("You handed this in before: it is v{n}");
+        let same = Problem::new(StatusCode::CONFLICT, title, text);
+        return Err(same.then(&format!("v{n}"), &format!("/version/{version}")));
+    }
+    match versions::outcome(ask, uploaded) {
+        Ok((_, version)) => Ok(redirect::to(&format!("/version/{version}")).into_response()),
+        Err(problem) => again(ask, &problem.text).await,
     }
 }
 

@@ -38,11 +38,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let version = &own.version;
     let shown = ask.site.shown().await?;
     let team = shown.teams.get(&version.entrant).ok_or_else(Problem::nothing)?;
-    let (store, contest) = (ask.site.store(), ask.site.contest());
+    let store = ask.site.store();
     let filter = Filter { version: Some(version.id), ..Filter::default() };
-    let played = store.matches(contest, ask.eyes(), &filter).await?;
+    let played = store.matches(ask.eyes(), &filter).await?;
     let check = match own.check {
-        Some(check) => store.one_match(contest, ask.eyes(), check).await?,
+        Some(check) => store.one_match(ask.eyes(), check).await?,
         None => None,
     };
     let trial = Trial::of(&ask, version.id).await?;
@@ -50,7 +50,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let live = all.iter().map(|own| &own.version).find(|other| other.state == VersionState::Live);
     let before = trial.as_ref().and_then(|trial| all.iter().find(|own| own.version.id == trial.kept.against));
     let (mut answer, mut lead) = answer(&ask, &shown, version, trial.as_ref(), live);
-    let rests = store.suspended(contest).await?.remove(&version.id);
+    let rests = store.suspended().await?.remove(&version.id);
     let rests = rests.filter(|_| version.state == VersionState::Live);
     if let Some((since, why)) = &rests {
         answer = format!("v{} rests", version.n);

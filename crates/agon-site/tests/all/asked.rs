@@ -55,7 +55,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
             || form.text().contains("Up to 20")
     );
     assert!(form.body.len() < 60_000, "{}", form.body.len());
-    let versions = world.server.store().versions(world.server.contest()).await.expect("read");
+    let versions = world.server.store().versions().await.expect("read");
     let boss = versions[0].id.to_string();
     let wish: &[(&str, &str)] =
         &[("language", "python"), ("code", "print('of my own')\r\n"), ("against", &boss), ("seat", "2")];
@@ -75,7 +75,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     for other in [&mut bob, &mut nobody] {
         assert_eq!(other.get(&game).await.status, 404, "a draft is nobody else's to see");
     }
-    let after = world.server.store().versions(world.server.contest()).await.expect("read");
+    let after = world.server.store().versions().await.expect("read");
     assert_eq!(after.len(), versions.len(), "no version was made");
     // Mistakes are reported, and no match is asked for.
     for (wrong, why) in [
@@ -94,7 +94,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     play(&world, 6).await;
     let form = ann.get("/challenge").await.text();
     assert!(form.contains("Challenges and drafts: ") && form.contains(" of 20 this hour"), "{form}");
-    let all = world.server.store().versions(world.server.contest()).await.expect("read");
+    let all = world.server.store().versions().await.expect("read");
     let own = all.iter().find(|version| version.entrant == "Ann").expect("live").id.to_string();
     let wish =
         [("own", own.as_str()), ("against", boss.as_str()), ("map", "1"), ("seed", "7"), ("seat", "1")];

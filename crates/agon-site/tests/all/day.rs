@@ -63,7 +63,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     assert_eq!(bob.upload("/upload", &[], "bot.zip", &huge).await.status, 413);
     assert_eq!(bob.upload("/upload", &[], "bot.py", b"print('bob')").await.status, 303);
     play_some(&world, 60).await;
-    let versions = world.server.store().versions(world.server.contest()).await.expect("read");
+    let versions = world.server.store().versions().await.expect("read");
     let own: Vec<_> = versions.iter().filter(|version| !version.boss).collect();
     assert_eq!(own.iter().map(|version| version.state).collect::<Vec<_>>(), [VersionState::Live; 2]);
     assert_eq!(own[1].entrant, "Bob", "a team of one is made by itself");
@@ -208,11 +208,10 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     assert_eq!(bob.upload("/upload", &[], "bot.py", b"print('bob')").await.status, 303);
     play_some(&world, 60).await;
     let store = world.server.store();
-    let contest = world.server.contest();
     let number = |team: &str| {
         let team = team.to_owned();
         async move {
-            let all = store.versions(contest).await.expect("read");
+            let all = store.versions().await.expect("read");
             let version = all.into_iter().find(|version| version.entrant == team).expect("it is there").id;
             (store.owner_of(version).await.expect("read").expect("somebody's"), version)
         }
@@ -221,7 +220,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     let before = world.server.board().await.expect("made");
     let places =
         |board: &agon_server::Board| board.table.places.iter().map(|place| place.version).collect::<Vec<_>>();
-    let sealed = store.counts(contest).await.expect("read").sealed;
+    let sealed = store.counts().await.expect("read").sealed;
     // A ruling needs a reason and a subject.
     let about = bobs.to_string();
     let rule = |about: &str, ruling: &str, reason: &str| {
@@ -247,12 +246,12 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
         assert_eq!(sent(&mut rita, rule(who, ruling, reason)).await.status, 422, "{who} {ruling} {reason}");
     }
     assert_eq!(sent(&mut bob, rule(&anns.to_string(), "out", "I want to win")).await.status, 403);
-    assert_eq!(store.counts(contest).await.expect("read").sealed, sealed, "nothing was written");
+    assert_eq!(store.counts().await.expect("read").sealed, sealed, "nothing was written");
     // Out: gone from the ladder and the table, not from the log.
     let reason = "Played from <two> accounts.";
     assert_eq!(sent(&mut rita, rule(&about, "out", reason)).await.status, 303);
     assert_eq!(sent(&mut rita, rule(&about, "out", reason)).await.status, 422, "it is so already");
-    assert_eq!(store.counts(contest).await.expect("read").sealed, sealed + 1);
+    assert_eq!(store.counts().await.expect("read").sealed, sealed + 1);
     let mut spectator = world.browser();
     assert!(!spectator.get("/ladder").await.text().contains("<b>Bob</b>"));
     let told = spectator.get("/rulings").await.text();
@@ -262,9 +261,9 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     let played = |matches: &[agon_store::reads::Played]| matches.len();
     let filter = agon_store::reads::Filter { team: Some(bobs), ..Default::default() };
     let eyes = agon_store::reads::Eyes::Organiser;
-    let count = played(&store.matches(contest, eyes, &filter).await.expect("read"));
+    let count = played(&store.matches(eyes, &filter).await.expect("read"));
     play_some(&world, 12).await;
-    let since = store.matches(contest, eyes, &filter).await.expect("read");
+    let since = store.matches(eyes, &filter).await.expect("read");
     assert!(
         since.len() <= count + 2,
         "what was planned ends, and nothing new begins: {} {count}",

@@ -24,10 +24,10 @@ async fn clean(world: &World) {
 
 /// All matches ever planned, the oldest first.
 async fn matches(world: &World) -> Vec<Played> {
-    let (store, contest) = (world.server.store(), world.server.contest());
+    let store = world.server.store();
     let mut all = Vec::new();
     for id in 1.. {
-        match store.one_match(contest, Eyes::Organiser, MatchId(id)).await.expect("read") {
+        match store.one_match(Eyes::Organiser, MatchId(id)).await.expect("read") {
             Some(game) => all.push(game),
             None => break,
         }
@@ -36,7 +36,7 @@ async fn matches(world: &World) -> Vec<Played> {
 }
 
 async fn version_of(world: &World, team: &str) -> VersionId {
-    let versions = world.server.store().versions(world.server.contest()).await.expect("read");
+    let versions = world.server.store().versions().await.expect("read");
     versions.into_iter().find(|version| version.entrant == team).expect("it is there").id
 }
 
@@ -45,7 +45,7 @@ async fn a_contest_comes_to_rest_with_no_block_half_played() {
     let world = World::new().await;
     let mut rita = rita(&world).await;
     play_some(&world, 5).await;
-    let counts = async || world.server.store().counts(world.server.contest()).await.expect("read");
+    let counts = async || world.server.store().counts().await.expect("read");
     assert_eq!(counts().await.planned, 1, "half a block");
     assert_eq!(rita.post("/organise/drain", &[]).await.status, 303);
     assert_eq!(rita.get("/organise").await.heading(), "The contest comes to rest");
@@ -57,12 +57,12 @@ async fn a_contest_comes_to_rest_with_no_block_half_played() {
     // The check match of what was uploaded meanwhile waits.
     assert_eq!((rest.planned, rest.leased, rest.valid), (1, 0, 6));
     assert_eq!(rita.get("/organise").await.heading(), "The contest is paused");
-    let audit = world.server.store().events(world.server.contest(), 1).await.expect("read").remove(0);
+    let audit = world.server.store().events(1).await.expect("read").remove(0);
     assert_eq!((audit.actor.as_str(), audit.verb.as_str()), ("server", "pause"));
     clean(&world).await;
     assert_eq!(rita.post("/organise/resume", &[]).await.status, 303);
     play_some(&world, 4).await;
-    let versions = world.server.store().versions(world.server.contest()).await.expect("read");
+    let versions = world.server.store().versions().await.expect("read");
     assert!(versions.iter().any(|version| version.entrant == "Ann" && !version.state.is_waiting()));
     // A change of mind: it goes on as before.
     assert_eq!(rita.post("/organise/drain", &[]).await.status, 303);
@@ -155,7 +155,7 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
     let anns = version_of(&world, "Ann").await;
     let worker = world.server.meet("one", "not confined", world.now()).await.expect("met");
     let unfit = || Unfit { stage: Stage::Starting, what: "it is gone".into(), fix: None };
-    let (store, contest) = (world.server.store(), world.server.contest());
+    let store = world.server.store();
     // Every match of Ann's comes to nothing, for more than a minute.
     let run = async |tag: &str, count: usize| {
         let mut hers = 0;
@@ -176,7 +176,7 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
         hers
     };
     run("first", 40).await;
-    let suspended = store.suspended(contest).await.expect("read");
+    let suspended = store.suspended().await.expect("read");
     assert_eq!(suspended.keys().copied().collect::<Vec<_>>(), [anns], "and not those who met it");
     run("what was planned", 6).await;
     assert_eq!(run("then", 20).await, 0, "nothing is planned with it");
@@ -194,12 +194,12 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
     assert_eq!(rita.post("/organise/lift", &lift).await.status, 303);
     assert_eq!(rita.post("/organise/lift", &lift).await.status, 422);
     assert!(run("again", 40).await > 0, "it plays, and comes to nothing again");
-    assert_eq!(store.suspended(contest).await.expect("read").len(), 1);
+    assert_eq!(store.suspended().await.expect("read").len(), 1);
     assert_eq!(ann.post(&format!("/version/{anns}/live"), &[]).await.status, 303);
     assert_eq!(ann.get(&format!("/version/{anns}")).await.status, 200);
-    assert!(store.suspended(contest).await.expect("read").is_empty());
+    assert!(store.suspended().await.expect("read").is_empty());
     let verbs: Vec<String> =
-        store.events(contest, 200).await.expect("read").into_iter().map(|event| event.verb).collect();
+        store.events(200).await.expect("read").into_iter().map(|event| event.verb).collect();
     assert_eq!(verbs.iter().filter(|verb| *verb == "suspend").count(), 2);
     assert_eq!(verbs.iter().filter(|verb| *verb == "lift suspension").count(), 2);
 }
@@ -312,8 +312,8 @@ async fn what_cannot_be_built_is_nobodys_fault_but_its_authors() {
     let nothing = Nothing::hopeless(unfit);
     world.server.void(worker, job.attempt, &nothing, world.now()).await.expect("answered");
     world.server.tick(world.now()).await.expect("done");
-    let (store, contest) = (world.server.store(), world.server.contest());
-    let counts = store.counts(contest).await.expect("read");
+    let store = world.server.store();
+    let counts = store.counts().await.expect("read");
     assert_eq!((counts.dead, counts.unfit), (1, 1));
     // Those who may see the match read why, and the organiser has nothing to fix.
     let game =
@@ -325,7 +325,7 @@ async fn what_cannot_be_built_is_nobodys_fault_but_its_authors() {
     }
     let cockpit = rita.get("/organise").await.text();
     assert_eq!(between(&cockpit, "Given up</p><p class=\"big\">", "<"), "0");
-    let events = store.events(contest, 200).await.expect("read");
+    let events = store.events(200).await.expect("read");
     assert!(events.iter().all(|event| event.verb != "bury"), "it was not tried three times: {events:?}");
     clean(&world).await;
 }
@@ -434,7 +434,7 @@ async fn the_contest_is_exported_on_the_site_and_whoever_has_the_file_checks_it(
     assert!(page.contains("The last one could not be made: the secret reveals the seeds"), "{page}");
     // The act is logged a moment after the page reports it.
     for left in (0..200).rev() {
-        let audit = world.server.store().events(world.server.contest(), 1).await.expect("read").remove(0);
+        let audit = world.server.store().events(1).await.expect("read").remove(0);
         if (audit.actor.as_str(), audit.verb.as_str(), audit.object.as_str()) == ("Rita", "export", "failed")
         {
             break;
@@ -465,9 +465,9 @@ async fn exported(rita: &mut Browser, count: usize) -> Vec<String> {
 async fn the_pace_is_that_of_the_last_minutes_also_in_a_young_contest() {
     let world = World::new().await;
     let pace = async || {
-        let (store, contest) = (world.server.store(), world.server.contest());
+        let store = world.server.store();
         let one = Owed { matches: 1, wants: BTreeMap::new() };
-        Pace::now(store, contest, &one, world.now()).await.expect("read")
+        Pace::now(store, &one, world.now()).await.expect("read")
     };
     assert_eq!((pace().await.needs(), pace().await.an_hour()), (None, 0));
     // One every six seconds, the last of them just now.

@@ -124,7 +124,7 @@ pub fn play(world: &World, job: &Job) -> Whole {
 
 /// The alarms so far, the newest first.
 pub async fn alarms(world: &World) -> Vec<String> {
-    let events = world.server.store().events(world.server.contest(), 1000).await.expect("read");
+    let events = world.server.store().events(1000).await.expect("read");
     events.into_iter().filter(|event| event.verb == "alarm").map(|event| event.detail).collect()
 }
 

@@ -92,8 +92,7 @@ impl Annul {
             }
             WhatAgain::Version(version) => {
                 let name: Option<String> = sqlx::query_scalar(
-                    "SELECT e.name || ' v' || v.n FROM versions v JOIN bots b ON b.id = v.bot_id \
-                     JOIN entrants e ON e.id = b.entrant_id WHERE v.id = $1 AND e.contest_id = $2",
+                    "SELECT e.name || ' v' || v.n FROM versions v JOIN entrants e ON e.id = v.entrant_id WHERE v.id = $1 AND e.contest_id = $2",
                 )
                 .bind(version.0)
                 .bind(self.contest.0)

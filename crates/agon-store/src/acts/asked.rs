@@ -114,7 +114,7 @@ pub(crate) async fn player(
     version: VersionId,
 ) -> Result<Option<(EntrantId, VersionState)>, StoreError> {
     let row: Option<(i64, String)> = sqlx::query_as(
-        "SELECT e.id, v.state FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+        "SELECT e.id, v.state FROM versions v JOIN entrants e ON e.id = v.entrant_id \
          WHERE v.id = $1 AND e.contest_id = $2 AND e.withdrawn_ms IS NULL",
     )
     .bind(version.0)
@@ -131,22 +131,9 @@ async fn draft(
     (source, bytes): (&Sha, i64),
     now: Time,
 ) -> Result<VersionId, StoreError> {
-    let known: Option<i64> = sqlx::query_scalar("SELECT id FROM bots WHERE entrant_id = $1")
-        .bind(entrant.0)
-        .fetch_optional(&mut *conn)
-        .await?;
-    let bot: i64 = match known {
-        Some(bot) => bot,
-        None => sqlx::query_scalar(
-            "INSERT INTO bots (entrant_id, name) SELECT id, name FROM entrants WHERE id = $1 RETURNING id",
-        )
-        .bind(entrant.0)
-        .fetch_one(&mut *conn)
-        .await?,
-    };
     let same: Option<i64> =
-        sqlx::query_scalar("SELECT id FROM versions WHERE bot_id = $1 AND source_sha = $2")
-            .bind(bot)
+        sqlx::query_scalar("SELECT id FROM versions WHERE entrant_id = $1 AND source_sha = $2")
+            .bind(entrant.0)
             .bind(source.to_string())
             .fetch_optional(&mut *conn)
             .await?;
@@ -154,10 +141,10 @@ async fn draft(
         return Ok(VersionId(same));
     }
     let id: i64 = sqlx::query_scalar(
-        "INSERT INTO versions (bot_id, n, source_sha, received_ms, state, bytes) \
-         SELECT $1, coalesce(min(n), 0) - 1, $2, $3, 'draft', $4 FROM versions WHERE bot_id = $1 AND n < 0 RETURNING id",
+        "INSERT INTO versions (entrant_id, n, source_sha, received_ms, state, bytes) \
+         SELECT $1, coalesce(min(n), 0) - 1, $2, $3, 'draft', $4 FROM versions WHERE entrant_id = $1 AND n < 0 RETURNING id",
     )
-    .bind(bot)
+    .bind(entrant.0)
     .bind(source.to_string())
     .bind(now.0)
     .bind(bytes)
@@ -217,8 +204,7 @@ impl Act for ForgetDrafts {
         .await?;
         let mut gone = forget(conn, old).await?;
         let drafts: Vec<(i64, String, Option<String>)> = sqlx::query_as(
-            "SELECT v.id, v.source_sha, v.log_sha FROM versions v JOIN bots b ON b.id = v.bot_id \
-             JOIN entrants e ON e.id = b.entrant_id WHERE e.contest_id = $1 AND v.state = 'draft' AND v.received_ms < $2 \
+            "SELECT v.id, v.source_sha, v.log_sha FROM versions v JOIN entrants e ON e.id = v.entrant_id WHERE e.contest_id = $1 AND v.state = 'draft' AND v.received_ms < $2 \
              AND NOT EXISTS (SELECT 1 FROM seats s WHERE s.version_id = v.id) LIMIT 200",
         )
         .bind(self.contest.0)
@@ -276,7 +262,7 @@ pub(crate) async fn unnamed(conn: &mut Conn, mut all: Vec<String>) -> Result<Vec
     let mut unnamed = Vec::new();
     for sha in all {
         let names: i64 = sqlx::query_scalar(
-            "SELECT (SELECT count(*) FROM versions v JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+            "SELECT (SELECT count(*) FROM versions v JOIN entrants e ON e.id = v.entrant_id \
              WHERE v.source_sha = $1 AND e.withdrawn_ms IS NULL) + (SELECT count(*) FROM versions WHERE log_sha = $1) \
              + (SELECT count(*) FROM seats WHERE own_sha = $1) + (SELECT count(*) FROM matches WHERE replay_sha = $1)",
         )

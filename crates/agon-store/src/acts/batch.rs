@@ -1,11 +1,10 @@
-//! Results that come together. The usual ones take a few statements in all; each other one is then handled on its own, as [`Post`] and
-//! [`Judge`] do it.
+//! Results that come together. The usual ones take a few statements in all; each other one is then handled on its own.
 
 use std::collections::BTreeSet;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::result::{Judge, Judgement, Post, PostReply};
+use crate::acts::result::{Judgement, Post, PostReply, mismatch, unusual};
 use crate::acts::{Act, Turn};
 use crate::backend::{Conn, many};
 use crate::{Attempt, MatchId, MatchState, Outcome, Sha, StoreError, Time};
@@ -38,10 +37,10 @@ impl Act for PostAll {
         let together: Vec<bool> = all.iter().copied().map(is_usual).collect();
         let posts: Vec<&Post> =
             all.iter().zip(&together).filter_map(|(post, is_one)| is_one.then_some(*post)).collect();
-        post(conn, &posts).await?;
+        keep(conn, &posts).await?;
         let mut replies = Vec::with_capacity(all.len());
         for (post, is_one) in all.iter().zip(together) {
-            replies.push(if is_one { PostReply::Kept } else { post.run(conn).await? });
+            replies.push(if is_one { PostReply::Kept } else { unusual(conn, post).await? });
         }
         let mut replies = replies.into_iter();
         Ok(acts.iter().map(|act| replies.by_ref().take(act.posts.len()).collect()).collect())
@@ -78,10 +77,7 @@ impl Act for JudgeAll {
         for (attempt, judgement) in &self.judged {
             judged.push(match judgement {
                 Judgement::Valid(_) => is_open(attempt),
-                Judgement::Mismatch(_) => {
-                    let judge = Judge { attempt: *attempt, judgement: judgement.clone(), now: self.now };
-                    judge.run(conn).await?
-                }
+                Judgement::Mismatch(why) => mismatch(conn, *attempt, why, self.now).await?,
             });
         }
         Ok(judged)
@@ -119,17 +115,18 @@ async fn usual(
     Ok(all)
 }
 
-/// Keeps results of leased matches, for their current tries.
-async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
+/// Keeps results, each of which its match still lacks.
+pub(crate) async fn keep(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
     for posts in many::padded(posts) {
         let update = format!(
-            "UPDATE matches SET state = 'posted', result = fresh.column2, replay_sha = fresh.column3 \
+            "UPDATE matches SET state = 'posted', attempt = fresh.column2, result = fresh.column3, replay_sha = fresh.column4 \
              FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
-            many::rows(posts.len(), "(@, @, @)", 1)
+            many::rows(posts.len(), "(@, @, @, @)", 1)
         );
         let mut update = sqlx::query(AssertSqlSafe(update));
         for post in &posts {
-            update = update.bind(post.attempt.game.0).bind(&post.result).bind(post.replay.to_string());
+            update = update.bind(post.attempt.game.0).bind(post.attempt.n);
+            update = update.bind(&post.result).bind(post.replay.to_string());
         }
         update.execute(&mut *conn).await?;
         let delete = format!("DELETE FROM jobs WHERE match_id IN ({})", many::rows(posts.len(), "@", 1));
@@ -153,11 +150,10 @@ async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
     }
     let own = |post: &&Post| {
         let game = post.attempt.game.0;
-        let seats: Vec<(i64, i64, Sha)> =
-            (0..).zip(&post.own).filter_map(|(seat, own)| own.map(|own| (game, seat, own))).collect();
-        seats
+        // One without an object too: a try before may have left one.
+        (0..).zip(&post.own).map(|(seat, own)| (game, seat, *own)).collect::<Vec<_>>()
     };
-    let own: Vec<(i64, i64, Sha)> = posts.iter().flat_map(own).collect();
+    let own: Vec<(i64, i64, Option<Sha>)> = posts.iter().flat_map(own).collect();
     for own in many::padded(&own) {
         let update = format!(
             "UPDATE seats SET own_sha = fresh.column3 FROM (VALUES {}) AS fresh \
@@ -166,7 +162,7 @@ async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
         );
         let mut update = sqlx::query(AssertSqlSafe(update));
         for (game, seat, sha) in own {
-            update = update.bind(*game).bind(*seat).bind(sha.to_string());
+            update = update.bind(*game).bind(*seat).bind(sha.map(|sha| sha.to_string()));
         }
         update.execute(&mut *conn).await?;
     }
@@ -174,7 +170,7 @@ async fn post(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
 }
 
 /// Settles posted matches that have been recomputed, with these outcomes.
-pub(crate) async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Time) -> Result<(), StoreError> {
+async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Time) -> Result<(), StoreError> {
     for settled in many::padded(settled) {
         let update = format!(
             // A result that is not part of the contest has no place in the log, which is 0.

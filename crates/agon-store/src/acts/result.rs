@@ -1,12 +1,12 @@
 //! Results: posted once, checked, and then valid; or void, and tried again.
 
-use crate::acts::batch::settle;
+use crate::acts::batch::keep;
 use crate::acts::expire::{end, give_up, wait_again};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{Attempt, ContestId, MatchState, Outcome, Sha, StoreError, Time, WorkerId};
 
-/// Posts the result of a match; its replay is stored already. It may come late, and it may come twice.
+/// The result of a match; its replay is stored already. It may come late, and it may come twice.
 #[derive(Clone, Debug)]
 pub struct Post {
     /// The worker.
@@ -23,7 +23,7 @@ pub struct Post {
     pub now: Time,
 }
 
-/// The outcome of [`Post`].
+/// The outcome of a [`Post`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostReply {
     /// It is kept, and will be checked.
@@ -83,67 +83,34 @@ impl Post {
     }
 }
 
-impl Act for Post {
-    type Reply = PostReply;
-
-    async fn run(&self, conn: &mut Conn) -> Result<PostReply, StoreError> {
-        let Some(tried) = tried(conn, self.attempt, Some(self.worker)).await? else {
-            return Ok(PostReply::Unknown);
-        };
-        let sha = self.sha().to_string();
-        if let Some(before) = tried.posted {
-            if before == sha {
-                return Ok(PostReply::Same);
-            }
-            let worker: String = sqlx::query_scalar("SELECT name FROM workers WHERE id = $1")
-                .bind(self.worker.0)
-                .fetch_one(&mut *conn)
-                .await?;
-            let object = format!("match {} try {}", self.attempt.game, self.attempt.n);
-            let detail = format!("worker {worker}: posted {before} and then {sha}");
-            note(conn, tried.contest, self.now, ["server", "alarm", &object, &detail]).await?;
-            return Ok(PostReply::Conflict);
+/// Handles a result that is not the usual one of a leased match: it is late, comes again, or is not this worker's.
+pub(crate) async fn unusual(conn: &mut Conn, post: &Post) -> Result<PostReply, StoreError> {
+    let Some(tried) = tried(conn, post.attempt, Some(post.worker)).await? else {
+        return Ok(PostReply::Unknown);
+    };
+    let sha = post.sha().to_string();
+    if let Some(before) = tried.posted {
+        if before == sha {
+            return Ok(PostReply::Same);
         }
-        if !matches!(tried.state, MatchState::Planned | MatchState::Leased) {
-            return Ok(PostReply::Settled);
-        }
-        if tried.state == MatchState::Leased && tried.current != self.attempt.n {
-            let running = Attempt { n: tried.current, ..self.attempt };
-            end(conn, running, "overtaken", Some("an older attempt arrived late"), self.now).await?;
-        }
-        sqlx::query(
-            "UPDATE matches SET state = 'posted', attempt = $2, result = $3, replay_sha = $4 WHERE id = $1",
-        )
-        .bind(self.attempt.game.0)
-        .bind(self.attempt.n)
-        .bind(&self.result)
-        .bind(self.replay.to_string())
-        .execute(&mut *conn)
-        .await?;
-        for (seat, own) in self.own.iter().enumerate() {
-            sqlx::query("UPDATE seats SET own_sha = $3 WHERE match_id = $1 AND seat = $2")
-                .bind(self.attempt.game.0)
-                .bind(seat as i64)
-                .bind(own.map(|sha| sha.to_string()))
-                .execute(&mut *conn)
-                .await?;
-        }
-        sqlx::query("DELETE FROM jobs WHERE match_id = $1")
-            .bind(self.attempt.game.0)
-            .execute(&mut *conn)
+        let worker: String = sqlx::query_scalar("SELECT name FROM workers WHERE id = $1")
+            .bind(post.worker.0)
+            .fetch_one(&mut *conn)
             .await?;
-        sqlx::query(
-            "UPDATE attempts SET ended_ms = $3, how = 'posted', why = NULL, result_sha = $4, \
-             started_ms = coalesce(started_ms, $3) WHERE match_id = $1 AND n = $2",
-        )
-        .bind(self.attempt.game.0)
-        .bind(self.attempt.n)
-        .bind(self.now.0)
-        .bind(&sha)
-        .execute(conn)
-        .await?;
-        Ok(PostReply::Kept)
+        let object = format!("match {} try {}", post.attempt.game, post.attempt.n);
+        let detail = format!("worker {worker}: posted {before} and then {sha}");
+        note(conn, tried.contest, post.now, ["server", "alarm", &object, &detail]).await?;
+        return Ok(PostReply::Conflict);
     }
+    if !matches!(tried.state, MatchState::Planned | MatchState::Leased) {
+        return Ok(PostReply::Settled);
+    }
+    if tried.state == MatchState::Leased && tried.current != post.attempt.n {
+        let running = Attempt { n: tried.current, ..post.attempt };
+        end(conn, running, "overtaken", Some("an older attempt arrived late"), post.now).await?;
+    }
+    keep(conn, &[post]).await?;
+    Ok(PostReply::Kept)
 }
 
 /// Reports that a match gave no result that could count: it is played again, or dead.
@@ -204,17 +171,6 @@ impl Act for Void {
     }
 }
 
-/// Judges a posted match after recomputing it.
-#[derive(Clone, Debug)]
-pub struct Judge {
-    /// The match and try.
-    pub attempt: Attempt,
-    /// The judgement.
-    pub judgement: Judgement,
-    /// Now.
-    pub now: Time,
-}
-
 /// What recomputing found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Judgement {
@@ -224,32 +180,17 @@ pub enum Judgement {
     Mismatch(String),
 }
 
-impl Act for Judge {
-    /// Whether it was still to be judged.
-    type Reply = bool;
-
-    async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let Some(tried) = tried(conn, self.attempt, None).await? else { return Ok(false) };
-        if tried.state != MatchState::Posted || tried.current != self.attempt.n {
-            return Ok(false);
-        }
-        match &self.judgement {
-            Judgement::Valid(outcome) => {
-                settle(conn, &[(self.attempt.game.0, outcome.clone())], self.now).await?;
-            }
-            Judgement::Mismatch(why) => mismatch(conn, self.attempt, &tried, why, self.now).await?,
-        }
-        Ok(true)
-    }
-}
-
-async fn mismatch(
+/// Rejects a posted result: its match is played again, or dead. Returns whether it was still to be judged.
+pub(crate) async fn mismatch(
     conn: &mut Conn,
     attempt: Attempt,
-    tried: &Tried,
     why: &str,
     now: Time,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
+    let Some(tried) = tried(conn, attempt, None).await? else { return Ok(false) };
+    if tried.state != MatchState::Posted || tried.current != attempt.n {
+        return Ok(false);
+    }
     end(conn, attempt, "mismatch", Some(why), now).await?;
     let (worker, kind): (String, String) = sqlx::query_as(
         "SELECT w.name, b.kind FROM attempts a JOIN workers w ON w.id = a.worker_id JOIN matches m ON m.id = a.match_id \
@@ -263,7 +204,8 @@ async fn mismatch(
     note(conn, tried.contest, now, ["server", "alarm", &object, &format!("worker {worker}: {why}")]).await?;
     let kind = crate::Kind::of(&kind)?;
     if kind == crate::Kind::Again {
-        return give_up(conn, attempt.game).await;
+        give_up(conn, attempt.game).await?;
+        return Ok(true);
     }
     let tries: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM attempts WHERE match_id = $1 AND how IN ('lost', 'void', 'mismatch')",
@@ -281,5 +223,6 @@ async fn mismatch(
     .bind(tries)
     .execute(&mut *conn)
     .await?;
-    wait_again(conn, tried.contest, attempt.game, tries, Some(now)).await.map(drop)
+    wait_again(conn, tried.contest, attempt.game, tries, Some(now)).await?;
+    Ok(true)
 }

@@ -67,7 +67,7 @@ impl Act for Rule {
         let mut state = None;
         if let Some(version) = self.version {
             let row: Option<(i64, String)> = sqlx::query_as(
-                "SELECT v.n, v.state FROM versions v JOIN bots b ON b.id = v.bot_id WHERE v.id = $1 AND b.entrant_id = $2 \
+                "SELECT v.n, v.state FROM versions v WHERE v.id = $1 AND v.entrant_id = $2 \
                  AND v.n > 0",
             )
             .bind(version.0)

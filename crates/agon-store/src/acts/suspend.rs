@@ -33,8 +33,7 @@ macro_rules! worst {
              AND m.state IN ('valid', 'dead') AND k.made_ms >= (SELECT coalesce(max(u.to_ms), 0) FROM suspensions u \
              WHERE u.version_id = s.version_id) AND NOT EXISTS (SELECT 1 FROM seats o JOIN suspensions x \
              ON x.version_id = o.version_id AND x.from_ms >= k.made_ms WHERE o.match_id = s.match_id \
-             AND o.version_id <> s.version_id) AND s.version_id IN (SELECT v.id FROM versions v JOIN bots b ON b.id = v.bot_id \
-             JOIN entrants e ON e.id = b.entrant_id WHERE e.contest_id = $1 AND NOT e.boss AND v.state = 'live') \
+             AND o.version_id <> s.version_id) AND s.version_id IN (SELECT v.id FROM versions v JOIN entrants e ON e.id = v.entrant_id WHERE e.contest_id = $1 AND NOT e.boss AND v.state = 'live') \
              AND NOT EXISTS (SELECT 1 FROM suspensions y WHERE y.version_id = s.version_id AND y.to_ms IS NULL)), \
              placed AS (SELECT version, state, fault, row_number() OVER (PARTITION BY version ORDER BY game DESC) AS place FROM said) \
              SELECT version FROM placed GROUP BY version HAVING sum(CASE WHEN place <= $2 AND ",

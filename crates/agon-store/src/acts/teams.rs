@@ -149,12 +149,10 @@ impl Act for LeaveTeam {
     async fn run(&self, conn: &mut Conn) -> Result<Left, StoreError> {
         let Some(team) = team_of(conn, self.contest, self.account).await? else { return Ok(Left::Nowhere) };
         let is_last = members(conn, team).await? == 1;
-        let versions: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1",
-        )
-        .bind(team.0)
-        .fetch_one(&mut *conn)
-        .await?;
+        let versions: i64 = sqlx::query_scalar("SELECT count(*) FROM versions v WHERE v.entrant_id = $1")
+            .bind(team.0)
+            .fetch_one(&mut *conn)
+            .await?;
         if is_last && versions > 0 {
             return Ok(Left::Last);
         }
@@ -325,18 +323,12 @@ async fn withdraw_team(
     .bind(now.0)
     .execute(&mut *conn)
     .await?;
-    sqlx::query("UPDATE bots SET name = $2 WHERE entrant_id = $1")
-        .bind(team.0)
-        .bind(&name)
-        .execute(&mut *conn)
-        .await?;
     rename_in_events(conn, contest, &before, &name).await?;
-    let versions: Vec<(i64, String, String)> = sqlx::query_as(
-        "SELECT v.id, v.state, v.source_sha FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1",
-    )
-    .bind(team.0)
-    .fetch_all(&mut *conn)
-    .await?;
+    let versions: Vec<(i64, String, String)> =
+        sqlx::query_as("SELECT v.id, v.state, v.source_sha FROM versions v WHERE v.entrant_id = $1")
+            .bind(team.0)
+            .fetch_all(&mut *conn)
+            .await?;
     for (version, state, _) in &versions {
         match VersionState::of(state)? {
             VersionState::Live => step_down(conn, *version, now).await?,
@@ -357,15 +349,15 @@ async fn withdraw_team(
 /// Deletes what only the team knew of its builds and matches, and returns the objects that held it.
 async fn forget(conn: &mut Conn, team: EntrantId) -> Result<Vec<String>, StoreError> {
     let mut held: Vec<String> = sqlx::query_scalar(
-        "SELECT v.log_sha FROM versions v JOIN bots b ON b.id = v.bot_id \
-         WHERE b.entrant_id = $1 AND v.log_sha IS NOT NULL",
+        "SELECT v.log_sha FROM versions v \
+         WHERE v.entrant_id = $1 AND v.log_sha IS NOT NULL",
     )
     .bind(team.0)
     .fetch_all(&mut *conn)
     .await?;
     let told: Vec<String> = sqlx::query_scalar(
-        "SELECT s.own_sha FROM bots b JOIN versions v ON v.bot_id = b.id JOIN seats s ON s.version_id = v.id \
-         WHERE b.entrant_id = $1 AND s.own_sha IS NOT NULL",
+        "SELECT s.own_sha FROM versions v JOIN seats s ON s.version_id = v.id \
+         WHERE v.entrant_id = $1 AND s.own_sha IS NOT NULL",
     )
     .bind(team.0)
     .fetch_all(&mut *conn)
@@ -373,9 +365,9 @@ async fn forget(conn: &mut Conn, team: EntrantId) -> Result<Vec<String>, StoreEr
     held.extend(told);
     for statement in [
         "UPDATE versions SET log_sha = NULL, cause = NULL, reason = CASE WHEN state = 'failed' THEN 'withdrawn' END \
-         WHERE bot_id IN (SELECT id FROM bots WHERE entrant_id = $1)",
+         WHERE entrant_id = $1",
         "UPDATE seats SET own_sha = NULL WHERE own_sha IS NOT NULL AND version_id IN \
-         (SELECT v.id FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1)",
+         (SELECT v.id FROM versions v WHERE v.entrant_id = $1)",
     ] {
         sqlx::query(statement).bind(team.0).execute(&mut *conn).await?;
     }

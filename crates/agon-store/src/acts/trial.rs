@@ -23,8 +23,7 @@ pub(crate) async fn begin(
     now: Time,
 ) -> Result<Begun, StoreError> {
     let (state, Flag(only_if_better), Flag(boss)): (String, Flag, Flag) = sqlx::query_as(
-        "SELECT v.state, v.only_if_better = TRUE, e.boss = TRUE FROM versions v JOIN bots b ON b.id = v.bot_id \
-         JOIN entrants e ON e.id = b.entrant_id WHERE v.id = $1",
+        "SELECT v.state, v.only_if_better = TRUE, e.boss = TRUE FROM versions v JOIN entrants e ON e.id = v.entrant_id WHERE v.id = $1",
     )
     .bind(version.0)
     .fetch_one(&mut *conn)

@@ -6,7 +6,7 @@ use crate::names::likeness;
 use crate::reads::{quota, read};
 use crate::{Cause, ContestId, EntrantId, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose};
 
-/// Takes in a version. The first one also makes the entrant and its bot.
+/// Takes in a version. The first one also makes the entrant.
 #[derive(Clone, Debug)]
 pub struct Add {
     /// The contest.
@@ -43,7 +43,7 @@ pub const DAY_MS: i64 = 86_400_000;
 /// The outcome of [`Add`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Added {
-    /// A new version, with this number among those of its bot.
+    /// A new version, with this number among those of its entrant.
     New(VersionId, i64),
     /// The entrant handed in the same bytes before: that version, its number and its state.
     Same(VersionId, i64, VersionState),
@@ -89,23 +89,9 @@ impl Act for Add {
                 .await?
             }
         };
-        let known: Option<i64> = sqlx::query_scalar("SELECT id FROM bots WHERE entrant_id = $1")
-            .bind(entrant)
-            .fetch_optional(&mut *conn)
-            .await?;
-        let bot: i64 = match known {
-            Some(id) => id,
-            None => {
-                sqlx::query_scalar("INSERT INTO bots (entrant_id, name) VALUES ($1, $2) RETURNING id")
-                    .bind(entrant)
-                    .bind(&self.entrant)
-                    .fetch_one(&mut *conn)
-                    .await?
-            }
-        };
         let same: Option<(i64, i64, String)> =
-            sqlx::query_as("SELECT id, n, state FROM versions WHERE bot_id = $1 AND source_sha = $2")
-                .bind(bot)
+            sqlx::query_as("SELECT id, n, state FROM versions WHERE entrant_id = $1 AND source_sha = $2")
+                .bind(entrant)
                 .bind(self.source.to_string())
                 .fetch_optional(&mut *conn)
                 .await?;
@@ -131,11 +117,12 @@ impl Act for Add {
             return Ok(Added::TooMany(full));
         }
         // Drafts have numbers below 1.
-        let n: i64 =
-            sqlx::query_scalar("SELECT coalesce(max(n), 0) + 1 FROM versions WHERE bot_id = $1 AND n > 0")
-                .bind(bot)
-                .fetch_one(&mut *conn)
-                .await?;
+        let n: i64 = sqlx::query_scalar(
+            "SELECT coalesce(max(n), 0) + 1 FROM versions WHERE entrant_id = $1 AND n > 0",
+        )
+        .bind(entrant)
+        .fetch_one(&mut *conn)
+        .await?;
         let id: i64 = match draft {
             // A draft becomes a version as it is.
             Some(id) => {
@@ -152,10 +139,10 @@ impl Act for Add {
             }
             None => {
                 sqlx::query_scalar(
-                    "INSERT INTO versions (bot_id, n, builtin, source_sha, received_ms, state, only_if_better, bytes) \
+                    "INSERT INTO versions (entrant_id, n, builtin, source_sha, received_ms, state, only_if_better, bytes) \
                      VALUES ($1, $2, $3, $4, $5, 'received', $6, $7) RETURNING id",
                 )
-                .bind(bot)
+                .bind(entrant)
                 .bind(n)
                 .bind(&self.builtin)
                 .bind(self.source.to_string())
@@ -168,7 +155,7 @@ impl Act for Add {
         };
         enter_state(conn, VersionId(id), VersionState::Received, self.received).await?;
         if self.counts {
-            replace_waiting(conn, bot, VersionId(id), n, self.received).await?;
+            replace_waiting(conn, entrant, VersionId(id), n, self.received).await?;
         }
         let object = format!("{} v{n}", self.entrant);
         note(conn, self.contest, self.received, [&self.actor, "add", &object, &self.source.to_string()])
@@ -185,19 +172,19 @@ async fn failed_by_us(conn: &mut Conn, version: i64) -> Result<bool, StoreError>
     Ok(cause.is_some_and(|cause| cause.whose == Whose::Ours))
 }
 
-/// Replaces versions of a bot that are still waiting by a newer one, which also takes over their planned check match.
+/// Replaces versions of an entrant that are still waiting by a newer one, which also takes over their planned check match.
 async fn replace_waiting(
     conn: &mut Conn,
-    bot: i64,
+    entrant: i64,
     newer: VersionId,
     n: i64,
     now: Time,
 ) -> Result<(), StoreError> {
     let waiting: Vec<i64> = sqlx::query_scalar(
-        "SELECT v.id FROM versions v WHERE v.bot_id = $1 AND v.id <> $2 AND v.state = 'received' AND NOT EXISTS \
+        "SELECT v.id FROM versions v WHERE v.entrant_id = $1 AND v.id <> $2 AND v.state = 'received' AND NOT EXISTS \
          (SELECT 1 FROM seats s JOIN attempts a ON a.match_id = s.match_id WHERE s.version_id = v.id)",
     )
-    .bind(bot)
+    .bind(entrant)
     .bind(newer.0)
     .fetch_all(&mut *conn)
     .await?;
@@ -219,7 +206,7 @@ async fn replace_waiting(
     Ok(())
 }
 
-/// Makes a version stand for its bot, unless a later one does already.
+/// Makes a version stand for its entrant, unless a later one does already.
 #[derive(Clone, Debug)]
 pub struct Promote {
     /// The version.
@@ -252,22 +239,21 @@ pub(crate) async fn enter_state(
     Ok(())
 }
 
-/// The contest, bot, number and name of a version, if it is in such a state.
+/// The contest, entrant, number and name of a version, if it is in such a state.
 pub(crate) async fn named(
     conn: &mut Conn,
     version: VersionId,
     is: impl Fn(VersionState) -> bool,
 ) -> Result<Option<(ContestId, i64, i64, String)>, StoreError> {
     let row: Option<(i64, i64, i64, String, String)> = sqlx::query_as(
-        "SELECT e.contest_id, b.id, v.n, e.name, v.state FROM versions v JOIN bots b ON b.id = v.bot_id \
-         JOIN entrants e ON e.id = b.entrant_id WHERE v.id = $1",
+        "SELECT e.contest_id, e.id, v.n, e.name, v.state FROM versions v JOIN entrants e ON e.id = v.entrant_id WHERE v.id = $1",
     )
     .bind(version.0)
     .fetch_optional(conn)
     .await?;
-    let Some((contest, bot, n, entrant, state)) = row else { return Ok(None) };
-    let name = format!("{entrant} v{n}");
-    Ok(is(VersionState::of(&state)?).then_some((ContestId(contest), bot, n, name)))
+    let Some((contest, entrant, n, team, state)) = row else { return Ok(None) };
+    let name = format!("{team} v{n}");
+    Ok(is(VersionState::of(&state)?).then_some((ContestId(contest), entrant, n, name)))
 }
 
 /// Whether a version may still go live for the first time.
@@ -276,16 +262,16 @@ fn may_rise(state: VersionState) -> bool {
 }
 
 impl Act for Promote {
-    /// Whether it stands for its bot now and did not before.
+    /// Whether it stands for its entrant now and did not before.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let Some((contest, bot, n, name)) = named(conn, self.version, may_rise).await? else {
+        let Some((contest, entrant, n, name)) = named(conn, self.version, may_rise).await? else {
             return Ok(false);
         };
         let live: Option<(i64, i64)> =
-            sqlx::query_as("SELECT id, n FROM versions WHERE bot_id = $1 AND state = 'live'")
-                .bind(bot)
+            sqlx::query_as("SELECT id, n FROM versions WHERE entrant_id = $1 AND state = 'live'")
+                .bind(entrant)
                 .fetch_optional(&mut *conn)
                 .await?;
         if let Some((against, before)) = live
@@ -316,7 +302,7 @@ impl Act for Promote {
     }
 }
 
-/// Makes a version no longer stand for its bot.
+/// Makes a version no longer stand for its entrant.
 pub(crate) async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
     enter_state(conn, VersionId(version), VersionState::Former, now).await?;
     sqlx::query("UPDATE entries SET to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
@@ -327,7 +313,7 @@ pub(crate) async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Resul
     Ok(())
 }
 
-/// Makes a version stand for its bot.
+/// Makes a version stand for its entrant.
 async fn enter(conn: &mut Conn, version: VersionId, now: Time) -> Result<(), StoreError> {
     // A version that returns within the same millisecond never left.
     sqlx::query(
@@ -341,7 +327,7 @@ async fn enter(conn: &mut Conn, version: VersionId, now: Time) -> Result<(), Sto
     Ok(())
 }
 
-/// Makes a former version stand for its bot again, with all its matches.
+/// Makes a former version stand for its entrant again, with all its matches.
 #[derive(Clone, Debug)]
 pub struct Return {
     /// The version.
@@ -353,18 +339,18 @@ pub struct Return {
 }
 
 impl Act for Return {
-    /// Whether it stands for its bot now and did not before.
+    /// Whether it stands for its entrant now and did not before.
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let Some((contest, bot, _, name)) =
+        let Some((contest, entrant, _, name)) =
             named(conn, self.version, |state| state == VersionState::Former).await?
         else {
             return Ok(false);
         };
         let live: Option<i64> =
-            sqlx::query_scalar("SELECT id FROM versions WHERE bot_id = $1 AND state = 'live'")
-                .bind(bot)
+            sqlx::query_scalar("SELECT id FROM versions WHERE entrant_id = $1 AND state = 'live'")
+                .bind(entrant)
                 .fetch_optional(&mut *conn)
                 .await?;
         if let Some(live) = live {

@@ -1,6 +1,6 @@
 //! Counts.
 
-use crate::{ContestId, Store, StoreError, Time};
+use crate::{ContestStore, StoreError, Time};
 
 /// The number of a contest's matches in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,14 +79,14 @@ const COUNTS: &str = concat!(
 /// The row that the statement returns.
 type Row = (i64, i64, i64, i64, i64, i64, i64, i64, i64, Option<i64>);
 
-impl Store {
+impl ContestStore {
     /// The number of matches in each state. It takes as long for a log of a million rows as for one of ten: everything counted is in an
     /// index, and the log knows its own length.
     ///
     /// # Errors
     /// Database errors.
-    pub async fn counts(&self, contest: ContestId) -> Result<Counts, StoreError> {
-        let row: Row = sqlx::query_as(COUNTS).bind(contest.0).fetch_one(&self.reader).await?;
+    pub async fn counts(&self) -> Result<Counts, StoreError> {
+        let row: Row = sqlx::query_as(COUNTS).bind(self.id.0).fetch_one(&self.reader).await?;
         let (jobs, leased, posted, sealed, rulings, aside, dead, unfit, wasted, oldest) = row;
         Ok(Counts {
             planned: jobs - leased,

@@ -1,10 +1,11 @@
 //! Matches as the pages show them. What belongs to one team alone is left out of other viewers' rows here, not where they are shown.
 
+use agon_api::played::Ended;
 use sqlx::AssertSqlSafe;
 
 use crate::backend::Flag;
 use crate::{
-    AccountId, ContestId, EntrantId, Kind, MatchId, MatchState, Outcome, Sha, Store, StoreError, Time,
+    AccountId, ContestStore, EntrantId, Kind, MatchId, MatchState, Outcome, Sha, Store, StoreError, Time,
     VersionId,
 };
 
@@ -48,28 +49,6 @@ pub struct Filter {
     pub map: Option<i64>,
     /// Those before this one.
     pub before: Option<MatchId>,
-}
-
-/// How a match ended for one seat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ended {
-    /// First alone.
-    Won,
-    /// First, tied with others.
-    Drawn,
-    /// Somebody else was first.
-    Lost,
-}
-
-impl Ended {
-    /// The result of this rank, where this many seats are first.
-    pub fn of(rank: i64, firsts: usize) -> Self {
-        match (rank, firsts) {
-            (1, 1) => Self::Won,
-            (1, _) => Self::Drawn,
-            _ => Self::Lost,
-        }
-    }
 }
 
 /// A match with its seats.
@@ -131,7 +110,7 @@ impl Played {
     pub fn result(&self, seat: usize) -> Option<Ended> {
         let own = self.seats.get(seat)?.rank?;
         let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
-        Some(Ended::of(own, firsts))
+        Some(Ended::with(own, firsts))
     }
 }
 
@@ -160,7 +139,7 @@ const COLUMNS: &str = "m.id, b.kind, b.n, b.map, b.seed, m.state, b.made_ms, m.s
 /// Matches of the ladder are public; others are visible to the teams that sat in them, drafts to their owner, and all to organisers.
 /// Matches that are played again are visible to nobody.
 const SEEN: &str = "b.kind <> 'again' AND (b.kind = 'ladder' OR $2 = 1 OR (b.kind = 'draft' AND b.asked_by = $3) OR b.kind <> 'draft' AND EXISTS (SELECT 1 FROM seats o JOIN versions ov ON ov.id = o.version_id \
-     JOIN bots ob ON ob.id = ov.bot_id WHERE o.match_id = m.id AND ob.entrant_id = $3))";
+     WHERE o.match_id = m.id AND ov.entrant_id = $3))";
 
 /// A pattern for stored outcomes with this reason.
 fn with_reason(reason: &str) -> String {
@@ -183,17 +162,12 @@ pub struct LatelyPlayed {
     pub versions: Vec<VersionId>,
 }
 
-impl Store {
+impl ContestStore {
     /// A page of matches that have begun, newest first: at most [`PAGE`] and one more, which shows that there is a next page.
     ///
     /// # Errors
     /// Database errors.
-    pub async fn matches(
-        &self,
-        contest: ContestId,
-        eyes: Eyes,
-        filter: &Filter,
-    ) -> Result<Vec<Played>, StoreError> {
+    pub async fn matches(&self, eyes: Eyes, filter: &Filter) -> Result<Vec<Played>, StoreError> {
         // Only our own words; user input is bound.
         let ended = match filter.ended {
             None => "",
@@ -216,21 +190,19 @@ impl Store {
                 )
             }
             (None, Some(_)) => format!(
-                " AND m.id IN (SELECT s.match_id FROM bots q JOIN versions v ON v.bot_id = q.id \
-                 JOIN seats s ON s.version_id = v.id WHERE q.entrant_id = $6{ended}{faults})"
+                " AND m.id IN (SELECT s.match_id FROM versions v JOIN seats s ON s.version_id = v.id WHERE v.entrant_id = $6{ended}{faults})"
             ),
         };
         let statement = format!(
             "SELECT {COLUMNS} FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND {SEEN} \
              AND m.state <> 'planned' AND m.id < $4 AND ($5 < 0 OR b.map = $5){own} \
-             AND ($7 = 0 OR m.id IN (SELECT o.match_id FROM bots q JOIN versions v ON v.bot_id = q.id \
-             JOIN seats o ON o.version_id = v.id WHERE q.entrant_id = $7)) \
+             AND ($7 = 0 OR m.id IN (SELECT o.match_id FROM versions v JOIN seats o ON o.version_id = v.id WHERE v.entrant_id = $7)) \
              AND ($8 = '' OR m.outcome LIKE $8 ESCAPE '!') ORDER BY m.id DESC LIMIT {}",
             PAGE + 1
         );
         let whose = filter.version.map(|version| version.0).or(filter.team.map(|team| team.0));
         let rows: Vec<Row> = sqlx::query_as(sqlx::AssertSqlSafe(statement))
-            .bind(contest.0)
+            .bind(self.id.0)
             .bind(i64::from(eyes == Eyes::Organiser))
             .bind(eyes.team())
             .bind(filter.before.map_or(i64::MAX, |before| before.0))
@@ -251,18 +223,13 @@ impl Store {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn one_match(
-        &self,
-        contest: ContestId,
-        eyes: Eyes,
-        id: MatchId,
-    ) -> Result<Option<Played>, StoreError> {
+    pub async fn one_match(&self, eyes: Eyes, id: MatchId) -> Result<Option<Played>, StoreError> {
         let statement = format!(
             "SELECT {COLUMNS} FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND {SEEN} \
              AND m.id = $4"
         );
         let row: Option<Row> = sqlx::query_as(sqlx::AssertSqlSafe(statement))
-            .bind(contest.0)
+            .bind(self.id.0)
             .bind(i64::from(eyes == Eyes::Organiser))
             .bind(eyes.team())
             .bind(id.0)
@@ -274,6 +241,109 @@ impl Store {
         }
     }
 
+    /// What went wrong since `since`: failed tries, which are ours, and faults of programs.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn failures(&self, since: Time) -> Result<Vec<Failure>, StoreError> {
+        let rows: Vec<(String, i64)> = sqlx::query_as(
+            "SELECT CASE WHEN a.by_seat IS NULL THEN a.how ELSE 'disturbed' END, count(*) FROM attempts a \
+             JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND a.ended_ms >= $2 AND a.how <> 'posted' AND a.how IN ('lost', 'void', 'mismatch', 'unfit') \
+             GROUP BY CASE WHEN a.by_seat IS NULL THEN a.how ELSE 'disturbed' END ORDER BY count(*) DESC",
+        )
+        .bind(self.id.0)
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let ours = |(how, count): (String, i64)| {
+            let (what, ours) = match how.as_str() {
+                "lost" => ("worker lost, played again", true),
+                "void" => ("machine late, played again", true),
+                "disturbed" => ("a bot kept another from playing, played again", false),
+                "mismatch" => ("result contradicted by its replay, played again", true),
+                _ => ("upload cannot be built or started", false),
+            };
+            Failure { what: what.to_owned(), ours, count }
+        };
+        let mut all: Vec<Failure> = rows.into_iter().map(ours).collect();
+        let said: Vec<(String, i64)> = sqlx::query_as(
+            "SELECT s.fault, count(*) FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND m.settled_ms >= $2 AND s.fault IS NOT NULL AND b.kind <> 'again' GROUP BY s.fault",
+        )
+        .bind(self.id.0)
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut theirs: std::collections::BTreeMap<String, i64> = Default::default();
+        for (fault, count) in said {
+            *theirs.entry(fault.split(':').next().unwrap_or_default().to_owned()).or_default() += count;
+        }
+        let mut theirs: Vec<(String, i64)> = theirs.into_iter().collect();
+        theirs.sort_by_key(|(_, count)| -count);
+        all.extend(theirs.into_iter().map(|(what, count)| Failure { what, ours: false, count }));
+        Ok(all)
+    }
+
+    /// The last matches whose results were accepted, newest first, at most `most`.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn lately_played(&self, most: u32) -> Result<Vec<LatelyPlayed>, StoreError> {
+        // Found from the end of the log, and of the index of those that are in no log (drafts, and what is played again, which is nobody's
+        // match). Searching all matches for them takes as long as the contest is old.
+        let rows: Vec<(i64, String, i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(format!(
+            "SELECT m.id, b.kind, coalesce(a.started_ms, m.settled_ms), m.settled_ms, s.version_id FROM matches m \
+             JOIN blocks b ON b.id = m.block_id JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
+             JOIN seats s ON s.match_id = m.id WHERE m.id IN \
+             (SELECT match_id FROM (SELECT match_id FROM log WHERE contest_id = $1 AND match_id IS NOT NULL \
+             ORDER BY seq DESC LIMIT {most}) AS sealed UNION ALL \
+             SELECT id FROM (SELECT id FROM matches WHERE log_seq = 0 ORDER BY id DESC LIMIT {most}) AS aside) \
+             AND b.contest_id = $1 AND b.kind <> 'again' ORDER BY m.settled_ms DESC, m.id DESC, s.seat",
+        )))
+        .bind(self.id.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut all: Vec<LatelyPlayed> = Vec::new();
+        let mut before = None;
+        for (id, kind, started, settled, version) in rows {
+            if before.replace(id) != Some(id) {
+                let (started, settled) = (Time(started), Time(settled));
+                all.push(LatelyPlayed { kind: Kind::of(&kind)?, started, settled, versions: Vec::new() });
+            }
+            if let Some(game) = all.last_mut() {
+                game.versions.push(VersionId(version));
+            }
+        }
+        all.truncate(most as usize);
+        Ok(all)
+    }
+
+    /// The number of the last entry of the audit log, by which a cache tells whether it is still current.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn last_event(&self) -> Result<i64, StoreError> {
+        let last = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM events WHERE contest_id = $1");
+        Ok(last.bind(self.id.0).fetch_one(&self.reader).await?)
+    }
+
+    /// The last announcement, unless it was withdrawn: when, by whom, and the text.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn announced(&self) -> Result<Option<(Time, String, String)>, StoreError> {
+        let row: Option<(i64, String, String)> = sqlx::query_as(
+            "SELECT at_ms, actor, detail FROM events WHERE contest_id = $1 AND verb = 'announce' ORDER BY id DESC LIMIT 1",
+        )
+        .bind(self.id.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(row.map(|(at, actor, text)| (Time(at), actor, text)).filter(|(.., text)| !text.is_empty()))
+    }
+}
+
+impl Store {
     async fn played(&self, row: Row, eyes: Eyes) -> Result<Played, StoreError> {
         let (id, kind, block, map, seed, state, planned, settled, replay, log_seq, outcome, wasted) = row;
         let outcome: Option<Outcome> = match outcome {
@@ -285,8 +355,7 @@ impl Store {
         type SeatRow = (i64, i64, i64, String, Flag, Option<i64>, Option<f64>, Option<String>, Option<f64>);
         let seats: Vec<SeatRow> = sqlx::query_as(
             "SELECT v.id, v.n, e.id, e.name, e.boss = TRUE, s.rank, s.score, s.fault, s.max_ms FROM seats s \
-             JOIN versions v ON v.id = s.version_id JOIN bots b ON b.id = v.bot_id \
-             JOIN entrants e ON e.id = b.entrant_id WHERE s.match_id = $1 ORDER BY s.seat",
+             JOIN versions v ON v.id = s.version_id JOIN entrants e ON e.id = v.entrant_id WHERE s.match_id = $1 ORDER BY s.seat",
         )
         .bind(id)
         .fetch_all(&self.reader)
@@ -315,111 +384,6 @@ impl Store {
             wasted,
             seats: seats.into_iter().map(seat).collect(),
         })
-    }
-
-    /// What went wrong since `since`: failed tries, which are ours, and faults of programs.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn failures(&self, contest: ContestId, since: Time) -> Result<Vec<Failure>, StoreError> {
-        let rows: Vec<(String, i64)> = sqlx::query_as(
-            "SELECT CASE WHEN a.by_seat IS NULL THEN a.how ELSE 'disturbed' END, count(*) FROM attempts a \
-             JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND a.ended_ms >= $2 AND a.how <> 'posted' AND a.how IN ('lost', 'void', 'mismatch', 'unfit') \
-             GROUP BY CASE WHEN a.by_seat IS NULL THEN a.how ELSE 'disturbed' END ORDER BY count(*) DESC",
-        )
-        .bind(contest.0)
-        .bind(since.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let ours = |(how, count): (String, i64)| {
-            let (what, ours) = match how.as_str() {
-                "lost" => ("worker lost, played again", true),
-                "void" => ("machine late, played again", true),
-                "disturbed" => ("a bot kept another from playing, played again", false),
-                "mismatch" => ("result contradicted by its replay, played again", true),
-                _ => ("upload cannot be built or started", false),
-            };
-            Failure { what: what.to_owned(), ours, count }
-        };
-        let mut all: Vec<Failure> = rows.into_iter().map(ours).collect();
-        let said: Vec<(String, i64)> = sqlx::query_as(
-            "SELECT s.fault, count(*) FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND m.settled_ms >= $2 AND s.fault IS NOT NULL AND b.kind <> 'again' GROUP BY s.fault",
-        )
-        .bind(contest.0)
-        .bind(since.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let mut theirs: std::collections::BTreeMap<String, i64> = Default::default();
-        for (fault, count) in said {
-            *theirs.entry(fault.split(':').next().unwrap_or_default().to_owned()).or_default() += count;
-        }
-        let mut theirs: Vec<(String, i64)> = theirs.into_iter().collect();
-        theirs.sort_by_key(|(_, count)| -count);
-        all.extend(theirs.into_iter().map(|(what, count)| Failure { what, ours: false, count }));
-        Ok(all)
-    }
-
-    /// The last matches whose results were accepted, newest first, at most `most`.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn lately_played(
-        &self,
-        contest: ContestId,
-        most: u32,
-    ) -> Result<Vec<LatelyPlayed>, StoreError> {
-        // Found from the end of the log, and of the index of those that are in no log (drafts, and what is played again, which is nobody's
-        // match). Searching all matches for them takes as long as the contest is old.
-        let rows: Vec<(i64, String, i64, i64, i64)> = sqlx::query_as(AssertSqlSafe(format!(
-            "SELECT m.id, b.kind, coalesce(a.started_ms, m.settled_ms), m.settled_ms, s.version_id FROM matches m \
-             JOIN blocks b ON b.id = m.block_id JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
-             JOIN seats s ON s.match_id = m.id WHERE m.id IN \
-             (SELECT match_id FROM (SELECT match_id FROM log WHERE contest_id = $1 AND match_id IS NOT NULL \
-             ORDER BY seq DESC LIMIT {most}) AS sealed UNION ALL \
-             SELECT id FROM (SELECT id FROM matches WHERE log_seq = 0 ORDER BY id DESC LIMIT {most}) AS aside) \
-             AND b.contest_id = $1 AND b.kind <> 'again' ORDER BY m.settled_ms DESC, m.id DESC, s.seat",
-        )))
-        .bind(contest.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let mut all: Vec<LatelyPlayed> = Vec::new();
-        let mut before = None;
-        for (id, kind, started, settled, version) in rows {
-            if before.replace(id) != Some(id) {
-                let (started, settled) = (Time(started), Time(settled));
-                all.push(LatelyPlayed { kind: Kind::of(&kind)?, started, settled, versions: Vec::new() });
-            }
-            if let Some(game) = all.last_mut() {
-                game.versions.push(VersionId(version));
-            }
-        }
-        all.truncate(most as usize);
-        Ok(all)
-    }
-
-    /// The number of the last entry of the audit log, by which a cache tells whether it is still current.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn last_event(&self, contest: ContestId) -> Result<i64, StoreError> {
-        let last = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM events WHERE contest_id = $1");
-        Ok(last.bind(contest.0).fetch_one(&self.reader).await?)
-    }
-
-    /// The last announcement, unless it was withdrawn: when, by whom, and the text.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn announced(&self, contest: ContestId) -> Result<Option<(Time, String, String)>, StoreError> {
-        let row: Option<(i64, String, String)> = sqlx::query_as(
-            "SELECT at_ms, actor, detail FROM events WHERE contest_id = $1 AND verb = 'announce' ORDER BY id DESC LIMIT 1",
-        )
-        .bind(contest.0)
-        .fetch_optional(&self.reader)
-        .await?;
-        Ok(row.map(|(at, actor, text)| (Time(at), actor, text)).filter(|(.., text)| !text.is_empty()))
     }
 
     /// The present members of a team.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::backend::Flag;
 use crate::{
-    Account, AccountId, ContestId, Entrant, EntrantId, LinkKind, Login, LoginId, LoginKind, Sha, Store,
+    Account, AccountId, ContestStore, Entrant, EntrantId, LinkKind, Login, LoginId, LoginKind, Sha, Store,
     StoreError, Time, VersionId,
 };
 
@@ -25,6 +25,78 @@ fn login((id, account, kind, name, made, seen, ends): LoginRow) -> Result<Login,
         seen: Time(seen),
         ends: Time(ends),
     })
+}
+
+impl ContestStore {
+    /// The code with which people sign up.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn invite(&self) -> Result<Option<String>, StoreError> {
+        let code = sqlx::query_scalar("SELECT code FROM invites WHERE contest_id = $1");
+        Ok(code.bind(self.id.0).fetch_optional(&self.reader).await?)
+    }
+
+    /// The team for which an account plays now.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn team_of(&self, account: AccountId) -> Result<Option<EntrantId>, StoreError> {
+        let id: Option<i64> = sqlx::query_scalar(
+            "SELECT entrant_id FROM members WHERE contest_id = $1 AND account_id = $2 AND to_ms IS NULL",
+        )
+        .bind(self.id.0)
+        .bind(account.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(id.map(EntrantId))
+    }
+
+    /// All teams of a contest, bosses included, oldest first.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn entrants(&self) -> Result<Vec<Entrant>, StoreError> {
+        type Row = (i64, String, Flag, Option<String>, i64, Option<i64>, Option<i64>);
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT e.id, e.name, e.boss = TRUE, e.join_code, e.made_ms, e.withdrawn_ms, v.id FROM entrants e \
+             LEFT JOIN versions v ON v.entrant_id = e.id AND v.state = 'live' \
+             WHERE e.contest_id = $1 ORDER BY e.id",
+        )
+        .bind(self.id.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let people: Vec<(i64, i64, String)> = sqlx::query_as(
+            "SELECT m.entrant_id, a.id, a.name FROM members m JOIN accounts a ON a.id = m.account_id \
+             WHERE m.contest_id = $1 AND m.to_ms IS NULL ORDER BY m.from_ms, a.id",
+        )
+        .bind(self.id.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut members: BTreeMap<i64, Vec<(AccountId, String)>> = BTreeMap::new();
+        for (team, id, name) in people {
+            members.entry(team).or_default().push((AccountId(id), name));
+        }
+        let entrant = |(id, name, Flag(boss), code, made, withdrawn, live): Row| Entrant {
+            id: EntrantId(id),
+            name,
+            boss,
+            code,
+            made: Time(made),
+            withdrawn: withdrawn.map(Time),
+            members: members.remove(&id).unwrap_or_default(),
+            live: live.map(VersionId),
+        };
+        Ok(rows.into_iter().map(entrant).collect())
+    }
+
+    /// A team of a contest.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn entrant(&self, id: EntrantId) -> Result<Option<Entrant>, StoreError> {
+        Ok(self.entrants().await?.into_iter().find(|entrant| entrant.id == id))
+    }
 }
 
 impl Store {
@@ -141,91 +213,15 @@ impl Store {
         row.map(|(kind, account)| Ok((LinkKind::of(&kind)?, account.map(AccountId)))).transpose()
     }
 
-    /// The code with which people sign up.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn invite(&self, contest: ContestId) -> Result<Option<String>, StoreError> {
-        let code = sqlx::query_scalar("SELECT code FROM invites WHERE contest_id = $1");
-        Ok(code.bind(contest.0).fetch_optional(&self.reader).await?)
-    }
-
-    /// The team for which an account plays now.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn team_of(
-        &self,
-        contest: ContestId,
-        account: AccountId,
-    ) -> Result<Option<EntrantId>, StoreError> {
-        let id: Option<i64> = sqlx::query_scalar(
-            "SELECT entrant_id FROM members WHERE contest_id = $1 AND account_id = $2 AND to_ms IS NULL",
-        )
-        .bind(contest.0)
-        .bind(account.0)
-        .fetch_optional(&self.reader)
-        .await?;
-        Ok(id.map(EntrantId))
-    }
-
     /// The owner of a version.
     ///
     /// # Errors
     /// Database errors.
     pub async fn owner_of(&self, version: VersionId) -> Result<Option<EntrantId>, StoreError> {
-        let id: Option<i64> = sqlx::query_scalar(
-            "SELECT b.entrant_id FROM versions v JOIN bots b ON b.id = v.bot_id WHERE v.id = $1",
-        )
-        .bind(version.0)
-        .fetch_optional(&self.reader)
-        .await?;
+        let id: Option<i64> = sqlx::query_scalar("SELECT v.entrant_id FROM versions v WHERE v.id = $1")
+            .bind(version.0)
+            .fetch_optional(&self.reader)
+            .await?;
         Ok(id.map(EntrantId))
-    }
-
-    /// All teams of a contest, bosses included, oldest first.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn entrants(&self, contest: ContestId) -> Result<Vec<Entrant>, StoreError> {
-        type Row = (i64, String, Flag, Option<String>, i64, Option<i64>, Option<i64>);
-        let rows: Vec<Row> = sqlx::query_as(
-            "SELECT e.id, e.name, e.boss = TRUE, e.join_code, e.made_ms, e.withdrawn_ms, v.id FROM entrants e \
-             LEFT JOIN bots b ON b.entrant_id = e.id LEFT JOIN versions v ON v.bot_id = b.id AND v.state = 'live' \
-             WHERE e.contest_id = $1 ORDER BY e.id",
-        )
-        .bind(contest.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let people: Vec<(i64, i64, String)> = sqlx::query_as(
-            "SELECT m.entrant_id, a.id, a.name FROM members m JOIN accounts a ON a.id = m.account_id \
-             WHERE m.contest_id = $1 AND m.to_ms IS NULL ORDER BY m.from_ms, a.id",
-        )
-        .bind(contest.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let mut members: BTreeMap<i64, Vec<(AccountId, String)>> = BTreeMap::new();
-        for (team, id, name) in people {
-            members.entry(team).or_default().push((AccountId(id), name));
-        }
-        let entrant = |(id, name, Flag(boss), code, made, withdrawn, live): Row| Entrant {
-            id: EntrantId(id),
-            name,
-            boss,
-            code,
-            made: Time(made),
-            withdrawn: withdrawn.map(Time),
-            members: members.remove(&id).unwrap_or_default(),
-            live: live.map(VersionId),
-        };
-        Ok(rows.into_iter().map(entrant).collect())
-    }
-
-    /// A team of a contest.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn entrant(&self, contest: ContestId, id: EntrantId) -> Result<Option<Entrant>, StoreError> {
-        Ok(self.entrants(contest).await?.into_iter().find(|entrant| entrant.id == id))
     }
 }

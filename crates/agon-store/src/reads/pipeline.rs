@@ -7,7 +7,7 @@ use crate::acts::asked::{HOUR_MS, MOST_ASKED, may_meet, player};
 use crate::acts::version::{DAY_MS, MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use crate::backend::Conn;
 use crate::{
-    ContestId, EntrantId, Kind, MatchId, MatchState, Outcome, OwnVersion, Sha, Store, StoreError, Time,
+    ContestStore, EntrantId, Kind, MatchId, MatchState, Outcome, OwnVersion, Sha, Store, StoreError, Time,
     Version, VersionId, VersionState,
 };
 
@@ -122,6 +122,59 @@ impl Quota {
     }
 }
 
+impl ContestStore {
+    /// Whether a requested match is waiting for its turn.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn is_asked(&self) -> Result<bool, StoreError> {
+        let one: Option<i64> = sqlx::query_scalar(
+            "SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND lane = 1 AND not_before_ms = $2 LIMIT 1",
+        )
+        .bind(self.id.0)
+        .bind(crate::acts::asked::HELD.0)
+        .fetch_optional(&self.reader)
+        .await?;
+        Ok(one.is_some())
+    }
+
+    /// Whether an entrant may ask for a match against a version.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn may_meet(&self, entrant: EntrantId, against: VersionId) -> Result<bool, StoreError> {
+        let other = player(&mut *self.reader.acquire().await?, self.id, against).await?;
+        Ok(other.is_some_and(|other| may_meet(entrant, other)))
+    }
+
+    /// Trials in progress, oldest first.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn open_trials(&self) -> Result<Vec<OpenTrial>, StoreError> {
+        let rows: Vec<(i64, i64, i64, i64, i64)> = sqlx::query_as(
+            "SELECT t.version_id, t.against_id, t.began_ms, \
+             (SELECT count(*) FROM blocks o WHERE o.trial_id = t.version_id AND o.twin_of IS NULL), \
+             (SELECT count(*) FROM blocks o JOIN matches m ON m.block_id = o.id WHERE o.trial_id = t.version_id \
+             AND m.state IN ('planned', 'leased', 'posted')) FROM trials t JOIN versions v ON v.id = t.version_id \
+             JOIN entrants e ON e.id = v.entrant_id \
+             WHERE t.ended_ms IS NULL AND e.contest_id = $1 ORDER BY t.began_ms, t.version_id",
+        )
+        .bind(self.id.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+        let trial = |(version, against, began, planned, open): (i64, i64, i64, i64, i64)| OpenTrial {
+            version: VersionId(version),
+            against: VersionId(against),
+            began: Time(began),
+            planned: count(planned),
+            open: count(open),
+        };
+        Ok(rows.into_iter().map(trial).collect())
+    }
+}
+
 impl Store {
     /// Whether any version is waiting for admission, in any contest.
     ///
@@ -196,8 +249,8 @@ impl Store {
         game: MatchId,
     ) -> Result<Vec<(usize, Sha)>, StoreError> {
         let rows: Vec<(i64, String)> = sqlx::query_as(
-            "SELECT s.seat, s.own_sha FROM seats s JOIN versions v ON v.id = s.version_id JOIN bots b ON b.id = v.bot_id \
-             WHERE s.match_id = $1 AND b.entrant_id = $2 AND s.own_sha IS NOT NULL ORDER BY s.seat",
+            "SELECT s.seat, s.own_sha FROM seats s JOIN versions v ON v.id = s.version_id \
+             WHERE s.match_id = $1 AND v.entrant_id = $2 AND s.own_sha IS NOT NULL ORDER BY s.seat",
         )
         .bind(game.0)
         .bind(entrant.0)
@@ -246,21 +299,6 @@ impl Store {
         }))
     }
 
-    /// Whether a requested match is waiting for its turn.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn is_asked(&self, contest: ContestId) -> Result<bool, StoreError> {
-        let one: Option<i64> = sqlx::query_scalar(
-            "SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL AND lane = 1 AND not_before_ms = $2 LIMIT 1",
-        )
-        .bind(contest.0)
-        .bind(crate::acts::asked::HELD.0)
-        .fetch_optional(&self.reader)
-        .await?;
-        Ok(one.is_some())
-    }
-
     /// What an entrant may still do.
     ///
     /// # Errors
@@ -269,60 +307,18 @@ impl Store {
         quota(&mut *self.reader.acquire().await?, entrant, now).await
     }
 
-    /// Whether an entrant may ask for a match against a version.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn may_meet(
-        &self,
-        contest: ContestId,
-        entrant: EntrantId,
-        against: VersionId,
-    ) -> Result<bool, StoreError> {
-        let other = player(&mut *self.reader.acquire().await?, contest, against).await?;
-        Ok(other.is_some_and(|other| may_meet(entrant, other)))
-    }
-
     /// How many bytes the drafts of an entrant have, and when the oldest of them came.
     ///
     /// # Errors
     /// Database errors.
     pub async fn draft_bytes(&self, entrant: EntrantId) -> Result<(i64, Option<Time>), StoreError> {
         let (bytes, oldest): (i64, Option<i64>) = sqlx::query_as(
-            "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT), min(v.received_ms) FROM versions v \
-             JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1 AND v.n < 0",
+            "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT), min(v.received_ms) FROM versions v WHERE v.entrant_id = $1 AND v.n < 0",
         )
         .bind(entrant.0)
         .fetch_one(&self.reader)
         .await?;
         Ok((bytes, oldest.map(Time)))
-    }
-
-    /// Trials in progress, oldest first.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn open_trials(&self, contest: ContestId) -> Result<Vec<OpenTrial>, StoreError> {
-        let rows: Vec<(i64, i64, i64, i64, i64)> = sqlx::query_as(
-            "SELECT t.version_id, t.against_id, t.began_ms, \
-             (SELECT count(*) FROM blocks o WHERE o.trial_id = t.version_id AND o.twin_of IS NULL), \
-             (SELECT count(*) FROM blocks o JOIN matches m ON m.block_id = o.id WHERE o.trial_id = t.version_id \
-             AND m.state IN ('planned', 'leased', 'posted')) FROM trials t JOIN versions v ON v.id = t.version_id \
-             JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
-             WHERE t.ended_ms IS NULL AND e.contest_id = $1 ORDER BY t.began_ms, t.version_id",
-        )
-        .bind(contest.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
-        let trial = |(version, against, began, planned, open): (i64, i64, i64, i64, i64)| OpenTrial {
-            version: VersionId(version),
-            against: VersionId(against),
-            began: Time(began),
-            planned: count(planned),
-            open: count(open),
-        };
-        Ok(rows.into_iter().map(trial).collect())
     }
 
     /// The matches of a version's trial that are over.
@@ -379,7 +375,7 @@ impl Store {
 /// What an entrant may still do: the same rules for displaying it and for the acts that it limits.
 pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Quota, StoreError> {
     let uploads: Vec<i64> = sqlx::query_scalar(
-        "SELECT v.received_ms FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.entrant_id = $1 AND v.n > 0 \
+        "SELECT v.received_ms FROM versions v WHERE v.entrant_id = $1 AND v.n > 0 \
          AND v.received_ms > $2 ORDER BY v.received_ms DESC LIMIT 100",
     )
     .bind(entrant.0)
@@ -394,8 +390,8 @@ pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Res
     .fetch_all(&mut *conn)
     .await?;
     let bytes: i64 = sqlx::query_scalar(
-        "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT) FROM versions v JOIN bots b ON b.id = v.bot_id \
-         WHERE b.entrant_id = $1 AND v.n > 0",
+        "SELECT CAST(coalesce(sum(v.bytes), 0) AS BIGINT) FROM versions v \
+         WHERE v.entrant_id = $1 AND v.n > 0",
     )
     .bind(entrant.0)
     .fetch_one(&mut *conn)

@@ -50,7 +50,7 @@ impl Store {
             "SELECT e.id, e.name, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
              FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
              JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
-             JOIN versions v ON v.id = o.version_id JOIN bots b ON b.id = v.bot_id JOIN entrants e ON e.id = b.entrant_id \
+             JOIN versions v ON v.id = o.version_id JOIN entrants e ON e.id = v.entrant_id \
              WHERE s.version_id = $1 AND s.rank IS NOT NULL GROUP BY e.id, e.name ORDER BY count(*) DESC, e.id LIMIT 40",
         )
         .bind(version.0)
@@ -71,10 +71,10 @@ impl Store {
         most: usize,
     ) -> Result<BTreeMap<EntrantId, Vec<Ended>>, StoreError> {
         let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
-            "SELECT b.entrant_id, s.rank, o.rank FROM seats s JOIN matches m ON m.id = s.match_id \
+            "SELECT v.entrant_id, s.rank, o.rank FROM seats s JOIN matches m ON m.id = s.match_id \
              JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
              JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
-             JOIN versions v ON v.id = o.version_id JOIN bots b ON b.id = v.bot_id \
+             JOIN versions v ON v.id = o.version_id \
              WHERE s.version_id = $1 AND s.rank IS NOT NULL AND o.rank IS NOT NULL ORDER BY s.match_id DESC LIMIT 1000",
         )
         .bind(version.0)

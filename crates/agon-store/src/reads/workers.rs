@@ -6,7 +6,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::backend::many;
 use crate::{
-    Attempt, ContestId, EntrantId, Kind, MatchId, MatchState, Sha, Store, StoreError, Time, VersionId,
+    Attempt, ContestStore, EntrantId, Kind, MatchId, MatchState, Sha, Store, StoreError, Time, VersionId,
     WorkerId,
 };
 
@@ -134,6 +134,43 @@ pub struct Voiding {
     pub own: i64,
 }
 
+impl ContestStore {
+    /// How many tries of a contest ended without a result, by how they ended.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn tries(&self) -> Result<Vec<(String, i64)>, StoreError> {
+        Ok(sqlx::query_as(
+            "SELECT a.how, count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
+             WHERE b.contest_id = $1 AND a.how <> 'posted' GROUP BY a.how ORDER BY a.how",
+        )
+        .bind(self.id.0)
+        .fetch_all(&self.reader)
+        .await?)
+    }
+
+    /// The versions in whose matches tries were void since a moment: those that did it themselves, and those that were in at least three.
+    /// Whoever did it most often comes first.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn voiding(&self, since: Time) -> Result<Vec<Voiding>, StoreError> {
+        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT s.version_id, count(*), count(CASE WHEN a.by_seat = s.seat THEN 1 END) FROM attempts a \
+             JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id JOIN seats s ON s.match_id = a.match_id \
+             WHERE a.how = 'void' AND a.ended_ms >= $2 AND b.contest_id = $1 GROUP BY s.version_id \
+             HAVING count(CASE WHEN a.by_seat = s.seat THEN 1 END) > 0 OR count(*) >= 3 \
+             ORDER BY count(CASE WHEN a.by_seat = s.seat THEN 1 END) DESC, count(*) DESC, s.version_id LIMIT 12",
+        )
+        .bind(self.id.0)
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let voiding = |(version, tries, own)| Voiding { version: VersionId(version), tries, own };
+        Ok(rows.into_iter().map(voiding).collect())
+    }
+}
+
 impl Store {
     /// The workers, the most recently heard first; those with a revoked token last. Tries are counted since a moment.
     ///
@@ -190,20 +227,6 @@ impl Store {
         Ok(Hands { leases, heard, silent: all - heard - paused, paused })
     }
 
-    /// How many tries of a contest ended without a result, by how they ended.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn tries(&self, contest: ContestId) -> Result<Vec<(String, i64)>, StoreError> {
-        Ok(sqlx::query_as(
-            "SELECT a.how, count(*) FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-             WHERE b.contest_id = $1 AND a.how <> 'posted' GROUP BY a.how ORDER BY a.how",
-        )
-        .bind(contest.0)
-        .fetch_all(&self.reader)
-        .await?)
-    }
-
     /// The worker whose token has this hash.
     ///
     /// # Errors
@@ -220,27 +243,6 @@ impl Store {
         let one = sqlx::query_scalar("SELECT id FROM workers WHERE id = $1 AND paused_ms IS NOT NULL");
         let one: Option<i64> = one.bind(worker.0).fetch_optional(&self.reader).await?;
         Ok(one.is_some())
-    }
-
-    /// The versions in whose matches tries were void since a moment: those that did it themselves, and those that were in at least three.
-    /// Whoever did it most often comes first.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn voiding(&self, contest: ContestId, since: Time) -> Result<Vec<Voiding>, StoreError> {
-        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
-            "SELECT s.version_id, count(*), count(CASE WHEN a.by_seat = s.seat THEN 1 END) FROM attempts a \
-             JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id JOIN seats s ON s.match_id = a.match_id \
-             WHERE a.how = 'void' AND a.ended_ms >= $2 AND b.contest_id = $1 GROUP BY s.version_id \
-             HAVING count(CASE WHEN a.by_seat = s.seat THEN 1 END) > 0 OR count(*) >= 3 \
-             ORDER BY count(CASE WHEN a.by_seat = s.seat THEN 1 END) DESC, count(*) DESC, s.version_id LIMIT 12",
-        )
-        .bind(contest.0)
-        .bind(since.0)
-        .fetch_all(&self.reader)
-        .await?;
-        let voiding = |(version, tries, own)| Voiding { version: VersionId(version), tries, own };
-        Ok(rows.into_iter().map(voiding).collect())
     }
 
     /// The facts by which a worker that stands out is found: the last tries of active workers since a moment, and the comparisons of their
@@ -359,7 +361,7 @@ impl Store {
         let mut whose = BTreeMap::new();
         for games in many::padded(games) {
             let select = format!(
-                "SELECT s.match_id, s.seat, (SELECT b.entrant_id FROM versions v JOIN bots b ON b.id = v.bot_id \
+                "SELECT s.match_id, s.seat, (SELECT v.entrant_id FROM versions v \
                  WHERE v.id = s.version_id) FROM seats s WHERE s.match_id IN ({})",
                 many::rows(games.len(), "@", 1)
             );
@@ -408,6 +410,6 @@ impl Store {
         .bind(game.0)
         .fetch_optional(&self.reader)
         .await?;
-        kind.as_deref().map(Kind::of).transpose()
+        Ok(kind.as_deref().map(Kind::of).transpose()?)
     }
 }

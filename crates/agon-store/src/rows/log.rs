@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use agon_api::words;
 use serde::{Deserialize, Serialize};
 
 use super::{EntrantId, Kind, MatchId, Time, VersionId};
-use crate::{Sha, StoreError};
+use crate::Sha;
 
 /// How a match ended, as its replay says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use agon_api::words;
 use serde::{Deserialize, Serialize};
 
 use super::{Time, VersionId};
-use crate::StoreError;
 
 id! {
     /// An account.

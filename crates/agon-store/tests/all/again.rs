@@ -1,8 +1,8 @@
 //! Matches that are played again by another worker, and workers that are paused.
 
 use agon_store::acts::{
-    Compare, Enlist, Enlisted, ForgetAgains, Heard, Judge, Judgement, Lease, LetPlayOn, Meet, PauseWorker,
-    Plan, PlayAgain, Post, PostReply, Revoke, Seal, Void, VoidReply,
+    Compare, Enlist, Enlisted, ForgetAgains, Heard, JudgeAll, Judgement, Lease, LetPlayOn, Meet, PauseWorker,
+    Plan, PlayAgain, Post, PostAll, PostReply, Revoke, Seal, Void, VoidReply,
 };
 use agon_store::reads::{ComparedOf, Eyes, Filter, LatelyPlayed};
 use agon_store::{ContestId, Kind, Leased, MatchId, Objects, Sha, Store, Time, VersionId, WorkerId};
@@ -66,9 +66,9 @@ impl World {
         let replay = self.objects.put(replay.as_bytes()).await.expect("room");
         let (attempt, now) = (leased.attempt, self.now);
         let post = Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now };
-        assert_eq!(self.store.act(post).await.expect("posted"), PostReply::Kept);
-        let judgement = Judgement::Valid(common::outcome(ranks));
-        assert!(self.store.act(Judge { attempt, judgement, now }).await.expect("judged"));
+        assert_eq!(self.store.act(PostAll { posts: vec![post] }).await.expect("posted"), [PostReply::Kept]);
+        let judged = vec![(attempt, Judgement::Valid(common::outcome(ranks)))];
+        assert_eq!(self.store.act(JudgeAll { judged, now }).await.expect("judged"), [true]);
         self.store.act(Seal { contest: self.contest }).await.expect("sealed").len()
     }
 
@@ -100,12 +100,12 @@ impl World {
     /// What is due, waiting and shown.
     async fn seen(&self) -> impl PartialEq + std::fmt::Debug + use<> {
         let (store, contest) = (&self.store, self.contest);
-        let shown = store.matches(contest, Eyes::Organiser, &Filter::default()).await.expect("read").len();
+        let shown = store.of(contest).matches(Eyes::Organiser, &Filter::default()).await.expect("read").len();
         (
-            store.counts(contest).await.expect("read"),
-            store.waiting(contest, i64::MAX).await.expect("read"),
-            store.in_flight(contest).await.expect("read"),
-            store.lately_played(contest, 50).await.expect("read"),
+            store.of(contest).counts().await.expect("read"),
+            store.of(contest).waiting(i64::MAX).await.expect("read"),
+            store.of(contest).in_flight().await.expect("read"),
+            store.of(contest).lately_played(50).await.expect("read"),
             shown,
         )
     }
@@ -129,7 +129,7 @@ async fn a_match_is_played_again_by_another_worker_alone_and_is_seen_nowhere() {
     assert_eq!(world.seen().await, before, "nobody waits for it");
     assert_eq!(world.lease(one).await, None, "it has played it");
     let leased = world.lease(two).await.expect("for another one");
-    let log = world.store.log(world.contest, 0, 10).await.expect("read");
+    let log = world.store.of(world.contest).log(0, 10).await.expect("read");
     let first: agon_store::Sealed = serde_json::from_str(&log[0].body).expect("a row");
     assert_eq!(first.game, MatchId(1));
     assert_eq!((leased.kind, leased.map, leased.seed), (Kind::Again, first.map, first.seed));
@@ -170,7 +170,7 @@ async fn what_nobody_takes_or_goes_wrong_goes_without_a_word_and_a_lie_stays_kno
     let mut world = World::new().await;
     let [_, one, two] = world.workers;
     world.hear(&[one, two]).await;
-    let events = world.store.last_event(world.contest).await.expect("read");
+    let events = world.store.of(world.contest).last_event().await.expect("read");
     assert_eq!(world.again(&[1, 2]).await, 2);
     let leased = world.lease(two).await.expect("waits");
     let (attempt, now) = (leased.attempt, world.now);
@@ -181,7 +181,7 @@ async fn what_nobody_takes_or_goes_wrong_goes_without_a_word_and_a_lie_stays_kno
     world.now = world.now.plus(1);
     assert_eq!(world.forget().await, []);
     assert_eq!(world.lease(two).await, None, "the one that nobody took is gone");
-    assert_eq!(world.store.last_event(world.contest).await.expect("read"), events, "nobody hears of it");
+    assert_eq!(world.store.of(world.contest).last_event().await.expect("read"), events, "nobody hears of it");
     assert_eq!(world.compared().await, []);
     // They may be drawn again.
     assert_eq!(world.again(&[1]).await, 1);
@@ -189,9 +189,9 @@ async fn what_nobody_takes_or_goes_wrong_goes_without_a_word_and_a_lie_stays_kno
     let replay = world.objects.put(b"nothing").await.expect("room");
     let (attempt, now) = (leased.attempt, world.now);
     let post = Post { worker: two, attempt, result: "{}".into(), replay, own: Vec::new(), now };
-    assert_eq!(world.store.act(post).await.expect("posted"), PostReply::Kept);
-    let judgement = Judgement::Mismatch("another match".into());
-    assert!(world.store.act(Judge { attempt, judgement, now }).await.expect("judged"));
+    assert_eq!(world.store.act(PostAll { posts: vec![post] }).await.expect("posted"), [PostReply::Kept]);
+    let judged = vec![(attempt, Judgement::Mismatch("another match".into()))];
+    assert_eq!(world.store.act(JudgeAll { judged, now }).await.expect("judged"), [true]);
     world.clean().await;
     world.now = world.now.plus(1);
     assert_eq!(world.forget().await, []);
@@ -216,7 +216,7 @@ async fn who_is_paused_gets_nothing_and_plays_on_as_if_nothing_had_been() {
     let others = world.lease(one).await.expect("planned");
     assert!(world.pause(two).await && !world.pause(two).await, "once");
     let (contest, now) = (world.contest, world.now);
-    let last = world.store.events(contest, 1).await.expect("read").remove(0);
+    let last = world.store.of(contest).events(1).await.expect("read").remove(0);
     let said = [&last.actor, &last.verb, &last.object, &last.detail].map(String::as_str);
     assert_eq!(said, ["server", "pause", "worker two", "it differs"]);
     assert!(world.store.is_paused(two).await.expect("read"));
@@ -276,7 +276,7 @@ async fn the_last_matches_come_newest_first_drafts_among_them_and_what_is_played
     let leased = world.lease(two).await.expect("for another one");
     world.play(two, &leased, vec![1, 2]).await;
     let lately = async |most| {
-        let found = world.store.lately_played(world.contest, most).await.expect("read");
+        let found = world.store.of(world.contest).lately_played(most).await.expect("read");
         let all = |game: &LatelyPlayed| world.lineup.iter().all(|version| game.versions.contains(version));
         assert!(found.iter().all(all), "{found:?}");
         found.into_iter().map(|game| (game.kind, game.settled.0 - begin.0)).collect::<Vec<_>>()

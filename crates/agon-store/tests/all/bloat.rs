@@ -45,7 +45,7 @@ async fn what_waits_and_is_leased_stays_small() {
         println!("{jobs} jobs in {:.0} s", began.elapsed().as_secs_f64());
         let began = Instant::now();
         assert_eq!(
-            store.counts(contest.contest).await.expect("counted").valid,
+            store.of(contest.contest).counts().await.expect("counted").valid,
             (contest.round * ROUND) as i64
         );
         println!("how matches stand is counted in {:.1} ms", began.elapsed().as_secs_f64() * 1e3);

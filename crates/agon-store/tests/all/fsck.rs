@@ -1,6 +1,8 @@
 //! fsck finds what it is there for: anything changed behind the store's back.
 
-use agon_store::acts::{Add, Added, Judge, Judgement, Lease, Meet, Plan, Post, Promote, Rule, Seal};
+use agon_store::acts::{
+    Add, Added, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, Promote, Rule, Seal,
+};
 use agon_store::{Cause, Kind, Objects, Sha, Stage, Store, Time, Whose};
 use sqlx::{Connection as _, Executor as _};
 
@@ -24,14 +26,10 @@ async fn contest(folder: &std::path::Path) {
     let granted = store.act(lease).await.expect("granted");
     let attempt = granted.matches[0].attempt;
     let replay = Objects::open(folder).expect("a place").put(b"replay").await.expect("room");
-    store
-        .act(Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now })
-        .await
-        .expect("posted");
-    store
-        .act(Judge { attempt, judgement: Judgement::Valid(common::outcome(vec![1, 2])), now })
-        .await
-        .expect("judged");
+    let post = Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now };
+    store.act(PostAll { posts: vec![post] }).await.expect("posted");
+    let judged = vec![(attempt, Judgement::Valid(common::outcome(vec![1, 2])))];
+    store.act(JudgeAll { judged, now }).await.expect("judged");
     assert_eq!(store.act(Seal { contest }).await.expect("sealed").len(), 1);
     store.close().await;
 }
@@ -60,7 +58,7 @@ async fn every_kind_of_damage_is_found_and_named() {
             "the log agrees with its matches",
         ),
         ("UPDATE blocks SET seed = 5", "the seed of a block follows"),
-        ("UPDATE versions SET state = 'former' WHERE id = 1", "a bot has at most one live version"),
+        ("UPDATE versions SET state = 'former' WHERE id = 1", "a team has at most one live version"),
         ("UPDATE blocks SET asked_by = 1", "only challenges and drafts name who asked"),
         ("UPDATE jobs SET but_id = 1", "a repeat has the seed and map of its original"),
         (
@@ -115,7 +113,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
-    assert!(error.to_string().contains("later agon (schema 99; this one knows 13)"), "{error}");
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 1)"), "{error}");
 }
 
 #[tokio::test]
@@ -159,7 +157,7 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     assert!(back(second, 9).await.expect("and forth"));
     assert!(!back(second, 10).await.expect("it stands already"));
     let states: Vec<_> =
-        store.versions(contest).await.expect("read").into_iter().skip(2).map(|own| own.state).collect();
+        store.of(contest).versions().await.expect("read").into_iter().skip(2).map(|own| own.state).collect();
     use agon_store::VersionState::{Failed, Former, Live};
     assert_eq!(states, [Former, Live, Failed]);
     assert_eq!(add("1", 11).await, Added::Same(first, 1, Former));

@@ -5,6 +5,7 @@ mod common;
 
 mod again;
 mod bloat;
+mod contests;
 mod fsck;
 mod model;
 mod moving;

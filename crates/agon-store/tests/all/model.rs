@@ -440,7 +440,7 @@ impl World {
         self.step(Step::Seal).await;
         let findings = self.store().fsck(&common::objects(self.folder.path())).await.expect("looked through");
         assert_eq!(findings, [], "{:#?}", self.model.games);
-        let counts = self.store().counts(self.contest).await.expect("counted");
+        let counts = self.store().of(self.contest).counts().await.expect("counted");
         let of = |is: fn(&Game) -> bool| self.model.games.values().filter(|game| is(game)).count() as i64;
         assert_eq!(counts.planned, of(|game| *game == Game::Planned));
         assert_eq!(counts.leased, of(|game| matches!(game, Game::Leased { .. })));
@@ -448,7 +448,7 @@ impl World {
         assert_eq!(counts.valid, of(|game| *game == Game::Valid));
         assert_eq!(counts.dead, of(|game| *game == Game::Dead));
         assert_eq!(counts.sealed, counts.valid, "all that is valid is in the log");
-        let log = self.store().log(self.contest, 0, 10_000).await.expect("read");
+        let log = self.store().of(self.contest).log(0, 10_000).await.expect("read");
         let games: Vec<MatchId> =
             log.iter().map(|row| serde_json::from_str::<Sealed>(&row.body).expect("a row").game).collect();
         assert_eq!(games, self.model.sealed);

@@ -5,7 +5,7 @@ use agon_store::acts::{
     Promote, Seen, SetPassword, SignUp, SignedUp, Take, Tell, Which, Withdraw,
 };
 use agon_store::{
-    AccountId, ContestId, EntrantId, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time, VersionState,
+    AccountId, ContestId, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time, VersionState,
 };
 use sqlx::{Connection as _, Executor as _};
 use tempfile::TempDir;
@@ -227,9 +227,9 @@ async fn somebody_plays_for_one_team_and_teams_have_room_for_so_many() {
     assert!(matches!(world.team(bob, "Blue").await, Made::New(_)));
     assert_eq!(world.leave(bob).await, Left::Gone);
     assert!(matches!(world.team(ann, "Blue").await, Made::New(_)));
-    let red = world.store.entrant(world.contest, team).await.expect("read").expect("there");
+    let red = world.store.of(world.contest).entrant(team).await.expect("read").expect("there");
     assert_eq!(red.members, [(cid, "Cid".into())]);
-    assert_eq!(world.store.team_of(world.contest, bob).await.expect("read"), None);
+    assert_eq!(world.store.of(world.contest).team_of(bob).await.expect("read"), None);
     world.clean().await;
 }
 
@@ -254,14 +254,14 @@ async fn of_who_is_deleted_a_number_is_left() {
     world.store.act(tell("Redx1", "Redx1 v1")).await.expect("told");
     let gone = world.store.act(Withdraw { contest: world.contest, account: ann, now: Time(9) }).await;
     assert_eq!(gone.expect("done"), [Sha::of(b"only mine")], "what Blue has as well stays");
-    let events = format!("{:?}", world.store.events(world.contest, 100).await.expect("read"));
+    let events = format!("{:?}", world.store.of(world.contest).events(100).await.expect("read"));
     assert!(!events.contains("Ann") && !events.contains("Red_1"), "{events}");
     assert!(events.contains("Redx1 v1") && events.contains("withdrawn 1 v1"), "{events}");
     assert_eq!(world.known("one", 2).await, None);
     let account = world.store.account(ann).await.expect("read").expect("there");
     assert_eq!((account.name.as_str(), account.password), ("withdrawn 1", None));
     assert_eq!(world.begin(ann, "again", LoginKind::Session, 10).await, None);
-    let versions = world.store.versions(world.contest).await.expect("read");
+    let versions = world.store.of(world.contest).versions().await.expect("read");
     let state = |id| versions.iter().find(|version| version.id == id).map(|version| version.state);
     assert_eq!((state(own), state(shared)), (Some(VersionState::Former), Some(VersionState::Former)));
     // The names are free, and nothing is missing in the folder.
@@ -275,123 +275,15 @@ async fn of_who_is_deleted_a_number_is_left() {
     assert_eq!(twice.expect("done"), []);
 }
 
-/// The schemas, one on top of the other.
-const SCHEMAS: [&str; 10] = [
-    include_str!("../../src/migrations/0001.sql"),
-    include_str!("../../src/migrations/0002.sql"),
-    include_str!("../../src/migrations/0003.sql"),
-    include_str!("../../src/migrations/0004.sql"),
-    include_str!("../../src/migrations/0005.sql"),
-    include_str!("../../src/migrations/0006.sql"),
-    include_str!("../../src/migrations/0007.sql"),
-    include_str!("../../src/migrations/0008.sql"),
-    include_str!("../../src/migrations/0009.sql"),
-    include_str!("../../src/migrations/0010.sql"),
-];
-
-/// A contest as a program of that time left it: three teams, two of which look alike, and accounts from the second schema on.
-async fn contest_of(schema: usize) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join(agon_store::DATABASE);
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file).create_if_missing(true);
-    let mut conn = sqlx::SqliteConnection::connect_with(&options).await.expect("opens");
-    conn.execute("CREATE TABLE schema_version (version BIGINT NOT NULL)").await.expect("a table");
-    for (number, script) in (1..).zip(&SCHEMAS[..schema]) {
-        let script = script.replace("@id", "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL");
-        conn.execute(sqlx::AssertSqlSafe(script)).await.expect("a schema");
-        let write = sqlx::query("INSERT INTO schema_version VALUES ($1)").bind(number as i64);
-        write.execute(&mut conn).await.expect("its number");
-    }
-    conn.execute(
-        "INSERT INTO contests (name, game, terms, secret, secret_sha, paused, blocks, made_ms) VALUES \
-         ('old', 'g', '{}', 's', '043a718774c572bd8a25adbeb1bfcd5c0256ae11cecf9f9c3f925d0e52beaf89', FALSE, 0, 1); \
-         INSERT INTO entrants (contest_id, name, likeness, boss, made_ms) VALUES (1, 'Ann', 'ann', FALSE, 1), \
-         (1, 'Аnn', 'аnn', FALSE, 1), (1, 'B0b', 'b0b', FALSE, 1)",
-    )
-    .await
-    .expect("a contest of then");
-    if schema > 1 {
-        conn.execute(
-            "INSERT INTO accounts (name, likeness, password, organiser, made_ms, withdrawn_ms) VALUES \
-             ('Ann', 'ann', '$a', FALSE, 1, NULL), ('Аnn', 'аnn', '$b', FALSE, 1, NULL), \
-             ('withdrawn 3', '-3', NULL, FALSE, 1, 2), ('Bob', 'bob', '$d', FALSE, 1, NULL), ('B0b', 'b0b', '$e', FALSE, 1, NULL)",
-        )
-        .await
-        .expect("accounts of then");
-    }
-    if schema > 7 {
-        // From then on likenesses are computed as now, and the later of two has its number appended.
-        for (table, id, name, later) in [
-            ("entrants", 1, "Ann", ""),
-            ("entrants", 2, "Аnn", "~2"),
-            ("entrants", 3, "B0b", ""),
-            ("accounts", 1, "Ann", ""),
-            ("accounts", 2, "Аnn", "~2"),
-            ("accounts", 4, "Bob", ""),
-            ("accounts", 5, "B0b", "~5"),
-        ] {
-            let update = format!("UPDATE {table} SET likeness = $1 WHERE id = {id}");
-            let update = sqlx::query(sqlx::AssertSqlSafe(update));
-            let like = format!("{}{later}", agon_store::names::likeness(name));
-            update.bind(like).execute(&mut conn).await.expect("as then");
-        }
-    }
-    conn.close().await.expect("closed");
-    folder
-}
-
+/// A contest of the form that an entrant and its bot had before the first release is refused, and stays as it is.
 #[tokio::test]
-async fn a_contest_of_each_earlier_schema_goes_on_and_those_who_look_alike_now_both_stay() {
-    for schema in 1..=SCHEMAS.len() {
-        let folder = contest_of(schema).await;
-        let store = Store::open(folder.path()).await.expect("brought up to date");
-        let contest = store.contests().await.expect("read").remove(0).id;
-        let teams = store.entrants(contest).await.expect("read");
-        let names: Vec<&str> = teams.iter().map(|team| team.name.as_str()).collect();
-        assert_eq!((names, teams[0].id, teams[0].withdrawn), (vec!["Ann", "Аnn", "B0b"], EntrantId(1), None));
-        // Each hands in under its own name, and nobody else under a name that looks like it.
-        for (name, id) in [("Ann", Some(1)), ("Аnn", Some(2)), ("B0b", Some(3)), ("Bob", None), ("ANN", None)]
-        {
-            let add = Add {
-                contest,
-                entrant: name.into(),
-                boss: false,
-                builtin: None,
-                source: Sha::of(name),
-                received: Time(5),
-                only_if_better: false,
-                bytes: 1,
-                counts: false,
-                actor: name.into(),
-            };
-            let added = store.act(add).await.expect("answered");
-            match (added, id) {
-                (Added::New(version, _), Some(id)) => {
-                    assert_eq!(store.owner_of(version).await.expect("read"), Some(EntrantId(id)), "{name}");
-                }
-                (Added::Taken(_), None) => {}
-                (other, _) => panic!("schema {schema}: {name}: {other:?}"),
-            }
-        }
-        if schema > 1 {
-            for (name, password) in
-                [("Ann", "$a"), ("Аnn", "$b"), ("Bob", "$d"), ("B0b", "$e"), ("a-n-n", "$a")]
-            {
-                let account = store.account_like(name).await.expect("read").expect("there");
-                assert_eq!(account.password.as_deref(), Some(password), "schema {schema}: {name}");
-            }
-            let act =
-                SignUp { contest, name: "АNN".into(), password: "$".into(), invite: None, now: Time(6) };
-            assert!(matches!(store.act(act).await.expect("answered"), SignedUp::Taken(_)));
-        }
-        let mut found =
-            store.fsck(&Objects::open(folder.path()).expect("a place")).await.expect("looked through");
-        // Versions handed in here have no bytes.
-        found.retain(|finding| finding.rule != "every object is there and unchanged");
-        assert_eq!(found, [], "schema {schema}");
-        // Opening it again changes nothing.
-        store.close().await;
-        let store = Store::open(folder.path()).await.expect("opens");
-        assert_eq!(store.entrants(contest).await.expect("read").len(), 3);
+async fn a_contest_from_before_the_first_release_is_refused_with_the_way_over() {
+    let folder = common::folder();
+    Store::open(folder.path()).await.expect("opens").close().await;
+    let mut conn = sqlx::AnyConnection::connect(&common::url(folder.path())).await.expect("opens");
+    conn.execute("CREATE TABLE bots (id BIGINT NOT NULL)").await.expect("as then");
+    for _ in 0..2 {
+        let Err(error) = Store::open(folder.path()).await else { panic!("it is of another form") };
+        assert!(error.to_string().contains("`cargo xtask carry-over BACKUP NEW`"), "{error}");
     }
 }

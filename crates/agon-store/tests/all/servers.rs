@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use agon_store::acts::{Judge, Judgement, Lease, Meet, Plan, Post, PostReply, Seal};
+use agon_store::acts::{JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, PostReply, Seal};
 use agon_store::{Attempt, Kind, Store, Time};
 use futures_util::future::join_all;
 
@@ -45,11 +45,11 @@ async fn two_servers_at_the_same_moment_give_out_and_take_each_match_once() {
                 let replies = join_all(posts.map(|(store, attempt)| {
                     let post =
                         Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now: NOW };
-                    stores[store].act(post)
+                    stores[store].act(PostAll { posts: vec![post] })
                 }))
                 .await;
                 let replies: Vec<PostReply> =
-                    replies.into_iter().map(|reply| reply.expect("answered")).collect();
+                    replies.into_iter().flat_map(|reply| reply.expect("answered")).collect();
                 for two in replies.chunks(2) {
                     let kept = two.iter().filter(|reply| **reply == PostReply::Kept).count();
                     assert!(kept == 1 && two.contains(&PostReply::Same), "{two:?}");
@@ -67,11 +67,11 @@ async fn two_servers_at_the_same_moment_give_out_and_take_each_match_once() {
     let judged = join_all(played.iter().flat_map(|attempt| {
         [0, 1].map(|store| {
             let judgement = Judgement::Valid(common::outcome(vec![1, 2]));
-            stores[store].act(Judge { attempt: *attempt, judgement, now: NOW })
+            stores[store].act(JudgeAll { judged: vec![(*attempt, judgement)], now: NOW })
         })
     }))
     .await;
-    assert_eq!(judged.into_iter().filter(|judged| *judged.as_ref().expect("answered")).count(), 200);
+    assert_eq!(judged.into_iter().filter(|judged| judged.as_ref().expect("answered")[0]).count(), 200);
     let sealed = join_all((0..4).map(|turn| stores[turn % 2].act(Seal { contest }))).await;
     let sealed: usize = sealed.into_iter().map(|rows| rows.expect("sealed").len()).sum();
     assert_eq!(sealed, 200);

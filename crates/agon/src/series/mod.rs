@@ -31,8 +31,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use agon_bot::{Kind as BotKind, Launch};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
-    BotId, End, Entrant, Form, FormatId, Header, Journal, JournalError, Keep, Kind, MapId, RulesId,
-    Scheduler, Series, Shelf, TestId, content, plan,
+    BotId, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Scheduler, Series, Shelf,
+    TestId, content, plan,
 };
 use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session, Setup, Transport};
 use agon_spec::MatchSpec;
@@ -625,19 +625,6 @@ fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure>
             path.display(),
             changes.join("\n  ")
         )));
-    }
-    let chooses = |format: &FormatId| matches!(format.form, Form::Ladder { .. } | Form::Placement { .. });
-    if was.plan < plan::CHOOSING && was.format.as_ref().is_some_and(chooses) {
-        return Err(Failure::usage(format!(
-            "cannot go on with {}: it was begun by an agon that chose pairs differently; its matches still count (agon rate), \
-             and a new series plays on from there: start again without --resume",
-            path.display()
-        )));
-    }
-    if was.plan < 2 {
-        eprintln!(
-            "note: this series was begun by an agon that always kept the bots in the same order; it goes on like that"
-        );
     }
     if was.program != wanted.program {
         let begun = screen::harmless(&was.program);

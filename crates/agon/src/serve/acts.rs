@@ -25,10 +25,9 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     let archive = packed(&name)?;
     let runtime = runtime()?;
     let added = runtime.block_on(async {
-        let (store, contest) = look(dir).await?;
+        let (store, _) = look(dir).await?;
         let by = ("organiser", received);
-        let added =
-            agon_server::hand_in(&store, &Objects::open(dir)?, contest.id, team, &archive, by).await?;
+        let added = agon_server::hand_in(&store, &Objects::open(dir)?, team, &archive, by).await?;
         let mut back = false;
         if let Added::Same(version, _, VersionState::Former) = added {
             back = store.act(Return { version, actor: "organiser".to_owned(), now: received }).await?;

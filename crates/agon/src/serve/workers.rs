@@ -8,7 +8,7 @@ use agon_site::secrets;
 use agon_store::acts::{Enlist, Enlisted, LetPlayOn, Revoke};
 use agon_store::names::likeness;
 use agon_store::reads::Working;
-use agon_store::{ContestId, Store, StoreError, Time, WorkerId};
+use agon_store::{ContestStore, StoreError, Time, WorkerId};
 
 use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
@@ -59,8 +59,9 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
 /// Revokes a token.
 pub fn revoke(dir: &Path, name: &str) -> Done {
     let actor = "organiser".to_owned();
-    let revoke =
-        async |store: &Store, contest, worker| store.act(Revoke { contest, worker, actor, now: now() }).await;
+    let revoke = async |store: &ContestStore, worker| {
+        store.act(Revoke { contest: store.id(), worker, actor, now: now() }).await
+    };
     with(dir, name, "has a valid token", revoke)?;
     Ok(writeln!(
         io::stdout(),
@@ -72,8 +73,8 @@ pub fn revoke(dir: &Path, name: &str) -> Done {
 /// Lets a paused machine play again.
 pub fn play_on(dir: &Path, name: &str) -> Done {
     let actor = "organiser".to_owned();
-    let lets = async |store: &Store, contest, worker| {
-        store.act(LetPlayOn { contest, worker, actor, now: now() }).await
+    let lets = async |store: &ContestStore, worker| {
+        store.act(LetPlayOn { contest: store.id(), worker, actor, now: now() }).await
     };
     with(dir, name, "is paused", lets)?;
     Ok(writeln!(
@@ -88,14 +89,14 @@ fn with(
     dir: &Path,
     name: &str,
     needed: &str,
-    act: impl AsyncFnOnce(&Store, ContestId, WorkerId) -> Result<bool, StoreError>,
+    act: impl AsyncFnOnce(&ContestStore, WorkerId) -> Result<bool, StoreError>,
 ) -> Done {
     let done = runtime()?.block_on(async {
-        let (store, contest) = look(dir).await?;
+        let (store, _) = look(dir).await?;
         let own = likeness(name);
         let found = store.working(Time(0)).await?.into_iter().find(|worker| likeness(&worker.name) == own);
         let done = match found {
-            Some(worker) => act(&store, contest.id, worker.id).await?,
+            Some(worker) => act(&store, worker.id).await?,
             None => false,
         };
         store.close().await;

@@ -227,7 +227,7 @@ fn a_file_names_the_format_and_errors_point_into_it() {
 }
 
 #[test]
-fn a_ladder_that_chose_pairs_in_another_way_is_not_gone_on_with_and_can_be_rated() {
+fn a_series_of_an_older_plan_is_refused_with_the_program_that_reads_it() {
     let folder = folder();
     let words = ["tournament", "cultist-wars", "builtin:greedy", "builtin:random", "builtin:idle", "-q"];
     let ladder = ["--format", "ladder", "-n", "4", "--set", "number_of_turns=30", "--journal", "x.jsonl"];
@@ -244,6 +244,7 @@ fn a_ladder_that_chose_pairs_in_another_way_is_not_gone_on_with_and_can_be_rated
     drop(written);
     let refused = agon(folder.path(), &[&words[..], &["--resume"]].concat());
     assert_eq!(refused.status.code(), Some(2), "{}", out(&refused));
-    assert!(err(&refused).contains("chose pairs differently"), "{}", err(&refused));
-    good(agon(folder.path(), &["rate", "x.jsonl"]));
+    assert!(err(&refused).contains("plan 2, and this agon reads"), "{}", err(&refused));
+    let refused = agon(folder.path(), &["rate", "x.jsonl"]);
+    assert!(err(&refused).contains("read it with the agon that wrote it"), "{}", err(&refused));
 }

@@ -1,1 +1,0 @@
--- Names that look alike are the same. What they are compared by is written anew by the program: `compare_anew` beside this list.
