@@ -1,10 +1,10 @@
 //! A fleet: an author's own machines play the matches of series that commands at home own. Here is which machine plays which match of which
 //! series. Plain data; the time, in milliseconds since it began, is a parameter.
 //!
+//! Longer than 500 lines: series, machines, matches and leases change together, and are best read as one.
+//!
 //! A command has the journal, the statistics and the decision; a machine is a worker as in a contest. What is between them persists nothing:
 //! if it is killed, the command hands its matches out again and the machines introduce themselves anew.
-//!
-//! Longer than 500 lines: series, machines, matches and leases change together, and are best read as one.
 //!
 //! A machine plays one series at a time, whose terms it has read. Series share the machines: one that joins, or finds nothing more to play,
 //! goes to the series with the fewest. A match is handed out again when its machine has been silent for [`LEASE_MS`], and its first result
