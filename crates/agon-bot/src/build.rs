@@ -8,16 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Once;
-use std::time::Duration;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::algo::{self, Algo};
-use crate::inside::Confined;
-use crate::inside::work::{self, Work};
 use crate::manifest::{self, Manifest};
-use crate::name::{BotName, Kind};
-use crate::{java, launch, rights, tools};
+use crate::name::{BotName, Confined, Kind};
+use crate::{java, rights, tools};
 
 /// The compiler for single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the files, `OUT`
 /// for the output folder, `FOLDER` for the source's folder, `MAIN` for Java's class.
@@ -145,8 +142,6 @@ fn compiler(ending: &str) -> Option<&'static Compiler> {
     fitting.find(|compiler| tools::is_installed(compiler.command[0])).or(last)
 }
 
-/// Time limit of a build in a sandbox.
-const LONGEST: Duration = Duration::from_secs(300);
 /// A larger file is not hashed: it is no source.
 const LARGEST: u64 = 16 << 20;
 
@@ -175,7 +170,7 @@ pub struct Made {
     /// The command that runs it, word by word.
     pub run: Vec<String>,
     /// Where it is made before it is moved into place, so that nobody sees half a program.
-    draft: PathBuf,
+    pub(crate) draft: PathBuf,
     /// The file whose presence means success.
     result: PathBuf,
     /// A file that must be there first, and its content.
@@ -194,7 +189,7 @@ impl Build {
             return Self::of_source(&full);
         }
         if name.confined == Confined::Foreign {
-            launch::read_own(&full)?;
+            manifest::read_own(&full)?;
         }
         let Manifest { build, run, env, .. } = Manifest::read(&full)?.unwrap_or_default();
         let environment: Vec<(String, String)> = env.into_iter().collect();
@@ -289,23 +284,6 @@ impl Build {
     /// A sentence, when the command cannot be started or its result cannot be kept.
     pub fn run(&self) -> Result<ExitStatus, String> {
         self.run_by(|command| command.stdout(io::stderr()).status())
-    }
-
-    /// Runs it in a sandbox without a network: it writes to copies, and the result is copied out. `hear` gets what it
-    /// prints; an error from `hear` ends the build.
-    ///
-    /// # Errors
-    /// A sentence, as [`run`](Self::run), or when it takes too long or too much of something.
-    pub fn run_inside(
-        &self,
-        confined: Confined,
-        hear: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-    ) -> Result<ExitStatus, String> {
-        self.run_by(|command| {
-            let own = self.made.as_ref().map_or(&*self.folder, |made| &*made.draft);
-            let work = Work { confined, writes: &[own], input: None, patience: LONGEST };
-            work::run(command, work, hear)
-        })
     }
 
     /// Runs it, with the caller starting the command and waiting for it.

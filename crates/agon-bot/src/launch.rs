@@ -9,9 +9,9 @@ use thiserror::Error;
 
 use crate::algo::Algo;
 use crate::build::Build;
-use crate::inside::{Confined, plain, stays};
 use crate::manifest::{self, Manifest};
-use crate::name::{BotName, Kind};
+use crate::name::{BotName, Confined, Kind};
+use crate::paths::{plain, stays};
 
 /// Only this much of a script's `#!` line is read; the system reads no more either.
 const LONGEST_FIRST_LINE: u64 = 256;
@@ -169,7 +169,7 @@ impl Launch {
 
     fn folder(bot: &str, folder: &Path, confined: Confined) -> Result<Self, LaunchError> {
         if confined == Confined::Foreign {
-            read_own(folder).map_err(LaunchError::Manifest)?;
+            manifest::read_own(folder).map_err(LaunchError::Manifest)?;
         }
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
         let reads = match &own {
@@ -256,20 +256,6 @@ impl Launch {
             }
             _ => Ok(Self { program: own, folder, ..Self::default() }),
         }
-    }
-}
-
-/// Checks that what says how a stranger's folder is run and built is its own: errors quote it.
-///
-/// # Errors
-/// A sentence that names the file.
-pub(crate) fn read_own(folder: &Path) -> Result<(), String> {
-    let files = [manifest::FILE, crate::algo::FILE, "package.json", "Cargo.toml"];
-    match files.into_iter().find(|file| !stays(&folder.join(file), folder)) {
-        Some(file) => {
-            Err(format!("{}: it is a link that leads out of the bot's folder", folder.join(file).display()))
-        }
-        None => Ok(()),
     }
 }
 

@@ -22,7 +22,7 @@ use tungstenite::HandshakeError;
 use tungstenite::handshake::MidHandshake;
 use tungstenite::handshake::server::{NoCallback, ServerHandshake};
 
-use crate::peer::{self, Caller, Owner};
+use crate::process::peer::{self, Caller, Owner};
 use crate::websocket::{self, Connection, Stream};
 use crate::wire::{Received, Wire as _};
 

@@ -5,13 +5,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use crate::algo;
-use crate::inside::Confined;
 use crate::join;
-use crate::script::{Js, Script};
 use crate::words;
 
 /// Prefix for a script to be run by Node.
-const NODE: &str = "node:";
+pub(crate) const NODE: &str = "node:";
 
 /// A bot as the user named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +43,29 @@ pub enum Kind {
     Tcp,
     /// `join:` waits for an `agon join`, which starts the bot on its own machine.
     Join,
+}
+
+/// Whether a bot runs in a sandbox, and on whose behalf.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Confined {
+    /// It runs with our user's rights.
+    #[default]
+    No,
+    /// Our user's own bot: it may change a copy of its folder, sees the user's packages, and its `agon.toml` is
+    /// trusted.
+    Own,
+    /// A stranger's bot: it sees its folder and the system.
+    Foreign,
+}
+
+/// Which engine runs scripts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Js {
+    /// The one built into our program.
+    #[default]
+    Embedded,
+    /// Node, which compiles to machine code but does not restrict the script.
+    Node,
 }
 
 impl BotName {
@@ -125,14 +146,6 @@ impl BotName {
     /// Which engine runs it, if it is a script.
     pub fn js(&self) -> Js {
         if self.text.starts_with(NODE) { Js::Node } else { Js::Embedded }
-    }
-
-    /// The same bot under Node, if it is a script.
-    pub fn under_node(mut self) -> Self {
-        if self.js() != Js::Node && Script::file(&self).is_some() {
-            self.text.insert_str(0, NODE);
-        }
-        self
     }
 
     /// A short name for tables: the folder of `bots/python/bot.py` says more than `bot.py`.

@@ -413,7 +413,7 @@ pub fn bot_below(session: &dyn Session, name: &BotName) -> Result<Option<PathBuf
 
 /// The command that runs a contest's module from its own folder, whose modules take precedence over ours.
 fn client(kit: &TcpKit, folder: &Path, address: SocketAddr) -> Result<Launch, String> {
-    let ours = scratch::shared(kit.client, kit.files)
+    let ours = scratch::shared(guard::mark(), kit.client, kit.files)
         .map_err(|error| format!("cannot write the client modules: {error}"))?;
     let (host, port) = (address.ip().to_string(), address.port().to_string());
     let words = ["python3", "-u", "-m", kit.runner, &host, &port].map(str::to_owned);

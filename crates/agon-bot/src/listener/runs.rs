@@ -22,10 +22,11 @@ use rustix::net::{
 use rustix::process::Pid;
 
 use super::{LONGEST_GREETING, Listener, NEWS, News};
-use crate::peer::{Caller, Owner};
+use crate::process::peer::{Caller, Owner};
+use crate::process::{self, peer};
+use crate::sys;
 use crate::websocket::Connection;
 use crate::wire::{Received, Wire as _};
-use crate::{peer, sys, tree};
 
 /// Upper limit on the guests of a port.
 const MOST_GUESTS: usize = 512;
@@ -373,7 +374,7 @@ fn welcome(meet: &OwnedFd, listener: &TcpListener) -> Option<Link> {
 /// Whether the other end belongs to our user and is no bot.
 fn is_one_of_us(socket: &OwnedFd) -> bool {
     socket_peercred(socket).is_ok_and(|other| {
-        other.uid == rustix::process::getuid() && sys::variable(other.pid, tree::MARK).is_none()
+        other.uid == rustix::process::getuid() && sys::variable(other.pid, process::MARK).is_none()
     })
 }
 

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use agon_bot::join::{self, Kind, Line, Welcome};
 use agon_bot::peer::Caller;
-use agon_bot::program::{Ending, start};
+use agon_bot::process::start;
+use agon_bot::program::Ending;
 use agon_bot::tree::ProcessTree;
 use agon_bot::{BotName, peer::Owner, sys};
 use agon_game::{Kit, RulesChoice, Seat, Setup};

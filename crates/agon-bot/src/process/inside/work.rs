@@ -19,10 +19,13 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::{Confined, Needs, User, keeper, let_through_shown, needs, not_shown, packages, strangers};
+use super::{Needs, User, keeper, let_through_shown, needs, not_shown, packages, strangers};
+use crate::build::Build;
 use crate::launch::Launch;
-use crate::tree::Excess;
-use crate::{guard, spawn, sys};
+use crate::name::Confined;
+use crate::paths::is_systems;
+use crate::process::{Excess, guard, spawn};
+use crate::sys;
 
 /// Upper limits for a tool.
 pub fn limits() -> Confinement {
@@ -39,6 +42,8 @@ pub fn limits() -> Confinement {
     }
 }
 
+/// Time limit of a build in a sandbox.
+const LONGEST: Duration = Duration::from_secs(300);
 /// A tool's job.
 #[derive(Debug)]
 pub struct Work<'a> {
@@ -50,6 +55,25 @@ pub struct Work<'a> {
     pub input: Option<OwnedFd>,
     /// It is ended after this.
     pub patience: Duration,
+}
+
+impl Build {
+    /// Runs it in a sandbox without a network: it writes to copies, and the result is copied out. `hear` gets what it
+    /// prints; an error from `hear` ends the build.
+    ///
+    /// # Errors
+    /// A sentence, as [`run`](Self::run), or when it takes too long or too much of something.
+    pub fn run_inside(
+        &self,
+        confined: Confined,
+        hear: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<ExitStatus, String> {
+        self.run_by(|command| {
+            let own = self.made.as_ref().map_or(&*self.folder, |made| &*made.draft);
+            let work = Work { confined, writes: &[own], input: None, patience: LONGEST };
+            run(command, work, hear)
+        })
+    }
 }
 
 /// Runs a command in a sandbox. `hear` gets what it prints; an error from `hear` ends it.
@@ -224,7 +248,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
     let shown = places.iter().filter(|place| !written(place));
     confinement.readable = shown.map(Place::same).collect();
     confinement.hidden = hidden.into_iter().collect();
-    if guard::program() == Some(&program) && !needs::is_systems(&program) {
+    if guard::program() == Some(&program) && !is_systems(&program) {
         confinement.readable.retain(|place| !program.starts_with(&place.outside));
         confinement.readable.push(Place::same(&program));
     }
@@ -241,7 +265,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
             folder.display()
         )));
     }
-    if !written(&folder) && !needs::is_systems(&folder) {
+    if !written(&folder) && !is_systems(&folder) {
         confinement.readable.push(Place::same(&folder));
     }
     confinement.readable.sort_by_key(|place| place.outside.components().count());

@@ -13,8 +13,10 @@ use std::time::Duration;
 use agon_sandbox::{Bounds, Charge, Confinement, Entry, Exit, Level, Sandbox, What, walk};
 use rustix::process::Pid;
 
-use super::{AHEAD, Confined, KEPT, Trouble, ends, excess_of, keeper, needs, not_shown, what_to_do};
-use crate::tree::Excess;
+use super::{AHEAD, KEPT, Trouble, ends, excess_of, keeper, not_shown, what_to_do};
+use crate::name::Confined;
+use crate::paths::is_systems;
+use crate::process::Excess;
 
 /// At most this many files written by a bot are named.
 const MOST_NAMED: usize = 8;
@@ -154,7 +156,7 @@ impl Cage {
         let paths = text.split(between).filter(|word| word.starts_with('/')).map(Path::new);
         let missing = paths.take(64).find(|path| {
             let apart = ["/tmp", "/proc", "/dev"].iter().any(|own| path.starts_with(own));
-            let seen = needs::is_systems(path) || self.confinement.seen(path, self.apart).is_some();
+            let seen = is_systems(path) || self.confinement.seen(path, self.apart).is_some();
             !apart && !seen && path.exists()
         })?;
         Some(format!("`{}` is not shown in the sandbox; {}", missing.display(), what_to_do(missing)))

@@ -20,9 +20,11 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::build::cache;
 use crate::launch::Launch;
-use crate::spawn::{self, Started};
-use crate::tree::Excess;
-use crate::{guard, rights};
+use crate::name::Confined;
+use crate::paths::{is_systems, stays};
+use crate::process::spawn::{self, Started};
+use crate::process::{Excess, guard};
+use crate::rights;
 
 mod cage;
 mod ends;
@@ -31,25 +33,11 @@ mod spares;
 mod strangers;
 pub mod work;
 
+pub use crate::paths::can_show;
 pub use cage::Cage;
 use cage::Changes;
-pub(crate) use needs::plain;
 pub use needs::{Needs, User};
 use spares::Spares;
-pub(crate) use strangers::stays;
-
-/// Whether a bot runs in a sandbox, and on whose behalf.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Confined {
-    /// It runs with our user's rights.
-    #[default]
-    No,
-    /// Our user's own bot: it may change a copy of its folder, sees the user's packages, and its `agon.toml` is
-    /// trusted.
-    Own,
-    /// A stranger's bot: it sees its folder and the system.
-    Foreign,
-}
 
 /// Folders of ours that lie where an author works, and are no part of a bot.
 const OWN_FOLDERS: [&str; 3] = ["agon-replays", "agon-series", "agon-bots"];
@@ -126,11 +114,6 @@ pub struct Packages {
     pub variables: BTreeMap<String, String>,
 }
 
-/// Whether a path can be shown in a sandbox, which has a /proc, /sys, /dev, /tmp and /etc of its own.
-pub fn can_show(path: &Path) -> bool {
-    Confinement { readable: vec![Place::same(path)], ..limits() }.check().is_ok()
-}
-
 /// From now on sandboxed bots and builds find these packages.
 pub fn use_packages(packages: Packages) {
     let _ = PACKAGES.set(packages);
@@ -204,7 +187,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     confinement.readable = needs.places.iter().map(Place::same).collect();
     confinement.hidden = needs.hidden.into_iter().collect();
     // Our own program, run on behalf of a bot: as its script engine, or as the doorkeeper of its seat.
-    let known = guard::program().filter(|own| *own == program && !needs::is_systems(own));
+    let known = guard::program().filter(|own| *own == program && !is_systems(own));
     if let Some(own) = known {
         confinement.readable.retain(|place| !own.starts_with(&place.outside));
         confinement.readable.push(Place::same(own));
@@ -225,7 +208,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         ));
         for word in std::iter::once(&launch.program).chain(&launch.arguments) {
             let file = folder.join(word);
-            if file.is_file() && !needs::is_systems(&file) {
+            if file.is_file() && !is_systems(&file) {
                 confinement.readable.push(Place::same(file));
             }
         }
@@ -255,7 +238,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     } else {
         confinement.copied.push(Place::same(&folder));
     }
-    if shows && !needs::is_systems(&folder) {
+    if shows && !is_systems(&folder) {
         confinement.readable.push(Place::same(&folder));
     }
     let mut variables: BTreeMap<String, String> = needs.variables;
@@ -434,8 +417,8 @@ impl Keeper {
 fn not_shown(program: &Path, confinement: &Confinement, why: &str, confined: Confined) -> String {
     let mut file = program.to_owned();
     for _ in 0..16 {
-        let sees = needs::is_systems(&file) || confinement.seen(&file, true).is_some();
-        let leads_out = || !needs::is_systems(&file) && !strangers::stays(&file, &confinement.folder);
+        let sees = is_systems(&file) || confinement.seen(&file, true).is_some();
+        let leads_out = || !is_systems(&file) && !stays(&file, &confinement.folder);
         if confined == Confined::Foreign && (!sees || leads_out()) {
             return strangers::refusal(&file);
         }
