@@ -7,13 +7,14 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::algo::{self, Algo};
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Confined, Kind};
+use crate::run::Run;
 use crate::{java, rights, tools};
 
 /// The compiler for single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the files, `OUT`
@@ -156,6 +157,8 @@ pub struct Build {
     pub environment: Vec<(String, String)>,
     /// What asks for the command: `agon.toml`, `algo.json`, or the language of a source file.
     pub asked_by: &'static str,
+    /// What holds for all bots of its run.
+    pub run: Arc<Run>,
     /// The result in our cache, where we choose the place; none when it is in the bot's folder.
     pub made: Option<Made>,
 }
@@ -186,13 +189,15 @@ impl Build {
         let Kind::Path(path) = &name.kind else { return Ok(None) };
         let full = std::path::absolute(path).map_err(|error| format!("bot `{name}`: {error}"))?;
         if !full.is_dir() {
-            return Self::of_source(&full);
+            let build = Self::of_source(&full)?;
+            return Ok(build.map(|build| Self { run: Arc::clone(&name.run), ..build }));
         }
         if name.confined == Confined::Foreign {
             manifest::read_own(&full)?;
         }
         let Manifest { build, run, env, .. } = Manifest::read(&full)?.unwrap_or_default();
         let environment: Vec<(String, String)> = env.into_iter().collect();
+        let own = Arc::clone(&name.run);
         let Some(build) = build else {
             let algo = if run.is_none() { Algo::of(&full) } else { None };
             let of_algo = |algo: Algo| Self {
@@ -200,13 +205,14 @@ impl Build {
                 folder: full,
                 environment,
                 asked_by: algo::FILE,
+                run: own,
                 made: None,
             };
             return Ok(algo.map(of_algo));
         };
         let place = full.join(manifest::FILE);
         let command = build.words().map_err(|why| format!("{}: build: {why}", place.display()))?;
-        Ok(Some(Self { command, folder: full, environment, asked_by: manifest::FILE, made: None }))
+        Ok(Some(Self { command, folder: full, environment, asked_by: manifest::FILE, run: own, made: None }))
     }
 
     /// How a source file is compiled; none when its language is not compiled.
@@ -270,7 +276,14 @@ impl Build {
         };
         let command = fill(compiler.command, &draft);
         let asked_by = compiler.language;
-        Ok(Some(Self { command, folder, environment: Vec::new(), asked_by, made: Some(made) }))
+        Ok(Some(Self {
+            command,
+            folder,
+            environment: Vec::new(),
+            asked_by,
+            run: Arc::default(),
+            made: Some(made),
+        }))
     }
 
     /// Whether its result is in the cache already.

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -12,6 +13,7 @@ use crate::build::Build;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Confined, Kind};
 use crate::paths::{plain, stays};
+use crate::run::Run;
 
 /// Only this much of a script's `#!` line is read; the system reads no more either.
 const LONGEST_FIRST_LINE: u64 = 256;
@@ -37,6 +39,8 @@ pub struct Launch {
     pub notes: Vec<String>,
     /// Whether it runs in a sandbox.
     pub confined: Confined,
+    /// What holds for all bots of its run.
+    pub run: Arc<Run>,
     /// What its `agon.toml` wants shown in a sandbox; empty for strangers, who are not trusted.
     pub reads: Vec<PathBuf>,
     /// What we show it in a sandbox, such as our modules.
@@ -97,7 +101,7 @@ impl Launch {
     /// When the name leads to nothing that can run.
     pub fn of(name: &BotName) -> Result<Option<Self>, LaunchError> {
         let launch = Self::unconfined(name)?;
-        Ok(launch.map(|launch| Self { confined: name.confined, ..launch }))
+        Ok(launch.map(|launch| Self { confined: name.confined, run: Arc::clone(&name.run), ..launch }))
     }
 
     fn unconfined(name: &BotName) -> Result<Option<Self>, LaunchError> {

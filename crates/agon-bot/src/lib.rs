@@ -13,6 +13,7 @@ pub mod launch;
 pub mod manifest;
 mod paths;
 pub mod program;
+mod run;
 pub mod script;
 pub mod wire;
 
@@ -35,5 +36,6 @@ pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Confined, Js, Kind};
 pub use process::{Excess, KeptWaiting, Limits, StartError, Usage, guard, inside, peer, scratch, tree};
 pub use program::{Ending, Program};
+pub use run::{Packages, Run};
 pub use script::Script;
 pub use wire::{Received, Wire};

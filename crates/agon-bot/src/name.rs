@@ -3,9 +3,11 @@
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::algo;
 use crate::join;
+use crate::run::Run;
 use crate::words;
 
 /// Prefix for a script to be run by Node.
@@ -20,6 +22,8 @@ pub struct BotName {
     pub kind: Kind,
     /// Whether it runs in a sandbox.
     pub confined: Confined,
+    /// What holds for all bots of its run.
+    pub run: Arc<Run>,
 }
 
 /// What a bot's name means.
@@ -101,7 +105,7 @@ impl BotName {
         } else {
             Kind::Path(PathBuf::from(text.strip_prefix(NODE).unwrap_or(text)))
         };
-        Ok(Self { text: text.to_owned(), kind, confined: Confined::No })
+        Ok(Self { text: text.to_owned(), kind, confined: Confined::No, run: Arc::default() })
     }
 
     /// The port in `ws:8765` or `tcp:5000`; none in `ws:`.

@@ -237,10 +237,10 @@ impl Company {
         })
     }
 
-    /// The seat in another run that a token stands for, and its program.
-    pub(super) fn with_token(&self, token: &str) -> Option<(Guest, Option<&Owner>)> {
+    /// The seat in another run that a token stands for, its program, and whether it takes other users' bots.
+    pub(super) fn with_token(&self, token: &str) -> Option<(Guest, Option<&Owner>, bool)> {
         let found = self.wanted().find(|(_, wanted)| wanted.token == token);
-        found.map(|(guest, wanted)| (guest, wanted.owner.as_ref()))
+        found.map(|(guest, wanted)| (guest, wanted.owner.as_ref(), wanted.any_user))
     }
 
     /// The programs that other runs wait for.

@@ -9,8 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agon_sandbox::{
     Bounds, Confinement, Found, Launcher, Level, Means, Network, Order, Place, Refusal, Sandbox, Wall, What,
@@ -25,6 +24,7 @@ use crate::paths::{is_systems, stays};
 use crate::process::spawn::{self, Started};
 use crate::process::{Excess, guard};
 use crate::rights;
+use crate::run::Packages;
 
 mod cage;
 mod ends;
@@ -53,14 +53,8 @@ struct Keeper {
 }
 
 static KEEPER: OnceLock<Result<Keeper, String>> = OnceLock::new();
-/// Whether the next sandbox of each bot is built while this one plays.
-static AHEAD: AtomicBool = AtomicBool::new(false);
 /// The CPUs sandboxes are built on; all of them when empty.
 static BUILT_ON: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-/// Where files written by bots are kept.
-static KEPT: OnceLock<PathBuf> = OnceLock::new();
-/// The packages an organiser gives all bots.
-static PACKAGES: OnceLock<Packages> = OnceLock::new();
 /// The variable by which a test takes walls away, naming them.
 const WITHOUT: &str = "AGON_SANDBOX_WITHOUT";
 
@@ -86,11 +80,6 @@ pub fn found() -> Result<&'static Found, String> {
     keeper().map(|keeper| &keeper.found)
 }
 
-/// From now on each bot's next sandbox is built while the current one plays. For runs of many matches.
-pub fn build_ahead() {
-    AHEAD.store(true, Ordering::Relaxed);
-}
-
 /// From now on sandboxes are built on CPUs other than `matches`, on which matches are played, if there are any.
 pub fn build_beside(matches: &[usize]) {
     let others = crate::sys::cpus_beside(matches);
@@ -100,27 +89,8 @@ pub fn build_beside(matches: &[usize]) {
     }
 }
 
-/// Files that the user's own bots write in their folders are kept in `folder`.
-pub fn keep_files(folder: PathBuf) {
-    let _ = KEPT.set(folder);
-}
-
-/// Packages for all bots and builds of this run: made once by whoever runs it, and never written by bots.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Packages {
-    /// Folders to show, read-only.
-    pub places: Vec<PathBuf>,
-    /// Variables that point to them.
-    pub variables: BTreeMap<String, String>,
-}
-
-/// From now on sandboxed bots and builds find these packages.
-pub fn use_packages(packages: Packages) {
-    let _ = PACKAGES.set(packages);
-}
-
-fn packages(confinement: &mut Confinement, variables: &mut BTreeMap<String, String>) {
-    let Some(packages) = PACKAGES.get() else { return };
+/// Shows a bot or a build the packages of its run.
+fn add(packages: &Packages, confinement: &mut Confinement, variables: &mut BTreeMap<String, String>) {
     confinement.readable.extend(packages.places.iter().map(Place::same));
     variables.extend(packages.variables.clone());
 }
@@ -129,8 +99,7 @@ fn packages(confinement: &mut Confinement, variables: &mut BTreeMap<String, Stri
 pub fn close() {
     ends::settle();
     if let Some(Ok(keeper)) = KEEPER.get() {
-        AHEAD.store(false, Ordering::Relaxed);
-        keeper.spares.clear();
+        keeper.spares.close();
     }
 }
 
@@ -242,7 +211,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         confinement.readable.push(Place::same(&folder));
     }
     let mut variables: BTreeMap<String, String> = needs.variables;
-    packages(&mut confinement, &mut variables);
+    add(&launch.run.packages, &mut confinement, &mut variables);
     // Only this user can read our modules: they are copied, after the bot's own folder.
     confinement.copied.extend(launch.shown.iter().map(Place::same));
     let_through_shown(program.parent().unwrap_or(&program), &confinement.readable);
@@ -300,6 +269,7 @@ pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
         program: order.program,
         confinement,
         confined: launch.confined,
+        run: Arc::clone(&launch.run),
         changes,
         remarks,
         exit: Cell::new(None),

@@ -64,13 +64,13 @@ enum End {
 
 /// Runs `agon join`.
 pub fn run(options: &JoinOptions) -> Done {
-    options.sandbox.apply();
+    let bots = options.sandbox.bots();
     let name = match &options.bot[..] {
-        [one] => common::named(one)?,
+        [one] => common::named(one, &bots)?,
         words => {
             let line = shlex::try_join(words.iter().map(String::as_str))
                 .map_err(|error| Failure::usage(error.to_string()))?;
-            common::named(&format!("cmd:{line}"))?
+            common::named(&format!("cmd:{line}"), &bots)?
         }
     };
     builds::compile(&name)?;

@@ -19,12 +19,13 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::{Needs, User, keeper, let_through_shown, needs, not_shown, packages, strangers};
+use super::{Needs, User, keeper, let_through_shown, needs, not_shown, strangers};
 use crate::build::Build;
 use crate::launch::Launch;
 use crate::name::Confined;
 use crate::paths::is_systems;
 use crate::process::{Excess, guard, spawn};
+use crate::run::Packages;
 use crate::sys;
 
 /// Upper limits for a tool.
@@ -51,6 +52,8 @@ pub struct Work<'a> {
     pub confined: Confined,
     /// Folders that it may change. Changes are copied out.
     pub writes: &'a [&'a Path],
+    /// What it finds besides its own files.
+    pub packages: &'a Packages,
     /// Its standard input.
     pub input: Option<OwnedFd>,
     /// It is ended after this.
@@ -70,7 +73,8 @@ impl Build {
     ) -> Result<ExitStatus, String> {
         self.run_by(|command| {
             let own = self.made.as_ref().map_or(&*self.folder, |made| &*made.draft);
-            let work = Work { confined, writes: &[own], input: None, patience: LONGEST };
+            let packages = &self.run.packages;
+            let work = Work { confined, writes: &[own], packages, input: None, patience: LONGEST };
             run(command, work, hear)
         })
     }
@@ -258,7 +262,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
             variables.extend(own);
         }
     }
-    packages(&mut confinement, &mut variables);
+    super::add(work.packages, &mut confinement, &mut variables);
     if is_home(&folder, &user) {
         return Err(io::Error::other(format!(
             "{} is never shown to a build as a whole; put the bot into a folder of its own",
