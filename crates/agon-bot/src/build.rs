@@ -359,7 +359,8 @@ impl Build {
             }
             io::ErrorKind::NotFound => {
                 let who = self.asked_by;
-                let what = tools::advice(program).unwrap_or_else(|| "agon doctor lists what is".to_owned());
+                let what = tools::advice(program, self.run.for_others)
+                    .unwrap_or_else(|| "agon doctor lists what is".to_owned());
                 format!("{who} needs `{program}`, which is not installed or not on the PATH; {what}")
             }
             io::ErrorKind::PermissionDenied => {

@@ -6,12 +6,14 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::launch::Launch;
 use crate::name::Confined;
 use crate::process::peer::Owner;
 use crate::process::{self, Cage, ProcessTree, StartError, Started, Used, guard, scratch};
+use crate::run::Run;
 use crate::sys;
 use crate::wire::{HungUp, Lines, Wire};
 
@@ -32,6 +34,7 @@ pub struct Program {
     folder: Option<PathBuf>,
     dials_in: bool,
     elsewhere: bool,
+    run: Arc<Run>,
 }
 
 /// How a program ended.
@@ -115,9 +118,20 @@ impl Program {
             tree.end();
             StartError::NoRoom(error.to_string())
         })?;
+        let run = Arc::clone(&launch.run);
         let (stderr, said, dials_in) = (Some(File::from(stderr)), Vec::new(), launch.dials_in);
-        let program =
-            Self { tree, wire, stderr, said, said_in_all: 0, lost: 0, folder, dials_in, elsewhere: false };
+        let program = Self {
+            tree,
+            wire,
+            stderr,
+            said,
+            said_in_all: 0,
+            lost: 0,
+            folder,
+            dials_in,
+            elsewhere: false,
+            run,
+        };
         Ok(Starting { program, launch })
     }
 
@@ -133,12 +147,18 @@ impl Program {
             folder: None,
             dials_in: true,
             elsewhere: true,
+            run: Arc::default(),
         }
     }
 
     /// Whether it was started elsewhere.
     pub fn is_elsewhere(&self) -> bool {
         self.elsewhere
+    }
+
+    /// What holds for all bots of its run.
+    pub fn run(&self) -> &Run {
+        &self.run
     }
 
     /// Whether it dials in over a socket.

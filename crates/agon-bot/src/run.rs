@@ -13,6 +13,8 @@ pub struct Run {
     pub kept: Option<PathBuf>,
     /// Whether the next sandbox of each bot is built while the current one plays: for many matches.
     pub ahead: bool,
+    /// Whether advice is meant for authors who can only submit bots, and install nothing: on a contest's machines.
+    pub for_others: bool,
     /// Where bots dial in instead of the usual port of this machine: a port, and an address if it is not this machine's own.
     pub port: Option<(Option<IpAddr>, u16)>,
     /// Whether seats open to anybody also take bots of other users and other machines.

@@ -672,7 +672,7 @@ impl Expected {
         let (said, _) = program.take_said();
         let mut words =
             last_words(&said).map(|words| format!("; it last wrote: `{words}`")).unwrap_or_default();
-        if let Some(advice) = advice::of_end(&said, ending) {
+        if let Some(advice) = advice::of_end(&said, ending, program.run().for_others) {
             words = format!("{words}; {advice}");
         }
         Some(match late {

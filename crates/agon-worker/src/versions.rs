@@ -311,7 +311,7 @@ fn build(build: &Build, confined: Confined, log: &Path, bot: &Path) -> Result<()
         Err(why) => (format!("its build failed: {why}"), None),
     };
     let said = tail(log).unwrap_or_default();
-    let fix = advice::of_end(said.as_bytes(), Ending::Code(code.unwrap_or(1)));
+    let fix = advice::of_end(said.as_bytes(), Ending::Code(code.unwrap_or(1)), build.run.for_others);
     let end: Vec<&str> = said.lines().rev().take(20).collect();
     let end: Vec<&str> = end.into_iter().rev().collect();
     let what = if end.is_empty() { why } else { format!("{why}; it said:\n{}", end.join("\n")) };

@@ -126,7 +126,8 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
             Some(line) => {
                 let wanted = line.trim();
                 let name = wanted.rsplit(['/', ' ']).next().unwrap_or(wanted);
-                let what = tools::advice(name).map_or_else(String::new, |what| format!("; {what}"));
+                let what = tools::advice(name, launch.run.for_others)
+                    .map_or_else(String::new, |what| format!("; {what}"));
                 format!("its interpreter `{wanted}` is not installed{what}")
             }
             None if launch.folder.as_ref().is_some_and(|folder| !folder.is_dir()) => {
@@ -136,7 +137,7 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
                 "there is no such file in the bot's folder, where its command runs".to_owned()
             }
             None => {
-                let what = tools::advice(&launch.program.to_string_lossy());
+                let what = tools::advice(&launch.program.to_string_lossy(), launch.run.for_others);
                 format!(
                     "`{shown}` is not installed or not on the PATH; {}",
                     what.as_deref().unwrap_or("agon doctor lists what is there")

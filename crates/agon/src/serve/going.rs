@@ -284,9 +284,8 @@ fn hold_bots(dir: &Path) -> Result<(Confined, Run, Vec<String>), Failure> {
     let section = founding::sandbox(dir)?;
     let places = section.packages.iter().map(Into::into).collect();
     let packages = Packages { places, variables: section.env };
-    let run = Run { packages, ahead: true, ..Run::default() };
     // Authors cannot install anything here.
-    agon_bot::tools::advise_others();
+    let run = Run { packages, ahead: true, for_others: true, ..Run::default() };
     let confined = holding::hold(section.trust_bots, section.level).map_err(Failure::Own)?;
     Ok((confined, run, section.packages))
 }

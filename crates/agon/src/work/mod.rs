@@ -94,7 +94,6 @@ pub fn run(options: &WorkOptions) -> Done {
         Failure::usage(format!("{why}; {}/get says where to get the contest's agon", online.address))
     })?;
     let (all, packages) = show_packages(options)?;
-    agon_bot::tools::advise_others();
     let confined = hold(options, &welcome)?;
     let folder = build::cache().join("work").join(place_name(&online.address));
     let _held = hold_folder(&folder)?;
@@ -375,7 +374,7 @@ fn show_packages(options: &WorkOptions) -> Result<(Run, Vec<String>), Failure> {
         packages.variables.insert(name.to_owned(), value.to_owned());
     }
     let shown = packages.places.iter().map(|place| place.to_string_lossy().into_owned()).collect();
-    Ok((Run { packages, ahead: true, ..Run::default() }, shown))
+    Ok((Run { packages, ahead: true, for_others: true, ..Run::default() }, shown))
 }
 
 /// A folder for each contest: `https---cup.example`.
