@@ -34,9 +34,9 @@ const KITS: &[(&str, &str)] = &[
 
 /// What to do about a program that has ended, judging by what it wrote on standard error; none when nothing there
 /// is recognised.
-pub fn of_end(stderr: &[u8], ending: Ending) -> Option<String> {
+pub fn of_end(stderr: &[u8], ending: Ending, for_others: bool) -> Option<String> {
     let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(SEARCHED)..]);
-    let found = RULES.iter().find_map(|rule| rule(&text));
+    let found = RULES.iter().find_map(|rule| rule(&text, for_others));
     found.or_else(|| match ending {
         Ending::Signal(libc::SIGILL) => {
             Some("build it on this machine, without -march of another one".to_owned())
@@ -45,12 +45,12 @@ pub fn of_end(stderr: &[u8], ending: Ending) -> Option<String> {
     })
 }
 
-type Rule = fn(&str) -> Option<String>;
+type Rule = fn(&str, bool) -> Option<String>;
 
 /// The first rule that recognises the text wins.
 const RULES: &[Rule] = &[line_endings, python, node, java, system, others];
 
-fn line_endings(text: &str) -> Option<String> {
+fn line_endings(text: &str, _: bool) -> Option<String> {
     let told = text.contains("\\r': No such file")
         || text.contains("\\r’: No such file")
         || text.contains("$'\\r': command not found")
@@ -60,7 +60,7 @@ fn line_endings(text: &str) -> Option<String> {
     told.then(|| "the file has Windows line endings; convert it: sed -i 's/\\r$//' FILE".to_owned())
 }
 
-fn python(text: &str) -> Option<String> {
+fn python(text: &str, for_others: bool) -> Option<String> {
     if let Some(module) = between(text, "ModuleNotFoundError: No module named '", "'") {
         let top = module.split('.').next().unwrap_or(module);
         if let Some((_, what)) = KITS.iter().find(|(kit, _)| *kit == top) {
@@ -69,7 +69,7 @@ fn python(text: &str) -> Option<String> {
         let package = PACKAGES.iter().find(|(module, _)| *module == top).map_or(top, |(_, package)| package);
         return Some(format!(
             "{} (a module of your own has to lie in the bot's folder)",
-            tools::install(&format!("python3 -m pip install {package}"))
+            tools::install(&format!("python3 -m pip install {package}"), for_others)
         ));
     }
     let says = |part: &str| text.contains(part);
@@ -96,13 +96,13 @@ fn python(text: &str) -> Option<String> {
     Some(what.to_owned())
 }
 
-fn node(text: &str) -> Option<String> {
+fn node(text: &str, for_others: bool) -> Option<String> {
     let module =
         between(text, "Cannot find module '", "'").or_else(|| between(text, "Cannot find package '", "'"));
     if let Some(module) = module {
         return Some(match module.starts_with(['.', '/']) {
             true => format!("there is no file {module}; a bot runs in its own folder"),
-            false => tools::install(&format!("npm install {module}, in the bot's folder")),
+            false => tools::install(&format!("npm install {module}, in the bot's folder"), for_others),
         });
     }
     let says = |part: &str| text.contains(part);
@@ -124,7 +124,7 @@ fn node(text: &str) -> Option<String> {
     Some(what.to_owned())
 }
 
-fn java(text: &str) -> Option<String> {
+fn java(text: &str, for_others: bool) -> Option<String> {
     if text.contains("compiled by a more recent version of the Java Runtime") {
         let release = |start: &str| {
             let version: String =
@@ -136,7 +136,7 @@ fn java(text: &str) -> Option<String> {
                 (Some(theirs), Some(ours)) => format!(
                     "it was compiled for Java {theirs}, and `java` here is {ours}: compile it with --release {ours}, or \
                      have Java {theirs} here ({})",
-                    tools::install(&format!("sudo apt install openjdk-{theirs}-jdk"))
+                    tools::install(&format!("sudo apt install openjdk-{theirs}-jdk"), for_others)
                 ),
                 _ => "compile it with the JDK of this machine, or install a newer one".to_owned(),
             },
@@ -164,7 +164,7 @@ fn java(text: &str) -> Option<String> {
     None
 }
 
-fn system(text: &str) -> Option<String> {
+fn system(text: &str, for_others: bool) -> Option<String> {
     if let Some(library) = between(text, "error while loading shared libraries: ", ":") {
         return Some(format!("install {library}, or link it statically (g++ -static)"));
     }
@@ -190,7 +190,7 @@ fn system(text: &str) -> Option<String> {
             });
         let plain = |name: &&str| !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(' ');
         if let Some(name) = missing.filter(plain) {
-            return Some(match tools::advice(name) {
+            return Some(match tools::advice(name, for_others) {
                 Some(what) => format!("`{name}` is not installed; {what}"),
                 None => format!("`{name}` is not installed, or not on the PATH"),
             });
@@ -204,18 +204,18 @@ fn system(text: &str) -> Option<String> {
     None
 }
 
-fn others(text: &str) -> Option<String> {
+fn others(text: &str, for_others: bool) -> Option<String> {
     if let Some(gem) = between(text, "cannot load such file -- ", " (LoadError)") {
-        return Some(tools::install(&format!("gem install {gem}")));
+        return Some(tools::install(&format!("gem install {gem}"), for_others));
     }
     if text.contains("lua")
         && let Some(module) = between(text, "module '", "' not found")
     {
-        return Some(tools::install(&format!("luarocks install {module}")));
+        return Some(tools::install(&format!("luarocks install {module}"), for_others));
     }
     if let Some(file) = between(text, "Can't locate ", " in @INC") {
         let module = file.trim_end_matches(".pm").replace('/', "::");
-        return Some(tools::install(&format!("cpan {module}")));
+        return Some(tools::install(&format!("cpan {module}"), for_others));
     }
     if let Some(function) = between(text, "Call to undefined function ", "()") {
         let module = function.split('_').next().unwrap_or(function);
@@ -333,15 +333,15 @@ mod tests {
     #[test]
     fn what_interpreters_complain_of_is_understood() {
         for (said, advised) in SAID {
-            let found = of_end(said.as_bytes(), Ending::Code(1)).unwrap_or_default();
+            let found = of_end(said.as_bytes(), Ending::Code(1), false).unwrap_or_default();
             assert!(found.contains(advised), "{said}: {found}");
             assert!(!found.contains('\n') && found.len() < 400, "{found}");
         }
         for said in ["", "IndexError: list index out of range\n", "thinking\n", "x".repeat(1 << 20).as_str()]
         {
-            assert_eq!(of_end(said.as_bytes(), Ending::Code(1)), None, "{said:.40}");
+            assert_eq!(of_end(said.as_bytes(), Ending::Code(1), false), None, "{said:.40}");
         }
-        assert!(of_end(b"", Ending::Signal(libc::SIGILL)).is_some_and(|what| what.contains("-march")));
+        assert!(of_end(b"", Ending::Signal(libc::SIGILL), false).is_some_and(|what| what.contains("-march")));
     }
 
     #[test]

@@ -7,17 +7,15 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Once;
-use std::time::Duration;
+use std::sync::{Arc, Once};
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::algo::{self, Algo};
-use crate::inside::Confined;
-use crate::inside::work::{self, Work};
 use crate::manifest::{self, Manifest};
-use crate::name::{BotName, Kind};
-use crate::{java, launch, rights, tools};
+use crate::name::{BotName, Confined, Kind};
+use crate::run::Run;
+use crate::{java, rights, tools};
 
 /// The compiler for single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the files, `OUT`
 /// for the output folder, `FOLDER` for the source's folder, `MAIN` for Java's class.
@@ -145,8 +143,6 @@ fn compiler(ending: &str) -> Option<&'static Compiler> {
     fitting.find(|compiler| tools::is_installed(compiler.command[0])).or(last)
 }
 
-/// Time limit of a build in a sandbox.
-const LONGEST: Duration = Duration::from_secs(300);
 /// A larger file is not hashed: it is no source.
 const LARGEST: u64 = 16 << 20;
 
@@ -161,6 +157,8 @@ pub struct Build {
     pub environment: Vec<(String, String)>,
     /// What asks for the command: `agon.toml`, `algo.json`, or the language of a source file.
     pub asked_by: &'static str,
+    /// What holds for all bots of its run.
+    pub run: Arc<Run>,
     /// The result in our cache, where we choose the place; none when it is in the bot's folder.
     pub made: Option<Made>,
 }
@@ -175,7 +173,7 @@ pub struct Made {
     /// The command that runs it, word by word.
     pub run: Vec<String>,
     /// Where it is made before it is moved into place, so that nobody sees half a program.
-    draft: PathBuf,
+    pub(crate) draft: PathBuf,
     /// The file whose presence means success.
     result: PathBuf,
     /// A file that must be there first, and its content.
@@ -191,13 +189,15 @@ impl Build {
         let Kind::Path(path) = &name.kind else { return Ok(None) };
         let full = std::path::absolute(path).map_err(|error| format!("bot `{name}`: {error}"))?;
         if !full.is_dir() {
-            return Self::of_source(&full);
+            let build = Self::of_source(&full)?;
+            return Ok(build.map(|build| Self { run: Arc::clone(&name.run), ..build }));
         }
         if name.confined == Confined::Foreign {
-            launch::read_own(&full)?;
+            manifest::read_own(&full)?;
         }
         let Manifest { build, run, env, .. } = Manifest::read(&full)?.unwrap_or_default();
         let environment: Vec<(String, String)> = env.into_iter().collect();
+        let own = Arc::clone(&name.run);
         let Some(build) = build else {
             let algo = if run.is_none() { Algo::of(&full) } else { None };
             let of_algo = |algo: Algo| Self {
@@ -205,13 +205,14 @@ impl Build {
                 folder: full,
                 environment,
                 asked_by: algo::FILE,
+                run: own,
                 made: None,
             };
             return Ok(algo.map(of_algo));
         };
         let place = full.join(manifest::FILE);
         let command = build.words().map_err(|why| format!("{}: build: {why}", place.display()))?;
-        Ok(Some(Self { command, folder: full, environment, asked_by: manifest::FILE, made: None }))
+        Ok(Some(Self { command, folder: full, environment, asked_by: manifest::FILE, run: own, made: None }))
     }
 
     /// How a source file is compiled; none when its language is not compiled.
@@ -275,7 +276,14 @@ impl Build {
         };
         let command = fill(compiler.command, &draft);
         let asked_by = compiler.language;
-        Ok(Some(Self { command, folder, environment: Vec::new(), asked_by, made: Some(made) }))
+        Ok(Some(Self {
+            command,
+            folder,
+            environment: Vec::new(),
+            asked_by,
+            run: Arc::default(),
+            made: Some(made),
+        }))
     }
 
     /// Whether its result is in the cache already.
@@ -289,23 +297,6 @@ impl Build {
     /// A sentence, when the command cannot be started or its result cannot be kept.
     pub fn run(&self) -> Result<ExitStatus, String> {
         self.run_by(|command| command.stdout(io::stderr()).status())
-    }
-
-    /// Runs it in a sandbox without a network: it writes to copies, and the result is copied out. `hear` gets what it
-    /// prints; an error from `hear` ends the build.
-    ///
-    /// # Errors
-    /// A sentence, as [`run`](Self::run), or when it takes too long or too much of something.
-    pub fn run_inside(
-        &self,
-        confined: Confined,
-        hear: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-    ) -> Result<ExitStatus, String> {
-        self.run_by(|command| {
-            let own = self.made.as_ref().map_or(&*self.folder, |made| &*made.draft);
-            let work = Work { confined, writes: &[own], input: None, patience: LONGEST };
-            work::run(command, work, hear)
-        })
     }
 
     /// Runs it, with the caller starting the command and waiting for it.
@@ -368,7 +359,8 @@ impl Build {
             }
             io::ErrorKind::NotFound => {
                 let who = self.asked_by;
-                let what = tools::advice(program).unwrap_or_else(|| "agon doctor lists what is".to_owned());
+                let what = tools::advice(program, self.run.for_others)
+                    .unwrap_or_else(|| "agon doctor lists what is".to_owned());
                 format!("{who} needs `{program}`, which is not installed or not on the PATH; {what}")
             }
             io::ErrorKind::PermissionDenied => {

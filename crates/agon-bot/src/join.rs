@@ -18,11 +18,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
+
+use crate::run::Run;
 
 /// The hidden subcommand that makes our program the doorkeeper.
 pub const SUBCOMMAND: &str = "__join";
@@ -102,19 +104,12 @@ pub struct Welcome {
     pub token: Option<String>,
 }
 
-static TOKEN_FILE: OnceLock<PathBuf> = OnceLock::new();
-
-/// Sets the file with the token of those who join.
-pub fn use_token_file(file: PathBuf) {
-    let _ = TOKEN_FILE.set(file);
-}
-
-/// The file of [`use_token_file`].
+/// The file of the run with the token of those who join.
 ///
 /// # Errors
 /// A sentence, when there is none or it is unusable.
-pub fn token_file() -> Result<PathBuf, String> {
-    let file = TOKEN_FILE.get().ok_or_else(|| {
+pub fn token_file(run: &Run) -> Result<PathBuf, String> {
+    let file = run.token_file.as_ref().ok_or_else(|| {
         "joining takes a token: make a file with one, (umask 077; head -c 24 /dev/urandom | base64 > token), pass it here as \
          --join-token token, and give a copy to whoever joins"
             .to_owned()

@@ -4,14 +4,16 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use thiserror::Error;
 
 use crate::algo::Algo;
 use crate::build::Build;
-use crate::inside::{Confined, plain, stays};
 use crate::manifest::{self, Manifest};
-use crate::name::{BotName, Kind};
+use crate::name::{BotName, Confined, Kind};
+use crate::paths::{plain, stays};
+use crate::run::Run;
 
 /// Only this much of a script's `#!` line is read; the system reads no more either.
 const LONGEST_FIRST_LINE: u64 = 256;
@@ -37,6 +39,8 @@ pub struct Launch {
     pub notes: Vec<String>,
     /// Whether it runs in a sandbox.
     pub confined: Confined,
+    /// What holds for all bots of its run.
+    pub run: Arc<Run>,
     /// What its `agon.toml` wants shown in a sandbox; empty for strangers, who are not trusted.
     pub reads: Vec<PathBuf>,
     /// What we show it in a sandbox, such as our modules.
@@ -97,7 +101,7 @@ impl Launch {
     /// When the name leads to nothing that can run.
     pub fn of(name: &BotName) -> Result<Option<Self>, LaunchError> {
         let launch = Self::unconfined(name)?;
-        Ok(launch.map(|launch| Self { confined: name.confined, ..launch }))
+        Ok(launch.map(|launch| Self { confined: name.confined, run: Arc::clone(&name.run), ..launch }))
     }
 
     fn unconfined(name: &BotName) -> Result<Option<Self>, LaunchError> {
@@ -169,7 +173,7 @@ impl Launch {
 
     fn folder(bot: &str, folder: &Path, confined: Confined) -> Result<Self, LaunchError> {
         if confined == Confined::Foreign {
-            read_own(folder).map_err(LaunchError::Manifest)?;
+            manifest::read_own(folder).map_err(LaunchError::Manifest)?;
         }
         let own = Manifest::read(folder).map_err(LaunchError::Manifest)?;
         let reads = match &own {
@@ -256,20 +260,6 @@ impl Launch {
             }
             _ => Ok(Self { program: own, folder, ..Self::default() }),
         }
-    }
-}
-
-/// Checks that what says how a stranger's folder is run and built is its own: errors quote it.
-///
-/// # Errors
-/// A sentence that names the file.
-pub(crate) fn read_own(folder: &Path) -> Result<(), String> {
-    let files = [manifest::FILE, crate::algo::FILE, "package.json", "Cargo.toml"];
-    match files.into_iter().find(|file| !stays(&folder.join(file), folder)) {
-        Some(file) => {
-            Err(format!("{}: it is a link that leads out of the bot's folder", folder.join(file).display()))
-        }
-        None => Ok(()),
     }
 }
 

@@ -9,10 +9,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use agon_game::WebSocketKit;
@@ -22,7 +21,8 @@ use tungstenite::HandshakeError;
 use tungstenite::handshake::MidHandshake;
 use tungstenite::handshake::server::{NoCallback, ServerHandshake};
 
-use crate::peer::{self, Caller, Owner};
+use crate::process::peer::{self, Caller, Owner};
+use crate::run::Run;
 use crate::websocket::{self, Connection, Stream};
 use crate::wire::{Received, Wire as _};
 
@@ -43,34 +43,6 @@ const LONGEST_GREETING: usize = 16 << 10;
 const NO_PAGE: &str = "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nConnection: close\r\n\
                        Content-Type: text/plain\r\nContent-Length: 54\r\n\r\nBots connect here, over WebSocket. There is no page.\r\n\r\n";
 
-/// Whether seats open to anybody also take bots of other users; set by `--any-user`.
-static ANY_USER: AtomicBool = AtomicBool::new(false);
-
-/// Opens the seats for anybody to bots of other users and other machines.
-pub fn let_any_user_in() {
-    ANY_USER.store(true, Ordering::Relaxed);
-}
-
-/// Whether [`let_any_user_in`] was called.
-pub fn any_user() -> bool {
-    ANY_USER.load(Ordering::Relaxed)
-}
-
-/// Where bots dial in instead of the usual port of this machine; set by `--port`.
-static ADDRESS: OnceLock<(Option<IpAddr>, u16)> = OnceLock::new();
-
-/// Sets where bots dial in: a port, and an address if it is not this machine's own.
-pub fn use_address(ip: Option<IpAddr>, port: u16) {
-    let _ = ADDRESS.set((ip, port));
-}
-
-/// Where bots dial in: the port in their name, that of [`use_address`], or the usual one.
-pub fn address(named: Option<u16>, usual: Option<u16>) -> Option<SocketAddr> {
-    let (ip, port) = ADDRESS.get().map_or((None, None), |(ip, port)| (*ip, Some(*port)));
-    let port = named.or(port).or(usual)?;
-    Some(SocketAddr::new(ip.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), port))
-}
-
 /// A seat that waits for its bot.
 pub struct Seat {
     listener: Arc<Listener>,
@@ -84,16 +56,21 @@ impl Seat {
     ///
     /// # Errors
     /// A sentence for the user: why nobody can listen there.
-    pub fn for_program(kit: &WebSocketKit, longest: usize) -> Result<Self, String> {
-        Self::open(kit, None, longest, new_token())
+    pub fn for_program(kit: &WebSocketKit, longest: usize, run: &Run) -> Result<Self, String> {
+        Self::open(kit, None, longest, new_token(), run)
     }
 
     /// A seat for anybody who connects.
     ///
     /// # Errors
     /// A sentence for the user: why nobody can listen there.
-    pub fn for_anybody(kit: &WebSocketKit, port: Option<u16>, longest: usize) -> Result<Self, String> {
-        Self::open(kit, port, longest, String::new())
+    pub fn for_anybody(
+        kit: &WebSocketKit,
+        port: Option<u16>,
+        longest: usize,
+        run: &Run,
+    ) -> Result<Self, String> {
+        Self::open(kit, port, longest, String::new(), run)
     }
 
     /// A seat for a program in a sandbox, which dials the usual port of its own network. It needs no token.
@@ -101,21 +78,37 @@ impl Seat {
     /// # Errors
     /// A sentence for the user.
     pub fn inside(kit: &WebSocketKit, socket: OwnedFd, longest: usize) -> Result<Self, String> {
-        Self::behind(Listener::inside(TcpListener::from(socket), kit.register)?, longest, String::new())
+        Self::behind(
+            Listener::inside(TcpListener::from(socket), kit.register)?,
+            longest,
+            String::new(),
+            false,
+        )
     }
 
-    fn open(kit: &WebSocketKit, port: Option<u16>, longest: usize, token: String) -> Result<Self, String> {
-        let address = address(port, Some(kit.port)).expect("there is a usual port");
-        Self::behind(Listener::at(address, kit.register)?, longest, token)
+    fn open(
+        kit: &WebSocketKit,
+        port: Option<u16>,
+        longest: usize,
+        token: String,
+        run: &Run,
+    ) -> Result<Self, String> {
+        let address = run.address(port, Some(kit.port)).expect("there is a usual port");
+        Self::behind(Listener::at(address, kit.register)?, longest, token, run.any_user)
     }
 
-    fn behind(listener: Arc<Listener>, longest: usize, token: String) -> Result<Self, String> {
+    fn behind(
+        listener: Arc<Listener>,
+        longest: usize,
+        token: String,
+        any_user: bool,
+    ) -> Result<Self, String> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(|error| format!("too many open files ({error})"))?;
         let event = Arc::new(event);
         let place = Place {
             token: token.clone(),
-            any_user: any_user(),
+            any_user,
             owner: None,
             longest,
             event: Arc::clone(&event),
@@ -578,16 +571,18 @@ impl Keeper {
         if let Some(token) = token {
             // Nobody but our user can read a token, so whoever knows one is of our user. A bot knows the token of
             // its own seat; another seat's token it has stolen.
-            let may = |owner: Option<&Owner>| match (&caller, owner) {
+            let may = |owner: Option<&Owner>, any_user| match (&caller, owner) {
                 (Caller::Bot(_), Some(_)) => caller.may_take(owner, false),
-                (Caller::Stranger(_), _) => caller.may_take(None, any_user()),
+                (Caller::Stranger(_), _) => caller.may_take(None, any_user),
                 _ => Ok(()),
             };
             let ours = inner.free().find(|(_, place)| place.token == token);
-            let ours = ours.map(|(number, place)| may(place.owner.as_ref()).map(|()| Whose::Ours(number)));
+            let ours = ours.map(|(number, place)| {
+                may(place.owner.as_ref(), place.any_user).map(|()| Whose::Ours(number))
+            });
             let others = || {
-                let (guest, owner) = self.company.with_token(token)?;
-                Some(may(owner).map(|()| Whose::Others(guest)))
+                let (guest, owner, any_user) = self.company.with_token(token)?;
+                Some(may(owner, any_user).map(|()| Whose::Others(guest)))
             };
             let unknown = || Ok(Whose::Nobody("its token stands for no seat that waits here".to_owned()));
             return ours
@@ -606,7 +601,8 @@ impl Keeper {
             return ours.map(|(number, _)| Whose::Ours(number)).or_else(others).unwrap_or_else(taken);
         }
         let others = || self.company.for_anybody(&caller).map(Whose::Others);
-        let nobody = || match caller.may_take(None, any_user()) {
+        let any_user = inner.places.values().any(|place| place.any_user);
+        let nobody = || match caller.may_take(None, any_user) {
             Err(why) => Whose::Nobody(it(&why)),
             Ok(()) => Whose::Nobody("no seat waits for it".to_owned()),
         };
@@ -717,7 +713,7 @@ mod tests {
     fn a_seat_that_was_taken_is_not_given_to_the_next_client() {
         let port =
             TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
-        let seat = || Seat::for_anybody(&KIT, Some(port), 1_000).expect("a seat");
+        let seat = || Seat::for_anybody(&KIT, Some(port), 1_000, &Run::default()).expect("a seat");
         let (first, second) = (seat(), seat());
         let _one = dial(port, "one");
         let (_connection, said) = arrival(&first);

@@ -8,6 +8,8 @@ use agon_game::setup::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::algo;
+use crate::paths::{can_show, stays};
 use crate::words;
 
 /// The name of the file.
@@ -158,7 +160,7 @@ impl Manifest {
                 None => folder.join(text),
             };
             let path = path.canonicalize().map_err(|error| wrong(format!("`{text}`: {error}")))?;
-            if !crate::inside::can_show(&path) {
+            if !can_show(&path) {
                 return Err(wrong(format!(
                     "`{text}` cannot be shown: a sandbox has a root, /proc, /sys, /dev, /tmp and /etc of its own; name what \
                      the bot reads, such as /etc/fonts"
@@ -172,6 +174,20 @@ impl Manifest {
             Ok(path)
         };
         self.reads.iter().map(full).collect()
+    }
+}
+
+/// Checks that what says how a stranger's folder is run and built is its own: errors quote it.
+///
+/// # Errors
+/// A sentence that names the file.
+pub(crate) fn read_own(folder: &Path) -> Result<(), String> {
+    let files = [FILE, algo::FILE, "package.json", "Cargo.toml"];
+    match files.into_iter().find(|file| !stays(&folder.join(file), folder)) {
+        Some(file) => {
+            Err(format!("{}: it is a link that leads out of the bot's folder", folder.join(file).display()))
+        }
+        None => Ok(()),
     }
 }
 

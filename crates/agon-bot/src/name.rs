@@ -3,15 +3,15 @@
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::algo;
-use crate::inside::Confined;
 use crate::join;
-use crate::script::{Js, Script};
+use crate::run::Run;
 use crate::words;
 
 /// Prefix for a script to be run by Node.
-const NODE: &str = "node:";
+pub(crate) const NODE: &str = "node:";
 
 /// A bot as the user named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct BotName {
     pub kind: Kind,
     /// Whether it runs in a sandbox.
     pub confined: Confined,
+    /// What holds for all bots of its run.
+    pub run: Arc<Run>,
 }
 
 /// What a bot's name means.
@@ -45,6 +47,29 @@ pub enum Kind {
     Tcp,
     /// `join:` waits for an `agon join`, which starts the bot on its own machine.
     Join,
+}
+
+/// Whether a bot runs in a sandbox, and on whose behalf.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Confined {
+    /// It runs with our user's rights.
+    #[default]
+    No,
+    /// Our user's own bot: it may change a copy of its folder, sees the user's packages, and its `agon.toml` is
+    /// trusted.
+    Own,
+    /// A stranger's bot: it sees its folder and the system.
+    Foreign,
+}
+
+/// Which engine runs scripts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Js {
+    /// The one built into our program.
+    #[default]
+    Embedded,
+    /// Node, which compiles to machine code but does not restrict the script.
+    Node,
 }
 
 impl BotName {
@@ -80,7 +105,7 @@ impl BotName {
         } else {
             Kind::Path(PathBuf::from(text.strip_prefix(NODE).unwrap_or(text)))
         };
-        Ok(Self { text: text.to_owned(), kind, confined: Confined::No })
+        Ok(Self { text: text.to_owned(), kind, confined: Confined::No, run: Arc::default() })
     }
 
     /// The port in `ws:8765` or `tcp:5000`; none in `ws:`.
@@ -125,14 +150,6 @@ impl BotName {
     /// Which engine runs it, if it is a script.
     pub fn js(&self) -> Js {
         if self.text.starts_with(NODE) { Js::Node } else { Js::Embedded }
-    }
-
-    /// The same bot under Node, if it is a script.
-    pub fn under_node(mut self) -> Self {
-        if self.js() != Js::Node && Script::file(&self).is_some() {
-            self.text.insert_str(0, NODE);
-        }
-        self
     }
 
     /// A short name for tables: the folder of `bots/python/bot.py` says more than `bot.py`.

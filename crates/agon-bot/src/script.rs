@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::guard;
 use crate::launch::{Launch, known_file};
 use crate::manifest::Manifest;
-use crate::name::{BotName, Kind};
+use crate::name::{BotName, Js, Kind, NODE};
 
 /// The hidden subcommand that makes our program the process of a script: `agon __script ...`.
 pub const SUBCOMMAND: &str = "__script";
@@ -22,14 +22,14 @@ pub const HOST: &str = include_str!("script/host.js");
 /// The host for Node.
 const NODE_HOST: &str = include_str!("script/node.cjs");
 
-/// Which engine runs scripts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Js {
-    /// The one built into our program.
-    #[default]
-    Embedded,
-    /// Node, which compiles to machine code but does not restrict the script.
-    Node,
+impl BotName {
+    /// The same bot under Node, if it is a script.
+    pub fn under_node(mut self) -> Self {
+        if self.js() != Js::Node && Script::file(&self).is_some() {
+            self.text.insert_str(0, NODE);
+        }
+        self
+    }
 }
 
 /// A script to run as a bot.

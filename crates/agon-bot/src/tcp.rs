@@ -199,8 +199,8 @@ impl Listener {
     }
 
     fn new(address: SocketAddr) -> Result<Self, String> {
-        let socket =
-            TcpListener::bind(address).map_err(|error| crate::peer::cannot_listen(address, &error))?;
+        let socket = TcpListener::bind(address)
+            .map_err(|error| crate::process::peer::cannot_listen(address, &error))?;
         let address = socket.local_addr().map_err(|error| error.to_string())?;
         socket.set_nonblocking(true).map_err(|error| error.to_string())?;
         Ok(Self { socket: Arc::new(socket), address })

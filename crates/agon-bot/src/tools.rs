@@ -2,7 +2,6 @@
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A program that bots need.
@@ -55,17 +54,9 @@ pub const TOOLS: &[Tool] = &[
 const ELSEWHERE: &[(&str, &str)] =
     &[("python", "python3"), ("py", "python3"), ("py -3", "python3"), ("nodejs", "node"), ("mono", "mcs")];
 
-/// Whether this process plays for others, who cannot install anything here.
-static FOR_OTHERS: AtomicBool = AtomicBool::new(false);
-
-/// From now on, advice is meant for authors who can only submit bots, because this is a contest's machine.
-pub fn advise_others() {
-    FOR_OTHERS.store(true, Ordering::Relaxed);
-}
-
-/// What to do about something missing: `how` to install it, if the reader can.
-pub(crate) fn install(how: &str) -> String {
-    match FOR_OTHERS.load(Ordering::Relaxed) {
+/// What to do about something missing: `how` to install it, unless advice is [for others](crate::Run::for_others).
+pub(crate) fn install(how: &str, for_others: bool) -> String {
+    match for_others {
         true => "the contest's machines do not have it: hand it in with the bot's own files, or ask the organiser for it"
             .to_owned(),
         false => format!("install it: {how}"),
@@ -73,15 +64,15 @@ pub(crate) fn install(how: &str) -> String {
 }
 
 /// What to do about a program that is not installed; none for an unknown one.
-pub fn advice(program: &str) -> Option<String> {
+pub fn advice(program: &str, for_others: bool) -> Option<String> {
     let own = ELSEWHERE.iter().find(|(name, _)| *name == program).map(|(_, own)| *own);
     if let Some(own) = own.filter(|own| is_installed(own) && program != "mono") {
         return Some(format!("here it is called `{own}`"));
     }
     let wanted = own.unwrap_or(program);
     match TOOLS.iter().find(|tool| tool.program == wanted) {
-        Some(tool) => Some(install(&format!("sudo apt install {}", tool.package))),
-        None => FOR_OTHERS.load(Ordering::Relaxed).then(|| install("")),
+        Some(tool) => Some(install(&format!("sudo apt install {}", tool.package), for_others)),
+        None => for_others.then(|| install("", for_others)),
     }
 }
 

@@ -10,6 +10,7 @@ use std::io::Read as _;
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,8 @@ pub struct Expected {
     listener: Listener,
     /// Set when its program is the doorkeeper for a bot that joins from elsewhere.
     joins: Option<SocketAddr>,
+    /// Whether a bot of another user may come.
+    any_user: bool,
     /// The rulebook's limit; none for a bot that runs elsewhere.
     limit_ms: Option<u32>,
     longest: usize,
@@ -100,11 +103,19 @@ pub fn expect(
             program.as_mut().map(|program| (program.tree().look(), program.tree().cpus())).unzip();
         let kept = KeptWaiting::new(Instant::now(), usage.unwrap_or_default(), cpus.unwrap_or(1));
         let end = program.as_ref().and_then(|program| pidfd_open(program.root(), PidfdFlags::empty()).ok());
-        let expected = Expected { program, end, listener, joins, limit_ms, longest, kept, trouble: None };
+        let any_user = name.run.any_user;
+        let expected =
+            Expected { program, end, listener, joins, any_user, limit_ms, longest, kept, trouble: None };
         Ok(Some(Player::Expected(Box::new(expected))))
     };
     let expected = |program, listener, limit_ms| waits(program, listener, limit_ms, None);
-    let start = |launch: Launch| match Program::start(&launch, seat.number(), cpus, longest) {
+    let run = &name.run;
+    let start = |launch: Launch| match Program::start(
+        &Launch { run: Arc::clone(run), ..launch },
+        seat.number(),
+        cpus,
+        longest,
+    ) {
         Ok(program) => Ok(Ok(program)),
         Err(StartError::NoProgram(why)) => Ok(Err(Player::Absent(why))),
         Err(StartError::NoRoom(why)) => Err(SeatError::Machine(why)),
@@ -122,7 +133,8 @@ pub fn expect(
                     Listener::Tcp(listener)
                 }
                 Kit::WebSocket(kit) => {
-                    let waiting = listener::Seat::for_program(kit, longest).map_err(SeatError::Machine)?;
+                    let waiting =
+                        listener::Seat::for_program(kit, longest, run).map_err(SeatError::Machine)?;
                     dial = waiting.address().trim_start_matches("ws://").parse().ok();
                     token = Some(waiting.token().to_owned());
                     Listener::WebSocket(waiting)
@@ -137,7 +149,7 @@ pub fn expect(
                 seed: recipe.seed,
                 token,
             };
-            let token_file = join::token_file().map_err(wrong)?;
+            let token_file = join::token_file(run).map_err(wrong)?;
             let door = join::Door { listen, token_file, welcome, dial };
             match start(keeper(&door))? {
                 Ok(program) => {
@@ -150,7 +162,7 @@ pub fn expect(
             }
         }
         (Way::Elsewhere, Kit::Tcp(_)) => {
-            let listener = match listener::address(name.port().map_err(wrong)?, None) {
+            let listener = match run.address(name.port().map_err(wrong)?, None) {
                 Some(address) => tcp::Listener::at(address),
                 None => tcp::Listener::open(),
             };
@@ -158,7 +170,8 @@ pub fn expect(
         }
         (Way::Elsewhere, Kit::WebSocket(kit)) => {
             let port = name.port().map_err(wrong)?;
-            let waiting = listener::Seat::for_anybody(&kit, port, longest).map_err(SeatError::Machine)?;
+            let waiting =
+                listener::Seat::for_anybody(&kit, port, longest, run).map_err(SeatError::Machine)?;
             expected(None, Listener::WebSocket(waiting), None)
         }
         (way @ (Way::Client(_) | Way::Dials), Kit::Tcp(kit)) if name.confined != Confined::No => {
@@ -211,7 +224,7 @@ pub fn expect(
             }
         }
         (Way::Dials, Kit::WebSocket(kit)) => {
-            let waiting = listener::Seat::for_program(&kit, longest).map_err(SeatError::Machine)?;
+            let waiting = listener::Seat::for_program(&kit, longest, run).map_err(SeatError::Machine)?;
             let mut launch = launch(name)?;
             launch.dials_in = true;
             launch.environment.push((kit.token.to_owned(), waiting.token().to_owned()));
@@ -413,7 +426,7 @@ pub fn bot_below(session: &dyn Session, name: &BotName) -> Result<Option<PathBuf
 
 /// The command that runs a contest's module from its own folder, whose modules take precedence over ours.
 fn client(kit: &TcpKit, folder: &Path, address: SocketAddr) -> Result<Launch, String> {
-    let ours = scratch::shared(kit.client, kit.files)
+    let ours = scratch::shared(guard::mark(), kit.client, kit.files)
         .map_err(|error| format!("cannot write the client modules: {error}"))?;
     let (host, port) = (address.ip().to_string(), address.port().to_string());
     let words = ["python3", "-u", "-m", kit.runner, &host, &port].map(str::to_owned);
@@ -607,7 +620,7 @@ impl Expected {
                 // Not the address we listen at: that may stand for all of this machine's addresses.
                 let ours = stream.local_addr().ok()?;
                 let caller = Caller::find(theirs, ours, owner.iter());
-                if let Err(why) = caller.may_take(owner.as_ref(), listener::any_user()) {
+                if let Err(why) = caller.may_take(owner.as_ref(), self.any_user) {
                     self.trouble = Some(format!("it {why}"));
                     return None;
                 }
@@ -659,7 +672,7 @@ impl Expected {
         let (said, _) = program.take_said();
         let mut words =
             last_words(&said).map(|words| format!("; it last wrote: `{words}`")).unwrap_or_default();
-        if let Some(advice) = advice::of_end(&said, ending) {
+        if let Some(advice) = advice::of_end(&said, ending, program.run().for_others) {
             words = format!("{words}; {advice}");
         }
         Some(match late {

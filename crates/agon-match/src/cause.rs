@@ -120,7 +120,7 @@ impl Cause {
             ending,
             unfinished,
             last_words: last_words.to_owned(),
-            advice: advice::of_end(last_words.as_bytes(), ending),
+            advice: advice::of_end(last_words.as_bytes(), ending, false),
         };
         vec![
             late(Lateness::Silent),

@@ -1,5 +1,7 @@
 //! Who answers for a seat.
 
+use std::sync::Arc;
+
 use agon_bot::program::Starting;
 use agon_bot::{BotName, Kind, Launch, Program, Script, StartError};
 use agon_game::{Seat, Session, Transport};
@@ -86,7 +88,11 @@ pub(crate) fn begin(
         return Ok(Coming::Here(player));
     }
     let launch = match script(session, name, seat, clock) {
-        Some(script) => Ok(Some(Launch { confined: name.confined, ..script.launch(name.js()) })),
+        Some(script) => Ok(Some(Launch {
+            confined: name.confined,
+            run: Arc::clone(&name.run),
+            ..script.launch(name.js())
+        })),
         None => Launch::of(name),
     };
     let Some(launch) = launch.map_err(|error| SeatError::Name(error.to_string()))? else {

@@ -608,11 +608,12 @@ impl<'a> Referee<'a> {
             let mut unasked = Take::default();
             let take = place.map_or(&mut unasked, |place| &mut takes[place]);
             take.stderr.extend_from_slice(&said);
+            let for_others = self.program(seat).run().for_others;
             let hidden = self.program(seat).cage().and_then(|cage| cage.hidden(&take.stderr));
             let cause = match cause {
                 Cause::Gone { ending, unfinished, .. } => {
                     let last_words = trace::telling(&take.stderr, ending);
-                    let advice = hidden.or_else(|| advice::of_end(&take.stderr, ending));
+                    let advice = hidden.or_else(|| advice::of_end(&take.stderr, ending, for_others));
                     Cause::Gone { ending, unfinished, last_words, advice }
                 }
                 cause => cause,

@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use agon_bot::inside::work::{self, Work};
-use agon_bot::{Confined, guard, rights};
+use agon_bot::{Confined, Packages, guard, rights};
 
 /// Upper limits for an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +112,13 @@ pub fn unpack_inside(folder: &Path, form: Form, limits: Limits, archive: impl Re
     let mut command = Command::new(program);
     let word = Limits::ALL.iter().find(|(_, own)| *own == limits).map_or("own", |(word, _)| word);
     command.args([SUBCOMMAND, form.word(), word]).current_dir(folder);
-    let work =
-        Work { confined: Confined::Foreign, writes: &[folder], input: Some(input), patience: PATIENCE };
+    let work = Work {
+        confined: Confined::Foreign,
+        writes: &[folder],
+        packages: &Packages::default(),
+        input: Some(input),
+        patience: PATIENCE,
+    };
     let mut said = Vec::new();
     let status = work::run(&command, work, &mut |bytes| {
         // A sentence of ours: it is short, but bounded all the same.

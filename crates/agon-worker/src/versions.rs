@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use agon_bot::build::Build;
 use agon_bot::manifest::Manifest;
 use agon_bot::program::Ending;
-use agon_bot::{BotName, Confined, Launch, LaunchError, advice, inside, rights};
+use agon_bot::{BotName, Confined, Launch, LaunchError, Run, advice, inside, rights};
 
 use crate::private::without;
 use crate::protocol::{Away, Hall, Program, Stage, Unfit};
@@ -50,6 +50,8 @@ pub struct Versions {
     confined: Confined,
     /// The game of the contest.
     game: String,
+    /// What holds for all bots here.
+    run: Arc<Run>,
     /// Size limit in bytes, above which the least recently used versions are removed.
     most: u64,
     /// Versions in use, which are kept. Who makes one ready holds its lock: only those who need the same one wait for it.
@@ -73,10 +75,16 @@ impl Versions {
             folder,
             confined,
             game: game.to_owned(),
+            run: Arc::default(),
             most: u64::MAX,
             used: Mutex::default(),
             making: Mutex::default(),
         }
+    }
+
+    /// The same with what holds for all bots here.
+    pub fn under(self, run: Run) -> Self {
+        Self { run: Arc::new(run), ..self }
     }
 
     /// The same with at most `most` bytes, in addition to the versions being played.
@@ -254,7 +262,11 @@ impl Versions {
             .map(|entry| entry.path())
             .filter(|path| path.is_file() && entries.next().is_none());
         let path = only.unwrap_or_else(|| folder.to_owned());
-        Ok(BotName { confined: self.confined, ..BotName::parse(&path.to_string_lossy())? })
+        Ok(BotName {
+            confined: self.confined,
+            run: Arc::clone(&self.run),
+            ..BotName::parse(&path.to_string_lossy())?
+        })
     }
 }
 
@@ -299,7 +311,7 @@ fn build(build: &Build, confined: Confined, log: &Path, bot: &Path) -> Result<()
         Err(why) => (format!("its build failed: {why}"), None),
     };
     let said = tail(log).unwrap_or_default();
-    let fix = advice::of_end(said.as_bytes(), Ending::Code(code.unwrap_or(1)));
+    let fix = advice::of_end(said.as_bytes(), Ending::Code(code.unwrap_or(1)), build.run.for_others);
     let end: Vec<&str> = said.lines().rev().take(20).collect();
     let end: Vec<&str> = end.into_iter().rev().collect();
     let what = if end.is_empty() { why } else { format!("{why}; it said:\n{}", end.join("\n")) };

@@ -22,10 +22,11 @@ use rustix::net::{
 use rustix::process::Pid;
 
 use super::{LONGEST_GREETING, Listener, NEWS, News};
-use crate::peer::{Caller, Owner};
+use crate::process::peer::{Caller, Owner};
+use crate::process::{self, peer};
+use crate::sys;
 use crate::websocket::Connection;
 use crate::wire::{Received, Wire as _};
-use crate::{peer, sys, tree};
 
 /// Upper limit on the guests of a port.
 const MOST_GUESTS: usize = 512;
@@ -236,10 +237,10 @@ impl Company {
         })
     }
 
-    /// The seat in another run that a token stands for, and its program.
-    pub(super) fn with_token(&self, token: &str) -> Option<(Guest, Option<&Owner>)> {
+    /// The seat in another run that a token stands for, its program, and whether it takes other users' bots.
+    pub(super) fn with_token(&self, token: &str) -> Option<(Guest, Option<&Owner>, bool)> {
         let found = self.wanted().find(|(_, wanted)| wanted.token == token);
-        found.map(|(guest, wanted)| (guest, wanted.owner.as_ref()))
+        found.map(|(guest, wanted)| (guest, wanted.owner.as_ref(), wanted.any_user))
     }
 
     /// The programs that other runs wait for.
@@ -373,7 +374,7 @@ fn welcome(meet: &OwnedFd, listener: &TcpListener) -> Option<Link> {
 /// Whether the other end belongs to our user and is no bot.
 fn is_one_of_us(socket: &OwnedFd) -> bool {
     socket_peercred(socket).is_ok_and(|other| {
-        other.uid == rustix::process::getuid() && sys::variable(other.pid, tree::MARK).is_none()
+        other.uid == rustix::process::getuid() && sys::variable(other.pid, process::MARK).is_none()
     })
 }
 

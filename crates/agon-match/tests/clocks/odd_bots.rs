@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use agon_bot::tree::{self, Limits};
 use agon_bot::{BotName, sys};
+use agon_bot::{Limits, process};
 use agon_game::{AnyGame, Face, Seat, Session, Setup};
 use agon_match::record::Void;
 use agon_match::{Clock, FaultKind, MatchRecord, Observer, Player, Ponder, StepReport, play, seat_player};
@@ -417,7 +417,7 @@ fn wrong(odd: &Odd, seat: u8) -> Option<String> {
     }
     // Nothing of it is alive, neither a process with its mark nor its own program.
     for mark in marks {
-        let alive = sys::marked(&format!("{}={mark}", tree::MARK));
+        let alive = sys::marked(&format!("{}={mark}", process::MARK));
         if !alive.is_empty() {
             return Some(format!("still alive: {alive:?}"));
         }

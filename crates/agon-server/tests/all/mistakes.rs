@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use agon_bot::Confined;
+use agon_bot::{Confined, Run};
 use agon_server::{Inside, Server, Uploaded};
 use agon_store::acts::Added;
 use agon_store::{Cause, Stage, Time, Whose};
@@ -182,7 +182,8 @@ fn causes(folder: &Path, cases: &[Case]) -> Vec<(&'static str, Cause)> {
             other => panic!("{}: {other:?}", case.mistake),
         }
     }
-    let versions = Versions::new(folder.join("work"), Confined::No, GAME);
+    let versions = Versions::new(folder.join("work"), Confined::No, GAME)
+        .under(Run { for_others: true, ..Run::default() });
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
     let settings = Settings {
         jobs: 1,
@@ -218,7 +219,6 @@ fn causes(folder: &Path, cases: &[Case]) -> Vec<(&'static str, Cause)> {
 
 #[test]
 fn twelve_honest_mistakes_are_each_answered_with_what_to_do() {
-    agon_bot::tools::advise_others();
     let folder = tempfile::tempdir().expect("a folder");
     let mut cases = cases();
     assert_eq!(cases.len(), 12);

@@ -40,12 +40,12 @@ pub struct BuildOptions {
 
 /// Runs `agon build`.
 pub fn run(options: &BuildOptions) -> Done {
-    options.sandbox.apply();
+    let bots = options.sandbox.bots();
     let screen = screen::output();
     let mut failed = false;
     let mut reports = Vec::new();
     for text in &options.bots {
-        let name = common::named(text)?;
+        let name = common::named(text, &bots)?;
         let shown = screen::harmless(&name.text);
         let state = build(&name, options.force)?;
         failed |= matches!(state, State::Failed(_));

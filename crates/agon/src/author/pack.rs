@@ -13,6 +13,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::author::json;
 use crate::common::builds::{self, SOURCES};
+use crate::common::sandbox::Bots;
 use crate::common::screen;
 use crate::common::{self, Done, Failure};
 
@@ -61,7 +62,7 @@ pub fn run(options: &PackOptions) -> Done {
         ))
     })?;
     let info = common::game(game)?.info();
-    builds::warn_of_stale(&[common::bot(&folder.to_string_lossy())?]);
+    builds::warn_of_stale(&[common::bot(&folder.to_string_lossy(), &Bots::usual())?]);
     let packed = match info.hand_in {
         HandIn::Source { endings, largest } => {
             source(options, &folder, &manifest, endings.unwrap_or(SOURCES), largest)?

@@ -72,7 +72,6 @@ const TRIES: u32 = 3;
 
 /// Runs `agon test`.
 pub fn run(options: &TestOptions) -> Done {
-    options.sandbox.apply();
     let stop = common::stop_on_ctrl_c();
     let bot = options.bot.display().to_string();
     match options.watch {
@@ -85,7 +84,7 @@ pub fn run(options: &TestOptions) -> Done {
 fn tests(options: &TestOptions, bot: &str, stop: &AtomicBool) -> Done {
     let began = Instant::now();
     let files = files(options)?;
-    let name = common::bot(bot)?;
+    let name = common::bot(bot, &options.sandbox.bots())?;
     if options.build {
         builds::ensure(&name, true)?;
     }
@@ -231,7 +230,7 @@ fn try_test(
     }
     if let Some(wanted) = &kept.later {
         let names = fork::names(&bot.text, &wanted.against, &replay, seat).map_err(said)?;
-        let names = common::bots(&names).map_err(said)?;
+        let names = common::bots(&names, &options.sandbox.bots()).map_err(said)?;
         let later = fairly(|| {
             let span = (kept.turn, wanted.turns);
             let later =

@@ -11,7 +11,7 @@ use agon_bot::rights;
 use agon_contest::content;
 use agon_worker::unpack::{Form, Limits, unpack, unpack_inside};
 
-use crate::common::sandbox;
+use crate::common::sandbox::Bots;
 
 /// Archives larger than this many bytes are refused.
 const LARGEST: u64 = 512 << 20;
@@ -30,7 +30,7 @@ fn form(path: &Path) -> Option<Form> {
 ///
 /// # Errors
 /// A sentence that names the file, and what is wrong with it.
-pub fn unpacked(path: &Path) -> Result<Option<PathBuf>, String> {
+pub fn unpacked(path: &Path, bots: &Bots) -> Result<Option<PathBuf>, String> {
     let Some(form) = form(path).filter(|_| path.is_file()) else { return Ok(None) };
     let wrong = |why: String| format!("{}: {why}", path.display());
     let mut file = File::open(path).map_err(|error| wrong(error.to_string()))?;
@@ -52,7 +52,7 @@ pub fn unpacked(path: &Path) -> Result<Option<PathBuf>, String> {
             .map_err(|error| format!("{}: {error}", draft.display()))
             .and_then(|()| {
                 let into = draft.join(&stem);
-                match sandbox::holds_strangers() {
+                match bots.holds_strangers() {
                     true => unpack_inside(&into, form, Limits::OWN, file).map_err(wrong),
                     false => unpack(&into, form, Limits::OWN, file).map_err(wrong),
                 }

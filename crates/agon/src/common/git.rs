@@ -6,6 +6,7 @@
 
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use agon_bot::{BotName, Kind};
 
@@ -55,6 +56,7 @@ pub fn find(text: &str) -> Result<GitBot, String> {
         text: format!("{PREFIX}{short}:{shown}"),
         kind: Kind::Path(place),
         confined: agon_bot::Confined::No,
+        run: Arc::default(),
     };
     Ok(GitBot { name, label: format!("{}@{revision}", own.unwrap_or_default()) })
 }

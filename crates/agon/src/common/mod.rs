@@ -38,6 +38,8 @@ use clap::{Args, ValueEnum};
 use rustix::process::Signal;
 use serde::Serialize;
 
+use crate::common::sandbox::Bots;
+
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
 pub enum Failure {
@@ -330,17 +332,17 @@ impl ClockOptions {
 
 /// The bot named by `text`, made ready to start: a commit is checked out, an archive unpacked, and a single source
 /// file compiled.
-pub fn bot(text: &str) -> Result<BotName, Failure> {
-    let name = named(text)?;
+pub fn bot(text: &str, bots: &Bots) -> Result<BotName, Failure> {
+    let name = named(text, bots)?;
     builds::compile(&name)?;
     Ok(name)
 }
 
 /// The bot named by `text`, as it is.
-pub fn named(text: &str) -> Result<BotName, Failure> {
+pub fn named(text: &str, bots: &Bots) -> Result<BotName, Failure> {
     if text.starts_with(git::PREFIX) {
         let name = git::find(text).map(|found| found.name).map_err(Failure::Usage)?;
-        return Ok(BotName { confined: sandbox::confined(&name, false), ..name });
+        return Ok(bots.take(name, false));
     }
     let mut name = BotName::parse(text).map_err(Failure::Usage)?;
     let mut archive = false;
@@ -352,13 +354,12 @@ pub fn named(text: &str) -> Result<BotName, Failure> {
                 "bot `{text}`: no such file or folder; did you mean `{meant}`?"
             )));
         }
-        if let Some(folder) = archives::unpacked(path).map_err(Failure::Usage)? {
+        if let Some(folder) = archives::unpacked(path, bots).map_err(Failure::Usage)? {
             *path = folder;
             archive = true;
         }
     }
-    name.confined = sandbox::confined(&name, archive);
-    Ok(name)
+    Ok(bots.take(name, archive))
 }
 
 /// What somebody meant who gave no path: a built-in bot, or a command line.
@@ -373,13 +374,13 @@ fn meant(text: &str) -> Option<String> {
 }
 
 /// The bots of these seats, made ready to start.
-pub fn bots<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<BotName>, Failure> {
-    texts.into_iter().map(|text| bot(text)).collect()
+pub fn bots<'a>(texts: impl IntoIterator<Item = &'a String>, bots: &Bots) -> Result<Vec<BotName>, Failure> {
+    texts.into_iter().map(|text| bot(text, bots)).collect()
 }
 
 /// The bots of a match, in the order of their seats, and labels that tell them apart.
-pub fn seated(spec: &MatchSpec) -> Result<(Vec<BotName>, Vec<String>), Failure> {
-    let names = bots(spec.seats.iter().map(|seat| &seat.bot))?;
+pub fn seated(spec: &MatchSpec, how: &Bots) -> Result<(Vec<BotName>, Vec<String>), Failure> {
+    let names = bots(spec.seats.iter().map(|seat| &seat.bot), how)?;
     let chosen: Vec<Option<String>> = spec.seats.iter().map(|seat| seat.label.clone()).collect();
     let labels = apart(names.iter().map(BotName::label).collect(), &chosen);
     Ok((names, labels))

@@ -1,10 +1,10 @@
 //! `--sandbox`: which bots run in a sandbox.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Once};
 
 use agon_bot::build::cache;
-use agon_bot::{BotName, Confined, Kind, Level};
+use agon_bot::{BotName, Confined, Kind, Level, Run};
 use agon_match::record::{self, Held};
 use clap::{Args, ValueEnum};
 
@@ -33,56 +33,72 @@ pub enum When {
     Off,
 }
 
-static CHOSEN: OnceLock<When> = OnceLock::new();
-
 impl SandboxOptions {
-    /// Applies to all bots named from now on.
-    pub fn apply(&self) {
-        if let Some(own) = self.sandbox {
-            let _ = CHOSEN.set(own);
-        }
-        if let Some(folder) = &self.keep_files {
-            agon_bot::inside::keep_files(folder.clone());
+    /// The bots of a command with these options.
+    pub fn bots(&self) -> Bots {
+        let run = Run { kept: self.keep_files.clone(), ..Run::default() };
+        Bots { when: self.sandbox.unwrap_or_else(usual), run }
+    }
+
+    /// Contains all bots if this machine can, unless the user chose otherwise: as does the contest whose conditions are
+    /// used.
+    pub fn hold_all(&mut self) {
+        let said = std::env::var_os("AGON_SANDBOX").is_some_and(|said| !said.is_empty());
+        if self.sandbox.is_none()
+            && !said
+            && agon_bot::inside::found().is_ok_and(|found| found.level <= Level::C)
+        {
+            self.sandbox = Some(When::On);
         }
     }
 }
 
-/// Contains all bots if this machine can, unless the user chose otherwise: as does the contest whose conditions are used.
-pub fn hold_all() {
-    let said = std::env::var_os("AGON_SANDBOX").is_some_and(|said| !said.is_empty());
-    if !said && agon_bot::inside::found().is_ok_and(|found| found.level <= Level::C) {
-        let _ = CHOSEN.set(When::On);
-    }
-}
-
-/// The choice: by the option, or for all commands by the variable.
-fn chosen() -> When {
-    *CHOSEN.get_or_init(|| {
-        let said = std::env::var("AGON_SANDBOX").unwrap_or_default();
-        When::from_str(&said, true).unwrap_or_else(|_| {
-            if !said.is_empty() {
+/// The choice for all commands, by the variable.
+fn usual() -> When {
+    static NOTED: Once = Once::new();
+    let said = std::env::var("AGON_SANDBOX").unwrap_or_default();
+    When::from_str(&said, true).unwrap_or_else(|_| {
+        if !said.is_empty() {
+            NOTED.call_once(|| {
                 eprintln!("note: AGON_SANDBOX={} is none of auto, on, off", screen::harmless(&said));
-            }
-            When::Auto
-        })
+            });
+        }
+        When::Auto
     })
 }
 
-/// Whether a bot runs in a sandbox; `archive` marks one that was unpacked.
-pub fn confined(name: &BotName, archive: bool) -> Confined {
-    let foreign = archive || matches!(&name.kind, Kind::Path(path) if is_strangers(path));
-    match (chosen(), foreign) {
-        (When::Off, _) | (When::Auto, false) => Confined::No,
-        (When::On, false) => Confined::Own,
-        (_, true) => Confined::Foreign,
-    }
+/// How a command runs its bots: made once from its options, and handed to whatever names bots.
+#[derive(Clone, Debug)]
+pub struct Bots {
+    /// Which of them run in a sandbox.
+    pub when: When,
+    /// What holds for all of them.
+    pub run: Run,
 }
 
-/// Whether files of strangers are unpacked in a sandbox: when wanted, and when this machine has one. Without one their
-/// bots do not start either, and our own unpacking code follows no link.
-pub fn holds_strangers() -> bool {
-    let wanted = chosen() != When::Off;
-    wanted && agon_bot::inside::found().is_ok_and(|found| found.level <= Level::B)
+impl Bots {
+    /// Those of a command without options for them.
+    pub fn usual() -> Self {
+        SandboxOptions::default().bots()
+    }
+
+    /// The bot, to be run so; `archive` marks one that was unpacked.
+    pub fn take(&self, name: BotName, archive: bool) -> BotName {
+        let foreign = archive || matches!(&name.kind, Kind::Path(path) if is_strangers(path));
+        let confined = match (self.when, foreign) {
+            (When::Off, _) | (When::Auto, false) => Confined::No,
+            (When::On, false) => Confined::Own,
+            (_, true) => Confined::Foreign,
+        };
+        BotName { confined, run: Arc::new(self.run.clone()), ..name }
+    }
+
+    /// Whether files of strangers are unpacked in a sandbox: when wanted, and when this machine has one. Without one
+    /// their bots do not start either, and our own unpacking code follows no link.
+    pub fn holds_strangers(&self) -> bool {
+        let wanted = self.when != When::Off;
+        wanted && agon_bot::inside::found().is_ok_and(|found| found.level <= Level::B)
+    }
 }
 
 /// How the bots of a series are contained, as a sentence.

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agon_bot::Run;
 use agon_game::Seat;
 use agon_match::arrival::Awaited;
 use clap::Args;
@@ -46,17 +47,9 @@ fn place(text: &str) -> Result<Place, String> {
 }
 
 impl PortOptions {
-    /// Makes bots dial in there from now on.
-    pub fn apply(&self) {
-        if let Some((ip, port)) = self.port {
-            agon_bot::listener::use_address(ip, port);
-        }
-        if self.any_user {
-            agon_bot::listener::let_any_user_in();
-        }
-        if let Some(file) = &self.join_token {
-            agon_bot::join::use_token_file(file.clone());
-        }
+    /// Bots that dial in there.
+    pub fn at(&self, run: Run) -> Run {
+        Run { port: self.port, any_user: self.any_user, token_file: self.join_token.clone(), ..run }
     }
 }
 

@@ -11,6 +11,7 @@ use agon_contest::content;
 use agon_worker::pack::pack;
 use flate2::{Compression, GzBuilder};
 
+use crate::common::sandbox::Bots;
 use crate::common::screen::{self, harmless};
 use crate::common::{self, Failure, builds, packed};
 
@@ -41,7 +42,7 @@ impl Bundle {
         if path.is_file() {
             return Self::file(path);
         }
-        let name = common::named(text)?;
+        let name = common::named(text, &Bots::usual())?;
         let Kind::Path(folder) = &name.kind else {
             return Err(Failure::usage(format!(
                 "bot `{text}`: hand in a folder, a file, an archive or a commit"

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use agon_bot::join::{self, Kind, Line, Welcome};
 use agon_bot::peer::Caller;
-use agon_bot::program::{Ending, start};
+use agon_bot::process::start;
+use agon_bot::program::Ending;
 use agon_bot::tree::ProcessTree;
 use agon_bot::{BotName, peer::Owner, sys};
 use agon_game::{Kit, RulesChoice, Seat, Setup};
@@ -63,13 +64,13 @@ enum End {
 
 /// Runs `agon join`.
 pub fn run(options: &JoinOptions) -> Done {
-    options.sandbox.apply();
+    let bots = options.sandbox.bots();
     let name = match &options.bot[..] {
-        [one] => common::named(one)?,
+        [one] => common::named(one, &bots)?,
         words => {
             let line = shlex::try_join(words.iter().map(String::as_str))
                 .map_err(|error| Failure::usage(error.to_string()))?;
-            common::named(&format!("cmd:{line}"))?
+            common::named(&format!("cmd:{line}"), &bots)?
         }
     };
     builds::compile(&name)?;

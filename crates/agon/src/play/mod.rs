@@ -19,7 +19,6 @@ use clap::Args;
 use crate::common::builds;
 use crate::common::conditions::{AsOptions, Conditions, Slowest};
 use crate::common::here::About;
-use crate::common::sandbox;
 use crate::common::screen::{self, milliseconds, score};
 use crate::common::seats::{ReplayFile, eyes, header, rejections, seat_all};
 use crate::common::table::{Cell, Table};
@@ -125,14 +124,15 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
             about.bots.join(" ")
         )));
     }
-    options.wanted.port.apply();
-    options.wanted.sandbox.apply();
+    let mut sandbox = options.wanted.sandbox.clone();
     if conditions.is_some_and(Conditions::holds_bots) {
-        sandbox::hold_all();
+        sandbox.hold_all();
     }
+    let mut bots = sandbox.bots();
+    bots.run = options.wanted.port.at(bots.run);
     let mut spec = options.wanted.spec(about)?;
     let people = People::of(&mut spec, options.wanted.clock.is_asked_for())?;
-    let (mut names, labels) = common::seated(&spec)?;
+    let (mut names, labels) = common::seated(&spec, &bots)?;
     if options.wanted.build {
         names.iter().try_for_each(|name| builds::ensure(name, options.quiet || options.json))?;
     }
@@ -141,7 +141,8 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     let setup = common::setup(&spec, game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
-    let mut viewer = (options.live || people.is_some()).then(|| Viewer::start(None)).transpose()?;
+    let mut viewer =
+        (options.live || people.is_some()).then(|| Viewer::start(None, bots.clone())).transpose()?;
     if let Some(people) = &people {
         people.free(&mut names);
     }
@@ -231,7 +232,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
             make_room(Path::new(file));
         }
         if let Some(file) = path.as_deref().filter(|_| options.open) {
-            let mut viewer = Viewer::start(Some(file.into()))?;
+            let mut viewer = Viewer::start(Some(file.into()), bots.clone())?;
             viewer.show(Path::new(file));
             viewer.stay()?;
         } else if let Some(viewer) = viewer.filter(|_| options.live) {

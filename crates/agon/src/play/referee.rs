@@ -12,7 +12,7 @@ use agon_match::record::Void;
 use agon_match::{MatchRecord, Observer, StepReport, Terms};
 use clap::Args;
 
-use crate::common::sandbox::SandboxOptions;
+use crate::common::sandbox::{Bots, SandboxOptions};
 use crate::common::screen::{self, harmless, score};
 use crate::common::seats::seat_all;
 use crate::common::waiting::PortOptions;
@@ -84,11 +84,12 @@ pub fn spell_out(arguments: &mut [OsString]) {
 
 /// Runs `agon referee`.
 pub fn run(options: &RefereeOptions) -> Done {
-    options.port.apply();
-    options.sandbox.apply();
+    let mut bots = options.sandbox.bots();
+    bots.run = options.port.at(bots.run);
     let game = common::game(&options.game)?;
     let commands = [Some(&options.p1), options.p2.as_ref(), options.p3.as_ref(), options.p4.as_ref()];
-    let names = commands.into_iter().flatten().map(|command| name(command)).collect::<Result<Vec<_>, _>>()?;
+    let names =
+        commands.into_iter().flatten().map(|command| name(command, &bots)).collect::<Result<Vec<_>, _>>()?;
     if !game.info().seats_fit(names.len()) {
         return Err(Failure::usage(format!(
             "{} is not played by {} players",
@@ -180,12 +181,12 @@ fn play(
 }
 
 /// A command line; also prefixed names as for `agon play`.
-fn name(command: &str) -> Result<BotName, Failure> {
+fn name(command: &str, bots: &Bots) -> Result<BotName, Failure> {
     let prefixed = ["cmd:", "builtin:"].iter().any(|prefix| command.starts_with(prefix));
     if prefixed || Path::new(command).exists() {
-        return common::bot(command);
+        return common::bot(command, bots);
     }
-    common::named(&format!("cmd:{command}"))
+    common::named(&format!("cmd:{command}"), bots)
 }
 
 /// `seed=N` among the parameters; without it, the current time in milliseconds. Anything else is refused: a misspelt

@@ -80,7 +80,6 @@ fn budget(text: &str) -> Result<Duration, String> {
 
 /// Runs `agon analyse`.
 pub fn run(options: &AnalyseOptions) -> Done {
-    options.sandbox.apply();
     let replay = read(&options.file)?;
     let (shown, steps) = (options.file.display(), replay.steps.len());
     if let Some(turn) = options.turn.filter(|turn| *turn as usize >= steps) {
@@ -90,7 +89,7 @@ pub fn run(options: &AnalyseOptions) -> Done {
     let only = options.turn.map(|turn| turn + 1);
     let unusable = |why: String| Failure::usage(format!("{shown}: {why}"));
     let mut analysis = Analysis::open(&replay).map_err(|why| unusable(why.to_string()))?;
-    let own = Own::find(&options.own, &replay, analysis.policy())?;
+    let own = Own::find(&options.own, &replay, analysis.policy(), &options.sandbox.bots())?;
     let stop = common::stop_on_ctrl_c();
     let began = Instant::now();
     let mut more = true;

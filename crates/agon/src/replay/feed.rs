@@ -54,7 +54,6 @@ pub struct FeedOptions {
 /// Exit code 1 when the bot made a fault as a program; a different answer is not a fault. `wanted` is the game
 /// that the match must be of.
 pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
-    options.sandbox.apply();
     let replay = read(&options.file)?;
     let info = game_of(&replay.header)?.info();
     if let Some(wanted) = wanted.filter(|wanted| wanted.info().name != info.name) {
@@ -65,7 +64,7 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     if let Some(turn) = options.turn {
         check_turn(&replay, seat, turn)?;
     }
-    let name = common::bot(&options.bot)?;
+    let name = common::bot(&options.bot, &options.sandbox.bots())?;
     let until = options.turn.map_or(replay.steps.len(), |turn| turn as usize + 1);
     let inner = Asked::with(open(&replay)?, &replay, seat);
     let mut session = Rerun { inner, until, fed: seat, asked: false, lost: false };

@@ -66,7 +66,6 @@ const TRIES: u32 = 3;
 
 /// Runs `agon replay fork`.
 pub fn run(options: &ForkOptions) -> Done {
-    options.sandbox.apply();
     let old = replay::read(&options.file)?;
     let shown = options.file.display();
     match verify::check(&old)? {
@@ -85,7 +84,7 @@ pub fn run(options: &ForkOptions) -> Done {
     let seat = Seat::new(options.seat - 1);
     let turn = turn(&options.turn, old.steps.len())?;
     let names = names(&options.bot, &options.against, &old, seat)?;
-    let names = common::bots(&names)?;
+    let names = common::bots(&names, &options.sandbox.bots())?;
     let labels = common::labels(&names);
     let given: Vec<Vec<(Seat, PackedAnswer)>> =
         old.steps[..turn].iter().map(|step| step.answers.clone()).collect();

@@ -15,6 +15,7 @@ use agon_view::analysis::{Analysis, Mark, Mean};
 use agon_view::future::STRAYS;
 use clap::Args;
 
+use crate::common::sandbox::Bots;
 use crate::common::screen::harmless;
 use crate::common::seats::seat_all;
 use crate::common::{self, ClockOptions, Failure};
@@ -126,13 +127,18 @@ pub struct Own {
 
 impl Own {
     /// Finds the bot's seat and all bots; none if no bot is named.
-    pub fn find(options: &WithBotOptions, replay: &Replay, policy: &str) -> Result<Option<Self>, Failure> {
+    pub fn find(
+        options: &WithBotOptions,
+        replay: &Replay,
+        policy: &str,
+        bots: &Bots,
+    ) -> Result<Option<Self>, Failure> {
         let Some(bot) = &options.with_bot else { return Ok(None) };
         let seat = match options.seat {
             Some(seat) => feed::seat_of(replay, seat)?,
             None => seat_named(bot, replay)?,
         };
-        Self::seated(bot, seat, options.against.clone(), replay, policy).map(Some)
+        Self::seated(bot, seat, options.against.clone(), replay, policy, bots).map(Some)
     }
 
     /// A bot at a seat, and the bots of the others in order: the policy if none are named.
@@ -142,11 +148,12 @@ impl Own {
         mut against: Vec<String>,
         replay: &Replay,
         policy: &str,
+        bots: &Bots,
     ) -> Result<Self, Failure> {
         if against.is_empty() {
             against = vec![format!("builtin:{policy}"); replay.header.seats.len() - 1];
         }
-        let names = common::bots(&fork::names(bot, &against, replay, seat)?)?;
+        let names = common::bots(&fork::names(bot, &against, replay, seat)?, bots)?;
         Ok(Self { seat, names })
     }
 

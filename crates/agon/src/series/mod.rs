@@ -28,7 +28,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{Kind as BotKind, Launch};
+use agon_bot::{Kind as BotKind, Launch, Run};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
     BotId, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Scheduler, Series, Shelf,
@@ -45,7 +45,7 @@ use crate::common::builds;
 use crate::common::conditions::Conditions;
 use crate::common::folders::{self, JOURNAL};
 use crate::common::git;
-use crate::common::sandbox::{self, SandboxOptions};
+use crate::common::sandbox::{Bots, SandboxOptions};
 use crate::common::screen;
 use crate::common::waiting::PortOptions;
 use crate::common::{self, ClockOptions, Failure, SetupOptions, USUAL_LIMIT};
@@ -89,12 +89,11 @@ impl SeriesOptions {
     ///
     /// # Errors
     /// When conditions were asked for that are not the contest's.
-    pub fn under(self, there: &Conditions, typed: Option<&String>) -> Result<Self, Failure> {
+    pub fn under(mut self, there: &Conditions, typed: Option<&String>) -> Result<Self, Failure> {
         let (map, rules) = there.grounds(&self.map, typed, &self.set)?;
         let clock = there.clock(&self.clock)?;
-        self.run.sandbox.apply();
         if there.holds_bots() {
-            sandbox::hold_all();
+            self.run.sandbox.hold_all();
         }
         if !self.run.quiet {
             there.notes().into_iter().chain(there.speed()).for_each(|note| eprintln!("note: {note}"));
@@ -201,9 +200,17 @@ pub struct Ready {
     chosen: bool,
 }
 
+impl RunOptions {
+    /// How its bots are run, in many matches.
+    fn bots(&self) -> Bots {
+        let Bots { run, when } = self.sandbox.bots();
+        Bots { run: self.port.at(Run { ahead: true, ..run }), when }
+    }
+}
+
 /// Prepares everything, so that errors surface before the first match.
 pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
-    wanted.options.run.sandbox.apply();
+    let bots = wanted.options.run.bots();
     let game = common::game(wanted.game)?;
     let info = game.info();
     let mut options = wanted.options.clone();
@@ -224,7 +231,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let first = &prepared[0].0;
     let (mut entrants, mut ids) = (Vec::new(), Vec::new());
     for text in &wanted.bots {
-        let (entrant, id) = entrant(text, &options.run, wanted.kind != Kind::Tournament)?;
+        let (entrant, id) = entrant(text, &options.run, &bots, wanted.kind != Kind::Tournament)?;
         entrants.push(entrant);
         ids.push(id);
     }
@@ -330,7 +337,6 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
 
 /// Runs a series to its end and shows its progress. Returns how it ended, unless it failed.
 pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
-    options.port.apply();
     let stop = common::stop_on_ctrl_c();
     let mut show = Show::new(ready, options)?;
     let (series, scheduler) = (&ready.series, &ready.scheduler);
@@ -344,7 +350,6 @@ pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
             agon_contest::attend(scheduler, stop, tick, || fleet.play(series, scheduler))?;
         }
         None => {
-            agon_bot::inside::build_ahead();
             agon_contest::run(series, scheduler, ready.jobs, stop, |scheduler| show.tick(scheduler))?;
         }
     }
@@ -480,13 +485,18 @@ fn built(name: &agon_bot::BotName, run: &RunOptions, is_asked_about: bool) -> Re
 }
 
 /// A bot, and its entry in the journal. `is_asked_about` says whether the series is about single bots.
-fn entrant(text: &str, run: &RunOptions, is_asked_about: bool) -> Result<(Entrant, BotId), Failure> {
+fn entrant(
+    text: &str,
+    run: &RunOptions,
+    bots: &Bots,
+    is_asked_about: bool,
+) -> Result<(Entrant, BotId), Failure> {
     let frozen =
         text.starts_with(git::PREFIX).then(|| git::find(text)).transpose().map_err(Failure::Usage)?;
     let (name, label, play) = match frozen {
-        Some(found) => (found.name.clone(), found.label, Some(found.name.text)),
+        Some(found) => (bots.take(found.name.clone(), false), found.label, Some(found.name.text)),
         None => {
-            let name = if run.on.is_some() { common::named(text)? } else { common::bot(text)? };
+            let name = if run.on.is_some() { common::named(text, bots)? } else { common::bot(text, bots)? };
             (name.clone(), name.label(), None)
         }
     };

@@ -8,6 +8,7 @@ use agon_bot::{BotName, Build, Kind, Launch, manifest};
 use agon_contest::content;
 use clap::Args;
 
+use crate::common::sandbox::Bots;
 use crate::common::{self, Done, Failure};
 use crate::series::json::Pinned;
 
@@ -44,7 +45,7 @@ pub fn run(options: &PinOptions) -> Done {
             "the name `{name}`: write letters, digits, `.`, `-` and `_`, not beginning with `.` or `-`"
         )));
     }
-    let found = common::bot(bot)?;
+    let found = common::bot(bot, &Bots::usual())?;
     let Kind::Path(from) = &found.kind else {
         return Err(Failure::usage(match found.kind {
             Kind::Builtin { .. } => {

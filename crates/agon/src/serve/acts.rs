@@ -9,6 +9,7 @@ use agon_store::acts::{Added, Drain, Pause, Return};
 use agon_store::{Objects, VersionState};
 
 use crate::common::packed::packed;
+use crate::common::sandbox::Bots;
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
 use crate::serve::{now, private, runtime};
@@ -17,7 +18,7 @@ use crate::serve::{now, private, runtime};
 pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     // The time of the command counts, however long packing takes.
     let received = now();
-    let name = common::named(&bot.to_string_lossy())?;
+    let name = common::named(&bot.to_string_lossy(), &Bots::usual())?;
     if matches!(name.kind, Kind::Builtin { .. }) {
         return Err(Failure::usage(format!("bot `{name}`: built-in bots belong in contest.toml, as bosses")));
     }

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use agon_bot::inside::Packages;
-use agon_bot::{Confined, Level, sys};
+use agon_bot::{Confined, Level, Packages, Run, sys};
 use agon_server::{Inside, Server, ServerError, Setting, inside, room, tick};
 use agon_store::Objects;
 use agon_store::reads::MOST_POSTED;
@@ -63,9 +62,10 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         }
     }
     let setting = founding::read(dir)?;
-    let (mut playing, mut confined, mut packages) = (options.jobs != Some(0), Confined::No, Vec::new());
+    let (mut playing, mut confined) = (options.jobs != Some(0), Confined::No);
+    let (mut all, mut packages) = (Run::default(), Vec::new());
     if playing {
-        (confined, packages) = hold_bots(dir)?;
+        (confined, all, packages) = hold_bots(dir)?;
         playing = is_decided(dir, confined, options)?;
     }
     // Otherwise other machines play, or none until the organiser says at which level.
@@ -116,6 +116,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     );
     let halt = AtomicBool::new(false);
     let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined, &setting.terms.game)
+        .under(all)
         .bounded(MOST_UNPACKED);
     let clock = now;
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
@@ -279,15 +280,14 @@ fn usual_jobs(server: &Server) -> usize {
 }
 
 /// Sets up how bots are contained here, and the packages they can use.
-fn hold_bots(dir: &Path) -> Result<(Confined, Vec<String>), Failure> {
+fn hold_bots(dir: &Path) -> Result<(Confined, Run, Vec<String>), Failure> {
     let section = founding::sandbox(dir)?;
     let places = section.packages.iter().map(Into::into).collect();
-    agon_bot::inside::use_packages(Packages { places, variables: section.env });
-    agon_bot::inside::build_ahead();
+    let packages = Packages { places, variables: section.env };
     // Authors cannot install anything here.
-    agon_bot::tools::advise_others();
+    let run = Run { packages, ahead: true, for_others: true, ..Run::default() };
     let confined = holding::hold(section.trust_bots, section.level).map_err(Failure::Own)?;
-    Ok((confined, section.packages))
+    Ok((confined, run, section.packages))
 }
 
 /// Whether it is said at which level matches are rated, so that they can be played; it asks if that is open. From then on the

@@ -19,7 +19,7 @@ use agon_web::{Config, Handle, Host, Live, ScriptFile, Server, TrialWanted};
 use clap::Args;
 
 use crate::common::folders;
-use crate::common::sandbox::SandboxOptions;
+use crate::common::sandbox::{Bots, SandboxOptions};
 use crate::common::seats::{self, ReplayFile};
 use crate::common::{self, ClockOptions, Done, Failure};
 use crate::replay::feed;
@@ -68,7 +68,6 @@ pub struct WatchOptions {
 
 /// Runs `agon watch`.
 pub fn run(options: &WatchOptions) -> Done {
-    options.sandbox.apply();
     let key = options.token_file.as_deref().map(opener::key).transpose()?;
     if let (Some(address), None) = (options.bind.filter(|address| !address.is_loopback()), &key) {
         return Err(Failure::usage(format!(
@@ -101,7 +100,7 @@ pub fn run(options: &WatchOptions) -> Done {
         [one, other] => format!("replay={one}&with={other}"),
         _ => String::new(),
     };
-    let server = bind(config)?;
+    let server = bind(config, options.sandbox.bots())?;
     let handle = server.handle();
     let address = match options.token_file {
         None => handle.link(&place),
@@ -148,9 +147,9 @@ fn is_journal(file: &Path) -> bool {
 }
 
 /// Binds the port.
-fn bind(config: Config) -> Result<Server, Failure> {
+fn bind(config: Config, bots: Bots) -> Result<Server, Failure> {
     let (address, port) = (config.address, config.port);
-    Server::bind(config, Box::new(Matches)).map_err(|error| {
+    Server::bind(config, Box::new(Matches { bots })).map_err(|error| {
         Failure::own(format!(
             "cannot listen on {address}, port {port}: {error}; another port is chosen with --port"
         ))
@@ -166,14 +165,14 @@ pub struct Viewer {
 
 impl Viewer {
     /// Starts it. `file` is a replay it may show.
-    pub fn start(file: Option<PathBuf>) -> Result<Self, Failure> {
+    pub fn start(file: Option<PathBuf>, bots: Bots) -> Result<Self, Failure> {
         let config = Config {
             files: file.into_iter().collect(),
             folder: folders::REPLAYS.into(),
             series: folders::SERIES.into(),
             ..Config::default()
         };
-        let server = bind(config)?;
+        let server = bind(config, bots)?;
         let handle = server.handle();
         let stop = common::stop_on_ctrl_c();
         let thread = std::thread::spawn(move || server.run(stop));
@@ -216,11 +215,13 @@ fn encode(name: &str) -> String {
 }
 
 /// Plays the matches that the page requests.
-struct Matches;
+struct Matches {
+    bots: Bots,
+}
 
 impl Host for Matches {
     fn play(&self, spec: &MatchSpec, live: Live) -> Result<(), String> {
-        play(spec, live)
+        play(spec, live, &self.bots)
     }
 
     fn try_bot(
@@ -237,8 +238,8 @@ impl Host for Matches {
             "" => Vec::new(),
             other => vec![other.to_owned(); others],
         };
-        let own =
-            Own::seated(wanted.bot.trim(), seat, against, replay, analysis.policy()).map_err(sentence)?;
+        let own = Own::seated(wanted.bot.trim(), seat, against, replay, analysis.policy(), &self.bots)
+            .map_err(sentence)?;
         let clock = ClockOptions::default();
         let (clock, ponder) = (clock.clock().map_err(sentence)?, clock.ponder());
         let trial = Trial { futures: with_bot::FEWEST, clock, ponder, stop };
@@ -276,9 +277,9 @@ fn sentence(failure: Failure) -> String {
 }
 
 /// Plays a match on a thread of its own.
-fn play(spec: &MatchSpec, live: Live) -> Result<(), String> {
+fn play(spec: &MatchSpec, live: Live, bots: &Bots) -> Result<(), String> {
     let game = common::game(&spec.game).map_err(sentence)?;
-    let (names, labels) = common::seated(spec).map_err(sentence)?;
+    let (names, labels) = common::seated(spec, bots).map_err(sentence)?;
     let setup = common::setup(spec, game, names.len()).map_err(sentence)?;
     let (clock, ponder) = (spec.clock, spec.ponder);
     let mut session = game.open(&setup).map_err(|error| error.to_string())?;

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use agon_bot::inside::Packages;
-use agon_bot::{Confined, build, inside, sys};
+use agon_bot::{Confined, Packages, Run, build, inside, sys};
 use agon_site::secrets;
 use agon_worker::wire::{self, Hello, Machine, Welcome};
 use agon_worker::{Pauses, Settings, Table, Versions, holding};
@@ -94,9 +93,7 @@ pub fn run(options: &WorkOptions) -> Done {
     let table = welcome.terms.as_ref().map(Table::new).transpose().map_err(|why| {
         Failure::usage(format!("{why}; {}/get says where to get the contest's agon", online.address))
     })?;
-    let packages = show_packages(options)?;
-    inside::build_ahead();
-    agon_bot::tools::advise_others();
+    let (all, packages) = show_packages(options)?;
     let confined = hold(options, &welcome)?;
     let folder = build::cache().join("work").join(place_name(&online.address));
     let _held = hold_folder(&folder)?;
@@ -149,6 +146,7 @@ pub fn run(options: &WorkOptions) -> Done {
         online: &online,
         hello,
         confined,
+        all,
         bots: folder.join("bots"),
         beat: Duration::from_millis(welcome.beat_ms.clamp(1_000, 60_000)),
         stop: common::stop_on_ctrl_c(),
@@ -187,6 +185,8 @@ struct Post<'a> {
     online: &'a Online,
     hello: Hello,
     confined: Confined,
+    /// What holds for all bots.
+    all: Run,
     /// Where versions are unpacked and built.
     bots: PathBuf,
     beat: Duration,
@@ -205,8 +205,9 @@ impl Post<'_> {
 
     /// Plays until `stop` is set; `run` begins the names of its requests and of no others.
     fn play(&self, far: &Far<'_>, table: &Table, jobs: usize, run: String, stop: &AtomicBool) {
-        let versions =
-            Versions::new(self.bots.clone(), self.confined, table.game().info().name).bounded(MOST_KEPT);
+        let versions = Versions::new(self.bots.clone(), self.confined, table.game().info().name)
+            .under(self.all.clone())
+            .bounded(MOST_KEPT);
         let settings = Settings { jobs, run, beat: self.beat, idle: IDLE, aside: true };
         agon_worker::run(far, table, &versions, &settings, stop);
     }
@@ -352,8 +353,8 @@ fn hold(options: &WorkOptions, welcome: &Welcome) -> Result<Confined, Failure> {
     }
 }
 
-/// Makes the packages visible to bots, and returns their folders.
-fn show_packages(options: &WorkOptions) -> Result<Vec<String>, Failure> {
+/// What holds for all bots here, and the folders of packages that they are shown.
+fn show_packages(options: &WorkOptions) -> Result<(Run, Vec<String>), Failure> {
     let mut packages = Packages::default();
     for place in &options.packages {
         let full = place.canonicalize().ok().filter(|full| full.is_dir() && inside::can_show(full));
@@ -373,8 +374,7 @@ fn show_packages(options: &WorkOptions) -> Result<Vec<String>, Failure> {
         packages.variables.insert(name.to_owned(), value.to_owned());
     }
     let shown = packages.places.iter().map(|place| place.to_string_lossy().into_owned()).collect();
-    inside::use_packages(packages);
-    Ok(shown)
+    Ok((Run { packages, ahead: true, for_others: true, ..Run::default() }, shown))
 }
 
 /// A folder for each contest: `https---cup.example`.

@@ -80,7 +80,6 @@ const SAMPLES: u32 = 9;
 
 /// Runs `agon bench`.
 pub fn run(options: &BenchOptions) -> Done {
-    options.sandbox.apply();
     if !(options.seconds > 0.0 && options.seconds <= 600.0) {
         return Err(Failure::usage("--seconds: a number above 0 and at most 600"));
     }
@@ -166,7 +165,7 @@ fn referee(options: &BenchOptions) -> Done {
     let game = common::game("cultist-wars")?;
     let own = std::env::current_exe().map_err(|error| Failure::own(error.to_string()))?;
     let own = format!("cmd:'{}' {WAITER}", own.display());
-    let bot = common::named(options.bot.as_ref().unwrap_or(&own))?;
+    let bot = common::named(options.bot.as_ref().unwrap_or(&own), &options.sandbox.bots())?;
     let names = [bot.clone(), bot];
     let labels = ["a".to_owned(), "b".to_owned()];
     let stop = common::stop_on_ctrl_c();

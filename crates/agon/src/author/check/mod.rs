@@ -22,7 +22,7 @@ use crate::author::{changes, json};
 use crate::common::builds;
 use crate::common::conditions::{AsOptions, Conditions};
 use crate::common::here;
-use crate::common::sandbox::{SandboxOptions, hold_all};
+use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen};
 use crate::common::{self, ClockOptions, Done, Failure, SetupOptions};
 use crate::replay::feed::{self, FeedOptions};
@@ -84,7 +84,6 @@ const TICK: Duration = Duration::from_millis(500);
 
 /// Runs `agon check`.
 pub fn run(options: &CheckOptions) -> Done {
-    options.sandbox.apply();
     let conditions = options.there.find()?;
     let own;
     let options = match &conditions {
@@ -113,11 +112,12 @@ fn as_there(options: &CheckOptions, conditions: &Conditions) -> Result<CheckOpti
             "--as takes the contest's rules and clock: leave out --against and --time-scale",
         ));
     }
+    let mut sandbox = options.sandbox.clone();
     if conditions.holds_bots() {
-        hold_all();
+        sandbox.hold_all();
     }
     let time_scale = conditions.clock(&ClockOptions::default())?.time_scale.unwrap_or(1.0);
-    Ok(CheckOptions { setup: conditions.setup(&options.setup)?, time_scale, ..options.clone() })
+    Ok(CheckOptions { setup: conditions.setup(&options.setup)?, time_scale, sandbox, ..options.clone() })
 }
 
 /// What to check: from the command line, else from the `agon.toml` of this folder.
@@ -146,7 +146,7 @@ fn check(
     stop: &AtomicBool,
 ) -> Done {
     let began = Instant::now();
-    let name = common::bot(bot)?;
+    let name = common::bot(bot, &options.sandbox.bots())?;
     if options.build {
         builds::ensure(&name, true)?;
     }

@@ -8,14 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::strangers;
 use crate::launch::Launch;
+use crate::paths::{is_systems, plain, stays};
 use crate::{build, sys, tools};
 
-/// What every sandbox shows.
-const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 /// Folders of programs, below the folder of what they belong to.
 pub(super) const BINS: [&str; 4] = ["bin", "sbin", "shims", "libexec"];
 /// At most this many files are followed.
@@ -129,24 +128,6 @@ struct Search<'a> {
     needs: Needs,
 }
 
-/// Whether every sandbox shows this path.
-pub fn is_systems(path: &Path) -> bool {
-    SYSTEM.iter().any(|system| path.starts_with(system))
-}
-
-/// A path without `.` and `..`, resolved as text: links are not followed.
-pub(crate) fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
-}
-
 impl Search<'_> {
     /// Follows a word that names a program.
     fn word(&mut self, word: &str) {
@@ -177,7 +158,7 @@ impl Search<'_> {
         }
         // Files in a stranger's folder may point anywhere.
         let trusted = !(self.foreign && file.starts_with(&self.folder));
-        if !trusted && !strangers::stays(file, &self.folder) {
+        if !trusted && !stays(file, &self.folder) {
             return;
         }
         if trusted {
@@ -202,7 +183,7 @@ impl Search<'_> {
 
     /// Follows what a shell script calls, if it has no `#!` line or its shell was named.
     fn script(&mut self, file: &Path) {
-        if !file.is_file() || self.foreign && !strangers::stays(file, &self.folder) {
+        if !file.is_file() || self.foreign && !stays(file, &self.folder) {
             return;
         }
         let mut text = Vec::new();

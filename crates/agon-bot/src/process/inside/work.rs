@@ -19,10 +19,14 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::{Confined, Needs, User, keeper, let_through_shown, needs, not_shown, packages, strangers};
+use super::{Needs, User, keeper, let_through_shown, needs, not_shown, strangers};
+use crate::build::Build;
 use crate::launch::Launch;
-use crate::tree::Excess;
-use crate::{guard, spawn, sys};
+use crate::name::Confined;
+use crate::paths::is_systems;
+use crate::process::{Excess, guard, spawn};
+use crate::run::Packages;
+use crate::sys;
 
 /// Upper limits for a tool.
 pub fn limits() -> Confinement {
@@ -39,6 +43,8 @@ pub fn limits() -> Confinement {
     }
 }
 
+/// Time limit of a build in a sandbox.
+const LONGEST: Duration = Duration::from_secs(300);
 /// A tool's job.
 #[derive(Debug)]
 pub struct Work<'a> {
@@ -46,10 +52,32 @@ pub struct Work<'a> {
     pub confined: Confined,
     /// Folders that it may change. Changes are copied out.
     pub writes: &'a [&'a Path],
+    /// What it finds besides its own files.
+    pub packages: &'a Packages,
     /// Its standard input.
     pub input: Option<OwnedFd>,
     /// It is ended after this.
     pub patience: Duration,
+}
+
+impl Build {
+    /// Runs it in a sandbox without a network: it writes to copies, and the result is copied out. `hear` gets what it
+    /// prints; an error from `hear` ends the build.
+    ///
+    /// # Errors
+    /// A sentence, as [`run`](Self::run), or when it takes too long or too much of something.
+    pub fn run_inside(
+        &self,
+        confined: Confined,
+        hear: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<ExitStatus, String> {
+        self.run_by(|command| {
+            let own = self.made.as_ref().map_or(&*self.folder, |made| &*made.draft);
+            let packages = &self.run.packages;
+            let work = Work { confined, writes: &[own], packages, input: None, patience: LONGEST };
+            run(command, work, hear)
+        })
+    }
 }
 
 /// Runs a command in a sandbox. `hear` gets what it prints; an error from `hear` ends it.
@@ -224,7 +252,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
     let shown = places.iter().filter(|place| !written(place));
     confinement.readable = shown.map(Place::same).collect();
     confinement.hidden = hidden.into_iter().collect();
-    if guard::program() == Some(&program) && !needs::is_systems(&program) {
+    if guard::program() == Some(&program) && !is_systems(&program) {
         confinement.readable.retain(|place| !program.starts_with(&place.outside));
         confinement.readable.push(Place::same(&program));
     }
@@ -234,14 +262,14 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
             variables.extend(own);
         }
     }
-    packages(&mut confinement, &mut variables);
+    super::add(work.packages, &mut confinement, &mut variables);
     if is_home(&folder, &user) {
         return Err(io::Error::other(format!(
             "{} is never shown to a build as a whole; put the bot into a folder of its own",
             folder.display()
         )));
     }
-    if !written(&folder) && !needs::is_systems(&folder) {
+    if !written(&folder) && !is_systems(&folder) {
         confinement.readable.push(Place::same(&folder));
     }
     confinement.readable.sort_by_key(|place| place.outside.components().count());

@@ -304,7 +304,7 @@ mod tests {
     fn an_interrupt_of_our_process_group_reaches_no_bot() {
         use std::os::unix::process::CommandExt as _;
         let mut own = Command::new(std::env::current_exe().expect("this test"));
-        own.args(["--exact", "spawn::tests::starts_programs_under_fire", "--include-ignored"]);
+        own.args(["--exact", "process::spawn::tests::starts_programs_under_fire", "--include-ignored"]);
         let output = own.env("AGON_UNDER_FIRE", "1").process_group(0).output().expect("it starts");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && text.contains("1 passed"), "{text}");

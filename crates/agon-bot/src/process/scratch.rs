@@ -8,25 +8,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::guard;
-
 /// Empty folders ready for use.
 static FREE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The folder of this run; it contains the bots' folders.
-fn root() -> PathBuf {
-    std::env::temp_dir().join(format!("agon-{}", guard::mark()))
+/// The folder of the run with this mark; it contains the bots' folders.
+fn root(run: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("agon-{run}"))
 }
 
 /// An empty folder; none if the system refuses one.
-pub fn take() -> Option<PathBuf> {
+pub fn take(run: &str) -> Option<PathBuf> {
     let free = FREE.lock().unwrap_or_else(|poison| poison.into_inner()).pop();
     free.or_else(|| {
         // For this user only.
         let mut private = std::fs::DirBuilder::new();
         private.mode(0o700);
-        let root = root();
+        let root = root(run);
         let folder = root.join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());
         let made = private.create(&folder).is_ok()
             || (private.create(&root).is_ok() | private.create(&folder).is_ok());
@@ -47,13 +45,13 @@ pub fn give_back(folder: PathBuf) {
 ///
 /// # Errors
 /// Those of the system.
-pub fn shared(name: &str, files: &[(&str, &str)]) -> std::io::Result<PathBuf> {
+pub fn shared(run: &str, name: &str, files: &[(&str, &str)]) -> std::io::Result<PathBuf> {
     static MADE: Mutex<()> = Mutex::new(());
     let _one_at_a_time = MADE.lock().unwrap_or_else(|poison| poison.into_inner());
-    let folder = root().join(name);
+    let folder = root(run).join(name);
     if !folder.is_dir() {
         // It gets its name when it is complete.
-        let draft = root().join(format!("{name}.new"));
+        let draft = root(run).join(format!("{name}.new"));
         let mut private = std::fs::DirBuilder::new();
         private.recursive(true).mode(0o700).create(&draft)?;
         for (file, text) in files {
@@ -68,13 +66,13 @@ fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// Removes all folders of this run; called when the program ends.
-pub fn clean_up(mark: &str) {
+/// Removes all folders of a run; called when the program ends.
+pub fn clean_up(run: &str) {
     // Most are empty, and known to be.
     for folder in FREE.lock().unwrap_or_else(|poison| poison.into_inner()).drain(..) {
         let _ = std::fs::remove_dir(folder);
     }
-    remove(&std::env::temp_dir().join(format!("agon-{mark}")));
+    remove(&root(run));
 }
 
 /// Removes a folder, even if a bot has locked parts of it.

@@ -9,8 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agon_sandbox::{
     Bounds, Confinement, Found, Launcher, Level, Means, Network, Order, Place, Refusal, Sandbox, Wall, What,
@@ -20,9 +19,12 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::build::cache;
 use crate::launch::Launch;
-use crate::spawn::{self, Started};
-use crate::tree::Excess;
-use crate::{guard, rights};
+use crate::name::Confined;
+use crate::paths::{is_systems, stays};
+use crate::process::spawn::{self, Started};
+use crate::process::{Excess, guard};
+use crate::rights;
+use crate::run::Packages;
 
 mod cage;
 mod ends;
@@ -31,25 +33,11 @@ mod spares;
 mod strangers;
 pub mod work;
 
+pub use crate::paths::can_show;
 pub use cage::Cage;
 use cage::Changes;
-pub(crate) use needs::plain;
 pub use needs::{Needs, User};
 use spares::Spares;
-pub(crate) use strangers::stays;
-
-/// Whether a bot runs in a sandbox, and on whose behalf.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Confined {
-    /// It runs with our user's rights.
-    #[default]
-    No,
-    /// Our user's own bot: it may change a copy of its folder, sees the user's packages, and its `agon.toml` is
-    /// trusted.
-    Own,
-    /// A stranger's bot: it sees its folder and the system.
-    Foreign,
-}
 
 /// Folders of ours that lie where an author works, and are no part of a bot.
 const OWN_FOLDERS: [&str; 3] = ["agon-replays", "agon-series", "agon-bots"];
@@ -65,14 +53,8 @@ struct Keeper {
 }
 
 static KEEPER: OnceLock<Result<Keeper, String>> = OnceLock::new();
-/// Whether the next sandbox of each bot is built while this one plays.
-static AHEAD: AtomicBool = AtomicBool::new(false);
 /// The CPUs sandboxes are built on; all of them when empty.
 static BUILT_ON: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-/// Where files written by bots are kept.
-static KEPT: OnceLock<PathBuf> = OnceLock::new();
-/// The packages an organiser gives all bots.
-static PACKAGES: OnceLock<Packages> = OnceLock::new();
 /// The variable by which a test takes walls away, naming them.
 const WITHOUT: &str = "AGON_SANDBOX_WITHOUT";
 
@@ -98,11 +80,6 @@ pub fn found() -> Result<&'static Found, String> {
     keeper().map(|keeper| &keeper.found)
 }
 
-/// From now on each bot's next sandbox is built while the current one plays. For runs of many matches.
-pub fn build_ahead() {
-    AHEAD.store(true, Ordering::Relaxed);
-}
-
 /// From now on sandboxes are built on CPUs other than `matches`, on which matches are played, if there are any.
 pub fn build_beside(matches: &[usize]) {
     let others = crate::sys::cpus_beside(matches);
@@ -112,32 +89,8 @@ pub fn build_beside(matches: &[usize]) {
     }
 }
 
-/// Files that the user's own bots write in their folders are kept in `folder`.
-pub fn keep_files(folder: PathBuf) {
-    let _ = KEPT.set(folder);
-}
-
-/// Packages for all bots and builds of this run: made once by whoever runs it, and never written by bots.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Packages {
-    /// Folders to show, read-only.
-    pub places: Vec<PathBuf>,
-    /// Variables that point to them.
-    pub variables: BTreeMap<String, String>,
-}
-
-/// Whether a path can be shown in a sandbox, which has a /proc, /sys, /dev, /tmp and /etc of its own.
-pub fn can_show(path: &Path) -> bool {
-    Confinement { readable: vec![Place::same(path)], ..limits() }.check().is_ok()
-}
-
-/// From now on sandboxed bots and builds find these packages.
-pub fn use_packages(packages: Packages) {
-    let _ = PACKAGES.set(packages);
-}
-
-fn packages(confinement: &mut Confinement, variables: &mut BTreeMap<String, String>) {
-    let Some(packages) = PACKAGES.get() else { return };
+/// Shows a bot or a build the packages of its run.
+fn add(packages: &Packages, confinement: &mut Confinement, variables: &mut BTreeMap<String, String>) {
     confinement.readable.extend(packages.places.iter().map(Place::same));
     variables.extend(packages.variables.clone());
 }
@@ -146,8 +99,7 @@ fn packages(confinement: &mut Confinement, variables: &mut BTreeMap<String, Stri
 pub fn close() {
     ends::settle();
     if let Some(Ok(keeper)) = KEEPER.get() {
-        AHEAD.store(false, Ordering::Relaxed);
-        keeper.spares.clear();
+        keeper.spares.close();
     }
 }
 
@@ -204,7 +156,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     confinement.readable = needs.places.iter().map(Place::same).collect();
     confinement.hidden = needs.hidden.into_iter().collect();
     // Our own program, run on behalf of a bot: as its script engine, or as the doorkeeper of its seat.
-    let known = guard::program().filter(|own| *own == program && !needs::is_systems(own));
+    let known = guard::program().filter(|own| *own == program && !is_systems(own));
     if let Some(own) = known {
         confinement.readable.retain(|place| !own.starts_with(&place.outside));
         confinement.readable.push(Place::same(own));
@@ -225,7 +177,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         ));
         for word in std::iter::once(&launch.program).chain(&launch.arguments) {
             let file = folder.join(word);
-            if file.is_file() && !needs::is_systems(&file) {
+            if file.is_file() && !is_systems(&file) {
                 confinement.readable.push(Place::same(file));
             }
         }
@@ -255,11 +207,11 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     } else {
         confinement.copied.push(Place::same(&folder));
     }
-    if shows && !needs::is_systems(&folder) {
+    if shows && !is_systems(&folder) {
         confinement.readable.push(Place::same(&folder));
     }
     let mut variables: BTreeMap<String, String> = needs.variables;
-    packages(&mut confinement, &mut variables);
+    add(&launch.run.packages, &mut confinement, &mut variables);
     // Only this user can read our modules: they are copied, after the bot's own folder.
     confinement.copied.extend(launch.shown.iter().map(Place::same));
     let_through_shown(program.parent().unwrap_or(&program), &confinement.readable);
@@ -317,6 +269,7 @@ pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
         program: order.program,
         confinement,
         confined: launch.confined,
+        run: Arc::clone(&launch.run),
         changes,
         remarks,
         exit: Cell::new(None),
@@ -434,8 +387,8 @@ impl Keeper {
 fn not_shown(program: &Path, confinement: &Confinement, why: &str, confined: Confined) -> String {
     let mut file = program.to_owned();
     for _ in 0..16 {
-        let sees = needs::is_systems(&file) || confinement.seen(&file, true).is_some();
-        let leads_out = || !needs::is_systems(&file) && !strangers::stays(&file, &confinement.folder);
+        let sees = is_systems(&file) || confinement.seen(&file, true).is_some();
+        let leads_out = || !is_systems(&file) && !stays(&file, &confinement.folder);
         if confined == Confined::Foreign && (!sees || leads_out()) {
             return strangers::refusal(&file);
         }

@@ -1,31 +1,20 @@
 //! The processes of a bot: measuring, stopping and ending them.
 //!
-//! Longer than 500 lines: finding, measuring and ending walk the same tree.
-//!
 //! A bot may start further processes. Its first process adopts those whose own parent has ended, so all of them form
 //! one tree while it lives, and count as the bot's. Whatever is left when it ends becomes ours, and is recognised by
 //! the mark in its environment or by its session. A process with neither belongs to nobody, and is ended on sight.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io;
-use std::process::{Child, Command, ExitStatus};
-use std::sync::{Mutex, MutexGuard, RwLock};
+use std::collections::{HashMap, HashSet};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use crate::inside::{Cage, Trouble};
-use crate::spawn::{self, Started};
+use super::children::{self, MARK, is_nobodys, orphans, orphans_of_bots};
+use super::inside::{Cage, Trouble};
+use super::usage::Usage;
+use super::{Excess, Limits, Used};
 use crate::sys::{self, Counters, ThreadTime};
-use crate::usage::Usage;
-
-/// The variable that marks the processes of one bot.
-pub const MARK: &str = "AGON_BOT";
-
-/// Processes we started and have not yet waited for, with their bots' marks.
-static STARTED: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
-/// Held while a process is being started, so that it is not taken for an orphan before it is registered.
-static STARTING: RwLock<()> = RwLock::new(());
 
 /// Process names of runtimes that compile and collect garbage in threads of their own.
 const RUNTIMES: [&str; 5] = ["java", "dotnet", "mono", "node", "julia"];
@@ -33,68 +22,6 @@ const RUNTIMES: [&str; 5] = ["java", "dotnet", "mono", "node", "julia"];
 const WARM_UP: Duration = Duration::from_secs(2);
 /// How long we wait for a killed process to disappear.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Starts a process and registers it, so that it is not taken for an orphan.
-///
-/// # Errors
-/// Those of the system.
-pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
-    let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
-    let child = command.spawn()?;
-    started().insert(child.id() as i32, mark.to_owned());
-    Ok(child)
-}
-
-/// Starts a bot's process (see [`spawn`]) on `cpus`.
-///
-/// # Errors
-/// Those of the system.
-pub fn start_bot(command: &Command, cpus: &[usize], joined: bool, mark: &str) -> io::Result<Started> {
-    let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
-    let process = spawn::spawn(command, cpus, joined)?;
-    started().insert(process.pid.as_raw_nonzero().get(), mark.to_owned());
-    Ok(process)
-}
-
-/// Removes a process started with [`start`] that was waited for.
-pub fn forget(child: u32) {
-    started().remove(&(child as i32));
-}
-
-fn started() -> MutexGuard<'static, BTreeMap<i32, String>> {
-    STARTED.lock().unwrap_or_else(|poison| poison.into_inner())
-}
-
-/// What a bot may take of this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Memory of all its processes, in bytes.
-    pub memory: u64,
-    /// Processes at once.
-    pub processes: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        // Half of a small machine's memory.
-        Self { memory: (4 << 30).min(sys::machine_memory() / 2), processes: 512 }
-    }
-}
-
-/// What a bot took too much of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
-    /// This many bytes of memory.
-    Memory(u64),
-    /// This many processes.
-    Processes(usize),
-    /// All of this many bytes of memory, in a sandbox, where something was killed for it.
-    OutOfMemory(u64),
-    /// All of this many processes, in a sandbox, where another one was refused.
-    NoMoreProcesses(u32),
-    /// All of this many bytes of files, or the limit on file names, in a sandbox.
-    DiskFull(u64),
-}
 
 /// The processes of a bot.
 pub struct ProcessTree {
@@ -124,15 +51,6 @@ pub struct ProcessTree {
     remarks: Vec<String>,
 }
 
-/// What a bot's processes used from start to end, as far as they were waited for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Used {
-    /// CPU time.
-    pub cpu: Duration,
-    /// Peak memory of any one of them, in bytes; none if they had ended before they were asked.
-    pub memory: Option<u64>,
-}
-
 /// A process started by the root or one below it.
 struct Other {
     pid: Pid,
@@ -146,23 +64,8 @@ impl ProcessTree {
     /// The process tree of `root`, which leads its own session and was started with `mark`.
     pub fn new(root: Pid, mark: String) -> Self {
         let busiest = Counters::of(root, root).map(|counters| (root, counters));
-        Self {
-            limits: Limits::default(),
-            root,
-            mark,
-            others: Vec::new(),
-            zombies: HashSet::new(),
-            gone: Duration::ZERO,
-            busiest,
-            threads: vec![(root, root)],
-            cpus: sys::cpus_at_start().len(),
-            started: Instant::now(),
-            stopped: false,
-            ended: None,
-            cage: None,
-            root_gone: false,
-            remarks: Vec::new(),
-        }
+        let threads = vec![(root, root)];
+        Self { root, mark, busiest, threads, ended: None, ..Self::unknown() }
     }
 
     /// The processes of a sandboxed bot that is being started; until it runs, `init`, the first process of its sandbox, stands
@@ -520,7 +423,7 @@ impl ProcessTree {
             let seen = cage.exit(Duration::ZERO).map(|exit| exit.cpu);
             let (charge, remarks) = cage.end();
             self.remarks.extend(remarks);
-            started().remove(&self.root.as_raw_nonzero().get());
+            children::forget(self.root);
             let cpu = charge.map(|charge| charge.cpu).or(seen).unwrap_or_default();
             let used = Used { cpu, memory: charge.map(|charge| charge.peak).filter(|peak| *peak > 0) };
             self.ended = Some(used);
@@ -553,7 +456,7 @@ impl ProcessTree {
             sys::wait(process, Duration::from_millis(200));
         }
         self.ended = Some(used);
-        started().remove(&self.root.as_raw_nonzero().get());
+        children::forget(self.root);
         while let Some(more) = self.end_orphans() {
             used.cpu += more;
             if Instant::now() > until {
@@ -570,7 +473,7 @@ impl ProcessTree {
             return None;
         }
         // Nothing can be starting now, so every unknown child is an orphan.
-        let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
+        let _nobody_starts = children::nobody_starts();
         let mut used = None;
         for (orphan, stat) in orphans() {
             if stat.state == b'Z' {
@@ -585,48 +488,5 @@ impl ProcessTree {
             }
         }
         used
-    }
-}
-
-/// Children of ours that some bot must have left behind: we did not start them, and they are not in our session,
-/// which no bot can enter.
-fn orphans() -> Vec<(Pid, sys::Stat)> {
-    let children = sys::own_children();
-    let strangers: Vec<Pid> = {
-        let started = started();
-        children.into_iter().filter(|pid| !started.contains_key(&pid.as_raw_nonzero().get())).collect()
-    };
-    if strangers.is_empty() {
-        return Vec::new();
-    }
-    // Read from /proc like the others: a session that began outside our container is 0, on which getsid() of rustix
-    // panics.
-    let own = sys::stat(rustix::process::getpid()).map_or(0, |stat| stat.session);
-    let stats = strangers.into_iter().filter_map(|pid| Some((pid, sys::stat(pid)?)));
-    stats.filter(|(_, stat)| stat.session != own).collect()
-}
-
-/// Orphans left behind by bots that still play. Those that hide from their bot are killed, because nobody can be
-/// charged for what they use.
-fn orphans_of_bots() -> Vec<(Pid, sys::Stat)> {
-    let is_hidden = |(orphan, stat): &(Pid, sys::Stat)| stat.state != b'Z' && is_nobodys(*orphan, stat);
-    let mut found = orphans();
-    if found.iter().any(is_hidden) {
-        // Excludes processes that are just being started, which would look the same.
-        let _nobody_starts = STARTING.write().unwrap_or_else(|poison| poison.into_inner());
-        let (hidden, others) = orphans().into_iter().partition(is_hidden);
-        found = others;
-        hidden.into_iter().for_each(|(orphan, _)| sys::kill_group(orphan));
-    }
-    found
-}
-
-/// Whether an orphan belongs to no bot that still plays: it was missed when its bot was ended, or it hides.
-fn is_nobodys(orphan: Pid, stat: &sys::Stat) -> bool {
-    let mark = sys::variable(orphan, MARK);
-    let started = started();
-    match mark {
-        Some(mark) => !started.values().any(|own| *own == mark),
-        None => !started.contains_key(&stat.session),
     }
 }

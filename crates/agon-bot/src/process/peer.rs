@@ -12,14 +12,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Pid;
 
-use crate::{sys, tree};
+use super::children;
+use crate::sys;
 
 /// A program that was started for a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// Its first process.
     pub root: Pid,
-    /// The value of [`tree::MARK`] in the environment of all its processes.
+    /// The value of [`children::MARK`] in the environment of all its processes.
     pub mark: String,
 }
 
@@ -61,7 +62,7 @@ impl Caller {
             let session = sys::stat(pid).map(|stat| stat.session);
             let leads = |owner: &&Owner| session == Some(owner.root.as_raw_nonzero().get());
             let known = || owners.clone().find(leads).map(|owner| owner.mark.clone());
-            sys::variable(pid, tree::MARK).or_else(known)
+            sys::variable(pid, children::MARK).or_else(known)
         };
         holders.find_map(mark_of).map_or(Self::OurUser, Self::Bot)
     }
@@ -159,7 +160,7 @@ fn is_below(socket: u64, root: Pid) -> bool {
 
 /// The marks of the bots at the other ends of many connections (theirs, ours); scans all processes once.
 pub fn marks(ends: &[(SocketAddr, SocketAddr)]) -> Vec<Option<String>> {
-    let marked = processes().filter_map(|pid| Some((pid, sys::variable(pid, tree::MARK)?)));
+    let marked = processes().filter_map(|pid| Some((pid, sys::variable(pid, children::MARK)?)));
     let holders: HashMap<PathBuf, String> =
         marked.flat_map(|(pid, mark)| files(pid).map(move |file| (file, mark.clone()))).collect();
     if holders.is_empty() {

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::Signal;
 
-use crate::{scratch, sys, tree};
+use super::{children, scratch};
+use crate::sys;
 
 /// The variable that marks everything a run starts.
 pub const MARK: &str = "AGON_RUN";
@@ -70,7 +71,7 @@ fn run() -> &'static Run {
                 .stderr(Stdio::null());
             // It must outlive a signal to our process group.
             command.process_group(0);
-            tree::start(&mut command, "").ok()
+            children::start(&mut command, "").ok()
         });
         sys::at_exit(leave);
         Run { mark, _guard: guard, matches: AtomicU64::new(1) }

@@ -12,8 +12,10 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::needs::{ALSO, BINS, Needs, User, is_systems, plain};
-use crate::{build, guard, tools};
+use super::needs::{ALSO, BINS, Needs, User};
+use crate::paths::{is_systems, plain, stays};
+use crate::process::guard;
+use crate::{build, tools};
 
 /// What is shown of the folder that a tool was installed into, where it has it.
 const PARTS: [&str; 11] =
@@ -165,17 +167,6 @@ pub fn program(word: &OsStr, folder: &Path, user: &User) -> Option<PathBuf> {
     let of_system = || user.find(word).find(|file| is_systems(file));
     // A name that certainly does not exist makes the system report it.
     Some(tool.or_else(of_system).unwrap_or_else(|| Path::new("/nonexistent").join(word)))
-}
-
-/// Whether a path is one in a folder, and does not lead out of it by a link. Whether what it leads to is there makes no
-/// difference.
-pub fn stays(path: &Path, folder: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    let Some(home) = real(folder).filter(|_| path.starts_with(folder)) else { return false };
-    match real(path) {
-        Some(real) => real.starts_with(&home) || is_systems(&real),
-        None => path.ancestors().take_while(|part| part.starts_with(folder)).all(|part| !part.is_symlink()),
-    }
 }
 
 /// What a stranger is told of every path that it may not name.

@@ -7,14 +7,18 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agon_sandbox::{Bounds, Charge, Confinement, Entry, Exit, Level, Sandbox, What, walk};
 use rustix::process::Pid;
 
-use super::{AHEAD, Confined, KEPT, Trouble, ends, excess_of, keeper, needs, not_shown, what_to_do};
-use crate::tree::Excess;
+use super::{Trouble, ends, excess_of, keeper, not_shown, what_to_do};
+use crate::name::Confined;
+use crate::paths::is_systems;
+use crate::process::Excess;
+use crate::run::Run;
 
 /// At most this many files written by a bot are named.
 const MOST_NAMED: usize = 8;
@@ -37,6 +41,7 @@ pub struct Cage {
     /// The file that it runs.
     pub(super) program: PathBuf,
     pub(super) confined: Confined,
+    pub(super) run: Arc<Run>,
     /// How its own folder is shown, if it may change it.
     pub(super) changes: Option<Changes>,
     pub(super) remarks: Vec<String>,
@@ -89,7 +94,7 @@ impl Cage {
     /// Builds the bot's next sandbox while it plays. Called once all bots of the match run, because starting them uses the
     /// same CPUs.
     pub fn build_next(&self) {
-        if AHEAD.load(Ordering::Relaxed)
+        if self.run.ahead
             && let Ok(keeper) = keeper()
         {
             keeper.build_ahead(&self.confinement);
@@ -154,7 +159,7 @@ impl Cage {
         let paths = text.split(between).filter(|word| word.starts_with('/')).map(Path::new);
         let missing = paths.take(64).find(|path| {
             let apart = ["/tmp", "/proc", "/dev"].iter().any(|own| path.starts_with(own));
-            let seen = needs::is_systems(path) || self.confinement.seen(path, self.apart).is_some();
+            let seen = is_systems(path) || self.confinement.seen(path, self.apart).is_some();
             !apart && !seen && path.exists()
         })?;
         Some(format!("`{}` is not shown in the sandbox; {}", missing.display(), what_to_do(missing)))
@@ -183,7 +188,7 @@ impl Cage {
 
     /// The new and changed files in its own folder; keeps them if asked to.
     fn what_it_wrote(&self, changes: &Changes, sandbox: &Sandbox) -> Option<String> {
-        let wanted = KEPT.get();
+        let wanted = self.run.kept.as_ref();
         let room = 2 * self.confinement.disk + (64 << 20);
         let bounds = Bounds { bytes: room, entries: 2 * self.confinement.files as usize + 64 };
         let folder = match changes {

@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod files;
+
 /// Who uses whom.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
@@ -131,9 +133,13 @@ fn nothing_is_used_in_a_circle_and_the_drawing_is_up_to_date() {
         "# Rooms\n\n\
          Who uses whom, drawn by a test from the manifests and the imports. What stands lower knows nothing of what\n\
          stands higher, so there is no circle. `ARCHITECTURE.md` says what each is for.\n\n\
-         ## Crates\n\n{}\n## The rooms of the command line\n\nFolders of `crates/agon/src`.\n\n{}",
+         ## Crates\n\n{}\n## The rooms of the command line\n\nFolders of `crates/agon/src`.\n\n{}\n\
+         ## Files that use each other\n\n\
+         Inside a crate, of modules that stand side by side, each with its own parts. Everywhere else the files are in\n\
+         layers, too.\n\n{}",
         drawing(&crates()),
-        drawing(&rooms())
+        drawing(&rooms()),
+        files::drawing()
     );
     let file = root().join("docs/rooms.md");
     if std::env::var_os("UPDATE_ROOMS").is_some() {

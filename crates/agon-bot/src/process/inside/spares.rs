@@ -1,17 +1,18 @@
 //! Things built ahead, kept for whoever wants exactly that. Several matches take and put at the same time.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Things by what they were built for, with an upper limit on their number.
 pub struct Spares<K, T> {
     kept: Mutex<Vec<(K, T)>>,
-    most: usize,
+    most: AtomicUsize,
 }
 
 impl<K: PartialEq, T> Spares<K, T> {
     /// An empty store for at most `most` things.
     pub fn new(most: usize) -> Self {
-        Self { kept: Mutex::new(Vec::new()), most }
+        Self { kept: Mutex::new(Vec::new()), most: AtomicUsize::new(most) }
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<(K, T)>> {
@@ -28,19 +29,20 @@ impl<K: PartialEq, T> Spares<K, T> {
 
     /// Whether there is no room for more.
     pub fn is_full(&self) -> bool {
-        self.kept().len() >= self.most
+        self.kept().len() >= self.most.load(Ordering::Relaxed)
     }
 
     /// Keeps one; drops it if others filled the store meanwhile.
     pub fn put(&self, built_for: K, spare: T) {
         let mut kept = self.kept();
-        if kept.len() < self.most {
+        if kept.len() < self.most.load(Ordering::Relaxed) {
             kept.push((built_for, spare));
         }
     }
 
-    /// Drops all of them.
-    pub fn clear(&self) {
+    /// Drops all of them, and takes no more.
+    pub fn close(&self) {
+        self.most.store(0, Ordering::Relaxed);
         // Not under the lock: dropping may take a while.
         let all = std::mem::take(&mut *self.kept());
         drop(all);
@@ -75,7 +77,8 @@ mod tests {
         (0..3).for_each(|number| spares.put("bot", number));
         assert!(spares.is_full());
         assert_eq!([spares.take(&"bot"), spares.take(&"other")], [Some(0), None]);
-        spares.clear();
+        spares.close();
+        spares.put("bot", 3);
         assert_eq!(spares.take(&"bot"), None);
     }
 }
