@@ -5,7 +5,7 @@
 use agon_bot::{Received, Wire as _};
 use agon_game::{Answer, AnyGame, Heard, Kit, MapChoice, RulesChoice, Seat, Session, Setup};
 use agon_replay::Replay;
-use agon_view::{Answer, Ask, Engines};
+use agon_view::{Ask, Engines};
 
 /// Messages of a bot, in some game and position. The first byte chooses the game and how many steps of random-looking
 /// answers were played before; messages end at line feeds.
@@ -90,7 +90,7 @@ pub fn module(bytes: &[u8]) {
         assert!(!refusal.error.is_empty());
     }
     let (id, head) = match engines.answer(Ask::Open { private: private % 2 == 0 }, file) {
-        Ok(Answer::Opened(opened)) => (opened.id, opened.head),
+        Ok(agon_view::Answer::Opened(opened)) => (opened.id, opened.head),
         Ok(other) => panic!("{other:?}"),
         Err(refusal) => {
             assert!(!refusal.error.is_empty() && !refusal.gone);
@@ -99,7 +99,7 @@ pub fn module(bytes: &[u8]) {
     };
     let lines = |id, from, to| {
         engines.answer(Ask::Lines { id, from, to }, &[]).map(|lines| match lines {
-            Answer::Bytes(lines) => lines,
+            agon_view::Answer::Bytes(lines) => lines,
             other => panic!("{other:?}"),
         })
     };

@@ -29,8 +29,8 @@ use crate::site::{Site, Way};
 use crate::{answers, pages, redirect, routes, secrets};
 
 pub use device::Device;
-pub use who::{bearer, set_cookie};
 use who::{at_work, cookie, known, meter};
+pub use who::{bearer, set_cookie};
 
 /// The most bytes of a form or of JSON.
 pub const SMALL: usize = 64 << 10;

@@ -101,7 +101,7 @@ pub async fn workers_only() -> (StatusCode, &'static str) {
 /// Whom the caller works for.
 pub enum Hall {
     /// A contest.
-    Contest(Ask),
+    Contest(Box<Ask>),
     /// A fleet.
     Fleet(Arc<Fleet>),
 }
@@ -110,7 +110,7 @@ impl<S: Sync> FromRequestParts<S> for Hall {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let contest = parts.extensions.get().cloned().map(Self::Contest);
+        let contest = parts.extensions.get::<Ask>().cloned().map(|ask| Self::Contest(Box::new(ask)));
         contest.or_else(|| parts.extensions.get().cloned().map(Self::Fleet)).ok_or_else(Problem::ours)
     }
 }

@@ -173,7 +173,7 @@ fn resolve(
             found.pop()?;
             continue;
         }
-        let inner = [&found[..], &[part.clone()]].concat();
+        let inner = [&found[..], std::slice::from_ref(part)].concat();
         if !files.contains_key(&inner) {
             // Whoever hands a name on is not who is used.
             let handed = files[&found].iter().find(|path| path.len() > 1 && path.last() == Some(part));
@@ -199,7 +199,7 @@ fn words(code: &str) -> Vec<String> {
             // An even number of backslashes before it means nothing to the quote that ends the text.
             let ends = |part: &&str| {
                 let before = part.trim_end_matches('"');
-                (before.len() - before.trim_end_matches('\\').len()) % 2 == 0
+                (before.len() - before.trim_end_matches('\\').len()).is_multiple_of(2)
             };
             1 + inside
                 .scan(false, |over, part| (!std::mem::replace(over, ends(&part))).then_some(part.len()))

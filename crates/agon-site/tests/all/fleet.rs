@@ -73,7 +73,7 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
     let sha = agon_store::Sha::of("a bot").to_string();
     let open = Open { program: PROGRAM.into(), title: "a series".into(), terms, sources: vec![sha.clone()] };
     let Opened { series, missing } = read(&tell(&mut author, "/fleet/v1/open", &open).await);
-    assert_eq!(missing, [sha.clone()]);
+    assert_eq!(missing, std::slice::from_ref(&sha));
     let strange = author.ask("POST", "/fleet/v1/source", "application/octet-stream", b"another").await;
     assert_eq!(strange.status, 422, "{}", strange.text());
     let supplied = author.ask("POST", "/fleet/v1/source", "application/octet-stream", b"a bot").await;
