@@ -120,7 +120,6 @@ impl Way {
         Ok(built.success().then(|| program.join("dist/agon")))
     }
 
-    /// A command of the program.
     fn command(&self, program: &Path) -> Command {
         match self.foreign {
             None => Command::new(program),

@@ -89,7 +89,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// What was counted.
 #[derive(Default)]
 struct Counts {
     passed: u64,

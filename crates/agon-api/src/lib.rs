@@ -8,6 +8,7 @@
 //! do. Seeds are strings, because they may exceed what JavaScript can count to.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 // In reading order.
 pub mod contest;

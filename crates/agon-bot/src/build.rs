@@ -23,7 +23,6 @@ struct Compiler {
     language: &'static str,
     /// Its file endings.
     endings: &'static [&'static str],
-    /// The command.
     command: &'static [&'static str],
     /// The command that runs the result.
     run: &'static [&'static str],
@@ -166,9 +165,7 @@ pub struct Build {
 /// What a source file is compiled to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// Its language.
     pub language: &'static str,
-    /// Its folder.
     pub place: PathBuf,
     /// The command that runs it, word by word.
     pub run: Vec<String>,

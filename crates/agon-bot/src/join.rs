@@ -90,7 +90,6 @@ impl Kind {
 /// What a bot must know about the match it joins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
-    /// The game.
     pub game: String,
     /// The name of its rules, which selects the contest's client.
     pub rules: String,
@@ -332,9 +331,7 @@ fn admit(stream: TcpStream, token: &[u8]) -> Result<Line, String> {
 /// The doorkeeper's job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Door {
-    /// Where it listens.
     pub listen: SocketAddr,
-    /// The file of the token.
     pub token_file: PathBuf,
     /// What it tells the bot.
     pub welcome: Welcome,

@@ -25,9 +25,7 @@ const MOST_NAMES: usize = 400;
 /// A command that runs a bot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Launch {
-    /// The program.
     pub program: OsString,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
     /// Environment variables besides the inherited ones.
     pub environment: Vec<(String, String)>,
@@ -57,7 +55,6 @@ pub enum LaunchError {
     /// No such file or folder.
     #[error("bot `{bot}`: no such file or folder{hint}")]
     NotThere {
-        /// The bot.
         bot: String,
         /// What may have been meant.
         hint: String,
@@ -68,23 +65,16 @@ pub enum LaunchError {
          bot.py, bot.js; {hint}"
     )]
     UnknownFolder {
-        /// The bot.
         bot: String,
         /// What may have been meant, or what to do.
         hint: String,
     },
     /// A source file that must be compiled first.
     #[error("bot `{bot}`: {language} has to be compiled first: agon build {bot}")]
-    NeedsCompiler {
-        /// The bot.
-        bot: String,
-        /// Its language.
-        language: &'static str,
-    },
+    NeedsCompiler { bot: String, language: &'static str },
     /// The result of its `agon.toml`'s build is missing.
     #[error("bot `{bot}`: `{missing}` is not there yet; build the bot first: agon build {bot}")]
     NotBuilt {
-        /// The bot.
         bot: String,
         /// What its command needs.
         missing: String,

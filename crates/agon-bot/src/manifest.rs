@@ -49,7 +49,6 @@ pub enum Command {
 /// The defaults of the commands inside the bot's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Defaults {
-    /// The game.
     pub game: Option<String>,
     /// The preset of its rules.
     pub rules: Option<String>,

@@ -36,7 +36,6 @@ pub enum Kind {
     Command(Vec<String>),
     /// `builtin:` a bot inside the program, with its options in order.
     Builtin {
-        /// Its name.
         name: String,
         /// `key=value` options.
         options: Vec<(String, String)>,

@@ -216,7 +216,6 @@ impl Program {
         self.tree.cage()
     }
 
-    /// Its processes.
     pub fn tree(&mut self) -> &mut ProcessTree {
         &mut self.tree
     }

@@ -35,7 +35,6 @@ impl BotName {
 /// A script to run as a bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// The file.
     pub file: PathBuf,
     /// The seed of the match. It decides, with the bot's seat, what `Math.random` returns.
     pub seed: i64,

@@ -65,7 +65,6 @@ pub unsafe fn contain(parent: libc::pid_t, cpus: Option<&CpuSet>) {
     }
 }
 
-/// Has a command start with this umask.
 pub fn start_with_umask(command: &mut std::process::Command, mask: libc::mode_t) {
     use std::os::unix::process::CommandExt as _;
     let set = move || {
@@ -178,7 +177,6 @@ pub fn ended_children_cpu_time() -> Duration {
 /// The system's counters for one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTime {
-    /// CPU time.
     pub cpu: Duration,
     /// Time in which it could have run but waited for a CPU.
     pub waited: Duration,
@@ -439,7 +437,6 @@ pub fn signal_group(pid: Pid, signal: Signal) {
 /// The claim is an abstract socket name, which ends with the process, however that ends.
 #[derive(Debug)]
 pub struct Claim {
-    /// The CPU.
     pub cpu: usize,
     _name: Option<OwnedFd>,
 }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 pub struct Tool {
     /// What it is for: `Python`.
     pub language: &'static str,
-    /// The program.
     pub program: &'static str,
     /// The argument that prints its version.
     pub version: &'static str,

@@ -35,7 +35,6 @@ pub struct Connection {
     kept: VecDeque<Vec<u8>>,
     /// Whether the last thing read was a message, so that another may already be here.
     more: bool,
-    /// How it ended.
     ended: Option<Received>,
 }
 

@@ -47,7 +47,6 @@ pub trait Wire: Send {
 /// The result of [`Wire::receive`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// A message.
     Message,
     /// No whole message yet.
     Nothing,
@@ -263,7 +262,6 @@ pub enum Filled {
     Some,
     /// Nothing yet.
     Nothing,
-    /// The end.
     Closed,
 }
 

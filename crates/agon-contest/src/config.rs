@@ -19,7 +19,6 @@ const LARGEST: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContestFile {
-    /// The game.
     pub game: String,
     /// A preset or a rules file.
     #[serde(default)]
@@ -192,7 +191,6 @@ impl Default for WorkersSection {
     }
 }
 
-/// A format by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FormatName {
@@ -222,7 +220,6 @@ pub enum ContestBot {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labelled {
-    /// The bot.
     pub bot: String,
     /// Its name in tables.
     pub label: String,

@@ -58,7 +58,6 @@ pub enum Form {
 /// What the journal keeps of a format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormatId {
-    /// The format.
     #[serde(flatten)]
     pub form: Form,
     /// The bots by index in the header, the presumed strongest first.

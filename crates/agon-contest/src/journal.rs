@@ -54,11 +54,9 @@ pub struct Header {
     pub format: Option<FormatId>,
     /// The kind of series.
     pub kind: Kind,
-    /// The game.
     pub game: String,
     /// The version of the game's rules.
     pub rules_version: u32,
-    /// The rules.
     pub rules: RulesId,
     /// The maps, in the order in which rounds take them.
     pub maps: Vec<MapId>,
@@ -149,7 +147,6 @@ pub struct Entry {
     pub block: u64,
     /// The match in the block, from 1.
     pub game: u32,
-    /// The seed.
     #[serde(with = "seed_as_string")]
     pub seed: i64,
     /// The map played.
@@ -317,7 +314,6 @@ pub struct Void {
     pub block: u64,
     /// The match in the block, from 1.
     pub game: u32,
-    /// The seed.
     #[serde(with = "seed_as_string")]
     pub seed: i64,
     /// The bot in each seat, by index in the header, from 0.
@@ -382,7 +378,6 @@ pub enum JournalError {
         keep = line - 1
     )]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -551,7 +546,6 @@ impl Header {
     }
 }
 
-/// Which rules changed.
 fn rules_changed(was: &Header, now: &Header) -> String {
     let value = |text: &str, key: &str| {
         text.lines()
@@ -841,7 +835,6 @@ impl Journal {
         self.file.try_clone()
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

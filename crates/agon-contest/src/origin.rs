@@ -66,7 +66,6 @@ impl Ending {
     pub const ALL: [Self; 5] =
         [Self::Rules, Self::OthersFault, Self::OthersTimeout, Self::OwnFault, Self::OwnTimeout];
 
-    /// In words.
     pub fn word(self) -> &'static str {
         match self {
             Self::Rules => "by the rules alone",

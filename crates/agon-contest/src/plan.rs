@@ -23,7 +23,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its command.
     pub fn word(self) -> &'static str {
         match self {
             Self::Gauntlet => "gauntlet",

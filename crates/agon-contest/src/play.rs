@@ -18,13 +18,11 @@ use crate::work::Trouble;
 pub struct Match<'a> {
     /// The game before its first step.
     pub session: Box<dyn Session>,
-    /// The clock.
     pub clock: Clock,
     /// What happens to bots that compute in their opponent's time.
     pub ponder: Ponder,
     /// Who sits in each seat, as the replay says.
     pub seats: Vec<SeatInfo>,
-    /// Their programs.
     pub bots: Vec<&'a BotName>,
     /// How many matches the bot of each seat has made void; empty for none.
     pub disturbed: &'a [u32],

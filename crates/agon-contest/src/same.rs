@@ -46,7 +46,6 @@ impl Answers {
         ranks.iter().for_each(|&rank| self.hash.update(&[rank]));
     }
 
-    /// The hash.
     pub fn digest(&self) -> u64 {
         self.hash.digest()
     }

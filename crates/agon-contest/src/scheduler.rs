@@ -28,7 +28,6 @@ pub struct Scheduler {
 /// A match to be played.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Its block.
     pub block: Arc<BlockPlan>,
     /// Which match of the block, from 0.
     pub game: usize,
@@ -374,7 +373,6 @@ impl Scheduler {
         self.lock().journal.handle()
     }
 
-    /// Where the journal is.
     pub fn journal_path(&self) -> std::path::PathBuf {
         self.lock().journal.path().to_owned()
     }

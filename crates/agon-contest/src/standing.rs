@@ -39,7 +39,6 @@ pub struct Standing {
 pub struct Pairing {
     /// The results of its rounds, seen from its first bot; none in a tournament, which is about no single bot.
     pub tally: Option<Tally>,
-    /// All its blocks.
     pub blocks: u64,
     /// For each map, the blocks that wait for a round to be whole.
     open: Vec<VecDeque<Block>>,

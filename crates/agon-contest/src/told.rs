@@ -147,7 +147,6 @@ impl Shelf {
         Self { folder, name, kept: AtomicU64::new(kept) }
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -28,13 +28,11 @@ const SYNC: Duration = Duration::from_secs(1);
 
 /// Everything needed to play the matches of a series.
 pub struct Series {
-    /// The game.
     pub game: &'static dyn AnyGame,
     /// Rules and map, read once for each map.
     pub prepared: Vec<Box<dyn agon_game::Ready>>,
     /// The bots, in the order of the header.
     pub bots: Vec<Entrant>,
-    /// The clock.
     pub clock: Clock,
     /// What happens to bots that compute in their opponent's time.
     pub ponder: Ponder,
@@ -47,7 +45,6 @@ pub struct Series {
 /// A bot of a series.
 #[derive(Clone, Debug)]
 pub struct Entrant {
-    /// Its name.
     pub name: BotName,
     /// A short name.
     pub label: String,
@@ -58,7 +55,6 @@ pub struct Entrant {
 /// Which replays are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// All.
     All,
     /// Those in which the bot that the series is about was not first or made a fault; in a tournament, those in which
     /// anybody lost or made a fault.

@@ -59,7 +59,6 @@ struct Attack {
 #[derive(Clone, Copy, PartialEq)]
 enum Notices {
     Nothing,
-    /// That it drifts.
     Drift,
     /// That both bots answer alike.
     Same,

@@ -10,6 +10,7 @@
 //! Seats count from 1 wherever a person reads them.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 // In reading order.
 pub mod seat;

@@ -24,7 +24,6 @@ pub fn all() -> &'static [&'static dyn AnyGame] {
     ALL.get_or_init(|| OURS.to_vec())
 }
 
-/// Finds the game with this name.
 pub fn find(name: &str) -> Option<&'static dyn AnyGame> {
     all().iter().copied().find(|game| game.info().name == name)
 }

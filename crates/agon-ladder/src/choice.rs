@@ -11,7 +11,6 @@ use crate::Ladder;
 /// A version that may play now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contender {
-    /// The version.
     pub version: i64,
     /// How many of its matches are waiting or being played.
     pub in_flight: u32,

@@ -105,7 +105,6 @@ fn dealt<'a>(all: &'a mut BTreeMap<Vec<i64>, Dealt>, lineup: &[i64], first: i64)
 /// What rulings left out: these blocks, and every block in which one of these versions sat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Versions.
     pub versions: BTreeSet<i64>,
     /// Numbers of blocks.
     pub blocks: BTreeSet<i64>,

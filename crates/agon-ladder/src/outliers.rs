@@ -22,7 +22,6 @@ pub const MINUTES: u64 = 3;
 /// The tries of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tries {
-    /// The worker.
     pub worker: i64,
     /// Whether it may be paused.
     pub may_rest: bool,
@@ -44,7 +43,6 @@ pub struct Compared {
 /// A worker that stands out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outlier {
-    /// The worker.
     pub worker: i64,
     /// The reason, with the figures, as a sentence.
     pub why: String,

@@ -11,11 +11,9 @@ use crate::{Place, Table};
 /// A version and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The version.
     pub version: i64,
     /// Its number among the versions of its entrant.
     pub n: i64,
-    /// The entrant.
     pub entrant: String,
     /// Whether the entrant is a boss.
     pub boss: bool,

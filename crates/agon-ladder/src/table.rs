@@ -32,7 +32,6 @@ pub struct Place {
 /// All versions that have played, best first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// The places.
     pub places: Vec<Place>,
     /// The version whose rating is the zero of the scale; none while nobody can carry it: then the zero is the mean.
     #[serde(default)]

@@ -73,7 +73,6 @@ enum Listener {
 /// An awaited bot, as observers see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Awaited {
-    /// Its seat.
     pub seat: Seat,
     /// The address it has to connect to.
     pub address: String,

@@ -13,7 +13,6 @@ use crate::FaultKind;
 pub enum Cause {
     /// No whole answer came in time.
     Late {
-        /// The limit.
         limit: Duration,
         /// What delayed it.
         why: Lateness,
@@ -89,7 +88,6 @@ pub enum Lateness {
 }
 
 impl Cause {
-    /// The kind of fault.
     pub fn kind(&self) -> FaultKind {
         match self {
             Self::Late { .. } | Self::OutOfTime { .. } => FaultKind::Timeout,

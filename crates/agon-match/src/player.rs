@@ -14,7 +14,6 @@ use crate::arrival::{self, Expected};
 pub enum Player {
     /// A bot inside the program, seated at the session.
     Builtin,
-    /// A program.
     Program(Box<Program>),
     /// A bot that dials in and has not arrived yet.
     Expected(Box<Expected>),

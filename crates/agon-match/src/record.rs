@@ -49,7 +49,6 @@ pub enum Held {
     Free,
     /// It ran in a sandbox.
     Inside {
-        /// Its level.
         level: Level,
         /// Whether bots that compute at the same time had equal shares of the CPUs.
         shares: bool,
@@ -168,7 +167,6 @@ impl fmt::Display for Void {
 /// How often a seat did something wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatCounts {
-    /// Faults of each kind.
     pub faults: BTreeMap<FaultKind, u64>,
     /// Orders that the rules did not allow.
     pub rejected: u64,
@@ -286,7 +284,6 @@ pub struct OutcomeResult {
 }
 
 impl MatchRecord {
-    /// The faults of one seat.
     pub fn faults_of(&self, seat: Seat) -> impl Iterator<Item = &Fault> {
         self.faults.iter().filter(move |fault| fault.seat == seat)
     }

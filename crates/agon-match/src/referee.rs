@@ -86,7 +86,6 @@ pub struct StepReport<'a> {
     pub instead_of: Option<&'a [(Seat, PackedAnswer)]>,
     /// How each of these answers came.
     pub takes: &'a [Take],
-    /// The faults of this step.
     pub faults: &'a [Fault],
 }
 
@@ -95,7 +94,6 @@ pub struct StepReport<'a> {
 pub struct Said {
     /// When it was said.
     pub when: When,
-    /// The message.
     pub text: Vec<u8>,
 }
 

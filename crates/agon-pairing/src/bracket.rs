@@ -158,7 +158,6 @@ enum Slot {
 struct Ended {
     winner: Slot,
     loser: Slot,
-    /// Their points.
     points: [u64; 2],
 }
 

@@ -172,7 +172,6 @@ pub struct Known {
     new: Vec<Meeting>,
     /// Ratings in natural logarithms.
     strengths: Vec<f64>,
-    /// Their variances.
     variances: Vec<f64>,
     blocks: Vec<u32>,
     points: Vec<u64>,

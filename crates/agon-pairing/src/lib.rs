@@ -148,7 +148,6 @@ pub fn full(seats: usize) -> u32 {
 /// bots might stay level for ever.
 const FURTHER_BLOCKS: u32 = 6;
 
-/// Checks seats and bots.
 fn check(bots: usize, seats: usize) -> Result<(), FormatError> {
     if !(2..=9).contains(&seats) {
         return Err(FormatError::Seats(seats));

@@ -46,7 +46,6 @@ pub fn write(to: &mut impl Write, tag: u8, raw: &[u8], scratch: &mut Vec<u8>) ->
 
 /// A chunk as read.
 pub struct Chunk {
-    /// Its kind.
     pub tag: u8,
     /// Its content, unpacked.
     pub raw: Vec<u8>,

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 pub struct Header {
     /// The program that wrote it: `agon 0.1.0`.
     pub program: String,
-    /// The game.
     pub game: String,
     /// The version of the game's rules.
     pub rules_version: u32,
@@ -172,9 +171,7 @@ pub struct End {
 /// A replay as read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// The header.
     pub header: Header,
-    /// The steps.
     pub steps: Vec<Step>,
     /// Timing by `(step, seat)`.
     pub timing: BTreeMap<(u32, Seat), Timing>,

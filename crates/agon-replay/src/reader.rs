@@ -25,7 +25,6 @@ pub enum ReplayError {
     /// Of a later format.
     #[error("this replay has a newer format than this program reads; update agon")]
     Newer,
-    /// Damaged.
     #[error("this replay is damaged: {0}")]
     Damaged(String),
 }

@@ -44,7 +44,6 @@ pub enum Doing {
 }
 
 impl Wait {
-    /// Whose doing it was.
     pub fn doing(&self) -> Doing {
         let all = self.used.iter().map(|used| used.cpu_us).fold(0, u64::saturating_add);
         let by = self.used.iter().max_by_key(|used| used.beyond_us).filter(|by| by.beyond_us > 0);

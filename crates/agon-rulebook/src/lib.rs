@@ -29,7 +29,6 @@ pub fn ids(text: &str) -> Vec<&str> {
 /// A rule with everything known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// The rule.
     pub rule: Rule,
     /// Where the code decides it.
     pub decided: Vec<Place>,

@@ -116,7 +116,6 @@ pub enum Wrong {
     /// A limit too low to run anything.
     #[error("{what} of {given} is too little to run anything; the least is {least}")]
     Little {
-        /// Which limit.
         what: &'static str,
         /// What was asked for.
         given: u64,
@@ -126,7 +125,6 @@ pub enum Wrong {
     /// A limit beyond any machine.
     #[error("{what} of {given} is more than any machine has; the most is {most}")]
     Much {
-        /// Which limit.
         what: &'static str,
         /// What was asked for.
         given: u64,

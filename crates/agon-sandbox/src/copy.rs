@@ -25,7 +25,6 @@ const DEEPEST: usize = 32;
 /// The kind of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A folder.
     Folder,
     /// A file and its bytes.
     File(Vec<u8>),
@@ -38,7 +37,6 @@ pub enum What {
 pub struct Entry {
     /// Its path within the folder.
     pub path: PathBuf,
-    /// What it is.
     pub what: What,
     /// Whether it is executable.
     pub runs: bool,

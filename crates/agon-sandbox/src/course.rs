@@ -21,7 +21,6 @@ pub struct Came {
 
 /// A running attack.
 pub struct Course {
-    /// Its sandbox.
     pub sandbox: Sandbox,
     /// Its standard output.
     pub output: PipeReader,

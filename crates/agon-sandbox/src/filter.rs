@@ -15,7 +15,6 @@ const QUIET: u32 = 0;
 
 /// When a call is refused.
 enum When {
-    /// Always.
     Always,
     /// When the argument with this number is one of these values.
     Is(u32, &'static [u32]),

@@ -32,7 +32,6 @@ const LIMITS: [&str; 2] = ["memory", "pids"];
 pub enum Hierarchies {
     /// Version 1: a tree for each controller.
     One {
-        /// Memory.
         memory: PathBuf,
         /// Processes.
         pids: PathBuf,
@@ -369,7 +368,6 @@ impl Group {
         Ok(())
     }
 
-    /// Its processes.
     pub fn members(&self) -> Vec<Pid> {
         self.place.folders().into_iter().flat_map(members).collect()
     }

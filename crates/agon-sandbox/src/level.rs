@@ -47,7 +47,6 @@ impl fmt::Display for Level {
 /// Something that is missing, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
-    /// What.
     pub what: &'static str,
     /// The wall that it is, if it is one.
     #[serde(skip)]
@@ -61,7 +60,6 @@ pub struct Missing {
 /// What was found on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// The level.
     pub level: Level,
     /// The walls available here at that level.
     pub walls: BTreeSet<crate::Wall>,

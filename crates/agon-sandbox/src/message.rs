@@ -32,7 +32,6 @@ pub struct Plan {
     pub walls: BTreeSet<Wall>,
     /// Its users outside: this one for the init, the next for the program. Only root can provide them.
     pub user: Option<u32>,
-    /// Its cgroup.
     pub group: Option<Group>,
     /// The folder used as `/tmp` if there is no root of its own.
     pub home: PathBuf,
@@ -73,7 +72,6 @@ pub enum Born {
 pub struct Order {
     /// The program: a path as seen inside, or a name to find on its `PATH`.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// Further variables.
     pub variables: BTreeMap<String, String>,
@@ -109,7 +107,6 @@ pub enum Report {
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("the sandbox could not be built: {step}: {why}")]
 pub struct Refusal {
-    /// The step.
     pub step: String,
     /// Why it failed.
     pub why: String,

@@ -121,7 +121,6 @@ impl Slot {
 pub struct Keeper {
     /// The connection to it. It never speaks unasked.
     pub connection: Mutex<OwnedFd>,
-    /// Its pid.
     pub pid: Pid,
 }
 

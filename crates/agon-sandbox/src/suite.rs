@@ -54,7 +54,6 @@ pub struct Controlled {
 /// The result of an attack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
-    /// Its name.
     pub name: &'static str,
     /// What it tries.
     pub attempt: &'static str,
@@ -64,7 +63,6 @@ pub struct Outcome {
     pub got: String,
     /// What holds it, or why it is accepted.
     pub enforced_by: &'static str,
-    /// Whether it won.
     pub won: bool,
     /// Whether it was expected to win at this level.
     pub may_win: bool,
@@ -86,7 +84,6 @@ pub struct Results {
     pub level: Level,
     /// What the machine has.
     pub found: Found,
-    /// The results of all attacks.
     pub attacks: Vec<Outcome>,
 }
 

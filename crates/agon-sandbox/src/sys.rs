@@ -159,7 +159,6 @@ pub fn execute(program: &CStr, arguments: &[CString], variables: &[CString]) -> 
 
 /// A child that has ended.
 pub struct Ended {
-    /// Which.
     pub pid: Pid,
     /// Its exit code, or 128 plus the signal that killed it.
     pub code: i32,
@@ -171,7 +170,6 @@ pub struct Ended {
 
 /// The result of [`reap`].
 pub enum Reaped {
-    /// This one.
     One(Ended),
     /// There are children, and all live.
     NoneYet,
@@ -229,7 +227,6 @@ pub fn ordinary_signals(signals: impl IntoIterator<Item = i32>) {
     }
 }
 
-/// Ignores a signal.
 pub fn ignore_signal(signal: i32) {
     // SAFETY: ignoring a signal runs no code of ours.
     unsafe { libc::signal(signal, libc::SIG_IGN) };

@@ -46,7 +46,6 @@ pub struct Engine {
 
 /// An answer to a question.
 pub struct Answered {
-    /// The answer line.
     pub line: String,
     /// Whether the script has used up its memory and should start afresh.
     pub exhausted: bool,
@@ -95,7 +94,6 @@ impl Engine {
         Ok(Self { builder, call, finish, context, runtime })
     }
 
-    /// Answers a question.
     pub fn answer(&mut self, question: &[u8]) -> Answered {
         let Self { builder, call, finish, context, .. } = self;
         let line = context.with(|context| {

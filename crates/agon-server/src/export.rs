@@ -61,7 +61,6 @@ pub struct Head {
     pub rows: i64,
     /// The hash of all of them.
     pub sha: String,
-    /// The versions that played.
     pub versions: Vec<Played>,
     /// The table that follows from the log.
     pub table: Table,
@@ -96,7 +95,6 @@ pub struct Played {
 /// The result of writing or checking an archive.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The contest.
     pub name: String,
     /// The program that wrote the archive.
     pub program: String,
@@ -108,7 +106,6 @@ pub struct Report {
     pub recomputed: u64,
     /// The number of seeds recomputed; none while the secret is not published.
     pub seeds: Option<u64>,
-    /// The versions that played.
     pub versions: Vec<Played>,
     /// The table, computed from the log.
     pub table: Table,

@@ -11,7 +11,6 @@ use crate::read;
 
 /// A ladder fed with the log, row by row.
 pub struct Facts {
-    /// The ladder.
     pub ladder: Ladder,
     /// The last row fed to it.
     pub upto: i64,

@@ -43,7 +43,6 @@ const MOST_KEPT: usize = 256 << 20;
 /// How many of the last results are remembered, to answer repeats as kept.
 const REMEMBERED: usize = 4_096;
 
-/// The fleet.
 pub struct Fleet {
     /// The speed band of its machines: by how many per cent they may differ from the first.
     tolerance: f64,
@@ -57,7 +56,6 @@ pub struct Fleet {
     last: i64,
 }
 
-/// A series.
 struct Series {
     title: String,
     terms: Terms,

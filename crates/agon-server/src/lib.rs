@@ -72,7 +72,6 @@ pub enum ServerError {
 /// What a contest is founded on, and how it is run.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// Its name.
     pub name: String,
     /// What decides results.
     pub terms: Terms,
@@ -115,7 +114,6 @@ struct Learnt {
     facts: Facts,
     /// The last row covered by the table that was last kept, and when that was.
     board: (i64, Time),
-    /// That table.
     table: Arc<agon_ladder::Table>,
     /// How much each kind of work has had.
     shares: Shares,
@@ -371,7 +369,6 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain data")
 }
 
-/// Reads stored JSON.
 fn read<T: serde::de::DeserializeOwned>(json: impl AsRef<[u8]>) -> Result<T, StoreError> {
     serde_json::from_slice(json.as_ref()).map_err(|error| StoreError::Damaged(error.to_string()))
 }

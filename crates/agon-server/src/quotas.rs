@@ -21,7 +21,6 @@ const SAVED_MS: i64 = 60_000;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// The counts.
 #[derive(Debug, Default)]
 pub struct Quotas(Mutex<Counts>);
 

@@ -28,7 +28,6 @@ pub struct Board {
 }
 
 impl Server {
-    /// What is stored of the contest.
     pub fn store(&self) -> &ContestStore {
         &self.store
     }
@@ -38,7 +37,6 @@ impl Server {
         &self.objects
     }
 
-    /// The contest.
     pub fn contest(&self) -> ContestId {
         self.store.id()
     }

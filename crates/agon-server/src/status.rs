@@ -13,13 +13,10 @@ use crate::{ServerError, bosses_of, key, recomputed, terms_of};
 /// The state of a contest.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// The contest.
     pub contest: Contest,
     /// The number of its matches in each state.
     pub counts: Counts,
-    /// All versions.
     pub versions: Vec<Version>,
-    /// The board.
     pub board: Vec<Line>,
     /// The last row of the log that the board covers.
     pub upto: i64,

@@ -19,7 +19,6 @@ use crate::{Server, ServerError, causes, check_name, packed, read};
 /// How long drafts are kept, in milliseconds.
 const DRAFTS_MS: i64 = 86_400_000;
 
-/// An upload.
 #[derive(Debug)]
 pub struct Upload<'a> {
     /// The entrant it belongs to.
@@ -63,13 +62,10 @@ pub enum Drafted {
 /// A match that a team requests.
 #[derive(Clone, Debug)]
 pub struct Wish {
-    /// The team.
     pub entrant: EntrantId,
-    /// The opponent.
     pub against: VersionId,
     /// Which of the contest's maps, from 0.
     pub map: i64,
-    /// The seed.
     pub seed: i64,
     /// The seat that they want, from 0.
     pub seat: usize,

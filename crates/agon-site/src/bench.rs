@@ -20,7 +20,6 @@ const REST: Duration = Duration::from_millis(50);
 /// How long one machine asks for all: there may be work that the next one can do and this one cannot.
 const TURN: Duration = Duration::from_secs(1);
 
-/// The bench.
 pub struct Bench {
     /// A machine with a permit may ask. Permits are handed out in order of arrival.
     turns: Semaphore,

@@ -23,7 +23,6 @@ const MOST: usize = 20;
 pub struct Offer {
     /// Its name, usable in an address as it is.
     pub name: String,
-    /// Where it is.
     pub path: PathBuf,
     /// Its length in bytes.
     pub bytes: u64,

@@ -50,7 +50,6 @@ impl Making {
 pub struct Made {
     /// When it began: its name.
     pub began: Time,
-    /// Where it is.
     pub path: PathBuf,
     /// Its length in bytes.
     pub bytes: u64,

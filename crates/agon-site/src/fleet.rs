@@ -60,7 +60,6 @@ impl Site {
         })
     }
 
-    /// Its title.
     pub fn title(&self) -> &str {
         &self.title
     }

@@ -51,11 +51,9 @@ pub struct Peer(pub IpAddr);
 /// Who asks for what: the input of handlers.
 #[derive(Clone)]
 pub struct Ask {
-    /// The site.
     pub site: Arc<Site>,
     /// The settings in `contest.toml`.
     pub settings: Arc<Settings>,
-    /// Who is asking.
     pub actor: Actor,
     /// The object named by the path.
     pub object: Object,

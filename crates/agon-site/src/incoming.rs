@@ -22,7 +22,6 @@ const AGAIN: i64 = 60;
 
 /// An upload that arrived whole.
 pub struct Came {
-    /// The file.
     pub file: Incoming,
     /// It is counted until the file is kept.
     pub place: Place,

@@ -157,7 +157,6 @@ impl Drop for Place {
     }
 }
 
-/// All limits.
 pub struct Limits {
     accounts: Windows<AccountId>,
     addresses: Windows<IpAddr>,

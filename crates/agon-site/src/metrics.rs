@@ -108,7 +108,6 @@ impl Values<'_> {
         self.text.line(format_args!("{} {value}", self.name));
     }
 
-    /// The value with these labels.
     fn of<const N: usize>(&mut self, labels: [(&str, &str); N], value: impl fmt::Display) {
         let labels = labels.map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).join(",");
         self.text.line(format_args!("{}{{{labels}}} {value}", self.name));
@@ -125,7 +124,6 @@ fn seconds(from: Time, to: Time) -> f64 {
     (to.0 - from.0).max(0) as f64 / 1000.0
 }
 
-/// The metrics.
 pub async fn page(ask: Ask) -> Result<Response, Problem> {
     let mut text = Text::default();
     let (site, terms) = (&ask.site, ask.site.server.terms());

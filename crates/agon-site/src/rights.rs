@@ -19,9 +19,7 @@ pub enum Actor {
 /// Somebody who is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// The account.
     pub account: AccountId,
-    /// Its name.
     pub name: String,
     /// Whether it runs the contest.
     pub organiser: bool,

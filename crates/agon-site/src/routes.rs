@@ -24,7 +24,6 @@ pub enum Method {
 /// The object of a route, from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// The contest.
     Contest,
     /// The team with the number `{id}`.
     Team,
@@ -46,27 +45,22 @@ pub enum Body {
     Upload,
 }
 
-/// A route.
 #[derive(Clone, Copy)]
 pub struct Route {
-    /// Its method.
     pub method: Method,
     /// Its path, in axum's syntax.
     pub path: &'static str,
     /// What it does.
     pub verb: Verb,
-    /// The object.
     pub of: Of,
     /// What may come with it.
     pub body: Body,
     /// Whether it is exempt from the request limits: its answer is the same for everybody and can be cached, or it has a
     /// limit of its own.
     pub still: bool,
-    /// Its handler.
     pub make: fn() -> MethodRouter<Arc<Site>>,
 }
 
-/// A page.
 pub const fn get(path: &'static str, verb: Verb, of: Of, make: fn() -> MethodRouter<Arc<Site>>) -> Route {
     Route { method: Method::Get, path, verb, of, body: Body::Small, still: false, make }
 }
@@ -115,7 +109,6 @@ pub enum Door {
     Both,
     /// People and their programs: workers have a port of their own.
     Site,
-    /// Workers.
     Workers,
 }
 
@@ -129,7 +122,6 @@ impl Door {
     }
 }
 
-/// The table.
 pub fn all() -> impl Iterator<Item = Route> {
     let pages = pages::ROUTES.iter().chain(work::ROUTES).chain(metrics::ROUTES).copied();
     pages.chain(api::ACTS.iter().map(|act| act.route))

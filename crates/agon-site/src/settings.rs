@@ -30,7 +30,6 @@ const BEST: usize = 3;
 pub struct Settings {
     /// The contest's name.
     pub title: String,
-    /// The game.
     pub game: String,
     /// Its rules: a preset, or a file.
     pub rules: String,
@@ -221,13 +220,11 @@ pub struct Answers {
     /// The contest's name.
     #[serde(default)]
     pub title: String,
-    /// The time zone.
     #[serde(default)]
     pub time_zone: String,
     /// `2026-12-05T18:00`, or nothing.
     #[serde(default)]
     pub opens: String,
-    /// The same.
     #[serde(default)]
     pub closes: String,
     /// Members of a team.

@@ -37,7 +37,6 @@ pub enum Way {
     Proxy(String),
     /// Encrypted by this program itself.
     Tls {
-        /// The certificate.
         tls: Arc<Tls>,
         /// Whether only private addresses are let in.
         private: bool,
@@ -56,7 +55,6 @@ type Kept = ((i64, i64), Arc<Shown>);
 
 /// The site of a contest.
 pub struct Site {
-    /// The contest.
     pub server: Arc<Server>,
     /// How browsers reach it.
     pub way: Way,
@@ -88,7 +86,6 @@ pub struct Site {
 
 /// The ladder with what pages say about it.
 pub struct Shown {
-    /// The board.
     pub board: Board,
     /// All teams by their names, which are unique.
     pub teams: BTreeMap<String, Entrant>,
@@ -147,7 +144,6 @@ impl Site {
         &self.folder
     }
 
-    /// The store.
     pub fn store(&self) -> &ContestStore {
         self.server.store()
     }

@@ -72,7 +72,6 @@ pub struct Built {
     n: i64,
 }
 
-/// The source.
 #[derive(Deserialize)]
 pub struct Source {
     run: String,
@@ -100,9 +99,7 @@ pub async fn workers_only() -> (StatusCode, &'static str) {
 
 /// Whom the caller works for.
 pub enum Hall {
-    /// A contest.
     Contest(Box<Ask>),
-    /// A fleet.
     Fleet(Arc<Fleet>),
 }
 

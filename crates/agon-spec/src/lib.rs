@@ -4,6 +4,7 @@
 //! on unchanged. Its text form is the command that plays it ([`MatchSpec::command`]).
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 // In reading order.
 pub mod clock;

@@ -84,7 +84,6 @@ pub enum BlockError {
     Games {
         /// What the shape says.
         expected: u32,
-        /// What the block has.
         given: usize,
     },
     /// More points than a game has.
@@ -92,7 +91,6 @@ pub enum BlockError {
     Points {
         /// What the shape says.
         most: u32,
-        /// What the block has.
         given: u32,
     },
     /// A list of counts with the wrong length.
@@ -121,7 +119,6 @@ pub struct WinDrawLoss {
 }
 
 impl WinDrawLoss {
-    /// All games.
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
@@ -293,7 +290,6 @@ impl Tally {
 pub(crate) struct Moments {
     /// The sum of the weights.
     pub weight: f64,
-    /// The mean.
     pub mean: f64,
     /// The variance (divided by the weight, not by the weight less one).
     pub variance: f64,

@@ -17,7 +17,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// All meetings.
     pub fn meetings(&self) -> u64 {
         self.ahead + self.level + self.behind
     }

@@ -3,9 +3,7 @@
 /// A part of a whole, in counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
-    /// The part.
     pub part: u64,
-    /// The whole.
     pub whole: u64,
 }
 

@@ -57,7 +57,6 @@ pub enum RatingError {
     /// An anchor that is not in the table.
     #[error("the anchor {anchor} is not in the table; its bots are {}", .bots.join(", "))]
     NoSuchAnchor {
-        /// The anchor.
         anchor: String,
         /// The bots in the table.
         bots: Vec<String>,

@@ -71,7 +71,6 @@ pub struct MatchBlock {
     pub start: u64,
     /// A hash of every answer of every match: equal for equal matches.
     pub fingerprint: u64,
-    /// The matches.
     pub matches: Vec<Match>,
 }
 
@@ -83,12 +82,7 @@ pub const MOST_SEATS: usize = 32;
 pub enum ResultsError {
     /// Another game or other rules.
     #[error("results of {given} do not belong in a table of {expected}")]
-    Mixed {
-        /// What the table is of.
-        expected: TableKey,
-        /// What the results are of.
-        given: TableKey,
-    },
+    Mixed { expected: TableKey, given: TableKey },
     /// A match whose lists have the wrong lengths.
     #[error("a match needs 2 to {MOST_SEATS} bots and as many ranks; this has {bots} bots and {ranks} ranks")]
     Match {
@@ -168,7 +162,6 @@ impl Results {
         })
     }
 
-    /// All matches.
     pub fn matches(&self) -> impl Iterator<Item = &Match> {
         self.blocks().flat_map(|block| &block.matches)
     }

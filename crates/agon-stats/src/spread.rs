@@ -109,7 +109,6 @@ impl Spread {
         Self { system, varies: sums.into_iter().collect(), blocks: played, bots }
     }
 
-    /// The rows of these bots.
     pub fn rows(&self, bots: &[usize]) -> Vec<Row> {
         bots.chunks(TOGETHER).flat_map(|bots| self.rows_of(bots)).collect()
     }

@@ -9,7 +9,6 @@ use crate::elo::superiority;
 use crate::pairs::Meeting;
 use crate::{elo_of_score, student_deviations};
 
-/// The tree.
 pub(crate) struct Tree {
     bots: usize,
     edges: Vec<Edge>,

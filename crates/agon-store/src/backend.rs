@@ -19,7 +19,6 @@ mod sqlite;
 
 pub use sqlite::snapshot;
 
-/// A connection.
 pub type Conn = sqlx::AnyConnection;
 /// Connections for reading.
 pub type Pool = sqlx::AnyPool;
@@ -70,7 +69,6 @@ impl Place {
         Ok(Self { url })
     }
 
-    /// Whether it is on a server.
     pub fn is_server(&self) -> bool {
         !self.url.starts_with("sqlite:")
     }

@@ -8,7 +8,6 @@ use crate::{
 /// A violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which invariant.
     pub rule: &'static str,
     /// What violates it.
     pub what: String,

@@ -233,7 +233,6 @@ impl Store {
         self.writer.act(act).await
     }
 
-    /// One contest of it.
     pub fn of(&self, contest: ContestId) -> ContestStore {
         ContestStore { store: self.clone(), id: contest }
     }

@@ -42,7 +42,6 @@ pub struct Pulse {
 /// The state of a version's check match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckState {
-    /// The match.
     pub game: MatchId,
     /// `planned`, `leased`, `posted`, `valid` or `dead`.
     pub state: crate::MatchState,

@@ -23,8 +23,8 @@ impl Time {
 }
 
 macro_rules! id {
-    ($(#[$about:meta] $name:ident;)*) => {$(
-        #[$about]
+    ($($(#[$about:meta])? $name:ident;)*) => {$(
+        $(#[$about])?
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(pub i64);
@@ -38,15 +38,11 @@ macro_rules! id {
 }
 
 id! {
-    /// A contest.
     ContestId;
     /// A version: what plays.
     VersionId;
-    /// A match.
     MatchId;
-    /// A lease.
     LeaseId;
-    /// A worker.
     WorkerId;
 }
 
@@ -61,7 +57,6 @@ words! {
         Challenge = "challenge",
         /// Is this version better than the one before?
         Promotion = "promotion",
-        /// The ladder.
         Ladder = "ladder",
         /// A ladder match that another worker repeats, for comparison. It is shown to nobody, and later forgotten.
         Again = "again",
@@ -97,14 +92,10 @@ pub const TRIES: i64 = 3;
 /// soon.
 pub const PAUSE_MS: i64 = 1_000;
 
-/// A contest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contest {
-    /// Its number.
     pub id: ContestId,
-    /// Its name.
     pub name: String,
-    /// Its game.
     pub game: String,
     /// What decides results, as JSON.
     pub terms: String,
@@ -156,7 +147,6 @@ pub struct Version {
 /// A version, with what only its entrant may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnVersion {
-    /// The version.
     pub version: Version,
     /// When it entered each state, oldest first.
     pub steps: Vec<(VersionState, Time)>,
@@ -169,9 +159,7 @@ pub struct OwnVersion {
 /// A machine that plays matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worker {
-    /// Its number.
     pub id: WorkerId,
-    /// Its name.
     pub name: String,
     /// How strictly it confines bots.
     pub level: String,
@@ -182,7 +170,6 @@ pub struct Worker {
 /// One try of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Attempt {
-    /// The match.
     pub game: MatchId,
     /// Which try of it, from 1: an older try of the same match is recognised by it.
     pub n: i64,
@@ -197,9 +184,7 @@ pub struct Leased {
     pub kind: Kind,
     /// Which of the contest's maps, from 0.
     pub map: i64,
-    /// Its seed.
     pub seed: i64,
-    /// The version in each seat.
     pub seats: Vec<VersionId>,
     /// For each earlier try that a bot has made void, the seat of that bot, from 0.
     pub void_by: Vec<i64>,
@@ -216,13 +201,9 @@ pub struct Posted {
     pub kind: Kind,
     /// Which of the contest's maps, from 0.
     pub map: i64,
-    /// Its seed.
     pub seed: i64,
-    /// The version in each seat.
     pub seats: Vec<VersionId>,
-    /// The result, as it was posted.
     pub result: String,
-    /// Its replay.
     pub replay: Sha,
 }
 

@@ -53,7 +53,6 @@ use agon_game::{
 
 /// How a game's spec files are read.
 pub trait Adapter {
-    /// The game.
     type Game: Game;
 
     /// Builds a match from a board block. `settings` are its `name: value` lines, without `seed` and `draws`; overrides

@@ -93,7 +93,6 @@ impl Trial {
 pub struct Mark {
     /// The step, from 1.
     pub step: u32,
-    /// Whose order.
     pub seat: Seat,
     /// What the seat's chance would gain by the policy's order; below 0 if the policy does worse.
     pub gain: Mean,
@@ -125,7 +124,6 @@ pub enum Unanalysable {
     /// It cannot be shown either.
     #[error("{0}")]
     Unshowable(#[from] Unshowable),
-    /// It is too long.
     #[error("this match has {0} turns, and no more than {MOST_STEPS} are analysed")]
     TooLong(usize),
     /// Its answers do not lead on.

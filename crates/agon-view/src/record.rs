@@ -11,7 +11,6 @@ pub const UNKNOWN_BOT: &str = "recorded";
 
 /// A recorded match of an original, as our replay.
 pub struct Record {
-    /// The game.
     pub game: &'static dyn AnyGame,
     /// The replay in its file format.
     pub bytes: Vec<u8>,

@@ -128,7 +128,6 @@ fn play(plan: usize, seed: i64, insert: bool) -> Option<Played> {
     None
 }
 
-/// The replay of these answers.
 fn written(plan: usize, seed: i64, steps: Vec<Answers>) -> Replay {
     let mut session = open(plan, seed);
     let bot = |seat: Seat| SeatInfo { bot: String::new(), label: format!("seat {seat}"), hash: None };

@@ -50,7 +50,6 @@ extern "C" fn agon_out() -> *const u8 {
     OUT.with_borrow(|bytes| bytes.as_ptr())
 }
 
-/// Its length.
 #[unsafe(no_mangle)]
 extern "C" fn agon_out_length() -> usize {
     OUT.with_borrow(Vec::len)

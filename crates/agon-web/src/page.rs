@@ -187,7 +187,6 @@ fn stripped(replay: &Replay) -> Result<Option<Vec<u8>>, PageError> {
     Ok(Some(bytes))
 }
 
-/// A page.
 struct Page {
     title: String,
     policy: String,

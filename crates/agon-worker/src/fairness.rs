@@ -83,7 +83,6 @@ enum Judge {
     Word,
 }
 
-/// An attack.
 #[derive(Clone, Copy)]
 pub struct Attack {
     /// Its name, and that of its player.

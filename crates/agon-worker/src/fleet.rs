@@ -38,7 +38,6 @@ pub struct Open {
 /// The answer to [`Open`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
-    /// Its number.
     pub series: i64,
     /// The bots that the fleet lacks.
     pub missing: Vec<String>,
@@ -63,7 +62,6 @@ pub enum Line {
     Standing(Standing),
     /// A match was played to its end.
     Whole {
-        /// Its number.
         game: i64,
         /// What was seen of it.
         report: Box<Report>,
@@ -72,7 +70,6 @@ pub enum Line {
     },
     /// A match gave no result.
     Nothing {
-        /// Its number.
         game: i64,
         /// Why.
         nothing: Nothing,
@@ -106,11 +103,9 @@ pub struct Overview {
 /// A machine of the fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineSeen {
-    /// Its name.
     pub name: String,
     /// How strictly it confines bots.
     pub level: String,
-    /// Its speed.
     pub speed: f64,
     /// Matches that it can play at once.
     pub jobs: u32,
@@ -121,9 +116,7 @@ pub struct MachineSeen {
 /// A series that the fleet plays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeriesSeen {
-    /// Its number.
     pub id: i64,
-    /// Its title.
     pub title: String,
     /// Matches handed out.
     pub open: usize,

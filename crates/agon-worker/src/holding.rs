@@ -124,9 +124,7 @@ pub struct Proof {
     pub took_ms: u64,
     /// The kernel, its machine, and when it started.
     pub kernel: String,
-    /// The program.
     pub program: String,
-    /// The level.
     pub level: String,
     /// The hash of the suites.
     #[serde(default)]
@@ -138,7 +136,6 @@ pub struct Proof {
 /// An attack and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attack {
-    /// Its name.
     pub name: String,
     /// `held`, or `won` if it is accepted, or known to win at this level.
     pub expected: String,

@@ -33,7 +33,6 @@ pub enum Played {
     Void(Box<Nothing>),
     /// It is a check match, and the version cannot even be seated.
     Unfit(Unfit),
-    /// It was stopped.
     Stopped,
 }
 
@@ -134,7 +133,6 @@ impl Table {
         ready.open(seed).map_err(|error| error.to_string())
     }
 
-    /// The game.
     pub fn game(&self) -> &'static dyn AnyGame {
         self.game
     }

@@ -12,9 +12,7 @@ use thiserror::Error;
 /// What all matches of a contest have in common: everything that decides results except seeds and bots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
-    /// The game.
     pub game: String,
-    /// The version of its rules.
     pub rules_version: u32,
     /// The grounds to play on; blocks take them in turn.
     pub grounds: Vec<Ground>,
@@ -35,17 +33,14 @@ fn first_method() -> u32 {
 /// Rules and map in full: nothing is looked up elsewhere any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ground {
-    /// The name of the rules.
     pub rules_name: String,
     /// The complete rules.
     pub rules: String,
-    /// The map.
     pub map: Map,
     /// The number of seats.
     pub seats: u8,
 }
 
-/// A map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Map {
@@ -53,11 +48,8 @@ pub enum Map {
     Default,
     /// Generated from the seed.
     Generated,
-    /// This map.
     Whole {
-        /// Its name.
         name: String,
-        /// Its content.
         content: String,
     },
 }
@@ -93,7 +85,6 @@ impl Ground {
 /// One attempt at a match. Its number distinguishes it from earlier attempts at the same match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Try {
-    /// The match.
     #[serde(rename = "match")]
     pub game: i64,
     /// The number of the attempt, from 1.
@@ -103,11 +94,9 @@ pub struct Try {
 /// A match to play.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// The attempt.
     pub attempt: Try,
     /// The index of the map in the contest, from 0.
     pub map: usize,
-    /// Its seed.
     pub seed: i64,
     /// The bots by seat.
     pub seats: Vec<Sitting>,
@@ -121,9 +110,7 @@ pub struct Job {
 /// A bot in a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sitting {
-    /// Its name.
     pub label: String,
-    /// Its program.
     pub program: Program,
 }
 
@@ -150,7 +137,6 @@ impl Program {
 pub struct Granted {
     /// The lease; none if there is nothing to play.
     pub lease: Option<i64>,
-    /// Its matches.
     pub jobs: Vec<Job>,
 }
 
@@ -227,9 +213,7 @@ impl Unfit {
 pub enum Stage {
     /// The archive, and its content.
     Unpacking,
-    /// Its build.
     Building,
-    /// Its command.
     Starting,
 }
 

@@ -43,9 +43,7 @@ const LITTER: &[&str] = &["__MACOSX", ".DS_Store", ".git", ".hg", ".svn", "__pyc
 /// Archive formats.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
-    /// A zip.
     Zip,
-    /// A tar.
     Tar,
     /// A tar compressed with gzip.
     TarGz,

@@ -63,7 +63,6 @@ pub struct Versions {
 
 /// A bot that is ready. Its files stay while this value lives.
 pub struct Standing {
-    /// The bot.
     pub bot: BotName,
     _held: Option<Arc<Mutex<()>>>,
 }

@@ -62,9 +62,7 @@ pub struct Welcome {
 pub struct Hello {
     /// Distinguishes this process from all others.
     pub run: String,
-    /// Its program.
     pub program: String,
-    /// Its machine.
     pub machine: Machine,
 }
 
@@ -81,7 +79,6 @@ pub struct Machine {
     pub cpus: u32,
     /// Matches it plays at the same time.
     pub jobs: u32,
-    /// Its kernel.
     pub kernel: String,
     /// Folders with packages that all bots find, by their last path component.
     pub packages: Vec<String>,
@@ -106,7 +103,6 @@ pub struct Playing {
 /// A series played on machines of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// Its number.
     pub id: i64,
     /// Its title: its bots.
     pub title: String,
@@ -129,7 +125,6 @@ pub struct Wanted {
 /// Renews a lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beat {
-    /// The lease.
     pub lease: i64,
     /// Its matches in play, with their steps so far.
     pub playing: Vec<(Try, u32)>,
@@ -138,7 +133,6 @@ pub struct Beat {
 /// A match that came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Voided {
-    /// The attempt.
     pub attempt: Try,
     /// Why.
     pub nothing: Nothing,
@@ -147,14 +141,12 @@ pub struct Voided {
 /// A lease that is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Back {
-    /// The lease.
     pub lease: i64,
 }
 
 /// Whether what was asked about is still the worker's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Yours {
-    /// Whether it is.
     pub yours: bool,
 }
 
@@ -177,7 +169,6 @@ struct Line<R> {
 /// The line before a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Result {
-    /// The attempt.
     pub attempt: Try,
     /// Observations about it.
     pub report: Report,

@@ -3,6 +3,7 @@
 //! The rules are in `RULES.md`; each function names, by id, those it decides.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 // In reading order: what there is, what happens in a turn, mechanic by mechanic,
 pub mod board;

@@ -3,6 +3,7 @@
 //! The rules are in `RULES.md`; [`turn`] lists the stages of a half-turn.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 use std::sync::Arc;
 

@@ -3,6 +3,7 @@
 //! The rules are in `RULES.md`; each function names, by id, those it decides. Read [`turn`] first.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 // In reading order.
 pub mod rules;

@@ -6,6 +6,7 @@
 //! and what was decided where the document is silent.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 // In reading order: what there is,
 pub mod geometry;

@@ -3,6 +3,7 @@
 //! The rules are in `RULES.md`; each rule's id is at the function that decides it.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 // In reading order: the words, the state, a turn and its stages, then everything around it.
 pub mod arena;

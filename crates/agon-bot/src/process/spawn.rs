@@ -25,7 +25,6 @@ use crate::{rights, sys};
 /// A started process, with our ends of its pipes.
 #[derive(Debug)]
 pub struct Started {
-    /// Its id.
     pub pid: Pid,
     /// Writes to its standard input.
     pub input: OwnedFd,

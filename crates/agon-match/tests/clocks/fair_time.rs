@@ -114,7 +114,6 @@ impl Drop for Load {
 
 const UNLIMITED: Clock = Clock { limited: false, ..Clock::ORIGINAL };
 
-/// A match on one CPU.
 fn match_of(bots: [&str; 2], cpu: usize, clock: Clock) -> MatchRecord {
     terms_of(bots, cpu, clock, [0, 0])
 }

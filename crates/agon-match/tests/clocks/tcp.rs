@@ -254,7 +254,6 @@ fn python() -> bool {
     found
 }
 
-/// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {

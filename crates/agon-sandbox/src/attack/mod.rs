@@ -40,7 +40,6 @@ pub const SOURCES: &[&str] = &[
 /// What there is to attack: a victim running as the same user outside the sandbox, and files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// Its process.
     pub pid: i32,
     /// Its System V shared memory, semaphores and messages.
     pub ids: [i32; 3],
@@ -89,10 +88,8 @@ pub enum Judge {
     Flood,
 }
 
-/// An attack.
 #[derive(Clone, Debug)]
 pub struct Attack {
-    /// Its name.
     pub name: &'static str,
     /// What it tries.
     pub attempt: &'static str,

@@ -25,10 +25,8 @@ use crate::sys::{self, Arg, Forked};
 /// This file.
 pub const SOURCE: &str = include_str!("player.rs");
 
-/// A player.
 #[derive(Clone, Copy)]
 pub struct Player {
-    /// Its name.
     pub name: &'static str,
     /// Before its first question.
     begin: fn(&Desk) -> io::Result<()>,

@@ -75,7 +75,6 @@ fn nobody_plays(cpus: usize) -> Machine {
     }
 }
 
-/// The ladder.
 pub async fn ladder(ask: Ask) -> Result<Json<Ladder>, Problem> {
     let shown = ask.site.shown().await?;
     let lines = shown.board.lines.iter().zip(&shown.places).filter_map(|(line, places)| {
@@ -100,7 +99,6 @@ pub async fn ladder(ask: Ask) -> Result<Json<Ladder>, Problem> {
     Ok(Json(Ladder { lines: lines.collect(), best, upto: shown.board.upto, made: shown.board.made.0 }))
 }
 
-/// The caller.
 pub async fn me(ask: Ask) -> Result<Json<Me>, Problem> {
     let (person, store) = (ask.whoever()?, ask.site.store());
     let team = match person.team {

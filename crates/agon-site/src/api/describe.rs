@@ -8,7 +8,6 @@ use super::{ACTS, Act, Gives, Sends};
 use crate::rights::Verb;
 use crate::routes::Method;
 
-/// The description.
 pub fn description() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();

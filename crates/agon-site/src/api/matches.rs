@@ -45,12 +45,10 @@ async fn found(ask: &Ask) -> Result<Played, Problem> {
     found.ok_or_else(Problem::nothing)
 }
 
-/// One match.
 pub async fn one(ask: Ask) -> Result<Json<Match>, Problem> {
     Ok(Json(told::game(found(&ask).await?)))
 }
 
-/// Its replay.
 pub async fn replay(ask: Ask) -> Result<Response, Problem> {
     pages::replay(ask).await
 }

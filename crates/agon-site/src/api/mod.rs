@@ -64,20 +64,15 @@ async fn description() -> Response {
 /// The body of a request.
 #[derive(Clone, Copy)]
 pub enum Sends {
-    /// Nothing.
     Nothing,
-    /// JSON.
     Json(Shape),
-    /// A file as it is.
     File,
 }
 
 /// The answer when all is well.
 #[derive(Clone, Copy)]
 pub enum Gives {
-    /// JSON.
     Json(Shape),
-    /// A replay.
     Replay,
     /// The description of the API.
     Description,
@@ -86,7 +81,6 @@ pub enum Gives {
 /// An act of the API.
 #[derive(Clone, Copy)]
 pub struct Act {
-    /// Its route.
     pub route: Route,
     /// What it does, for callers.
     pub about: &'static str,
@@ -94,7 +88,6 @@ pub struct Act {
     pub query: Option<Shape>,
     /// The body of the request.
     pub sends: Sends,
-    /// The answer.
     pub gives: Gives,
 }
 

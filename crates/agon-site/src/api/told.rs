@@ -39,7 +39,6 @@ pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Verdict, i64, bool
     }
 }
 
-/// A match.
 pub fn game(played: Played) -> Match {
     use agon_store::Kind as Own;
     let (reason, steps) = played.end.unzip();

@@ -46,7 +46,6 @@ async fn found(ask: &Ask) -> Result<OwnVersion, Problem> {
     }
 }
 
-/// One version.
 pub async fn one(ask: Ask) -> Result<Json<Version>, Problem> {
     let own = found(&ask).await?;
     Ok(Json(told_of(&ask, own).await?))

@@ -28,7 +28,6 @@ const LONGEST: usize = 120;
 pub struct Device(String);
 
 impl Device {
-    /// Its name.
     pub fn id(&self) -> &str {
         &self.0
     }

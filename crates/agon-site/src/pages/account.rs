@@ -358,7 +358,6 @@ async fn team_page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
     ))
 }
 
-/// Makes a team.
 pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let name = typed.name.trim().to_owned();
     if let Err(why) = agon_server::check_name(&name) {
@@ -375,7 +374,6 @@ pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
     }
 }
 
-/// Joins a team.
 pub async fn join_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
     let (account, most) = (ask.whoever()?.account, i64::from(ask.settings.team_size));
     if let Err(until) = ask.site.limits.code(account, ask.now) {
@@ -393,7 +391,6 @@ pub async fn join_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
     Ok(again(team_page(&ask, Some(&why)).await?))
 }
 
-/// Leaves the team.
 pub async fn leave_team(ask: Ask) -> Result<Response, Problem> {
     let account = ask.whoever()?.account;
     let act = LeaveTeam { contest: ask.site.contest(), account, now: ask.now };

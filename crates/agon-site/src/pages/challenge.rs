@@ -170,7 +170,6 @@ async fn page(ask: &Ask, wanted: &Wanted, why: Option<&str>) -> Result<Markup, P
     Ok(frame::page(ask, Here::Home, "Challenge a bot", lead, content))
 }
 
-/// Asks for a challenge.
 pub async fn challenge(ask: Ask, Form(wanted): Form<Wanted>) -> Result<Response, Problem> {
     let team = ask.whoever()?.team.ok_or_else(Problem::ours)?;
     let wish = wanted.own.parse().map_err(|_| "Choose a version.".to_owned());
@@ -214,7 +213,6 @@ fn starter(ask: &Ask, language: &str) -> Option<&'static Starter> {
     starters.iter().find(|starter| starter.language.name() == language).or_else(|| starters.first())
 }
 
-/// The form of a draft.
 pub async fn draft_form(ask: Ask, Query(wanted): Query<Wanted>) -> Result<Markup, Problem> {
     draft_page(&ask, &wanted, None, None).await
 }

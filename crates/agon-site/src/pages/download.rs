@@ -30,7 +30,6 @@ fn fetch(address: &str, Offer { name, bare, .. }: &Offer) -> String {
     }
 }
 
-/// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let offers = downloads::offers(ask.site.folder());
     let own = offers.iter().find(|offer| offer.bare);
@@ -104,7 +103,6 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     Ok(frame::page(&ask, Here::Get, answer, lead, content))
 }
 
-/// A file.
 pub async fn file(ask: Ask, Path(name): Path<String>) -> Result<Response, Problem> {
     let wanted = name.strip_prefix("starter-").and_then(|name| name.strip_suffix(".tar.gz"));
     if let Some(language) = wanted {

@@ -143,7 +143,6 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     Ok(page(&ask, handed_out(&ask, &linked), "", &[]).await?.into_response())
 }
 
-/// The links to hand out.
 fn handed_out(ask: &Ask, linked: &[Linked]) -> Markup {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let rows = linked.iter().map(|one| [&one.name, &one.team, &one.address]);

@@ -33,7 +33,6 @@ fn name(ask: &Ask, made: &Made) -> String {
     format!("{title}-{}.agon", ask.settings.told(made.began, "%Y-%m-%d-%H%M%S"))
 }
 
-/// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let paused = ask.site.store().now().await?.paused;
     let (making, failed) = (ask.site.exports.making(), ask.site.exports.failed());

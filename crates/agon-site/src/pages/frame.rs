@@ -15,9 +15,7 @@ pub enum Here {
     Home,
     /// The ladder, teams and versions.
     Ladder,
-    /// Matches.
     Matches,
-    /// Rules.
     Rules,
     /// Where to get agon.
     Get,

@@ -27,7 +27,6 @@ pub struct Which {
     find: String,
 }
 
-/// The page.
 pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
     let (answer, mut lead) = answer(
@@ -174,7 +173,6 @@ pub fn table(ask: &Ask, shown: &Shown, here: &[usize]) -> Markup {
     }
 }
 
-/// An axis for these lines.
 pub fn axis<'a>(lines: impl Iterator<Item = &'a Line>, width: f64) -> Axis {
     let ends =
         lines.filter_map(|line| line.place.as_ref()).flat_map(|place| [place.elo, place.low, place.high]);

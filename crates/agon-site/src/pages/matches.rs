@@ -24,7 +24,6 @@ const VIEWER: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
                       'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-/// The list.
 pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
     let mut found = ask.site.store().matches(ask.eyes(), &asked.filter()).await?;

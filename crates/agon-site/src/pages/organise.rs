@@ -39,7 +39,6 @@ pub struct Typed {
 /// Since when versions have been suspended, and why.
 type Suspended = std::collections::BTreeMap<VersionId, (Time, String)>;
 
-/// The cockpit.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let store = ask.site.store();
     let since = Time(ask.now.0 - HOUR);

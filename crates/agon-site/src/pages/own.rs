@@ -107,7 +107,6 @@ impl Own {
         }
     }
 
-    /// A card with all of it.
     pub fn card(&self, ask: &Ask, played: &Played, times: &Times) -> Markup {
         let Times { answers: times, charged } = times;
         let clock = ask.site.server.terms().clock.clock();

@@ -60,7 +60,6 @@ fn again(page: Markup) -> Response {
     (StatusCode::UNPROCESSABLE_ENTITY, page).into_response()
 }
 
-/// The form to sign up.
 pub async fn sign_up_form(ask: Ask, Query(whither): Query<Whither>) -> Markup {
     sign_up_page(&ask, "", &whither.next, None)
 }
@@ -240,7 +239,6 @@ fn browser(agent: &str) -> String {
     system.map_or_else(|| name.to_owned(), |system| format!("{name} on {system}"))
 }
 
-/// The form to sign in.
 pub async fn sign_in_form(ask: Ask, Query(whither): Query<Whither>) -> Markup {
     let done = (whither.after == "password").then_some("Your password is set. Sign in with it.");
     sign_in_page(&ask, "", &whither.next, done, None)
@@ -303,7 +301,6 @@ fn held_up(held: Held, now: Time) -> Problem {
     }
 }
 
-/// Signs out.
 pub async fn sign_out(ask: Ask, headers: HeaderMap) -> Result<Response, Problem> {
     if let Some(person) = ask.person() {
         ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;

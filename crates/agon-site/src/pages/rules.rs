@@ -34,7 +34,6 @@ pub fn fixed(ask: &Ask) -> Markup {
     }
 }
 
-/// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let info = agon_games::find(&ask.settings.game).ok_or_else(Problem::ours)?.info();
     let settings = &ask.settings;

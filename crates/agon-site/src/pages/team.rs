@@ -22,7 +22,6 @@ const LAST: usize = 10;
 /// How many versions are drawn.
 const MOST_DRAWN: usize = 24;
 
-/// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
     let team = shown.teams.values().find(|team| team.id == EntrantId(ask.id)).ok_or_else(Problem::nothing)?;

@@ -23,7 +23,6 @@ use crate::secrets;
 /// The longest field before the file, in bytes.
 pub const LONGEST_FIELD: usize = 4096;
 
-/// The form.
 pub async fn form(ask: Ask) -> Result<Markup, Problem> {
     page(&ask, None).await
 }

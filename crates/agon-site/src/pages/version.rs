@@ -31,7 +31,6 @@ fn found<'a>(ask: &Ask, all: &'a [OwnVersion]) -> Result<&'a OwnVersion, Problem
     all.iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(Problem::nothing)
 }
 
-/// The page.
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let all = all(&ask).await?;
     let own = found(&ask, &all)?;

@@ -117,7 +117,6 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// A stream of hints.
 struct Hints(TcpStream, String);
 
 impl Hints {

@@ -14,11 +14,8 @@ pub const MOST_WAITING: i64 = 100;
 /// Plans matches of the ladder to be played again by another worker, while at least two have called lately.
 #[derive(Clone, Debug)]
 pub struct PlayAgain {
-    /// The contest.
     pub contest: ContestId,
-    /// The matches.
     pub games: Vec<MatchId>,
-    /// Now.
     pub now: Time,
 }
 
@@ -94,7 +91,6 @@ async fn plan(conn: &mut Conn, contest: ContestId, game: MatchId, now: Time) -> 
 /// Compares the matches played again since the last time.
 #[derive(Clone, Debug)]
 pub struct Compare {
-    /// Now.
     pub now: Time,
 }
 
@@ -122,7 +118,6 @@ impl Act for Compare {
 /// its worker.
 #[derive(Clone, Debug)]
 pub struct ForgetAgains {
-    /// The contest.
     pub contest: ContestId,
     /// The limit of age.
     pub before: Time,
@@ -160,11 +155,9 @@ impl Act for ForgetAgains {
 pub struct PauseWorker {
     /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// The worker.
     pub worker: WorkerId,
     /// Why, as a sentence.
     pub why: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -193,11 +186,9 @@ impl Act for PauseWorker {
 pub struct LetPlayOn {
     /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// The worker.
     pub worker: WorkerId,
     /// Who resumes it.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 

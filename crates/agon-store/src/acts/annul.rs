@@ -26,15 +26,11 @@ pub enum WhatAgain {
 /// Annuls results of the ladder.
 #[derive(Clone, Debug)]
 pub struct Annul {
-    /// The contest.
     pub contest: ContestId,
-    /// Which results.
     pub what: WhatAgain,
     /// The public reason.
     pub reason: String,
-    /// The actor.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 

@@ -28,9 +28,7 @@ pub enum Own {
 /// Requests a match.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// The contest.
     pub contest: ContestId,
-    /// The entrant.
     pub entrant: EntrantId,
     /// Which bot of theirs plays.
     pub own: Own,
@@ -38,20 +36,17 @@ pub struct Ask {
     pub against: VersionId,
     /// Which of the contest's maps, from 0.
     pub map: i64,
-    /// The seed.
     pub seed: i64,
     /// The seat that they want, from 0.
     pub seat: usize,
     /// How many seats a match has.
     pub seats: usize,
-    /// Now.
     pub now: Time,
 }
 
 /// The outcome of [`Ask`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// The match.
     Planned(MatchId),
     /// They have used up their requests, and may ask again at this time.
     TooMany(Time),
@@ -156,9 +151,7 @@ async fn draft(
 /// Releases the oldest waiting request, whose turn has come.
 #[derive(Clone, Debug)]
 pub struct Release {
-    /// The contest.
     pub contest: ContestId,
-    /// Now.
     pub now: Time,
 }
 
@@ -183,7 +176,6 @@ impl Act for Release {
 /// Deletes drafts that were requested before `before`, once they are over.
 #[derive(Clone, Debug)]
 pub struct ForgetDrafts {
-    /// The contest.
     pub contest: ContestId,
     /// The limit of age.
     pub before: Time,

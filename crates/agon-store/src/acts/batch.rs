@@ -12,7 +12,6 @@ use crate::{Attempt, MatchId, MatchState, Outcome, Sha, StoreError, Time};
 /// Several results of one worker.
 #[derive(Clone, Debug)]
 pub struct PostAll {
-    /// The results.
     pub posts: Vec<Post>,
 }
 
@@ -50,9 +49,7 @@ impl Act for PostAll {
 /// Several judgements.
 #[derive(Clone, Debug)]
 pub struct JudgeAll {
-    /// The judgements.
     pub judged: Vec<(Attempt, Judgement)>,
-    /// Now.
     pub now: Time,
 }
 

@@ -8,11 +8,9 @@ use crate::{Attempt, Sha, StoreError, Time, VersionId, VersionState, WorkerId};
 /// A worker begins to unpack and build the version that a check match is about. If it vanishes from now on, this match counts as tried.
 #[derive(Clone, Debug)]
 pub struct Building {
-    /// The worker.
     pub worker: WorkerId,
     /// The match and try.
     pub attempt: Attempt,
-    /// Now.
     pub now: Time,
 }
 
@@ -61,7 +59,6 @@ impl Act for Building {
 /// Records the output of a build, which is stored as an object already.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The worker.
     pub worker: WorkerId,
     /// The match and try.
     pub attempt: Attempt,

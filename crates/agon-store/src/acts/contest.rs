@@ -7,15 +7,12 @@ use crate::{ContestId, Sha, StoreError, Time};
 /// Founds a contest; an existing one of that name stays as it is.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Its name.
     pub name: String,
-    /// Its game.
     pub game: String,
     /// What decides results, as JSON.
     pub terms: String,
     /// The secret from which seeds are derived ([`crate::seeds::secret`]).
     pub secret: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -52,13 +49,10 @@ impl Act for Found {
 /// Pauses a contest, or resumes it: while it is paused nothing is leased, and nothing is lost.
 #[derive(Clone, Debug)]
 pub struct Pause {
-    /// The contest.
     pub contest: ContestId,
-    /// Whether it is to be paused.
     pub paused: bool,
     /// Who asks for it.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -87,11 +81,9 @@ impl Act for Pause {
 /// played. A [`Pause`], even one that resumes it, cancels this.
 #[derive(Clone, Debug)]
 pub struct Drain {
-    /// The contest.
     pub contest: ContestId,
     /// Who asks for it.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -116,9 +108,7 @@ impl Act for Drain {
 /// Pauses a draining contest once none of its matches is waiting, being played, or to be checked.
 #[derive(Clone, Debug)]
 pub struct Drained {
-    /// The contest.
     pub contest: ContestId,
-    /// Now.
     pub now: Time,
 }
 
@@ -149,17 +139,12 @@ impl Act for Drained {
 /// Writes into the audit log.
 #[derive(Clone, Debug)]
 pub struct Tell {
-    /// The contest.
     pub contest: ContestId,
-    /// The actor.
     pub actor: String,
-    /// The verb.
     pub verb: String,
-    /// The object.
     pub object: String,
     /// The details, in words.
     pub detail: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -174,7 +159,6 @@ impl Act for Tell {
 /// Stores a table. It is derived: if it is missing, it is computed again.
 #[derive(Clone, Debug)]
 pub struct KeepBoard {
-    /// The contest.
     pub contest: ContestId,
     /// The last row of the log that it covers.
     pub upto: i64,
@@ -182,7 +166,6 @@ pub struct KeepBoard {
     pub program: String,
     /// The table as JSON.
     pub board: String,
-    /// Now.
     pub now: Time,
 }
 

@@ -11,7 +11,6 @@ use crate::{AccountId, ContestId, EntrantId, LinkKind, Sha, StoreError, Time};
 /// A person on the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Newcomer {
-    /// The name.
     pub name: String,
     /// The team, if the list names one, with the join code to give it if this creates it.
     pub team: Option<(String, String)>,
@@ -22,9 +21,7 @@ pub struct Newcomer {
 /// Makes accounts and puts them into teams. Nobody can sign in to such an account until its link was used to set a password.
 #[derive(Clone, Debug)]
 pub struct Enrol {
-    /// The contest.
     pub contest: ContestId,
-    /// The people.
     pub people: Vec<Newcomer>,
     /// How many members a team may have.
     pub most: i64,
@@ -32,7 +29,6 @@ pub struct Enrol {
     pub ends: Time,
     /// Who brings the list.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 

@@ -7,11 +7,8 @@ use crate::{Attempt, ContestId, LeaseId, MatchId, PAUSE_MS, StoreError, TRIES, T
 /// A heartbeat: renews a lease.
 #[derive(Clone, Debug)]
 pub struct Beat {
-    /// The worker.
     pub worker: WorkerId,
-    /// The lease.
     pub lease: LeaseId,
-    /// Now.
     pub now: Time,
     /// Its new end.
     pub until: Time,
@@ -44,11 +41,8 @@ impl Act for Beat {
 /// Gives back what a worker has not finished; no match is charged a try.
 #[derive(Clone, Debug)]
 pub struct Abort {
-    /// The worker.
     pub worker: WorkerId,
-    /// The lease.
     pub lease: LeaseId,
-    /// Now.
     pub now: Time,
 }
 
@@ -72,7 +66,6 @@ impl Act for Abort {
 /// Ends leases that nobody renewed. Only matches that had begun are charged a try.
 #[derive(Clone, Debug)]
 pub struct Expire {
-    /// Now.
     pub now: Time,
 }
 
@@ -120,9 +113,7 @@ impl Act for Expire {
 /// Ends the leases of a worker that is known to be gone, for example because its process was replaced.
 #[derive(Clone, Debug)]
 pub struct Reclaim {
-    /// The worker.
     pub worker: WorkerId,
-    /// Now.
     pub now: Time,
 }
 

@@ -12,11 +12,9 @@ use crate::{Attempt, ContestId, Kind, LeaseId, Leased, MatchId, StoreError, Time
 /// Registers a worker that introduces itself.
 #[derive(Clone, Debug)]
 pub struct Meet {
-    /// Its name.
     pub name: String,
     /// How strictly it confines bots.
     pub level: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -41,15 +39,12 @@ impl Act for Meet {
 /// paused, or whose token was revoked while it waited, gets none.
 #[derive(Clone, Debug)]
 pub struct Lease {
-    /// The contest.
     pub contest: ContestId,
-    /// The worker.
     pub worker: WorkerId,
     /// A name for this request, never used again by the worker.
     pub request: String,
     /// The most it takes. Rounded down to 1, 8 or 32.
     pub most: usize,
-    /// Now.
     pub now: Time,
     /// When they are given to somebody else, unless a [`Beat`](crate::acts::Beat) comes.
     pub until: Time,
@@ -58,7 +53,6 @@ pub struct Lease {
 /// What was granted; without matches there is no lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
-    /// The lease.
     pub lease: Option<LeaseId>,
     /// Its matches that are not over.
     pub matches: Vec<Leased>,

@@ -14,20 +14,17 @@ pub const MOST_LOGINS: i64 = 30;
 pub struct SignUp {
     /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// The name.
     pub name: String,
     /// The password's hash.
     pub password: String,
     /// The code, which must be the contest's; none where no code is asked for.
     pub invite: Option<String>,
-    /// Now.
     pub now: Time,
 }
 
 /// The outcome of [`SignUp`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignedUp {
-    /// The account.
     New(AccountId),
     /// The name looks like that of another one.
     Taken(String),
@@ -74,15 +71,12 @@ impl Act for SignUp {
 /// Stores a secret that identifies an account from now on.
 #[derive(Clone, Debug)]
 pub struct Begin {
-    /// The account.
     pub account: AccountId,
     /// The hash of the secret.
     pub sha: Sha,
-    /// What it is for.
     pub kind: LoginKind,
     /// The name its owner gave it.
     pub name: String,
-    /// Now.
     pub now: Time,
     /// It expires at this time,
     pub ends: Time,
@@ -148,9 +142,7 @@ impl Act for Begin {
 /// Records that a secret was used.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// The secret.
     pub login: LoginId,
-    /// Now.
     pub now: Time,
 }
 
@@ -179,9 +171,7 @@ pub enum Which {
 /// Ends secrets of an account.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
-    /// The account.
     pub account: AccountId,
-    /// Which secrets.
     pub which: Which,
 }
 
@@ -205,11 +195,9 @@ impl Act for End {
 pub struct SetPassword {
     /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// The account.
     pub account: AccountId,
     /// The hash of the new password.
     pub password: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -242,7 +230,6 @@ pub struct Offer {
     pub kind: LinkKind,
     /// For whom; none for whoever opens it.
     pub account: Option<AccountId>,
-    /// Now.
     pub now: Time,
     /// When it expires.
     pub ends: Time,
@@ -282,7 +269,6 @@ pub struct Take {
     pub account: AccountId,
     /// What it must be for.
     pub kind: LinkKind,
-    /// Now.
     pub now: Time,
 }
 
@@ -321,13 +307,10 @@ impl Act for Take {
 /// Sets the code with which people sign up. The old one becomes invalid.
 #[derive(Clone, Debug)]
 pub struct Invite {
-    /// The contest.
     pub contest: ContestId,
-    /// The code.
     pub code: String,
     /// Who asks for it.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 

@@ -11,26 +11,20 @@ use crate::{ContestId, EntrantId, Kind, MatchId, StoreError, Time, VersionId, se
 /// Plans blocks. They take the contest's next numbers, and with them their seeds: nobody chooses them.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The contest.
     pub contest: ContestId,
-    /// The purpose.
     pub kind: Kind,
     /// For each block its map, from 0, and its versions, in the order of the seats of the first match.
     pub blocks: Vec<(i64, Vec<VersionId>)>,
     /// How many of the rotations are played: all of them if the result counts.
     pub rotations: usize,
-    /// Now.
     pub now: Time,
 }
 
 /// A block that was planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// Its number.
     pub n: i64,
-    /// Its seed.
     pub seed: i64,
-    /// Its matches.
     pub matches: Vec<MatchId>,
 }
 
@@ -73,7 +67,6 @@ impl Act for Plan {
 /// Plans the next block of a version's trial: the two against each other, or twins that share a seed, each of them against the same field.
 #[derive(Clone, Debug)]
 pub struct PlanTrial {
-    /// The contest.
     pub contest: ContestId,
     /// The new version.
     pub version: VersionId,
@@ -83,7 +76,6 @@ pub struct PlanTrial {
     pub field: Option<Vec<VersionId>>,
     /// Which of the contest's maps, from 0.
     pub map: i64,
-    /// Now.
     pub now: Time,
 }
 

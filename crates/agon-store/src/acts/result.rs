@@ -9,17 +9,14 @@ use crate::{Attempt, ContestId, MatchState, Outcome, Sha, StoreError, Time, Work
 /// The result of a match; its replay is stored already. It may come late, and it may come twice.
 #[derive(Clone, Debug)]
 pub struct Post {
-    /// The worker.
     pub worker: WorkerId,
     /// The match and try.
     pub attempt: Attempt,
     /// The result, as JSON; its hash distinguishes it from another one.
     pub result: String,
-    /// The replay.
     pub replay: Sha,
     /// For each seat, the object that belongs to its author.
     pub own: Vec<Option<Sha>>,
-    /// Now.
     pub now: Time,
 }
 
@@ -116,7 +113,6 @@ pub(crate) async fn unusual(conn: &mut Conn, post: &Post) -> Result<PostReply, S
 /// Reports that a match gave no result that could count: it is played again, or dead.
 #[derive(Clone, Debug)]
 pub struct Void {
-    /// The worker.
     pub worker: WorkerId,
     /// The match and try.
     pub attempt: Attempt,
@@ -128,7 +124,6 @@ pub struct Void {
     pub by: Option<i64>,
     /// What was counted, as JSON.
     pub counted: Option<String>,
-    /// Now.
     pub now: Time,
 }
 

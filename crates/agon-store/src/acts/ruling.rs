@@ -12,19 +12,14 @@ use crate::{
 /// Rules on a team, or on one of its versions.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// The contest.
     pub contest: ContestId,
-    /// The decision.
     pub ruling: Ruling,
-    /// The team.
     pub entrant: EntrantId,
     /// The one version it is about; none: all versions, future ones included.
     pub version: Option<VersionId>,
     /// The public reason.
     pub reason: String,
-    /// The actor.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 

@@ -11,7 +11,6 @@ use crate::{ContestId, Kind, MatchId, Outcome, Sealed, Sha, StoreError, Time, Ve
 /// Seals results that are valid and not in the log, the oldest matches first.
 #[derive(Clone, Debug)]
 pub struct Seal {
-    /// The contest.
     pub contest: ContestId,
 }
 

@@ -12,11 +12,9 @@ use crate::{Attempt, Kind, StoreError, Time, WorkerId};
 /// The worker begins to play a match. If it vanishes from now on, this match counts as tried.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The worker.
     pub worker: WorkerId,
     /// The match and try.
     pub attempt: Attempt,
-    /// Now.
     pub now: Time,
 }
 

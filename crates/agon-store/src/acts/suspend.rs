@@ -14,9 +14,7 @@ pub const BROKEN: i64 = 20;
 /// Finds versions to suspend, and suspends them.
 #[derive(Clone, Debug)]
 pub struct Suspend {
-    /// The contest.
     pub contest: ContestId,
-    /// Now.
     pub now: Time,
 }
 
@@ -83,11 +81,9 @@ impl Act for Suspend {
 /// Lifts the suspension of a version.
 #[derive(Clone, Debug)]
 pub struct Lift {
-    /// The version.
     pub version: VersionId,
     /// Who asks for it.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 

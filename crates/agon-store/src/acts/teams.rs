@@ -10,15 +10,12 @@ use crate::{AccountId, ContestId, EntrantId, Sha, StoreError, Time, VersionState
 /// Makes a team with one member.
 #[derive(Clone, Debug)]
 pub struct MakeTeam {
-    /// The contest.
     pub contest: ContestId,
-    /// The account.
     pub account: AccountId,
     /// The team's name.
     pub name: String,
     /// The code by which others join.
     pub code: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -71,15 +68,11 @@ impl Act for MakeTeam {
 /// Joins a team by its code.
 #[derive(Clone, Debug)]
 pub struct JoinTeam {
-    /// The contest.
     pub contest: ContestId,
-    /// The account.
     pub account: AccountId,
-    /// The code.
     pub code: String,
     /// How many members a team may have.
     pub most: i64,
-    /// Now.
     pub now: Time,
 }
 
@@ -121,14 +114,10 @@ impl Act for JoinTeam {
     }
 }
 
-/// Leaves a team.
 #[derive(Clone, Copy, Debug)]
 pub struct LeaveTeam {
-    /// The contest.
     pub contest: ContestId,
-    /// The account.
     pub account: AccountId,
-    /// Now.
     pub now: Time,
 }
 
@@ -174,9 +163,7 @@ impl Act for LeaveTeam {
 /// Sets the code with which others join a team.
 #[derive(Clone, Debug)]
 pub struct NewCode {
-    /// Which team.
     pub team: EntrantId,
-    /// The code.
     pub code: String,
 }
 
@@ -197,11 +184,8 @@ impl Act for NewCode {
 /// without members leaves the ladder.
 #[derive(Clone, Copy, Debug)]
 pub struct Withdraw {
-    /// The contest.
     pub contest: ContestId,
-    /// The account.
     pub account: AccountId,
-    /// Now.
     pub now: Time,
 }
 

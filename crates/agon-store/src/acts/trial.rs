@@ -73,11 +73,9 @@ impl Act for KeepVerdict {
 /// Declines a version that had to be better and is not, or not provably: the one before it stays.
 #[derive(Clone, Debug)]
 pub struct Decline {
-    /// The version.
     pub version: VersionId,
     /// Why, in words for its author.
     pub reason: String,
-    /// Now.
     pub now: Time,
 }
 

@@ -9,7 +9,6 @@ use crate::{Cause, ContestId, EntrantId, Sha, Stage, StoreError, Time, VersionId
 /// Takes in a version. The first one also makes the entrant.
 #[derive(Clone, Debug)]
 pub struct Add {
-    /// The contest.
     pub contest: ContestId,
     /// The name of the entrant it belongs to, which is compared by [`likeness`].
     pub entrant: String,
@@ -209,9 +208,7 @@ async fn replace_waiting(
 /// Makes a version stand for its entrant, unless a later one does already.
 #[derive(Clone, Debug)]
 pub struct Promote {
-    /// The version.
     pub version: VersionId,
-    /// Now.
     pub now: Time,
 }
 
@@ -330,11 +327,9 @@ async fn enter(conn: &mut Conn, version: VersionId, now: Time) -> Result<(), Sto
 /// Makes a former version stand for its entrant again, with all its matches.
 #[derive(Clone, Debug)]
 pub struct Return {
-    /// The version.
     pub version: VersionId,
     /// Who asks for it.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -366,11 +361,9 @@ impl Act for Return {
 /// Fails a version whose check match is not over. The one before it stays where it is.
 #[derive(Clone, Debug)]
 pub struct Demote {
-    /// The version.
     pub version: VersionId,
     /// Why.
     pub cause: Cause,
-    /// Now.
     pub now: Time,
 }
 

@@ -22,14 +22,12 @@ pub struct Enlist {
     pub sha: Sha,
     /// Who makes it.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 
 /// The outcome of [`Enlist`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Enlisted {
-    /// The worker.
     New(WorkerId),
     /// A worker whose name looks like this one exists, and is not revoked.
     Taken(String),
@@ -86,7 +84,6 @@ impl Act for Enlist {
 /// is freed, and that process is no longer admitted.
 #[derive(Clone, Debug)]
 pub struct Admit {
-    /// The worker.
     pub worker: WorkerId,
     /// Identifies the process.
     pub run: String,
@@ -94,7 +91,6 @@ pub struct Admit {
     pub level: String,
     /// What it says of its machine, as JSON.
     pub about: String,
-    /// Now.
     pub now: Time,
 }
 
@@ -128,9 +124,7 @@ impl Act for Admit {
 /// Records that a worker called.
 #[derive(Clone, Debug)]
 pub struct Heard {
-    /// The worker.
     pub worker: WorkerId,
-    /// Now.
     pub now: Time,
 }
 
@@ -162,11 +156,9 @@ impl Act for Heard {
 pub struct Revoke {
     /// The contest whose audit log records it.
     pub contest: ContestId,
-    /// The worker.
     pub worker: WorkerId,
     /// Who does it.
     pub actor: String,
-    /// Now.
     pub now: Time,
 }
 

@@ -21,7 +21,6 @@ impl Folder {
         Ok(Self(path.to_owned()))
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0
     }

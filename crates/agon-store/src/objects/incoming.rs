@@ -48,7 +48,6 @@ impl Incoming {
         &self.head
     }
 
-    /// Their hash.
     pub fn sha(&self) -> Sha {
         Sha::from(self.hash.clone())
     }

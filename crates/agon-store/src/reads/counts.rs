@@ -11,7 +11,6 @@ pub struct Counts {
     pub leased: i64,
     /// Posted and not yet checked.
     pub posted: i64,
-    /// Valid.
     pub valid: i64,
     /// Given up.
     pub dead: i64,

@@ -54,17 +54,13 @@ pub struct Filter {
 /// A match with its seats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
-    /// Its number.
     pub id: MatchId,
-    /// What it is played for.
     pub kind: Kind,
     /// The number of its block.
     pub block: i64,
     /// Which of the contest's maps, from 0.
     pub map: i64,
-    /// Its seed.
     pub seed: i64,
-    /// Its state.
     pub state: MatchState,
     /// When it was planned.
     pub planned: Time,
@@ -82,22 +78,17 @@ pub struct Played {
     pub seats: Vec<MatchSeat>,
 }
 
-/// A seat of a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchSeat {
-    /// The version.
     pub version: VersionId,
     /// Its number among the versions of its team.
     pub n: i64,
-    /// The team.
     pub team: EntrantId,
     /// The team's name.
     pub name: String,
-    /// Whether it is a boss.
     pub boss: bool,
     /// The rank, the least best; none before the end.
     pub rank: Option<i64>,
-    /// The score.
     pub score: Option<f64>,
     /// The fault of its program: only the kind for other viewers, because the sentence may quote what the program wrote.
     pub fault: Option<String>,
@@ -152,13 +143,11 @@ fn with_reason(reason: &str) -> String {
 /// A recently played match, with its times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LatelyPlayed {
-    /// What it was played for.
     pub kind: Kind,
     /// When it began, if that was announced; else when it was over.
     pub started: Time,
     /// When its result was accepted.
     pub settled: Time,
-    /// The versions that played.
     pub versions: Vec<VersionId>,
 }
 

@@ -35,9 +35,7 @@ pub struct TrialMatch {
     pub twin_of: Option<i64>,
     /// The map, from 0.
     pub map: i64,
-    /// Which rotation.
     pub rotation: i64,
-    /// The version in each seat.
     pub seats: Vec<VersionId>,
     /// How it ended.
     pub outcome: Outcome,
@@ -88,7 +86,6 @@ pub struct Quota {
 /// A match that somebody requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedMatch {
-    /// Its number.
     pub id: MatchId,
     /// A challenge, or a draft.
     pub kind: Kind,
@@ -96,15 +93,11 @@ pub struct AskedMatch {
     pub asked: Time,
     /// The map, from 0.
     pub map: i64,
-    /// The seed.
     pub seed: i64,
-    /// Its state.
     pub state: MatchState,
     /// How it ended.
     pub outcome: Option<Outcome>,
-    /// Its replay.
     pub replay: Option<Sha>,
-    /// The version in each seat.
     pub seats: Vec<VersionId>,
     /// For each seat of the entrant, the object that belongs to it.
     pub own: Vec<(usize, Sha)>,

@@ -24,9 +24,7 @@ pub enum Tried {
 /// A worker, as its organiser sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Working {
-    /// Its number.
     pub id: WorkerId,
-    /// Its name.
     pub name: String,
     /// How strictly it confines bots; empty before it introduced itself.
     pub level: String,
@@ -53,9 +51,7 @@ pub struct Working {
 /// A worker that identifies itself by its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWork {
-    /// Its number.
     pub id: WorkerId,
-    /// Its name.
     pub name: String,
     /// The process that was admitted last.
     pub run: Option<String>,
@@ -63,7 +59,6 @@ pub struct AtWork {
     pub seen: Time,
     /// Whether its token was revoked.
     pub revoked: bool,
-    /// Whether it is paused.
     pub paused: bool,
 }
 
@@ -83,7 +78,6 @@ pub struct Hands {
 /// The conduct of the active workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conduct {
-    /// Their tries.
     pub tries: Vec<TriesOf>,
     /// Comparisons of results between two of them.
     pub compared: Vec<ComparedOf>,
@@ -92,7 +86,6 @@ pub struct Conduct {
 /// The last tries of a worker that ended with a result, or failed while it was connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriesOf {
-    /// The worker.
     pub worker: WorkerId,
     /// Whether it has a token: the server's own worker does not.
     pub has_token: bool,
@@ -107,7 +100,6 @@ pub struct TriesOf {
 /// Matches that both of these workers have played, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComparedOf {
-    /// The two.
     pub workers: [WorkerId; 2],
     /// The number of matches compared.
     pub compared: i64,
@@ -126,7 +118,6 @@ type Row =
 /// A version in whose matches tries were void.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Voiding {
-    /// The version.
     pub version: VersionId,
     /// How many tries.
     pub tries: i64,

@@ -39,7 +39,6 @@ pub struct Outcome {
 pub struct Sealed {
     /// Its place in the log, from 1.
     pub seq: i64,
-    /// The match.
     #[serde(rename = "match")]
     pub game: MatchId,
     /// The number of the block.
@@ -50,15 +49,12 @@ pub struct Sealed {
     pub kind: Kind,
     /// Which of the contest's maps, from 0.
     pub map: i64,
-    /// The seed.
     pub seed: i64,
-    /// The version in each seat.
     pub seats: Vec<VersionId>,
     /// The hash of each version's source.
     pub sources: Vec<Sha>,
     /// How it ended.
     pub outcome: Outcome,
-    /// Its replay.
     pub replay: Sha,
     /// The worker that played it.
     pub worker: String,
@@ -93,9 +89,7 @@ impl Ruling {
 pub struct Ruled {
     /// Its place in the log, from 1.
     pub seq: i64,
-    /// The decision.
     pub ruling: Ruling,
-    /// The team.
     pub entrant: EntrantId,
     /// The one version it is about; none: all of the team's versions, future ones included.
     pub version: Option<VersionId>,
@@ -126,11 +120,9 @@ pub struct Annulled {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Entry {
-    /// A ruling.
     Ruling(Ruled),
     /// Results that do not count.
     Annulment(Annulled),
-    /// A result.
     Result(Box<Sealed>),
 }
 

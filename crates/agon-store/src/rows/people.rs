@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::{Time, VersionId};
 
 id! {
-    /// An account.
     AccountId;
     /// An entrant of a contest: a team of one or more people.
     EntrantId;
@@ -21,7 +20,6 @@ words! {
     LoginKind {
         /// A browser that is signed in.
         Session = "session",
-        /// A program.
         Token = "token",
     }
 }
@@ -39,7 +37,6 @@ words! {
 /// A person's account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Its number.
     pub id: AccountId,
     /// Its name; `withdrawn N` after deletion.
     pub name: String,
@@ -56,11 +53,9 @@ pub struct Account {
 /// A secret of an account, as its owner sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// Its number.
     pub id: LoginId,
     /// The account it belongs to.
     pub account: AccountId,
-    /// What it is for.
     pub kind: LoginKind,
     /// The name its owner gave it.
     pub name: String,
@@ -75,9 +70,7 @@ pub struct Login {
 /// A team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entrant {
-    /// Its number.
     pub id: EntrantId,
-    /// Its name.
     pub name: String,
     /// Whether it is one of our own bots.
     pub boss: bool,

@@ -65,7 +65,6 @@ pub fn outcome(ranks: Vec<u8>) -> agon_store::Outcome {
     }
 }
 
-/// The objects of a folder.
 pub fn objects(folder: &Path) -> agon_store::Objects {
     agon_store::Objects::open(folder).expect("a place")
 }

@@ -87,7 +87,6 @@ async fn ask(State(app): State<Arc<AppState>>, bytes: Bytes) -> Result<Response,
     beside("this match", move || app.engines.hear(&bytes)).await.map(sent)
 }
 
-/// A file as it is.
 async fn file(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> Result<Response, Response> {
     beside("this file", move || which.bytes(&app.shelf)).await.map(octets)
 }

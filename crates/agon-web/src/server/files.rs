@@ -16,7 +16,6 @@ const STYLE: &str = "text/css; charset=utf-8";
 /// For files whose name changes with their content.
 const KEPT: &str = "private, max-age=31536000, immutable";
 
-/// The routes.
 pub(super) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/", get(page))

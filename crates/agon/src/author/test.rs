@@ -261,7 +261,6 @@ fn fault(fault: &Fault) -> String {
     format!("{}: {}: {}", fault.turn, fault.kind.word(), fault.message)
 }
 
-/// What is wrong with an answer.
 fn is_wrong(wanted: &WantedAnswer, now: Option<&str>) -> Option<String> {
     let Some(now) = now else { return Some("it answered nothing".to_owned()) };
     let is = |other: &String| tidy(other) == tidy(now);
@@ -283,7 +282,6 @@ fn tidy(answer: &str) -> String {
     answer.trim().lines().map(line).collect::<Vec<_>>().join("\\n")
 }
 
-/// What is wrong with its standing later.
 fn stands_wrong(wanted: &WantedLater, own: Option<f64>, chance: Option<f64>) -> Vec<String> {
     let less = |what: &str, wanted: Option<f64>, own: Option<f64>, told: &dyn Fn(f64) -> String| {
         let wanted = wanted?;

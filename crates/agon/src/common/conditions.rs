@@ -45,7 +45,6 @@ pub struct Conditions {
     pub address: Address,
     /// Its description of itself.
     pub contest: Contest,
-    /// Its game.
     pub game: &'static dyn AnyGame,
     at: i64,
     folder: PathBuf,
@@ -356,7 +355,6 @@ pub struct Slowest {
 }
 
 impl Slowest {
-    /// For a seat.
     pub fn new(seat: Seat) -> Self {
         Self { seat, begun: false, worst: None }
     }

@@ -29,7 +29,6 @@ pub fn game(here: Option<&Manifest>) -> Result<String, Failure> {
 /// What a command is about: as typed, else from `agon.toml`.
 #[derive(Debug)]
 pub struct About {
-    /// The game.
     pub game: String,
     /// The bots that were typed. A single one typed without a game plays against the bot of this folder.
     pub bots: Vec<String>,

@@ -13,7 +13,6 @@ use crate::common::fingerprint::Fingerprint;
 /// A larger file is not ours.
 const LARGEST: u64 = 1 << 20;
 
-/// All logins.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Logins {
     /// The address of the contest used when none is named.
@@ -22,7 +21,6 @@ pub struct Logins {
     logins: Vec<Login>,
 }
 
-/// One login.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Login {
     /// The contest's address.

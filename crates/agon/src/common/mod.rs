@@ -304,7 +304,6 @@ impl ClockOptions {
             || self.clock != ClockKind::Original
     }
 
-    /// The clock.
     pub fn clock(&self) -> Result<Clock, Failure> {
         let scale = self.time_scale.unwrap_or(1.0);
         if !is_scale(scale) {

@@ -168,7 +168,6 @@ fn is_near(uri: &Uri) -> bool {
 pub enum Trouble {
     /// It cannot be reached, or not now.
     Away(String),
-    /// It refused.
     Refused(Problem),
     /// Whatever answers there is not agon, or a version we do not understand.
     Strange(String),
@@ -217,7 +216,6 @@ fn said(problem: &Problem) -> String {
 
 /// A contest that can be called.
 pub struct Online {
-    /// Its address.
     pub address: Address,
     agent: Agent,
     token: Option<String>,

@@ -94,7 +94,6 @@ impl ReplayFile {
         Ok((own, recorder))
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -10,7 +10,6 @@ const GAP: usize = 2;
 /// Colours a text; its width stays the same.
 type Paint = Box<dyn Fn(&str) -> String>;
 
-/// A column.
 struct Column {
     title: String,
     left: bool,

@@ -22,7 +22,6 @@ const SHOWN: usize = 12;
 pub struct Bundle {
     /// Its file name.
     pub name: String,
-    /// Its bytes.
     pub bytes: Vec<u8>,
     /// The files in it, if it was packed here.
     pub files: Vec<String>,

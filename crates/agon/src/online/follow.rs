@@ -16,7 +16,6 @@ const LATER: Duration = Duration::from_secs(2);
 
 /// What became of a version.
 pub enum End {
-    /// It is live.
     Live,
     /// It plays, but the version before it stays live.
     NotBetter,

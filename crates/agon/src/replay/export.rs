@@ -216,7 +216,6 @@ fn export_json(replay: &Replay, out: &mut impl Write) -> Done {
     Ok(())
 }
 
-/// Writes a replay as one page.
 fn page(replay: Replay, private: bool, to: &mut impl io::Write) -> Done {
     let privacy = if private { agon_web::Privacy::Private } else { agon_web::Privacy::Redacted };
     agon_web::page::write(replay, privacy, to).map_err(|error| match error {

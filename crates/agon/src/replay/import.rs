@@ -35,7 +35,6 @@ pub struct ImportOptions {
 
 /// A recorded match of an original, converted to our replay.
 pub struct Imported {
-    /// The game.
     pub game: &'static dyn AnyGame,
     /// The replay, as written to a file.
     pub bytes: Vec<u8>,

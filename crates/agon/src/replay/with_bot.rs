@@ -63,7 +63,6 @@ const TRIES: u32 = 3;
 pub struct Tried {
     /// The step, from 1.
     pub step: u32,
-    /// Whose order.
     pub seat: Seat,
     /// The order of the policy, as a bot writes it.
     pub better: String,
@@ -110,7 +109,6 @@ pub fn in_a_line(fault: &Fault) -> String {
 pub struct Trial<'a> {
     /// The number of futures; each is played twice.
     pub futures: u32,
-    /// Its limits.
     pub clock: Clock,
     /// Whether it may compute during the others' turns.
     pub ponder: Ponder,
@@ -120,7 +118,6 @@ pub struct Trial<'a> {
 
 /// The bot at its seat, and those of the other seats.
 pub struct Own {
-    /// Its seat.
     pub seat: Seat,
     names: Vec<BotName>,
 }

@@ -12,15 +12,11 @@ use crate::series::tournament::TournamentOptions;
 
 /// A tournament as requested, on the command line or in a file.
 pub struct Asked {
-    /// The game.
     pub game: String,
-    /// The bots.
     pub bots: Vec<String>,
     /// Matches of each pairing, if given.
     pub games: Option<u64>,
-    /// Options of the series.
     pub series: SeriesOptions,
-    /// The format.
     pub format: FormatOptions,
     /// The file, if there is one.
     pub file: Option<ContestFile>,

@@ -197,7 +197,6 @@ fn words(names: &[Name]) -> String {
 /// A format, and what it seeds its bots by.
 #[derive(Debug, Clone)]
 pub struct Seeded {
-    /// The format.
     pub form: Form,
     /// The labels of bots, the best first.
     pub ranking: Vec<String>,

@@ -165,9 +165,7 @@ impl From<Replays> for Keep {
 pub struct Wanted<'a> {
     /// The kind of series.
     pub kind: Kind,
-    /// The game.
     pub game: &'a str,
-    /// The bots.
     pub bots: Vec<String>,
     /// Matches of each pairing; none for as many as it takes.
     pub games: Option<u64>,
@@ -181,13 +179,11 @@ pub struct Wanted<'a> {
     pub how: Option<&'a rate::How>,
     /// The test, if there is one.
     pub test: Option<TestId>,
-    /// The options.
     pub options: &'a SeriesOptions,
 }
 
 /// A series that is ready to run.
 pub struct Ready {
-    /// The game.
     pub info: &'static GameInfo,
     /// What is played.
     pub series: Series,

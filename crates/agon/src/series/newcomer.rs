@@ -46,7 +46,6 @@ impl NewcomerOptions {
 
 /// The bots that played before.
 pub struct Past {
-    /// Their journals.
     pub paths: Vec<PathBuf>,
     header: Header,
     /// The best first, with their ratings in tenths of Elo.

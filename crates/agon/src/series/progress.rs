@@ -237,7 +237,6 @@ fn left(progress: &Progress, header: &Header, began: Instant) -> Option<f64> {
     (speed > 0.0).then(|| games as f64 / speed)
 }
 
-/// The progress in one line.
 fn line(progress: &Progress, header: &Header, began: Instant) -> String {
     let mut parts = Vec::new();
     parts.push(match progress.all_games {

@@ -269,7 +269,6 @@ pub struct Rated {
     pub title: String,
     /// The name of the rules.
     pub rules: String,
-    /// The ratings.
     pub ratings: RatingTable,
     /// Who met whom, and how it went.
     pub cross: CrossTable,
@@ -317,7 +316,6 @@ pub fn tables(read: &Read, how: &How) -> Result<Vec<Rated>, Failure> {
     rated.collect()
 }
 
-/// A table as JSON.
 pub fn json(rated: &Rated) -> json::Table<'_> {
     json::Table { rules: &rated.rules, ratings: &rated.ratings, cross_table: &rated.cross }
 }

@@ -225,7 +225,6 @@ fn own_address() -> IpAddr {
 }
 
 impl Pages {
-    /// Its address.
     pub fn address(&self) -> &str {
         &self.address
     }

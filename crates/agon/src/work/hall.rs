@@ -68,7 +68,6 @@ impl Played {
 
 /// The outcome of a call.
 enum Came<T> {
-    /// An answer.
     Answer(T),
     /// The server rejects this request: repeating it is useless.
     Unwanted(String),

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::common::{agon, err, folder, out};
 
-/// The page.
 fn page() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/coming.md"))
         .expect("the page")

@@ -221,7 +221,6 @@ impl World {
         again
     }
 
-    /// The log.
     async fn sealed(&self) -> Vec<Sealed> {
         let store = Store::open(&self.place.path().join("cup0")).await.expect("the database is there");
         let store = store.only().await.expect("read").expect("a contest");

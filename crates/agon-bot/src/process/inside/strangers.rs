@@ -36,7 +36,6 @@ struct Manager {
     program: &'static str,
     /// The variable that names its folder, and where that is otherwise, relative to the home.
     folder: (&'static str, &'static str),
-    /// Where its stand-ins are.
     stand_ins: &'static str,
 }
 

@@ -31,7 +31,6 @@ pub struct Seen {
     pub answers: u64,
     /// Whether the bot was asked up to the end of the match, or to where it was stopped on purpose.
     pub whole: bool,
-    /// The replay.
     pub replay: Vec<u8>,
 }
 
@@ -40,13 +39,11 @@ pub struct Seen {
 pub struct Time {
     /// How long it took in milliseconds, without delays caused by the machine.
     pub ms: f64,
-    /// The limit.
     pub limit_ms: f64,
     /// The time from which an answer costs something in the game, if there is one.
     pub soft_ms: Option<f64>,
     /// Which step, from 0.
     pub step: u32,
-    /// Whether it was the first one.
     pub first: bool,
 }
 

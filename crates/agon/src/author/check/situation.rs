@@ -12,7 +12,6 @@ pub struct Situation {
     pub what: String,
     /// The kind, by which findings are grouped.
     pub kind: Kind,
-    /// The match.
     pub setup: Setup,
     /// The bot's seat.
     pub seat: Seat,
@@ -46,7 +45,6 @@ const MIDDLE: u32 = 60;
 /// Time limit for a match of built-in bots that is played to find positions.
 const SCOUTING: Duration = Duration::from_secs(2);
 
-/// All situations of a game.
 pub fn all(game: &dyn AnyGame, options: &SetupOptions) -> Result<Vec<Situation>, Failure> {
     let info = game.info();
     let seats = info.usual_seats();
