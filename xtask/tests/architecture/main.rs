@@ -219,10 +219,11 @@ fn every_place_that_architecture_md_names_is_there() {
 }
 
 /// What a game may depend on.
-const PURE: [&str; 11] = [
+const PURE: [&str; 12] = [
     "agon-game",
     "itoa",
-    "libm", // exp, the same on every machine
+    "include_dir", // what is embedded, at build time
+    "libm",        // exp, the same on every machine
     "rand_core",
     "rand_xoshiro",
     "serde",
