@@ -383,7 +383,7 @@ engines('where the module cannot be had, or workers, the server is asked', async
   for (const [way, block] of Object.entries(ways)) {
     const page = await watched()
     await block(page)
-    await page.goto(`${address}/#replay=cultist-wars-1.replay`)
+    await page.goto(`${address}/#replay=cultist-wars-1.replay&turn=20`)
     await whole(page)
     assert.ok(asks(page, '/api/ask').length > 0, way)
     // What the page does elsewhere by itself, it does with the server.

@@ -199,10 +199,13 @@ engines('Terminal by mouse: tools, tiles, undo, the way of the units before they
 engines('who clicks faster than the engines answer loses no click', async () => {
   const page = await begin('terminal', '&seats=human,builtin:rush')
   await page.evaluate(() => {
-    const { holder } = window.agon.playing
-    const [prospect, answer] = [holder.prospect.bind(holder), holder.answer.bind(holder)]
-    holder.prospect = (...asked) => new Promise((done) => setTimeout(done, 300)).then(() => prospect(...asked))
-    holder.answer = (seat, chosen) => answer(seat, (window.sent = chosen))
+    const { asks } = window.agon.playing
+    const ask = asks.ask.bind(asks)
+    asks.ask = async (question) => {
+      if (question.prospect) await new Promise((done) => setTimeout(done, 300))
+      if (question.answer) window.sent = question.answer.chosen
+      return ask(question)
+    }
   })
   await page.locator('.tool', { hasText: 'Scout' }).click()
   for (let count = 0; count < 3; count++) await click(page, [13, 27])

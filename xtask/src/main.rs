@@ -274,8 +274,8 @@ fn web(options: &Options, counts: &mut Counts) -> Result<()> {
     // Building the program builds the app, which installs what its tests need. It is built as the tests build it, so that
     // nothing is rebuilt after them.
     let mut build = options.cargo();
-    // The bucket of the contest on many machines is in `many`.
-    build.args(["test", "--quiet", "--workspace", "--no-run", "--test", "cli", "--test", "many"]);
+    // The bucket of the contest on many machines is in `alone`.
+    build.args(["test", "--quiet", "--workspace", "--no-run", "--test", "alone"]);
     count(counts, &mut build)?;
     if !folder.join("node_modules").is_dir() {
         println!("SKIPPED: the web app (its packages could not be installed)");

@@ -32,7 +32,7 @@ for (let number = 0; existsSync(join(folder, `${number}.replay`)); number++) {
     hash.update(lines)
     next += lines.filter((byte) => byte === 10).length
   }
-  for (const step of [1, Math.floor(head.steps / 2)]) {
+  for (const step of [1, Math.ceil(head.steps / 2)]) {
     for (let seat = 1; seat <= head.seats.length; seat++) hash.update(ask({ message: { id, step, seat } }))
   }
   ask({ close: { id } })

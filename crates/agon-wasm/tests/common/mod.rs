@@ -85,7 +85,7 @@ pub fn texts(engines: &Engines, replay: &[u8], private: bool) -> Result<Vec<Vec<
         next += lines.iter().filter(|&&byte| byte == b'\n').count() as u32;
         texts.push(lines);
     }
-    for step in [1, steps / 2] {
+    for step in [1, steps.div_ceil(2)] {
         for seat in 1..=value["head"]["seats"].as_array().expect("seats").len() as u8 {
             texts.push(message(engines, id, step, seat)?);
         }
