@@ -1,7 +1,7 @@
 //! A bot's processes: starting, watching, freezing and ending them. Linux.
 //!
 //! What a bot is (its name, manifest, build and command) is known without any of this, and uses nothing of it. Another
-//! system needs this folder and [`sys`](crate::sys) anew, and of it [`Program`](crate::Program) uses only [`start`], which
+//! system needs this folder and [`sys`](crate::sys) anew, and of it [`Program`](crate::Program) uses only [`start()`], which
 //! gives a [`ProcessTree`] and the ends of three pipes; the referee asks the tree for [`Usage`] and [`Excess`], stops it,
 //! lets it go on, and ends it.
 

@@ -1,4 +1,4 @@
-//! Calls to the operating system: Linux. All `unsafe` code for bots is here and in [`spawn`](crate::spawn).
+//! Calls to the operating system: Linux. All `unsafe` code for bots is here and in [`spawn`](crate::process::spawn).
 
 use std::ffi::OsStr;
 use std::fs::File;
