@@ -8,7 +8,6 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use sha2::{Digest as _, Sha256};
@@ -38,7 +37,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
     let carried = place.path().join("carried.backup");
     let rows = carry(Path::new(backup), &carried)?;
     eprintln!("{backup}: {rows} rows are carried over");
-    let mut restore = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut restore = crate::cargo();
     restore.args(["run", "--quiet", "--profile", "test", "--package", "agon", "--manifest-path"]);
     restore.arg(root.join("Cargo.toml")).args(["--", "serve", "restore"]).arg(&carried).arg(new);
     Ok(restore.status().context("cargo cannot be started")?.success())

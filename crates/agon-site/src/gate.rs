@@ -39,7 +39,7 @@ pub const LARGE: usize = (20 << 20) + SMALL;
 /// How long a request may take, except uploads.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long an upload may take: 35 kB a second for 20 MiB on a slow line.
-const PATIENCE_OF_UPLOADS: Duration = Duration::from_secs(600);
+pub const PATIENCE_OF_UPLOADS: Duration = Duration::from_secs(600);
 /// Our own scripts, styles and pictures, nothing from elsewhere, and not in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

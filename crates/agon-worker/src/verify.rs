@@ -47,10 +47,9 @@ pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, Str
             "step {step}: the thinking time of seat {seat} does not follow from what was counted"
         ));
     }
-    let state = session.hash();
-    let outcome = session.outcome().ok_or("it ends before the match does")?;
-    if let Some(why) = replay.wrong_end(state, Some(outcome)) {
-        return Err(why.to_owned());
+    let proven = Recomputed::of(session.as_ref(), start, answers).ok_or("it ends before the match does")?;
+    match replay.wrong_end(session.hash(), session.outcome()) {
+        Some(why) => Err(why.to_owned()),
+        None => Ok(proven),
     }
-    Recomputed::of(session.as_ref(), start, answers).ok_or_else(|| "it has no outcome".to_owned())
 }

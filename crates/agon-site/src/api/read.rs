@@ -1,12 +1,13 @@
 //! Reads what comes with a request; what cannot be read is refused with the reason.
 
+use agon_web::gate::{self, Unwhole};
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
-use tokio_stream::StreamExt as _;
 
+use crate::gate::PATIENCE_OF_UPLOADS;
 use crate::incoming::cut_off;
 use crate::problem::Problem;
 
@@ -36,16 +37,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
 
 /// The body as it is, of at most this many bytes, in memory.
 pub async fn file(body: Body, most: u64) -> Result<Vec<u8>, Problem> {
-    let (mut body, mut bytes) = (body.into_data_stream(), Vec::new());
-    while let Some(piece) = body.next().await {
-        let piece = piece.map_err(|_| cut_off())?;
-        if bytes.len() as u64 + piece.len() as u64 > most {
+    let largest = usize::try_from(most).unwrap_or(usize::MAX);
+    let bytes = gate::whole(body, largest, PATIENCE_OF_UPLOADS).await.map_err(|why| match why {
+        Unwhole::TooLarge => {
             let text = format!("The request is larger than {} KiB. Nothing was done.", most >> 10);
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text)
         }
-        bytes.extend_from_slice(&piece);
-    }
-    Ok(bytes)
+        Unwhole::CutOff => cut_off(),
+    })?;
+    Ok(bytes.into())
 }
 
 /// The refusal of something that cannot be read, with the reason.
