@@ -132,7 +132,10 @@ fn furnish(project: &Path, root: &Path, built: &[PathBuf], wanted: &str) -> Resu
         copy(root, program, program)?;
     }
     let target = named(built, "agon", false)?.ancestors().nth(2).context("a target folder")?;
-    fs::create_dir_all(root.join(target.strip_prefix("/")?).join("tmp"))?;
+    let scratch = root.join(target.strip_prefix("/")?).join("tmp");
+    fs::create_dir_all(&scratch)?;
+    // The proofs run as several users.
+    fs::set_permissions(&scratch, fs::Permissions::from_mode(0o1777))?;
     let mut programs = built.to_vec();
     for tool in TOOLS {
         let from = fs::canonicalize(Path::new("/usr/bin").join(tool)).with_context(|| tool.to_owned())?;

@@ -144,13 +144,8 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
 }
 
 fn handed_out(ask: &Ask, linked: &[Linked]) -> Markup {
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    let rows = linked.iter().map(|one| [&one.name, &one.team, &one.address]);
-    let head = ["name", "team", "link"].map(str::to_owned);
-    // Writing to memory cannot fail.
-    let _ = csv.write_record(&head);
-    rows.for_each(|row| drop(csv.write_record(row)));
-    let text = String::from_utf8(csv.into_inner().unwrap_or_default()).unwrap_or_default();
+    let rows = linked.iter().map(|one| [one.name.as_str(), &one.team, &one.address]);
+    let text: String = [["name", "team", "link"]].into_iter().chain(rows).map(written).collect();
     html! {
         section.card {
             header { h2 { (words::many(linked.len() as i64, "account is made", "accounts are made")) } span.faint { "these links are shown only once" } }
@@ -181,30 +176,12 @@ fn read(list: &str) -> Result<Vec<Listed>, Vec<String>> {
     let list = list.trim_start_matches('\u{feff}');
     let first = list.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let between = [b';', b'\t'].into_iter().find(|sign| first.contains(char::from(*sign))).unwrap_or(b',');
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(between)
-        .trim(csv::Trim::All)
-        .from_reader(list.as_bytes());
     let (mut listed, mut wrong) = (Vec::new(), Vec::new());
-    for record in reader.records() {
-        let record = match record {
-            Ok(record) => record,
-            Err(error) => {
-                wrong.push(format!("The list cannot be read: {error}."));
-                break;
-            }
-        };
-        // A record begins where the previous one ended, so it includes the empty lines between them.
-        let before = record.position().map_or(0, |at| usize::try_from(at.byte()).unwrap_or(0));
-        let rest = list.get(before..).unwrap_or_default();
-        let empty = rest.len() - rest.trim_start_matches(['\r', '\n']).len();
-        let line = 1 + list[..before + empty].matches('\n').count();
-        let name = record.get(0).unwrap_or_default();
+    for (line, record) in records(list, char::from(between)) {
+        let name = record[0].as_str();
         let team = record.get(1).filter(|team| !team.is_empty());
         let is_head = listed.is_empty() && name.eq_ignore_ascii_case("name");
-        if is_head || record.iter().all(str::is_empty) {
+        if is_head || record.iter().all(String::is_empty) {
             continue;
         }
         if listed.len() == MOST_NEWCOMERS {
@@ -219,15 +196,52 @@ fn read(list: &str) -> Result<Vec<Listed>, Vec<String>> {
         if let Err(why) = agon_server::check_name(name) {
             wrong.push(format!("Line {line}: {}.", why.replace("for a team", "for an account")));
         }
-        if let Some(Err(why)) = team.map(agon_server::check_name) {
+        if let Some(Err(why)) = team.map(|team| agon_server::check_name(team)) {
             wrong.push(format!("Line {line}: {why}."));
         }
-        listed.push(Listed { line, name: name.to_owned(), team: team.map(str::to_owned) });
+        listed.push(Listed { line, name: name.to_owned(), team: team.cloned() });
     }
     if listed.is_empty() && wrong.is_empty() {
         wrong.push("The list is empty.".to_owned());
     }
     if wrong.is_empty() { Ok(listed) } else { Err(bounded(wrong)) }
+}
+
+/// The records of CSV, each with the line where it begins, from 1. A field in quotes may hold anything, and two quotes for one.
+fn records(list: &str, between: char) -> Vec<(usize, Vec<String>)> {
+    let (mut records, mut fields, mut field) = (Vec::new(), Vec::new(), String::new());
+    let (mut line, mut begin, mut is_quoted) = (1, 1, false);
+    let mut signs = list.chars().chain(['\n']).peekable();
+    while let Some(sign) = signs.next() {
+        let is_last = signs.peek().is_none();
+        line += usize::from(sign == '\n');
+        match sign {
+            '"' if is_quoted => match signs.next_if_eq(&'"') {
+                Some(quote) => field.push(quote),
+                None => is_quoted = false,
+            },
+            '"' if field.trim().is_empty() => is_quoted = true,
+            '\n' if !is_quoted || is_last => {
+                fields.push(std::mem::take(&mut field).trim().to_owned());
+                records.push((begin, std::mem::take(&mut fields)));
+                begin = line;
+            }
+            sign if sign == between && !is_quoted => {
+                fields.push(std::mem::take(&mut field).trim().to_owned());
+            }
+            sign => field.push(sign),
+        }
+    }
+    records
+}
+
+/// A record of CSV.
+fn written(fields: [&str; 3]) -> String {
+    let quoted = |field: &str| match field.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.to_owned(),
+    };
+    format!("{}\n", fields.map(quoted).join(","))
 }
 
 /// The first of many mistakes, and how many there are.
@@ -271,6 +285,18 @@ mod tests {
         assert_eq!(names("Name,Team\nAnn ,\"Brute Forcers\"\n\nBob B.\n"), expected);
         assert_eq!(names("\u{feff}name;team\r\nAnn;Brute Forcers\r\n\r\nBob B.;\r\n"), expected);
         assert_eq!(names("name\tteam\nAnn\tBrute Forcers\n\t\nBob B.\t"), expected);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for fields in [["a", "b", "c"], ["a \"b\"", "c,d", "e\nf"], ["", "\"", ";"]] {
+            let text = written(fields) + &written(["1", "2", "3"]);
+            let after = 1 + written(fields).matches('\n').count();
+            let expected = [(1, fields), (after, ["1", "2", "3"])];
+            let read: Vec<_> = records(&text, ',').into_iter().take(2).collect();
+            assert_eq!(read, expected.map(|(line, fields)| (line, fields.map(str::to_owned).to_vec())));
+        }
+        assert_eq!(records("\"open,\n", ',').len(), 1, "a quote that nobody closes ends with the list");
     }
 
     #[test]

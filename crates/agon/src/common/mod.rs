@@ -1,6 +1,7 @@
 //! What the commands share: failures with exit codes, finding games, options of a match.
 
 pub mod archives;
+pub mod bar;
 pub mod builds;
 pub mod conditions;
 pub mod disk;

@@ -1,6 +1,5 @@
 //! Bots that dial in: at which port, and which seats are still awaited.
 
-use std::io::{self, IsTerminal as _};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,8 +8,8 @@ use agon_bot::Run;
 use agon_game::Seat;
 use agon_match::arrival::Awaited;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::common::bar::Bar;
 use crate::common::screen::harmless;
 
 /// How many rejected clients are reported.
@@ -60,7 +59,7 @@ pub struct Waiting {
     told: Vec<Seat>,
     /// The rejections that were reported.
     sent_away: Vec<(Seat, String)>,
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
 }
 
 impl Waiting {
@@ -83,32 +82,29 @@ impl Waiting {
                 self.sent_away.push(known);
                 let line = format!("Seat {}: a connection was turned away: {}", awaited.seat, harmless(why));
                 match &self.bar {
-                    Some(bar) => bar.suspend(|| eprintln!("{line}")),
+                    Some(bar) => bar.above(|| eprintln!("{line}")),
                     None => eprintln!("{line}"),
                 }
             }
         }
-        if waited < Duration::from_secs(1) || !io::stderr().is_terminal() {
+        if waited < Duration::from_secs(1) {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("a template of ours"));
-            bar
-        });
+        let bar = self.bar.get_or_insert_with(|| Bar::new(true));
         let missing = seats.iter().map(|awaited| awaited.seat.to_string()).collect::<Vec<_>>().join(", ");
         let whose = if seats.len() == 1 { "the bot of seat" } else { "the bots of seats" };
         let limit = seats.iter().filter_map(|awaited| awaited.limit).min();
         let limit = limit.map_or_else(String::new, |limit| format!(" of {}", limit.as_secs()));
-        bar.set_message(format!("waited {}{limit} s for {whose} {missing}; Ctrl-C stops", waited.as_secs()));
-        bar.tick();
+        bar.show(
+            0,
+            None,
+            format!("waited {}{limit} s for {whose} {missing}; Ctrl-C stops", waited.as_secs()),
+        );
     }
 
     /// Called when all are here.
     pub fn done(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
+        self.bar = None;
     }
 }
 

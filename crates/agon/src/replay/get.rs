@@ -9,8 +9,8 @@ use agon_api::{LARGEST_REPLAY, Match, Matches, Me};
 use agon_bot::rights;
 use agon_replay::Replay;
 use clap::Args;
-use indicatif::ProgressBar;
 
+use crate::common::bar::Bar;
 use crate::common::online::{Online, OnlineOptions};
 use crate::common::{self, Done, Failure};
 use crate::replay::json;
@@ -89,15 +89,12 @@ pub fn run(options: &GetOptions) -> Done {
     };
     fs::create_dir_all(&options.output)
         .map_err(|error| Failure::own(format!("{}: {error}", options.output.display())))?;
-    let bar = if options.json || wanted.len() < 2 {
-        ProgressBar::hidden()
-    } else {
-        ProgressBar::new(wanted.len() as u64)
-    };
+    let bar = Bar::new(!options.json && wanted.len() > 1);
+    let all = wanted.len() as u64;
     let (mut written, mut there) = (Vec::new(), 0);
-    for id in wanted {
+    for (done, id) in (0..).zip(wanted) {
+        bar.show(done, Some(all), format!("{done} of {all} replays{}", bar.left(done, all)));
         if stop.load(Ordering::Relaxed) {
-            bar.finish_and_clear();
             return Err(Failure::own(format!(
                 "stopped after {} replays; the same command goes on",
                 written.len()
@@ -111,9 +108,8 @@ pub fn run(options: &GetOptions) -> Done {
                 written.push(path.display().to_string());
             }
         }
-        bar.inc(1);
     }
-    bar.finish_and_clear();
+    drop(bar);
     let mut out = io::stdout().lock();
     if options.json {
         return common::print_json(&mut out, &json::Fetched { written: &written, there });

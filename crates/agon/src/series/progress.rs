@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use agon_contest::standing::blocks_in_round;
 use agon_contest::{End, Faulty, Header, Kind, Pairing, Progress, Scheduler, journal::Void, journal::count};
 use agon_stats::Estimate;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::common::Failure;
+use crate::common::bar::Bar;
 use crate::common::sandbox;
 use crate::common::screen::{self, Screen};
 use crate::series::{Ready, RunOptions, json, origin, print_json};
@@ -35,7 +35,7 @@ pub struct Show {
     began: Instant,
     json: bool,
     quiet: bool,
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
     /// Whether the estimate has yet to be shown.
     untold: bool,
     /// Whether a long series asks for confirmation.
@@ -58,13 +58,7 @@ impl Show {
             announce(ready)?;
         }
         let terminal = io::stderr().is_terminal() && !options.json && !options.quiet;
-        let bar = terminal.then(|| {
-            let all = ready.scheduler.look(|progress| progress.all_games);
-            let bar = ProgressBar::with_draw_target(all, ProgressDrawTarget::stderr_with_hz(10));
-            let template = if all.is_some() { "{bar:20} {msg}" } else { "{spinner} {msg}" };
-            bar.set_style(ProgressStyle::with_template(template).expect("a template of ours"));
-            bar
-        });
+        let bar = terminal.then(|| Bar::new(true));
         let pause = if options.json { EVENT } else { FIRST_LINE };
         let asks = terminal && io::stdin().is_terminal() && !ready.length_was_chosen();
         let (json, quiet) = (options.json, options.quiet);
@@ -84,11 +78,9 @@ impl Show {
             self.tell(scheduler, per_hour, hours)?;
         }
         if let Some(bar) = &self.bar {
-            let (games, text) =
-                scheduler.look(|progress| (progress.games, line(progress, scheduler.header(), self.began)));
-            bar.set_position(games);
-            bar.set_message(text);
-            bar.tick();
+            scheduler.look(|progress| {
+                bar.show(progress.games, progress.all_games, line(progress, scheduler.header(), self.began));
+            });
             return Ok(());
         }
         if self.quiet || Instant::now() < self.next {
@@ -112,7 +104,7 @@ impl Show {
     /// When nobody reads our output any more.
     pub fn say(&self, text: &str) -> io::Result<()> {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("note: {text}")),
+            Some(bar) => bar.above(|| eprintln!("note: {text}")),
             None if !self.quiet => eprintln!("note: {text}"),
             None => {}
         }
@@ -127,12 +119,12 @@ impl Show {
         }
         let text = how_long(per_hour, hours);
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            Some(bar) => bar.above(|| eprintln!("{text}")),
             None if !self.quiet => eprintln!("{text}"),
             None => {}
         }
         let is_long = hours.is_some_and(|hours| hours > LONG);
-        if self.asks && is_long && !self.bar.as_ref().map_or_else(goes_on, |bar| bar.suspend(goes_on)) {
+        if self.asks && is_long && !self.bar.as_ref().map_or_else(goes_on, |bar| bar.above(goes_on)) {
             scheduler.end(End::Stopped);
         }
         Ok(())
@@ -140,9 +132,7 @@ impl Show {
 
     /// Called after the last match.
     pub fn close(self) {
-        if let Some(bar) = self.bar {
-            bar.finish_and_clear();
-        }
+        drop(self.bar);
     }
 }
 

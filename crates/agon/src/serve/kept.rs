@@ -11,8 +11,8 @@ use agon_server::backup::{self, Kept};
 use agon_server::export::{self, Report};
 use agon_server::status;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::common::bar::Bar;
 use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
@@ -46,15 +46,10 @@ pub struct VerifyOptions {
 
 /// Runs `agon verify`.
 pub fn verify(options: &VerifyOptions) -> Done {
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{pos} of {len} results computed again, {eta} left") {
-        bar.set_style(style);
-    }
-    let found = export::verify(&options.file, !options.no_replays, |done, of| {
-        bar.set_length(u64::try_from(of).unwrap_or(0));
-        bar.set_position(u64::try_from(done).unwrap_or(0));
-    });
-    bar.finish_and_clear();
+    let bar = Bar::new(true);
+    let seen = |done, of| follow(&bar, done, of, "results computed again");
+    let found = export::verify(&options.file, !options.no_replays, seen);
+    drop(bar);
     let report = match found {
         Err(ServerError::Wrong(why)) if !is_archive(&options.file) => {
             return Err(Failure::usage(format!("{why}; one match is checked by `agon replay verify`")));
@@ -128,18 +123,18 @@ fn places(report: &Report) -> Table {
     table
 }
 
+/// Shows how much of something is done.
+fn follow(bar: &Bar, done: i64, of: i64, what: &str) {
+    let (done, of) = (done.unsigned_abs(), of.unsigned_abs());
+    bar.show(done, Some(of), format!("{done} of {of} {what}{}", bar.left(done, of)));
+}
+
 /// Exports the contest in a folder into one file that anybody can check.
 pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{pos} of {len} replays are in it, {eta} left") {
-        bar.set_style(style);
-    }
-    let seen = |done: i64, of: i64| {
-        bar.set_length(u64::try_from(of).unwrap_or(0));
-        bar.set_position(u64::try_from(done).unwrap_or(0));
-    };
+    let bar = Bar::new(true);
+    let seen = |done, of| follow(&bar, done, of, "replays are in it");
     let report = runtime()?.block_on(export::export(dir, file, reveal, seen));
-    bar.finish_and_clear();
+    drop(bar);
     let report = report?;
     // It is made to be given away.
     rights::share(&File::open(file)?, 0o666)?;

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use agon_contest::parallel::on_all_cpus;
 use agon_game::conform::{Recognised, Report, Tally};
 use agon_replay::record;
 use clap::Args;
 
+use crate::common::bar::Bar;
 use crate::common::screen::{self, harmless};
 use crate::common::{self, Done, Failure};
 use crate::workshop::json;
@@ -40,21 +42,20 @@ pub fn run(options: &ConformOptions) -> Done {
             return Err(Failure::usage(format!("{}: no such file or folder", path.display())));
         }
     }
-    let bar = indicatif::ProgressBar::new(files.len() as u64).with_style(
-        indicatif::ProgressStyle::with_template("{bar:30} {pos}/{len} files").expect("a good template"),
-    );
+    let (bar, read, all) = (Bar::new(true), AtomicU64::new(0), files.len() as u64);
     let compared = on_all_cpus(files.iter().collect(), |file: &PathBuf| {
         let mut own = Report::default();
         let found = match record::read(file) {
             Ok(bytes) => game.conform(&bytes, &mut own),
             Err(error) => Recognised::Damaged(error.to_string()),
         };
-        bar.inc(1);
+        let done = read.fetch_add(1, Ordering::Relaxed) + 1;
+        bar.show(done, Some(all), format!("{done} of {all} files"));
         let mut report = Report::default();
         report.absorb(own, &file.file_name().unwrap_or_default().to_string_lossy());
         (report, found)
     });
-    bar.finish_and_clear();
+    drop(bar);
     let mut report = Report::default();
     let (mut records, mut foreign, mut damaged, mut cut) = (0, 0, Vec::new(), Vec::new());
     for (file, (own, found)) in files.iter().zip(compared) {

@@ -8,7 +8,7 @@ mod examine;
 mod finding;
 mod situation;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use agon_bot::{BotName, Kind};
 use agon_game::AnyGame;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::author::{changes, json};
+use crate::common::bar::Bar;
 use crate::common::builds;
 use crate::common::conditions::{AsOptions, Conditions};
 use crate::common::here;
@@ -78,9 +78,6 @@ pub struct CheckOptions {
     #[arg(long)]
     pub json: bool,
 }
-
-/// How often the time beside the bar is redrawn.
-const TICK: Duration = Duration::from_millis(500);
 
 /// Runs `agon check`.
 pub fn run(options: &CheckOptions) -> Done {
@@ -167,21 +164,13 @@ fn check(
         agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
     }
     let situations = situation::all(game, setup)?;
-    let bar = ProgressBar::with_draw_target(
-        Some(situations.len() as u64 + 2),
-        match io::stderr().is_terminal() && !options.json {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
-        },
-    );
-    let style = "{bar:20} {pos}/{len} in {elapsed} · {msg}";
-    bar.set_style(ProgressStyle::with_template(style).expect("a template of ours"));
-    // A match with a bot that is late in every turn takes minutes: the time keeps moving meanwhile, and what went wrong in
-    // a situation is reported when it is over.
-    bar.enable_steady_tick(TICK);
+    let (bar, all) = (Bar::new(!options.json), situations.len() as u64 + 2);
+    let show = |done: usize, what: &str| {
+        bar.show(done as u64, Some(all), format!("{done}/{all} · {what}"));
+    };
     let (mut seen, mut told) = (Vec::new(), Vec::new());
     for situation in &situations {
-        bar.set_message(situation.what.clone());
+        show(seen.len(), &situation.what);
         let played = examine::play(game, &name, situation, options.time_scale, stop)?;
         if let Some(fault) = played.record.faults.iter().find(|fault| fault.seat == situation.seat) {
             // One sentence for each kind: it would be the same every time.
@@ -189,17 +178,17 @@ fn check(
             told.push(fault.kind);
             let why = if new { format!(": {}", screen::harmless(&fault.message)) } else { String::new() };
             let kind = screen::errors().bad(fault.kind.word());
-            bar.println(format!("{}, {}: {kind}{why}", situation.what, fault.turn));
+            if bar.is_seen() {
+                bar.above(|| eprintln!("{}, {}: {kind}{why}", situation.what, fault.turn));
+            }
         }
         seen.push(played);
-        bar.inc(1);
     }
-    bar.set_message("the first match again");
+    show(seen.len(), "the first match again");
     let again = examine::play(game, &name, &situations[0], options.time_scale, stop)?;
-    bar.inc(1);
-    bar.set_message("its end");
+    show(seen.len() + 1, "its end");
     let ending = examine::ending(game, &name, &situations[0])?;
-    bar.finish_and_clear();
+    drop(bar);
     let mut findings = finding::all(game.info(), bot, &situations, &seen, &again, ending);
     if let Some(conditions) = conditions {
         let there = conditions
