@@ -64,8 +64,9 @@ pub struct Confinement {
     pub memory: u64,
     /// Processes and threads at a time.
     pub processes: u32,
-    /// CPU time of one process, in seconds, after which it is killed: a back-stop, not a match clock.
-    pub cpu: u64,
+    /// CPU time of one process, in seconds, after which it is killed: a back-stop, not a match clock. With one, the kernel
+    /// keeps the process's own clock of CPU time by ticks of some milliseconds, so bots, which read it, have none.
+    pub cpu: Option<u64>,
     /// What it may write to `/tmp`, and the largest file anywhere.
     pub disk: u64,
     /// Files and folders in `/tmp`.
@@ -91,7 +92,7 @@ impl Default for Confinement {
             layered: Vec::new(),
             memory: 256 << 20,
             processes: 64,
-            cpu: 600,
+            cpu: None,
             disk: 64 << 20,
             files: 4096,
             descriptors: 256,
@@ -188,7 +189,7 @@ impl Confinement {
         let limits = [
             ("memory", self.memory, 2 * OWN, 1 << 44),
             ("processes", u64::from(self.processes), 1, 1 << 20),
-            ("CPU time", self.cpu, 1, 1 << 30),
+            ("CPU time", self.cpu.unwrap_or(1), 1, 1 << 30),
             // Zero would mean no limit at all to a file system in memory.
             ("disk", self.disk, 4 << 10, 1 << 44),
             ("open files", self.descriptors, 8, 1 << 20),

@@ -225,7 +225,6 @@ fn limits(plan: &Plan) -> Result<(), Refusal> {
     let mut limits = vec![
         (Resource::Nofile, confinement.descriptors),
         (Resource::Fsize, confinement.disk),
-        (Resource::Cpu, confinement.cpu),
         (Resource::Core, 0),
         (Resource::Memlock, 64 << 10),
         (Resource::Sigpending, 256),
@@ -235,6 +234,7 @@ fn limits(plan: &Plan) -> Result<(), Refusal> {
         // Applies to every thread, too.
         (Resource::Stack, 8 << 20),
     ];
+    limits.extend(confinement.cpu.map(|seconds| (Resource::Cpu, seconds)));
     if plan.user.is_some() || plan.has(Wall::Namespaces) {
         // Counted per user in its namespace. Elsewhere all of the user's other programs would count.
         limits.push((Resource::Nproc, u64::from(confinement.processes) + 1));

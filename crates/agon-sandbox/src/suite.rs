@@ -132,7 +132,7 @@ fn tight() -> Confinement {
     Confinement {
         memory: 64 << 20,
         processes: 24,
-        cpu: 20,
+        cpu: Some(20),
         disk: 8 << 20,
         files: 256,
         descriptors: 64,
@@ -142,7 +142,7 @@ fn tight() -> Confinement {
 
 /// The limits for a control: more than the attack wants, and too little to hurt the machine.
 fn roomy() -> Confinement {
-    let (memory, processes, cpu) = (300 << 20, 200, 20);
+    let (memory, processes, cpu) = (300 << 20, 200, Some(20));
     Confinement {
         memory,
         processes,

@@ -190,7 +190,7 @@ fn described(case: &Case, world: &World) -> (Confinement, Vec<PathBuf>) {
     let [memory, cpu, disk, descriptors, _] = case.limits;
     let mut with = Confinement {
         memory,
-        cpu,
+        cpu: Some(cpu),
         disk,
         descriptors,
         processes: case.processes,

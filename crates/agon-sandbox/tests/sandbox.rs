@@ -222,6 +222,20 @@ fn what_is_stopped_stands_and_can_be_ended() {
     sandbox.end().expect("nothing is left");
 }
 
+/// With a limit, its clock of CPU time would jump by milliseconds: bots plan their answers by it.
+#[test]
+fn a_program_reads_its_cpu_time_exactly() {
+    let (launcher, found) = launcher();
+    if found.level > Level::C {
+        println!("skipped: no sandbox here: {:?}", found.missing);
+        return;
+    }
+    let (text, exit, _sandbox) = shell(&launcher, &found.walls, &Confinement::default(), "ulimit -t");
+    assert_eq!((text.as_str(), exit), ("unlimited\n", Some(0)));
+    let builds = Confinement { cpu: Some(7), ..Confinement::default() };
+    assert_eq!(shell(&launcher, &found.walls, &builds, "ulimit -t").0, "7\n");
+}
+
 /// All concurrent computation has stopped when `freeze` returns, uses nothing until it is resumed, and can be
 /// killed while frozen.
 #[test]

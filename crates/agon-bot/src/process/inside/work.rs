@@ -33,7 +33,7 @@ pub fn limits() -> Confinement {
     Confinement {
         memory: 2 << 30,
         processes: 256,
-        cpu: 600,
+        cpu: Some(600),
         disk: 5 << 28,
         files: 65_536,
         descriptors: 1024,
