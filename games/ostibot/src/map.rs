@@ -119,7 +119,7 @@ pub struct Map {
     pub height: usize,
     /// The ground of every cell; wall beyond the map.
     pub tiles: Box<[Tile]>,
-    /// The cells that are wall.
+    /// The cells that are wall, and all beyond the map.
     pub walls: Rows,
     /// The cells that are spawners.
     pub spawners: Rows,
@@ -168,8 +168,9 @@ impl Map {
                 map.put(Cell::new(x, y), character).map_err(|why| format!("{}: {why}", place()))?;
             }
         }
-        // Short rows are padded with wall.
-        map.walls = map.cells().filter(|cell| map.tiles[cell.index()] == Tile::Wall).collect();
+        // Short rows are padded with wall, and beyond the map there is nothing else.
+        let everywhere = (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| Cell::new(x, y)));
+        map.walls = everywhere.filter(|cell| map.tiles[cell.index()] == Tile::Wall).collect();
         let teams = map.homes.iter().rposition(|home| !home.is_empty()).map_or(0, |last| last + 1);
         map.homes.truncate(teams);
         map.check().map(|()| map)
@@ -253,6 +254,16 @@ impl Map {
             ),
             format!("{} teams; their spawners: {}", self.homes.len(), spawners.join(", ")),
         ];
+        let is_edge = |cell: &Cell| {
+            let (right, below) = (self.width - 1, self.height - 1);
+            cell.x() == 0 || cell.y() == 0 || cell.x() == right || cell.y() == below
+        };
+        let open = self.cells().filter(|cell| is_edge(cell) && self.tile(*cell) != Tile::Wall).count();
+        if open > 0 {
+            facts.push(format!(
+                "the border is open at {open} cells: the edge stops adventurers and the fire as a wall does"
+            ));
+        }
         let warnings = self.advice();
         if warnings.is_empty() {
             facts.push("every team can reach everything, and the map is the same for all of them".to_owned());

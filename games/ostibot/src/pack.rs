@@ -4,7 +4,7 @@ use agon_game::pack::{Reader, put_bytes, put_varint};
 
 use crate::Ostibot;
 use crate::dialect::{LONGEST_LIST, LONGEST_NOTE};
-use crate::geometry::{Cell, Direction, Rows, SIDE};
+use crate::geometry::{Cell, Direction, SIDE};
 use crate::items::Kind;
 use crate::list::List;
 use crate::map::{ObjectKind, Tile};
@@ -158,8 +158,7 @@ pub(crate) fn load(game: &Ostibot, bytes: &[u8]) -> Option<State> {
     for row in &mut state.fire.0[..game.map().height] {
         *row = from.reader.number()?;
     }
-    let map: Rows = game.map().cells().collect();
-    let outside = !state.fire.without(&map.without(&game.map().walls)).is_empty();
+    let outside = !state.fire.and(&game.map().walls).is_empty();
     state.last_adventurer = from.reader.up_to(u16::MAX / 2)?;
     state.last_item = from.reader.number()?;
     state.escapes = from.reader.up_to(u16::MAX / 2)?;

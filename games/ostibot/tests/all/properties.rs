@@ -37,7 +37,18 @@ fn setups() -> Vec<Setup> {
         Setup { seats: 4, rules: sets(&rich), ..Setup::default() },
         Setup { seats: 9, rules: sets(&lively), map: MapChoice::Generated, ..Setup::default() },
         Setup { seats: 2, ..Setup::default() },
+        Setup {
+            seats: 2,
+            rules: sets(&[("corruptionStartAt", "2"), ("corruptionSpreadSpeed", "1")]),
+            map: open(),
+            ..Setup::default()
+        },
     ]
+}
+
+/// A map of which two halves meet nowhere, without a border.
+fn open() -> MapChoice {
+    MapChoice::File("open.txt".into(), b"1.#..P\n2.#.V.\n".to_vec())
 }
 
 /// Plays random matches and calls `check(game, before, told, after)` for each step.
@@ -146,6 +157,23 @@ fn an_item_is_in_exactly_one_place() {
                     assert!(item.kind.slot().is_some());
                 }
             }
+        }
+    });
+}
+
+/// Walls stop the fire, and so does the edge of the map.
+#[test]
+fn the_fire_stays_on_the_map_and_on_its_side_of_a_wall() {
+    every_step(|game, _, _, after| {
+        let map = game.map();
+        assert!(
+            after.fire.iter().all(|cell| cell.x() < map.width && cell.y() < map.height),
+            "{:?}",
+            after.fire
+        );
+        assert!(after.fire.and(&map.walls).is_empty(), "{:?}", after.fire);
+        if (map.width, map.height) == (6, 2) {
+            assert!(after.fire.iter().all(|cell| cell.x() < 2), "it walked round the wall: {:?}", after.fire);
         }
     });
 }
