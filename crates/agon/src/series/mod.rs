@@ -16,7 +16,6 @@ pub mod picture;
 pub mod pin;
 pub mod progress;
 pub mod rate;
-mod signs;
 pub mod site;
 pub mod sprt;
 pub mod tournament;
@@ -527,7 +526,7 @@ fn entrant(
 /// Labels that tell the bots apart.
 fn label(entrants: &mut [Entrant], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
     let chosen = common::chosen(ids.len(), renames)?;
-    let labels = common::apart(ids.iter().map(|id| id.label.clone()).collect(), &chosen);
+    let labels = agon_desk::seats::apart(ids.iter().map(|id| id.label.clone()).collect(), &chosen);
     for ((entrant, id), label) in entrants.iter_mut().zip(ids).zip(labels) {
         entrant.label.clone_from(&label);
         id.label = label;

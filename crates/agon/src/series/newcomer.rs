@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use agon_contest::{BotId, End, Form, Header, Kind};
+use agon_desk::words::thousands;
 use agon_pairing::Why;
 use clap::{Args, Parser};
 
@@ -13,7 +14,6 @@ use crate::common::screen::{self, Screen};
 use crate::common::{ClockOptions, Done, Failure};
 use crate::series::formats::Seeded;
 use crate::series::json::Reason;
-use crate::series::progress::thousands;
 use crate::series::tournament::TournamentOptions;
 use crate::series::{self, Ready, SeriesOptions, Wanted, json, rate};
 

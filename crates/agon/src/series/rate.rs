@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use agon_contest::{BotId, Entry, Header, journal, standing};
+use agon_desk::words::thousands;
 use agon_stats::{CrossTable, Interval, Match, MatchBlock, Options, RatingTable, Results, TableKey};
 use clap::Args;
 
@@ -15,7 +16,6 @@ use crate::common::{self, Done, Failure};
 use crate::series::bars::{Scale, certainty};
 use crate::series::cross;
 use crate::series::json;
-use crate::series::progress::thousands;
 
 /// Examples for the help.
 pub const EXAMPLES: &str =

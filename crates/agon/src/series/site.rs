@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use agon_bot::rights;
 use agon_contest::{Entry, Header, Kind, journal};
+use agon_desk::replays;
 use agon_stats::{CrossTable, RatingTable};
 use agon_web::{app, page};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::common::screen;
 use crate::common::{Done, Failure};
-use crate::replay;
 use crate::series::cross::{circles, real_and_predicted};
 use crate::series::picture;
 use crate::series::rate::{Rated, figures, is_ranked};
@@ -183,7 +183,7 @@ fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
     if !from.is_file() {
         return Ok(None);
     }
-    let Ok(replay) = replay::read(from) else { return Ok(Some(false)) };
+    let Ok(replay) = replays::read(from) else { return Ok(Some(false)) };
     let mut file = BufWriter::new(rights::create_public(to)?);
     match page::write_linked(replay, "..", &mut file) {
         Ok(()) => file.flush().map(|()| Some(true)),

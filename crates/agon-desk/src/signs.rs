@@ -8,7 +8,7 @@ use agon_game::GameInfo;
 use agon_stats::causes::{Family, Set, Sign};
 use agon_view::Course;
 
-use crate::common::screen::harmless;
+use crate::words::harmless;
 
 /// A match of the bot under study.
 pub struct Own {
