@@ -32,4 +32,7 @@ mod signs;
 
 pub mod hand_in;
 
+pub mod conformance;
+pub mod maps;
+
 pub use error::DeskError;

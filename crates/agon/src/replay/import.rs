@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_bot::rights;
+use agon_desk::conformance::Difference;
 use agon_desk::replays::{OriginalRecord, bytes, game_of, open};
 use agon_game::{Facts, Seat};
 use agon_replay::Replay;
@@ -14,7 +15,6 @@ use crate::common::folders;
 use crate::common::screen::{self, Screen, score};
 use crate::common::{self, Done, Failure};
 use crate::replay::json;
-use crate::workshop::json::Difference;
 
 /// Options of `agon replay import`.
 #[derive(Args, Debug)]

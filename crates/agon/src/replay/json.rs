@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use agon_desk::conformance::Difference;
 use agon_game::Outcome;
 use agon_match::MatchResult;
 use agon_replay::{End, Header};
@@ -9,8 +10,6 @@ use serde::Serialize;
 use serde_json::Value;
 #[cfg(test)]
 use ts_rs::TS;
-
-use crate::workshop::json::Difference;
 
 /// What `agon replay info --json` prints.
 #[derive(Debug, Serialize)]
