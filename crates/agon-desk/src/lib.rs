@@ -1,7 +1,7 @@
 //! An author's desk: what somebody does who writes a bot, whoever asks for it.
 //!
 //! A bot is [checked](check) and [tested](test), asked for its answers to a recorded match ([`feed`]), and tried with another order
-//! ([`trial`]). A match is [analysed], and what goes with the losses of a series is found in its journal ([`losses`]). In the end the
+//! ([`trial`]). A match is [analysed], and what goes with the losses of a series is found in its journal ([`losses`]), like [`ratings`]. In the end the
 //! bot is made what its contest takes ([`hand_in`]).
 //!
 //! Each function takes what it needs and returns what it found. What is said of it on a screen or a page, what is typed, and where a
@@ -28,6 +28,7 @@ pub mod analysed;
 pub mod trial;
 
 pub mod losses;
+pub mod ratings;
 mod signs;
 
 pub mod hand_in;

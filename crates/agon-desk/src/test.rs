@@ -116,6 +116,9 @@ fn label(file: &Path) -> String {
     file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// Finds bots by their names, ready to start; an error is a sentence.
+pub type FindBots<'a> = dyn Fn(&[String]) -> Result<Vec<BotName>, String> + 'a;
+
 /// How the tests of a bot are run.
 pub struct Tester<'a> {
     /// The bot.
@@ -124,8 +127,8 @@ pub struct Tester<'a> {
     pub clock: Clock,
     /// What happens to bots that compute in their opponent's time.
     pub ponder: Ponder,
-    /// Finds the bots of the other seats by their names; an error is a sentence.
-    pub find: &'a dyn Fn(&[String]) -> Result<Vec<BotName>, String>,
+    /// Finds the bots of the other seats.
+    pub find: &'a FindBots<'a>,
     /// Ends the match early.
     pub stop: &'a AtomicBool,
 }

@@ -65,7 +65,7 @@ fn page() -> String {
             series::json::Certainty,
             series::json::Newcomer<'_>,
             series::json::Reason,
-            series::json::Table<'_>,
+            agon_desk::ratings::RatedGame,
             agon_stats::RatingTable,
             agon_stats::Rated,
             agon_stats::Interval,

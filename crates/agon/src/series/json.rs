@@ -1,18 +1,17 @@
 //! What these commands print with `--json`: one event a line while a series runs, the last of them its result.
 //!
 //! Bots are named by their index in `bots` of the first event, from 0.
-//!
-//! Longer than 500 lines: one type for each thing that is printed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use agon_contest::origin::Ending;
 use agon_contest::{BotId, FormatId, Header, Kind, MapId, TestId};
+use agon_desk::ratings::RatedGame;
 use agon_pairing::Standing;
 use agon_spec::RecordedClock;
 use agon_stats::sequential::Status;
-use agon_stats::{CrossTable, Decision, Estimate, Model, RatingTable};
+use agon_stats::{Decision, Estimate, Model};
 use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
@@ -366,7 +365,7 @@ pub struct TournamentResult<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub placed: Option<Newcomer<'a>>,
-    pub tables: Vec<Table<'a>>,
+    pub tables: &'a [RatedGame],
 }
 
 /// How certain the order of the best bots is.
@@ -408,15 +407,6 @@ pub enum Reason {
     /// Its matches are used up.
     Budget,
     Stopped,
-}
-
-/// A table of ratings: `agon rate --json` prints a list of these.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Table<'a> {
-    pub rules: &'a str,
-    pub ratings: &'a RatingTable,
-    pub cross_table: &'a CrossTable,
 }
 
 /// What `agon sprt --counts` and `--from` print.

@@ -33,6 +33,7 @@ use agon_contest::{
     BotId, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Scheduler, Series, Shelf,
     TestId, content, plan,
 };
+use agon_desk::ratings::Anchors;
 use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session, Setup, Transport};
 use agon_spec::MatchSpec;
 use agon_stats::{RulesHash, Sprt};
@@ -175,7 +176,7 @@ pub struct Wanted<'a> {
     /// A series whose games are to count together with those of this one, so the rules must be the same.
     pub like: Option<&'a Header>,
     /// How its table will be made.
-    pub how: Option<&'a rate::How>,
+    pub how: Option<&'a Anchors>,
     /// The test, if there is one.
     pub test: Option<TestId>,
     pub options: &'a SeriesOptions,
