@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::DeskError;
 use situation::Situation;
 
-pub use finding::{CheckFinding, FindingStatus, Keep};
+pub use finding::{CheckFinding, FindingStatus, KeepReplay};
 
 /// What `agon check --json` prints; with `--watch` one line for each check.
 #[derive(Debug, Serialize)]
@@ -74,18 +74,18 @@ pub struct Checker<'a> {
     /// How limits are applied.
     pub clock: Clock,
     /// Keeps the replays that findings name.
-    pub keep: &'a Keep<'a>,
+    pub keep: &'a KeepReplay<'a>,
     /// Ends the check early.
     pub stop: &'a AtomicBool,
 }
 
-/// A check of bots of a game.
-pub struct Check<'a> {
+/// The check of a bot of a game.
+pub struct BotCheck<'a> {
     game: &'a dyn AnyGame,
     situations: Vec<Situation>,
 }
 
-impl<'a> Check<'a> {
+impl<'a> BotCheck<'a> {
     /// Finds the situations, in matches like `base`.
     ///
     /// # Errors

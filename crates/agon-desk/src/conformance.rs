@@ -26,28 +26,28 @@ pub struct Conformance {
     /// Records that cannot be read: file and why.
     pub damaged: Vec<String>,
     /// How many values were compared, by kind.
-    pub kinds: BTreeMap<&'static str, Compared>,
+    pub kinds: BTreeMap<&'static str, ComparedValues>,
     /// How many values differ in total.
     pub differ: u64,
-    pub first_difference: Option<Difference>,
+    pub first_difference: Option<RecordDifference>,
     /// Whether there were records, none was damaged, and nothing differs.
     pub good: bool,
 }
 
 /// How many values of a kind were compared.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "described", derive(ts_rs::TS))]
+#[cfg_attr(feature = "described", derive(ts_rs::TS), ts(rename = "Compared"))]
 #[expect(missing_docs, reason = "the fields are named after what they are")]
-pub struct Compared {
+pub struct ComparedValues {
     pub compared: u64,
     pub differ: u64,
 }
 
 /// A value that differs from the original's record.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "described", derive(ts_rs::TS))]
+#[cfg_attr(feature = "described", derive(ts_rs::TS), ts(rename = "Difference"))]
 #[expect(missing_docs, reason = "the other fields are named after what they are")]
-pub struct Difference {
+pub struct RecordDifference {
     pub kind: &'static str,
     /// File and turn.
     pub place: String,
@@ -55,7 +55,7 @@ pub struct Difference {
     pub got: String,
 }
 
-impl From<&agon_game::conform::Difference> for Difference {
+impl From<&agon_game::conform::Difference> for RecordDifference {
     fn from(one: &agon_game::conform::Difference) -> Self {
         Self {
             kind: one.kind,
@@ -120,7 +120,7 @@ impl Conformance {
             }
             report.differences.extend(own.differences);
         }
-        let compared = |tally: &Tally| Compared { compared: tally.compared, differ: tally.differ };
+        let compared = |tally: &Tally| ComparedValues { compared: tally.compared, differ: tally.differ };
         Self {
             game: game.info().name,
             records,
@@ -130,7 +130,7 @@ impl Conformance {
             damaged,
             kinds: report.kinds.iter().map(|(kind, tally)| (*kind, compared(tally))).collect(),
             differ: report.differ(),
-            first_difference: report.differences.first().map(Difference::from),
+            first_difference: report.differences.first().map(RecordDifference::from),
         }
     }
 }

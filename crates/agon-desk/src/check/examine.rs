@@ -22,7 +22,7 @@ use crate::seats::{header, seat_all};
 const TRIES: u32 = 5;
 
 /// What happened in a situation.
-pub struct Seen {
+pub(crate) struct Seen {
     /// The referee's record.
     pub record: MatchRecord,
     /// The time of each answer of the bot, with its limit and turn.
@@ -36,7 +36,7 @@ pub struct Seen {
 
 /// The time of one answer.
 #[derive(Clone, Debug)]
-pub struct Time {
+pub(crate) struct Time {
     /// How long it took in milliseconds, without delays caused by the machine.
     pub ms: f64,
     pub limit_ms: f64,
@@ -48,7 +48,7 @@ pub struct Time {
 }
 
 /// Plays a situation.
-pub fn play(
+pub(crate) fn play(
     game: &dyn AnyGame,
     bot: &BotName,
     situation: &Situation,
@@ -132,7 +132,7 @@ impl Observer for Watch<'_> {
 }
 
 /// How the bot ends when its connection is closed, and how long that takes; none if we do not start it as a program.
-pub fn ending(
+pub(crate) fn ending(
     game: &dyn AnyGame,
     bot: &BotName,
     situation: &Situation,

@@ -75,7 +75,7 @@ impl CheckFinding {
 }
 
 /// Keeps a replay under this name; returns where it is now, or none where it cannot be kept.
-pub type Keep<'a> = dyn Fn(&str, &[u8]) -> Option<PathBuf> + 'a;
+pub type KeepReplay<'a> = dyn Fn(&str, &[u8]) -> Option<PathBuf> + 'a;
 
 /// Above this share of the limit, an answer is close to it.
 const CLOSE: f64 = 0.7;
@@ -98,7 +98,7 @@ pub fn all(
     seen: &[Seen],
     again: &Seen,
     ending: Option<(Ending, Duration)>,
-    keep: &Keep<'_>,
+    keep: &KeepReplay<'_>,
 ) -> Vec<CheckFinding> {
     let report = Report { info, bot, situations, seen, keep };
     let mut findings = vec![report.starts()];
@@ -186,7 +186,7 @@ struct Report<'a> {
     bot: &'a str,
     situations: &'a [Situation],
     seen: &'a [Seen],
-    keep: &'a Keep<'a>,
+    keep: &'a KeepReplay<'a>,
 }
 
 impl<'a> Report<'a> {

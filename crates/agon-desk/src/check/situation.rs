@@ -7,7 +7,7 @@ use agon_game::{Answer, AnyGame, GameInfo, MapChoice, PackedAnswer, Seat, Sessio
 use crate::DeskError;
 
 /// A situation for a bot.
-pub struct Situation {
+pub(crate) struct Situation {
     /// A description for people: `a whole match against idle`.
     pub what: String,
     /// The kind, by which findings are grouped.
@@ -25,7 +25,7 @@ pub struct Situation {
 
 /// The kinds of situations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// From the first to the last turn.
     Whole,
     /// The shortest question of a match: little is left.
@@ -46,7 +46,7 @@ const MIDDLE: u32 = 60;
 const SCOUTING: Duration = Duration::from_secs(2);
 
 /// All situations, in matches like `base`.
-pub fn all(game: &dyn AnyGame, base: &Setup) -> Result<Vec<Situation>, DeskError> {
+pub(crate) fn all(game: &dyn AnyGame, base: &Setup) -> Result<Vec<Situation>, DeskError> {
     let info = game.info();
     let (seats, seed) = (base.seats, base.seed);
     let ends = [Seat::new(0), Seat::new(seats - 1)];
@@ -177,7 +177,7 @@ fn biggest(game: &dyn AnyGame, base: &Setup) -> Option<Situation> {
 }
 
 /// The first question to `seat` when the others answer nothing; none when it is never asked.
-pub fn first_question(session: &mut dyn Session, seat: Seat) -> Option<Vec<u8>> {
+pub(crate) fn first_question(session: &mut dyn Session, seat: Seat) -> Option<Vec<u8>> {
     for _ in 0..100 {
         let deciding = session.deciding();
         let mut message = Vec::new();

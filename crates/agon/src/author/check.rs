@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use agon_bot::{BotName, Kind, rights};
-use agon_desk::check::{Check, CheckFinding, CheckStep, Checked, Checker, FindingStatus};
+use agon_desk::check::{BotCheck, CheckFinding, CheckStep, Checked, Checker, FindingStatus};
 use agon_game::AnyGame;
 use clap::Args;
 
@@ -159,7 +159,7 @@ fn check(
     }
     let clock = ClockOptions { time_scale: Some(options.time_scale), ..ClockOptions::default() }.clock()?;
     let setup = SetupOptions { seed: Some(setup.seed.unwrap_or(1)), ..setup.clone() };
-    let found = Check::new(game, &setup.setup(game, usize::from(game.info().usual_seats()))?)?;
+    let found = BotCheck::new(game, &setup.setup(game, usize::from(game.info().usual_seats()))?)?;
     let keep = |name: &str, replay: &[u8]| {
         let file = Path::new(folders::REPLAYS).join(name);
         fs::create_dir_all(folders::REPLAYS).and_then(|()| rights::write_private(&file, replay)).ok()?;
@@ -176,7 +176,7 @@ fn check(
 }
 
 /// Runs a check beside a bar that shows how far it is.
-fn watched(check: &Check<'_>, checker: &Checker<'_>, quiet: bool) -> Result<Checked, Failure> {
+fn watched(check: &BotCheck<'_>, checker: &Checker<'_>, quiet: bool) -> Result<Checked, Failure> {
     let (bar, all) = (Bar::new(!quiet), check.parts());
     let mut told = Vec::new();
     let checked = check.run(checker, &mut |step| match step {

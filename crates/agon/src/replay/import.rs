@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_bot::rights;
-use agon_desk::conformance::Difference;
+use agon_desk::conformance::RecordDifference;
 use agon_desk::replays::{OriginalRecord, bytes, game_of, open};
 use agon_game::{Facts, Seat};
 use agon_replay::Replay;
@@ -80,7 +80,7 @@ pub fn run(options: &ImportOptions) -> Done {
             notes: &imported.notes,
             compared: imported.compared(),
             differ: imported.report.differ(),
-            differences: imported.report.differences.iter().map(Difference::from).collect(),
+            differences: imported.report.differences.iter().map(RecordDifference::from).collect(),
         };
         common::print_json_line(&mut out, &text)?;
     } else {

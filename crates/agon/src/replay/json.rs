@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_desk::conformance::Difference;
+use agon_desk::conformance::RecordDifference;
 use agon_game::Outcome;
 use agon_match::MatchResult;
 use agon_replay::{End, Header};
@@ -84,7 +84,7 @@ pub struct Imported<'a> {
     pub compared: u64,
     pub differ: u64,
     /// The first differences.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<RecordDifference>,
 }
 
 /// A step in `agon replay export --format json`, one a line.
