@@ -400,6 +400,12 @@ fn add(hash: &mut Xxh3, file: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Extensions of source files.
+pub const SOURCES: &[&str] = &[
+    "py", "js", "mjs", "cjs", "ts", "cpp", "cc", "cxx", "c", "rs", "java", "go", "cs", "kt", "rb", "pl",
+    "lua", "php",
+];
+
 /// This program's folder in the user's cache: programs of theirs and of others, so nobody else's to read.
 pub fn cache() -> PathBuf {
     // One of earlier times let others in.

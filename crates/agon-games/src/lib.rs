@@ -4,6 +4,7 @@
 
 use std::sync::OnceLock;
 
+use agon_game::setup::nearest;
 use agon_game::{AnyGame, Face};
 
 /// The games built into the program.
@@ -26,6 +27,18 @@ pub fn all() -> &'static [&'static dyn AnyGame] {
 
 pub fn find(name: &str) -> Option<&'static dyn AnyGame> {
     all().iter().copied().find(|game| game.info().name == name)
+}
+
+/// The game called `name`.
+///
+/// # Errors
+/// A sentence with the nearest name and all others, when there is none.
+pub fn named(name: &str) -> Result<&'static dyn AnyGame, String> {
+    find(name).ok_or_else(|| {
+        let names: Vec<&str> = all().iter().map(|game| game.info().name).collect();
+        let hint = nearest(name, names.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
+        format!("no game is called `{name}`{}\n  games: {}", hint.unwrap_or_default(), names.join(", "))
+    })
 }
 
 /// Adds games to those built in: once, before anything asks which there are, so that the list is the same to everybody.

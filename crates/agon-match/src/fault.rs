@@ -29,6 +29,11 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Its turn, its kind, and what was wrong.
+    pub fn in_a_line(&self) -> String {
+        format!("{}: {}: {}", self.turn, self.kind.word(), self.message)
+    }
+
     /// What happened, without the advice.
     pub fn happened(&self) -> &str {
         let advice = self.advice.as_deref().unwrap_or("");

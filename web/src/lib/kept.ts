@@ -1,4 +1,4 @@
-// A turn of a match as a test of a bot: the same as `agon replay keep` writes (`crates/agon/src/replay/kept.rs`).
+// A turn of a match as a test of a bot: the same as `agon replay keep` writes (`crates/agon-desk/src/kept.rs`).
 
 /** What a test expects: not the recorded answer, a certain answer, or the bot's later chance. */
 export type Expected = 'not again' | 'is' | 'later'

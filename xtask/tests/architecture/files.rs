@@ -13,11 +13,10 @@ use super::{Uses, folders, name, root, sources, text};
 type Place = Vec<String>;
 
 /// Where files may use each other, and why. Nothing is to be added but a pair that is one thing.
-const CIRCLES: [(&str, &str, &str); 32] = [
+const CIRCLES: [(&str, &str, &str); 31] = [
     ("agon/common", "fingerprint logins online", "a login is asked for with the fingerprint that it keeps"),
     ("agon/series", "contest formats newcomer tournament", "not yet taken apart"),
     ("agon/series", "counts sprt", "an SPRT and what is counted for it"),
-    ("agon/series", "origin progress", "not yet taken apart"),
     ("agon/series", "rate site", "a rating and its page"),
     (
         "agon-bot/process/inside",

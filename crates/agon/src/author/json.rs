@@ -6,7 +6,6 @@ use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
 
-use crate::author::check;
 use crate::author::doctor;
 
 /// A starter: `agon new --json` prints a list of these.
@@ -65,21 +64,6 @@ pub enum BuildState {
     Built,
     #[serde(rename = "not built")]
     Failed,
-}
-
-/// What `agon check --json` prints; with `--watch` one line for each check.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Checked<'a> {
-    pub bot: &'a str,
-    pub game: &'static str,
-    /// How many matches were played.
-    pub matches: usize,
-    pub findings: &'a [check::Finding],
-    pub passed: usize,
-    pub failed: usize,
-    pub warnings: usize,
-    pub seconds: f64,
 }
 
 /// What `agon pack --json` prints.
@@ -148,48 +132,4 @@ pub struct Control {
     pub won: Option<bool>,
     /// What happened.
     pub detail: String,
-}
-
-/// What `agon test --json` prints; one line each time with `--watch`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Tested<'a> {
-    /// The folder of the bot.
-    pub bot: &'a str,
-    pub passed: usize,
-    pub failed: usize,
-    /// How many could not be run.
-    pub broken: usize,
-    pub seconds: f64,
-    pub tests: Vec<TestedOne>,
-}
-
-/// A test of a bot.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct TestedOne {
-    pub name: String,
-    pub status: TestStatus,
-    /// From 0; null when the test cannot be read.
-    pub turn: Option<u32>,
-    /// In the game's words.
-    pub moment: Option<String>,
-    /// What the bot answered, if the test is about that.
-    pub answer: Option<String>,
-    /// The bot's score later, if the test is about that.
-    pub score: Option<f64>,
-    pub advantage: Option<f64>,
-    /// What is wrong, as a sentence.
-    pub why: Option<String>,
-}
-
-/// The result of a test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum TestStatus {
-    Passed,
-    Failed,
-    /// It could not be run: its replay is gone or has other rules, or it is not a test.
-    Broken,
 }

@@ -4,17 +4,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agon_bot::build::{Build, cache};
+use agon_bot::build::{Build, SOURCES, cache};
 use agon_bot::{BotName, Confined, Kind, Launch, LaunchError};
 use agon_contest::content;
 
 use crate::common::{Done, Failure, screen};
 
-/// Extensions of source files.
-pub const SOURCES: &[&str] = &[
-    "py", "js", "mjs", "cjs", "ts", "cpp", "cc", "cxx", "c", "rs", "java", "go", "cs", "kt", "rb", "pl",
-    "lua", "php",
-];
 /// Compiles the bot if it is a single source file and not compiled yet: it cannot start otherwise, and its first
 /// second is not meant for compilers.
 ///

@@ -29,6 +29,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, Kind, sys};
+use agon_desk::DeskError;
+use agon_desk::seats::apart;
 use agon_game::setup::nearest;
 use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup, SetupError};
 use agon_match::SeatError;
@@ -67,6 +69,14 @@ impl Failure {
         Self::Own(message.into())
     }
 
+    /// It as a sentence, where it is no end of a command.
+    pub fn sentence(self) -> String {
+        match self {
+            Self::Usage(why) | Self::Own(why) => why,
+            Self::Check | Self::Answer(_) | Self::Unread => "it was stopped".to_owned(),
+        }
+    }
+
     /// Prints it and returns the exit code.
     pub fn report(self) -> ExitCode {
         let (code, message) = match self {
@@ -87,6 +97,16 @@ impl Failure {
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         Self::Usage(error.to_string())
+    }
+}
+
+impl From<DeskError> for Failure {
+    fn from(error: DeskError) -> Self {
+        match error {
+            DeskError::Impossible(why) => Self::Usage(why),
+            DeskError::Own(why) => Self::Own(why),
+            DeskError::Stopped => Self::Check,
+        }
     }
 }
 
@@ -125,15 +145,7 @@ pub fn print_json_line(out: &mut impl Write, value: &impl Serialize) -> Done {
 
 /// The game called `name`.
 pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {
-    agon_games::find(name).ok_or_else(|| {
-        let names: Vec<&str> = agon_games::all().iter().map(|game| game.info().name).collect();
-        let hint = nearest(name, names.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
-        Failure::usage(format!(
-            "no game is called `{name}`{}\n  games: {}",
-            hint.unwrap_or_default(),
-            names.join(", ")
-        ))
-    })
+    agon_games::named(name).map_err(Failure::Usage)
 }
 
 /// Options that set up a match.
@@ -386,11 +398,6 @@ pub fn seated(spec: &MatchSpec, how: &Bots) -> Result<(Vec<BotName>, Vec<String>
     Ok((names, labels))
 }
 
-/// Labels that tell bots apart when none was renamed.
-pub fn labels(names: &[BotName]) -> Vec<String> {
-    apart(names.iter().map(BotName::label).collect(), &vec![None; names.len()])
-}
-
 /// The labels that `renames` give to `count` bots, each written `N=LABEL`.
 pub fn chosen(count: usize, renames: &[String]) -> Result<Vec<Option<String>>, Failure> {
     let mut chosen: Vec<Option<String>> = vec![None; count];
@@ -412,31 +419,6 @@ pub fn chosen(count: usize, renames: &[String]) -> Result<Vec<Option<String>>, F
         chosen[place] = Some(label.to_owned());
     }
     Ok(chosen)
-}
-
-/// Labels that tell bots apart: the chosen ones stay; of the others with the same name, the second and later ones
-/// are numbered.
-pub fn apart(mut labels: Vec<String>, chosen: &[Option<String>]) -> Vec<String> {
-    let count = labels.len();
-    for (label, chosen) in labels.iter_mut().zip(chosen) {
-        if let Some(chosen) = chosen {
-            label.clone_from(chosen);
-        }
-    }
-    for place in 0..count {
-        // Already settled: the chosen labels, and the labels before this one.
-        let is_taken = |label: &str| {
-            (0..count).any(|other| {
-                other != place && (chosen[other].is_some() || other < place) && labels[other] == label
-            })
-        };
-        if chosen[place].is_none() && is_taken(&labels[place]) {
-            let numbered = (2..).map(|copy| format!("{} ({copy})", labels[place]));
-            let free = numbered.take(count + 1).find(|label| !is_taken(label));
-            labels[place] = free.expect("one more than there are bots");
-        }
-    }
-    labels
 }
 
 /// The default limit on an answer in games whose bots are scripts: a rulebook that allows minutes for an answer

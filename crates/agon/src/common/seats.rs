@@ -3,51 +3,32 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use agon_bot::sys::{self, Claim};
 use agon_bot::{BotName, rights};
-use agon_game::{AnyGame, Seat, Session};
-use agon_match::{Clock, MatchRecord, Player, Ponder, Recorder, cpus_a_match};
-use agon_replay::{Header, SeatInfo};
+use agon_game::{Seat, Session};
+use agon_match::{MatchRecord, Recorder};
+use agon_replay::Header;
 
 use crate::common::disk::Named;
 use crate::common::{Done, Failure, folders, screen};
 
-/// Seats all bots, each where it disturbs the others least.
-pub fn seat_all(
-    session: &mut dyn Session,
-    names: &[BotName],
-    clock: Clock,
-    ponder: Ponder,
-    quiet: bool,
-) -> Result<Vec<Player>, Failure> {
-    // Claimed for the life of this process: another run takes other CPUs.
-    static CLAIMS: OnceLock<Vec<Claim>> = OnceLock::new();
-    let wanted = cpus_a_match(session.info(), ponder, names.len(), true);
-    let cpus: Vec<usize> =
-        CLAIMS.get_or_init(|| sys::claim_cpus(wanted)).iter().map(|claim| claim.cpu).collect();
-    sys::stay_on(&cpus[..1]);
-    for name in names.iter().filter(|_| !quiet) {
-        if let Ok(Some(launch)) = agon_bot::Launch::of(name) {
-            launch.notes.iter().for_each(|note| eprintln!("note: {}", screen::harmless(note)));
-        }
+/// Says on standard error what is odd about how the bots of a match are started.
+pub fn tell_all_notes(session: &dyn Session, names: &[BotName]) {
+    for name in names {
+        tell_notes(name);
         if let Ok(Some(bot)) = agon_match::arrival::bot_below(session, name) {
             eprintln!("note: {} is not a bot itself; the bot in it is {}", name.text, bot.display());
         }
     }
-    Ok(agon_match::seat_all(session, names, clock, ponder, &cpus)?)
 }
 
-/// The header of the replay.
-pub fn header(session: &dyn Session, names: &[BotName], labels: &[String], clock: Clock) -> Header {
-    let seats = names.iter().zip(labels).map(|(name, label)| SeatInfo {
-        bot: name.text.clone(),
-        label: label.clone(),
-        hash: None,
-    });
-    Header::new(session, seats.collect(), clock)
+/// Says on standard error what is odd about how a bot is started.
+pub fn tell_notes(name: &BotName) {
+    if let Ok(Some(launch)) = agon_bot::Launch::of(name) {
+        launch.notes.iter().for_each(|note| eprintln!("note: {}", screen::harmless(note)));
+    }
 }
+
 /// The seat that `--view` names; none for all.
 pub fn eyes(view: &str, seats: usize) -> Result<Option<Seat>, Failure> {
     match view.parse::<usize>() {
@@ -161,10 +142,4 @@ pub fn rejections(
         writeln!(out, "{bot}, {}: {REJECTED} [{}]: {why}{place}{more}", order.turn, order.rule)?;
     }
     Ok(())
-}
-/// The game of a replay's header.
-pub fn game_of(header: &Header) -> Result<&'static dyn AnyGame, Failure> {
-    agon_games::find(&header.game).ok_or_else(|| {
-        Failure::usage(format!("this replay is of `{}`, a game this program does not have", header.game))
-    })
 }

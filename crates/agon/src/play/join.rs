@@ -96,7 +96,7 @@ pub fn run(options: &JoinOptions) -> Done {
         welcome.seat,
         welcome.game
     );
-    let announced = common::labels(std::slice::from_ref(&name)).concat();
+    let announced = agon_desk::seats::labels(std::slice::from_ref(&name)).concat();
     bot.play(&line, &announced, told, &heard)
 }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use agon_bot::Kind;
+use agon_desk::seats::{header, seat_all};
 use agon_game::{Seat, Seats, Session};
 use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, SeatResult, Terms, Together, play_on};
 use clap::Args;
@@ -20,7 +21,7 @@ use crate::common::builds;
 use crate::common::conditions::{AsOptions, Conditions, Slowest};
 use crate::common::here::About;
 use crate::common::screen::{self, milliseconds, score};
-use crate::common::seats::{ReplayFile, eyes, header, rejections, seat_all};
+use crate::common::seats::{ReplayFile, eyes, rejections, tell_all_notes};
 use crate::common::table::{Cell, Table};
 use crate::common::wanted::MatchOptions;
 use crate::common::{self, Done, Failure};
@@ -150,7 +151,8 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     let mut disturbed = vec![0; names.len()];
     for attempt in 1.. {
         let mut session = game.open(&setup)?;
-        let mut players = seat_all(session.as_mut(), &names, clock, ponder, false)?;
+        tell_all_notes(session.as_ref(), &names);
+        let mut players = seat_all(session.as_mut(), &names, clock, ponder)?;
         let mut header = header(session.as_ref(), &names, &labels, clock);
         if let Some(people) = &people {
             people.name(&mut header);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_bot::{BotName, rights};
+use agon_desk::seats::{labels, seat_all};
 use agon_game::{AnyGame, MapChoice, RulesChoice, Seat, Session, Setup};
 use agon_match::arrival::Awaited;
 use agon_match::record::Void;
@@ -14,7 +15,6 @@ use clap::Args;
 
 use crate::common::sandbox::{Bots, SandboxOptions};
 use crate::common::screen::{self, harmless, score};
-use crate::common::seats::seat_all;
 use crate::common::waiting::PortOptions;
 use crate::common::waiting::Waiting;
 use crate::common::{self, ClockOptions, Done, Failure};
@@ -97,7 +97,7 @@ pub fn run(options: &RefereeOptions) -> Done {
             names.len()
         )));
     }
-    let labels = common::labels(&names);
+    let labels = labels(&names);
     let setup = Setup {
         rules: RulesChoice::default(),
         map: MapChoice::Default,
@@ -159,7 +159,7 @@ fn play(
     let mut disturbed = vec![0; names.len()];
     for attempt in 1.. {
         let mut session = game.open(setup)?;
-        let mut players = seat_all(session.as_mut(), names, clock, ponder, true)?;
+        let mut players = seat_all(session.as_mut(), names, clock, ponder)?;
         let mut log = Log { answers: options.log.is_some().then(Vec::new), waiting: Waiting::default() };
         let stop = common::stop_on_ctrl_c();
         let terms = Terms { disturbed: &disturbed, ..Terms::new(clock, ponder, stop) };

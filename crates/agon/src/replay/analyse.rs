@@ -2,21 +2,19 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use agon_replay::Replay;
+use agon_desk::analysed::{Analysed, OrderTexts, costly, marks, refine};
+use agon_desk::replays::read;
+use agon_desk::trial::TriedOrder;
 use agon_view::analysis::{Analysis, Mark, Mean};
-use agon_view::{Privacy, View};
 use clap::Args;
 
 use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::shortened;
 use crate::common::{self, Done, Failure};
-use crate::replay::json::{Analysed, AnalysedOrder, AnalysedTurn, AnalysedWithBot, Estimated};
-use crate::replay::read;
-use crate::replay::with_bot::{self, Own, Tried, WithBotOptions};
+use crate::replay::with_bot::WithBotOptions;
 
 /// Examples below the help of `agon analyse`.
 pub const EXAMPLES: &str = "From each turn the game's quick policy plays the match to its end many times: a seat's chance is how often it comes
@@ -89,31 +87,18 @@ pub fn run(options: &AnalyseOptions) -> Done {
     let only = options.turn.map(|turn| turn + 1);
     let unusable = |why: String| Failure::usage(format!("{shown}: {why}"));
     let mut analysis = Analysis::open(&replay).map_err(|why| unusable(why.to_string()))?;
-    let own = Own::find(&options.own, &replay, analysis.policy(), &options.sandbox.bots())?;
-    let stop = common::stop_on_ctrl_c();
+    let own = options.own.seating(&replay, analysis.policy(), &options.sandbox.bots())?;
     let began = Instant::now();
-    let mut more = true;
-    while more && began.elapsed() < options.budget && !stop.load(Ordering::SeqCst) {
-        more = analysis.refine(only).map_err(&unusable)?;
-    }
-    let marks: Vec<Mark> = match only {
-        Some(step) => analysis.orders(step),
-        None => analysis.marks(),
-    };
-    // With a bot, only that bot's orders matter.
-    let marks: Vec<Mark> =
-        marks.into_iter().filter(|mark| own.as_ref().is_none_or(|own| own.seat == mark.seat)).collect();
-    // An order that beats the policy's is not worth trying, unless the user asks for its turn.
-    let costly: Vec<Mark> =
-        marks.iter().copied().filter(|mark| only.is_some() || mark.gain.mean() > 0.0).collect();
+    refine(&mut analysis, only, options.budget, common::stop_on_ctrl_c()).map_err(&unusable)?;
+    let marks = marks(&analysis, only, own.as_ref().map(|own| own.seat));
     let tried = match &own {
-        Some(own) => own.try_all(&options.own, &replay, &mut analysis, &costly)?,
+        Some(own) => own.try_all(&options.own.trial()?, &replay, &mut analysis, &costly(&marks, only))?,
         None => Vec::new(),
     };
-    let mut texts = Texts::open(replay).map_err(&unusable)?;
+    let mut texts = OrderTexts::open(replay).map_err(&unusable)?;
     if options.json {
-        let told = json(&mut texts, &analysis, &tried, steps, only);
-        return common::print_json(&mut io::stdout().lock(), &told);
+        let analysed = Analysed::of(&analysis, &mut texts, &tried, steps, only);
+        return common::print_json(&mut io::stdout().lock(), &analysed);
     }
     let screen = screen::output();
     let mut out = io::stdout().lock();
@@ -163,7 +148,7 @@ fn points(mean: &Mean) -> String {
 fn line(
     out: &mut impl io::Write,
     screen: Screen,
-    texts: &mut Texts,
+    texts: &mut OrderTexts,
     analysis: &Analysis,
     mark: &Mark,
 ) -> io::Result<()> {
@@ -186,9 +171,9 @@ fn line(
 }
 
 /// Prints what the bot itself made of the other order.
-fn verdict(out: &mut impl io::Write, screen: Screen, tried: &Tried) -> io::Result<()> {
+fn verdict(out: &mut impl io::Write, screen: Screen, tried: &TriedOrder) -> io::Result<()> {
     if let Some(fault) = tried.gone() {
-        let fault = harmless(&with_bot::in_a_line(fault));
+        let fault = harmless(&fault.in_a_line());
         return writeln!(out, "    the bot cannot be asked: it ended on the way there: {fault}");
     }
     let better = shortened(&harmless(&tried.better_in_a_line()), 40);
@@ -209,60 +194,6 @@ fn verdict(out: &mut impl io::Write, screen: Screen, tried: &Tried) -> io::Resul
         writeln!(out, "    on the way it made a fault: {}", harmless(&fault))?;
     }
     Ok(())
-}
-
-/// The orders as written by the bots.
-struct Texts(View);
-
-impl Texts {
-    fn open(replay: Replay) -> Result<Self, String> {
-        View::open(replay, Privacy::Redacted).map(Self).map_err(|why| why.to_string())
-    }
-
-    fn order(&mut self, step: u32, seat: u8) -> Option<String> {
-        let line = self.0.line(step)?;
-        let text = line.answers.into_iter().find(|answer| answer.seat == seat)?.text?;
-        Some(text.trim().lines().collect::<Vec<_>>().join("; "))
-    }
-}
-
-fn json(
-    texts: &mut Texts,
-    analysis: &Analysis,
-    tried: &[Tried],
-    steps: usize,
-    only: Option<u32>,
-) -> Analysed {
-    let marks = analysis.marks();
-    let estimated = |mean: &Mean| Estimated { mean: mean.mean(), error: mean.error(), futures: mean.count };
-    let with_bot = |order: &Mark| {
-        let tried = tried.iter().find(|tried| tried.step == order.step && tried.seat == order.seat)?;
-        Some(AnalysedWithBot {
-            better: tried.better_in_a_line(),
-            gain: estimated(&tried.gain),
-            mistake: tried.is_mistake(),
-            fault: tried.fault_in_a_line(),
-        })
-    };
-    let turn = |step: u32| AnalysedTurn {
-        turn: step - 1,
-        moment: analysis.moment(step).to_owned(),
-        chances: analysis.chances(step).iter().map(estimated).collect(),
-        orders: analysis
-            .orders(step)
-            .iter()
-            .map(|order| AnalysedOrder {
-                seat: order.seat.number(),
-                order: texts.order(step, order.seat.number()),
-                gain: estimated(&order.gain),
-                with_bot: with_bot(order),
-                marked: marks.iter().any(|mark| (mark.step, mark.seat) == (order.step, order.seat)),
-            })
-            .collect(),
-    };
-    let wanted = (1..=steps as u32).filter(|step| only.is_none_or(|only| only == *step));
-    let (policy, sampled) = (analysis.policy(), analysis.is_sampled());
-    Analysed { policy, sampled, pairs: analysis.pairs(), turns: wanted.map(turn).collect() }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use agon_bot::rights;
+use agon_desk::replays::{game_of, open, read};
 use agon_game::{Answer, Seat};
 use agon_replay::Replay;
 use agon_replay::asked::Asked;
@@ -11,9 +12,8 @@ use agon_replay::data::note;
 use clap::Args;
 
 use crate::common::screen;
-use crate::common::seats::game_of;
 use crate::common::{Done, Failure};
-use crate::replay::{import, json, open, read};
+use crate::replay::{import, json};
 
 /// Options of `agon replay export`.
 #[derive(Args, Debug)]

@@ -4,22 +4,20 @@
 //! answers are compared with the recorded ones.
 
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::PathBuf;
 
-use agon_bot::BotName;
+use agon_desk::replays::{open, read};
+use agon_desk::seats::{header, labels, names, seat_all, seat_of};
 use agon_game::{PackedAnswer, Seat, Session};
 use agon_match::record::Void;
-use agon_match::{Fault, MatchRecord, Observer, Recorder, StepReport, Terms, play_on};
+use agon_match::{MatchRecord, Observer, Recorder, StepReport, Terms, play_on};
 use agon_replay::Replay;
 use clap::Args;
 
 use crate::common::sandbox::SandboxOptions;
 use crate::common::screen;
-use crate::common::seats::{self, ReplayFile, header, seat_all};
+use crate::common::seats::{self, ReplayFile, tell_all_notes};
 use crate::common::{self, ClockOptions, Done, Failure};
-use crate::replay;
-use crate::replay::import::UNKNOWN_BOT;
 use crate::replay::json::{Fork, OtherAnswer};
 use crate::replay::verify::{self, Finding};
 
@@ -66,7 +64,7 @@ const TRIES: u32 = 3;
 
 /// Runs `agon replay fork`.
 pub fn run(options: &ForkOptions) -> Done {
-    let old = replay::read(&options.file)?;
+    let old = read(&options.file)?;
     let shown = options.file.display();
     match verify::check(&old)? {
         Finding::Good | Finding::Cut => {}
@@ -77,22 +75,21 @@ pub fn run(options: &ForkOptions) -> Done {
             return Err(Failure::usage(format!("{shown}: altered at step {}: {why}", step + 1)));
         }
     }
-    let seats = old.header.seats.len();
-    if !(1..=seats).contains(&usize::from(options.seat)) {
-        return Err(Failure::usage(format!("--seat {}: write a seat from 1 to {seats}", options.seat)));
-    }
-    let seat = Seat::new(options.seat - 1);
+    let seat = seat_of(&old, options.seat)?;
     let turn = turn(&options.turn, old.steps.len())?;
     let names = names(&options.bot, &options.against, &old, seat)?;
     let names = common::bots(&names, &options.sandbox.bots())?;
-    let labels = common::labels(&names);
+    let labels = labels(&names);
     let given: Vec<Vec<(Seat, PackedAnswer)>> =
         old.steps[..turn].iter().map(|step| step.answers.clone()).collect();
     let stop = common::stop_on_ctrl_c();
     for attempt in 1.. {
-        let mut session = replay::open(&old)?;
+        let mut session = open(&old)?;
         let clock = options.clock.clock()?;
-        let mut players = seat_all(session.as_mut(), &names, clock, options.clock.ponder(), options.json)?;
+        if !options.json {
+            tell_all_notes(session.as_ref(), &names);
+        }
+        let mut players = seat_all(session.as_mut(), &names, clock, options.clock.ponder())?;
         // What was played before is not their work.
         let word = session.info().step;
         let since = |label: &String| match turn {
@@ -119,113 +116,12 @@ pub fn run(options: &ForkOptions) -> Done {
     unreachable!("the last try returns")
 }
 
-/// The standing of a bot some turns after it took a seat of a recorded match.
-pub struct Later {
-    /// The place, in the game's words.
-    pub moment: String,
-    /// Its score there.
-    pub score: Option<f64>,
-    /// Its chance to finish first.
-    pub advantage: Option<f64>,
-    /// Its faults as a program.
-    pub faults: Vec<Fault>,
-    /// Why it does not count, if so.
-    pub void: Option<Void>,
-}
-
-/// Leads a bot through a recorded match up to `turn`, from 0, as a fork does, then plays on for `turns` more, or to the
-/// end. `names` are the bots of the seats from there on.
-pub fn later(
-    old: &Replay,
-    names: &[BotName],
-    seat: Seat,
-    (turn, turns): (u32, u32),
-    clock: &ClockOptions,
-) -> Result<Later, Failure> {
-    let given: Vec<Vec<(Seat, PackedAnswer)>> =
-        old.steps.iter().take(turn as usize).map(|step| step.answers.clone()).collect();
-    let mut session = replay::open(old)?;
-    let (ponder, clock) = (clock.ponder(), clock.clock()?);
-    let mut players = seat_all(session.as_mut(), names, clock, ponder, true)?;
-    let enough = AtomicBool::new(false);
-    let mut stand = Stand { seat, until: turn.saturating_add(turns), enough: &enough, seen: None };
-    let terms = Terms { given: &given, ..Terms::new(clock, ponder, &enough) };
-    let record = play_on(session.as_mut(), &mut players, &common::labels(names), &mut stand, &terms);
-    drop(players);
-    let over = stand.seen.is_some();
-    let (moment, score, advantage) = stand.seen.unwrap_or_default();
-    let faults = record.faults.into_iter().filter(|fault| fault.seat == seat).collect();
-    // Stopping there was the plan.
-    let void = record.void.filter(|void| !(over && *void == Void::Stopped));
-    Ok(Later { moment, score, advantage, faults, void })
-}
-
-/// Ends a match after some steps and records the standing of a seat there.
-struct Stand<'a> {
-    seat: Seat,
-    /// The number of steps of the match.
-    until: u32,
-    enough: &'a AtomicBool,
-    seen: Option<(String, Option<f64>, Option<f64>)>,
-}
-
-impl Observer for Stand<'_> {
-    fn stepped(&mut self, session: &mut dyn Session, _: &StepReport<'_>) -> io::Result<()> {
-        if self.seen.is_none() && (session.steps() >= self.until || session.outcome().is_some()) {
-            let own = self.seat.index();
-            let (features, standing) = (session.info().advantage.len(), session.standing());
-            let score = match session.outcome() {
-                Some(outcome) => outcome.scores.get(own).copied(),
-                // The score is the first of a game's features.
-                None => standing.features.get(own * features).copied().filter(|_| features > 0),
-            };
-            let advantage = agon_game::advantage(session).and_then(|chances| chances.get(own).copied());
-            self.seen = Some((session.moment(), score, advantage));
-            self.enough.store(true, Ordering::Relaxed);
-        }
-        self.enough.fetch_or(common::stop_on_ctrl_c().load(Ordering::Relaxed), Ordering::Relaxed);
-        Ok(())
-    }
-}
-
 fn turn(text: &str, steps: usize) -> Result<usize, Failure> {
     match text.parse::<usize>() {
         _ if text == "last" => Ok(steps),
         Ok(turn) if turn <= steps => Ok(turn),
         _ => Err(Failure::usage(format!("--turn {text}: write a number from 0 to {steps}, or `last`"))),
     }
-}
-
-/// The bots of the seats: `bot` in its own, and in the others those of `against`, or of the replay.
-pub fn names(bot: &str, against: &[String], old: &Replay, seat: Seat) -> Result<Vec<String>, Failure> {
-    let others = old.header.seats.len() - 1;
-    if !against.is_empty() && against.len() != others {
-        return Err(Failure::usage(format!(
-            "--against: {} other bots are needed, in the order of their seats, not {}",
-            others,
-            against.len()
-        )));
-    }
-    let mut against = against.iter().cloned();
-    let recorded = Seat::first(Seat::MAX).zip(&old.header.seats);
-    recorded
-        .map(|(other, info)| {
-            if other == seat {
-                return Ok(bot.to_owned());
-            }
-            match against.next() {
-                Some(bot) => Ok(bot),
-                None if info.bot == UNKNOWN_BOT && !Path::new(UNKNOWN_BOT).exists() => {
-                    Err(Failure::usage(format!(
-                        "seat {other}: this replay comes from a record without its bot ({}); name the one \
-                         that plays there: --against BOT",
-                        screen::harmless(&info.label)
-                    )))
-                }
-                None => Ok(info.bot.clone()),
-            }
-        })
-        .collect()
 }
 
 /// Records the new match and compares the bot's answers with the recorded ones.

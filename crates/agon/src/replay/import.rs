@@ -5,20 +5,16 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_bot::rights;
-use agon_game::conform::Report;
-use agon_game::{AnyGame, Facts, Seat};
+use agon_desk::conformance::RecordDifference;
+use agon_desk::replays::{OriginalRecord, bytes, game_of, open};
+use agon_game::{Facts, Seat};
 use agon_replay::Replay;
-use agon_view::record::{self, Record};
 use clap::Args;
 
 use crate::common::folders;
 use crate::common::screen::{self, Screen, score};
-use crate::common::seats::game_of;
 use crate::common::{self, Done, Failure};
-use crate::replay::{json, open};
-use crate::workshop::json::Difference;
-
-pub use agon_view::record::UNKNOWN_BOT;
+use crate::replay::json;
 
 /// Options of `agon replay import`.
 #[derive(Args, Debug)]
@@ -31,26 +27,6 @@ pub struct ImportOptions {
     /// Prints what was read as JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// A recorded match of an original, converted to our replay.
-pub struct Imported {
-    pub game: &'static dyn AnyGame,
-    /// The replay, as written to a file.
-    pub bytes: Vec<u8>,
-    /// What the replay cannot hold of the record.
-    pub notes: Vec<String>,
-    /// How our engine compares with the record at each step.
-    pub report: Report,
-}
-
-/// Reads a match recorded by any original; `None` when these bytes are no such record.
-pub fn import(record: &[u8], name: &str) -> Result<Option<Imported>, Failure> {
-    let read = record::import(record).map_err(|why| Failure::usage(format!("{name}: {why}")))?;
-    let Some(Record { game, bytes, notes }) = read else { return Ok(None) };
-    let mut report = Report::default();
-    game.conform(record, &mut report);
-    Ok(Some(Imported { game, bytes, notes, report }))
 }
 
 /// The match of a replay as the game's original would have recorded it.
@@ -82,8 +58,8 @@ pub fn facts(replay: &Replay) -> Facts {
 /// Runs `agon replay import`.
 pub fn run(options: &ImportOptions) -> Done {
     let name = options.file.display().to_string();
-    let record = crate::replay::bytes(&options.file)?;
-    let Some(imported) = import(&record, &name)? else {
+    let record = bytes(&options.file)?;
+    let Some(imported) = OriginalRecord::read(&record, &name)? else {
         let why = match Replay::read(&record) {
             Ok(_) => "this is already an agon replay".to_owned(),
             Err(_) => "this is no recorded match of a game whose original writes replay files".to_owned(),
@@ -104,7 +80,7 @@ pub fn run(options: &ImportOptions) -> Done {
             notes: &imported.notes,
             compared: imported.compared(),
             differ: imported.report.differ(),
-            differences: imported.report.differences.iter().map(Difference::from).collect(),
+            differences: imported.report.differences.iter().map(RecordDifference::from).collect(),
         };
         common::print_json_line(&mut out, &text)?;
     } else {
@@ -119,7 +95,7 @@ pub fn run(options: &ImportOptions) -> Done {
             let won = outcome.map(|outcome| format!("  score {}", score(outcome.scores[index])));
             writeln!(out, "  seat {}  {label}{}", index + 1, won.unwrap_or_default())?;
         }
-        imported.tell(screen, &mut out)?;
+        tell(&imported, screen, &mut out)?;
         let shown = path.display();
         writeln!(out, "\nReplay: {shown}\n  agon replay show {shown} --turn {}", steps / 2)?;
         writeln!(out, "  agon replay feed {shown} BOT --seat 1")?;
@@ -127,30 +103,17 @@ pub fn run(options: &ImportOptions) -> Done {
     if imported.report.differ() == 0 { Ok(()) } else { Err(Failure::Check) }
 }
 
-impl Imported {
-    /// How many facts of the record were compared with our engine.
-    pub fn compared(&self) -> u64 {
-        self.report.kinds.values().map(|tally| tally.compared).sum()
+/// Reports how our engine compares with the record, and what the replay cannot hold.
+fn tell(original: &OriginalRecord, screen: Screen, out: &mut impl io::Write) -> Done {
+    let (compared, differ) = (original.compared(), original.report.differ());
+    let verdict = format!("{differ} of {compared} recorded facts differ from our engine");
+    let verdict = if differ == 0 { screen.good(&verdict) } else { screen.bad(&verdict) };
+    writeln!(out, "  {verdict}")?;
+    if let Some(first) = original.first_difference() {
+        writeln!(out, "  {}", screen::harmless(&first))?;
     }
-
-    /// Reports how our engine compares with the record, and what the replay cannot hold.
-    fn tell(&self, screen: Screen, out: &mut impl io::Write) -> Done {
-        let (compared, differ) = (self.compared(), self.report.differ());
-        let verdict = format!("{differ} of {compared} recorded facts differ from our engine");
-        let verdict = if differ == 0 { screen.good(&verdict) } else { screen.bad(&verdict) };
-        writeln!(out, "  {verdict}")?;
-        if let Some(first) = self.first_difference() {
-            writeln!(out, "  {}", screen::harmless(&first))?;
-        }
-        self.notes.iter().try_for_each(|note| writeln!(out, "  note: {}", screen::harmless(note)))?;
-        Ok(())
-    }
-
-    /// Where our engine first differs from the record.
-    pub fn first_difference(&self) -> Option<String> {
-        let first = self.report.differences.first()?;
-        Some(format!("{}, {}: expected {}, got {}", first.place, first.kind, first.expected, first.got))
-    }
+    original.notes.iter().try_for_each(|note| writeln!(out, "  note: {}", screen::harmless(note)))?;
+    Ok(())
 }
 
 /// The file given by `--output`, or a new one in the folder of replays.

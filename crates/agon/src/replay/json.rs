@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
+use agon_desk::conformance::RecordDifference;
 use agon_game::Outcome;
-use agon_match::{Fault, MatchResult};
+use agon_match::MatchResult;
 use agon_replay::{End, Header};
 use serde::Serialize;
 use serde_json::Value;
 #[cfg(test)]
 use ts_rs::TS;
-
-use crate::workshop::json::Difference;
 
 /// What `agon replay info --json` prints.
 #[derive(Debug, Serialize)]
@@ -85,7 +84,7 @@ pub struct Imported<'a> {
     pub compared: u64,
     pub differ: u64,
     /// The first differences.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<RecordDifference>,
 }
 
 /// A step in `agon replay export --format json`, one a line.
@@ -133,38 +132,6 @@ pub struct Rejected {
     pub why: String,
 }
 
-/// What `agon replay feed --json` prints.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Fed<'a> {
-    pub game: &'static str,
-    pub seat: u8,
-    pub bot: &'a str,
-    pub turns: Vec<FedTurn>,
-    /// How many answers equal the recorded ones, and how many do not.
-    pub same: u32,
-    pub differ: u32,
-    pub faults: &'a [Fault],
-    /// Why it does not count, if so.
-    pub void: Option<String>,
-}
-
-/// An answer beside the recorded one.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct FedTurn {
-    /// From 0.
-    pub step: u32,
-    pub moment: String,
-    pub same: bool,
-    pub then: String,
-    pub now: String,
-    /// How long it took; null when that was not measured.
-    pub ms: Option<f64>,
-    pub faults: Vec<Fault>,
-    pub stderr: String,
-}
-
 /// What `agon replay fork --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
@@ -193,72 +160,6 @@ pub struct OtherAnswer {
     pub step: u32,
     pub recorded: String,
     pub now: String,
-}
-
-/// What `agon analyse --json` prints.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Analysed {
-    /// The built-in bot that played on.
-    pub policy: &'static str,
-    /// Whether the game has hidden information: each pair then begins in a position drawn from what the seat could know.
-    pub sampled: bool,
-    /// How many pairs of futures were played: one with the order, one with the policy's in its place.
-    pub pairs: u64,
-    pub turns: Vec<AnalysedTurn>,
-}
-
-/// A turn of a match that was analysed.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct AnalysedTurn {
-    /// From 0, as in `agon replay show`.
-    pub turn: u32,
-    /// In the game's words.
-    pub moment: String,
-    /// Each seat's chance of coming first, after the turn.
-    pub chances: Vec<Estimated>,
-    pub orders: Vec<AnalysedOrder>,
-}
-
-/// An order of a match that was analysed.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct AnalysedOrder {
-    /// From 1.
-    pub seat: u8,
-    /// As it was given; null when nothing usable came.
-    pub order: Option<String>,
-    /// How much the seat's chance would gain from the policy's order in its place.
-    pub gain: Estimated,
-    /// Whether the gain is beyond noise.
-    pub marked: bool,
-    /// What `--with-bot` found about it; null if it was not tried.
-    pub with_bot: Option<AnalysedWithBot>,
-}
-
-/// The result of an order of the policy with the bot itself playing on.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct AnalysedWithBot {
-    /// The policy's order in the first of the futures.
-    pub better: String,
-    /// How much the bot's chance gains from it.
-    pub gain: Estimated,
-    /// Whether the gain is above zero beyond noise. If there are no futures, the bot failed on the way to the turn: see `fault`.
-    pub mistake: bool,
-    /// The first fault the bot made on the way, if any.
-    pub fault: Option<String>,
-}
-
-/// The mean over the futures, from 0 to 1 (a gain from -1), with its standard error.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Estimated {
-    pub mean: f64,
-    pub error: f64,
-    /// The number of futures.
-    pub futures: u32,
 }
 
 /// What `agon replay show --json` prints.

@@ -16,17 +16,17 @@ pub mod with_bot;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use agon_desk::replays::{game_of, read};
 use agon_game::{Seat, Session};
-use agon_replay::{Replay, ReplayError, SeatInfo};
-use agon_view::{OtherRules, Unshowable};
+use agon_replay::{Replay, SeatInfo};
+use agon_view::OtherRules;
 use clap::Subcommand;
 
 use crate::common::screen::{self, harmless, score};
-use crate::common::seats::game_of;
 use crate::common::{self, Done, Failure};
 use crate::replay::export::ExportOptions;
 use crate::replay::feed::FeedOptions;
-use crate::replay::import::{ImportOptions, Imported};
+use crate::replay::import::ImportOptions;
 
 /// Commands of `agon replay`.
 #[derive(Subcommand, Debug)]
@@ -91,9 +91,6 @@ Examples:
     Show(show::ShowOptions),
 }
 
-/// Larger replay files are refused.
-const LARGEST: u64 = 256 << 20;
-
 /// Runs `agon replay`.
 pub fn run(command: &ReplayCommand) -> Done {
     match command {
@@ -108,42 +105,6 @@ pub fn run(command: &ReplayCommand) -> Done {
         ReplayCommand::Feed(options) => crate::replay::feed::run(options, None),
         ReplayCommand::Show(options) => show::run(options),
     }
-}
-
-/// Reads a replay file: ours, or one of an original.
-pub fn read(file: &Path) -> Result<Replay, Failure> {
-    load(file).map(|(replay, _)| replay)
-}
-
-/// Reads a replay file; for one of an original, also returns what it was imported from.
-fn load(file: &Path) -> Result<(Replay, Option<Imported>), Failure> {
-    let (name, bytes) = (file.display().to_string(), bytes(file)?);
-    match Replay::read(&bytes) {
-        Ok(replay) => Ok((replay, None)),
-        Err(ReplayError::Foreign) => {
-            let imported = import::import(&bytes, &name)?
-                .ok_or_else(|| Failure::usage(format!("{name}: {}", ReplayError::Foreign)))?;
-            let replay = Replay::read(&imported.bytes).map_err(|error| Failure::own(error.to_string()))?;
-            Ok((replay, Some(imported)))
-        }
-        Err(error) => Err(Failure::usage(format!("{name}: {error}"))),
-    }
-}
-
-/// The content of a file that may be a replay, unpacked if it is gzip.
-pub fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
-    let failed = |error: io::Error| Failure::usage(format!("{}: {error}", file.display()));
-    let packed = agon_replay::file::read(file, LARGEST).map_err(failed)?;
-    agon_replay::record::unpacked(packed).map_err(failed)
-}
-
-/// Opens the match of a replay at its start.
-pub fn open(replay: &Replay) -> Result<Box<dyn Session>, Failure> {
-    let game = game_of(&replay.header)?;
-    if let Some(other) = OtherRules::of(&replay.header, game) {
-        return Err(Failure::usage(Unshowable::OtherRules(other).to_string()));
-    }
-    Ok(game.open(&replay.header.recipe.setup())?)
 }
 
 /// Opens the match of a replay for viewing, and plays it up to a step, as far as the recording agrees. If its rules

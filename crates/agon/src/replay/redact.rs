@@ -4,11 +4,11 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use agon_bot::rights;
+use agon_desk::replays;
 use agon_game::Seat;
 use clap::Args;
 
 use crate::common::{Done, Failure};
-use crate::replay;
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -35,7 +35,7 @@ pub struct RedactOptions {
 /// Runs `agon replay redact`.
 pub fn run(options: &RedactOptions) -> Done {
     let file = &options.file;
-    let found = replay::read(file)?;
+    let found = replays::read(file)?;
     let seats = found.header.seats.len();
     let mut keep = Vec::new();
     for &seat in &options.keep_seat {
@@ -44,9 +44,9 @@ pub fn run(options: &RedactOptions) -> Done {
         }
         keep.push(Seat::new(seat - 1));
     }
-    let bytes = replay::bytes(file)?;
+    let bytes = replays::bytes(file)?;
     // Only the game knows which part of an order is private to the bot's author.
-    let game = replay::open(&found)?;
+    let game = replays::open(&found)?;
     let (public, redacted) = agon_replay::redact(&bytes, &keep, &|order| game.public(order))
         .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     let to = options.output.clone().unwrap_or_else(|| file.with_extension("public.replay"));

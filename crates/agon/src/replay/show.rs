@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use agon_desk::replays::read;
 use agon_game::{Picture, Seat};
 use agon_replay::data::note;
 use clap::Args;
@@ -11,7 +12,7 @@ use crate::common::screen::{self, harmless, harmless_lines};
 use crate::common::seats::eyes;
 use crate::common::{self, Done, Failure};
 use crate::replay::json::{Board, Frame, Written};
-use crate::replay::{open_at, read};
+use crate::replay::open_at;
 
 /// Examples below the help of `agon replay show`.
 pub const EXAMPLES: &str = "Examples:

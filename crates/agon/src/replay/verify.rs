@@ -3,13 +3,12 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_desk::replays::{OriginalRecord, load, open};
 use agon_replay::Replay;
 
 use crate::common::screen::{self, Screen, harmless};
 use crate::common::{self, Done, Failure};
-use crate::replay::import::Imported;
 use crate::replay::json::{Verified, Word};
-use crate::replay::{load, open};
 
 /// The result of verifying.
 pub enum Finding {
@@ -46,7 +45,7 @@ pub fn check(replay: &Replay) -> Result<Finding, Failure> {
 }
 
 /// The finding for a replay of an original, from comparing our engine with it.
-fn against_record(imported: &Imported) -> Finding {
+fn against_record(imported: &OriginalRecord) -> Finding {
     match imported.first_difference() {
         None => Finding::Good,
         Some(first) => Finding::Differs(first),

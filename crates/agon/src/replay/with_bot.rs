@@ -1,25 +1,12 @@
-//! Whether an order was a mistake of a bot: `agon analyse --with-bot`, and the same from a page of `agon watch`.
-//!
-//! That the game's quick policy would win more with another order says little about a bot that plays differently. Here
-//! the bot itself is led to the turn ([`crate::replay::fork`]), once with its own order played there and once with the
-//! policy's, and plays on to the end, in one future after another.
+//! `agon analyse --with-bot`: whether an order was a mistake of a bot.
 
-use std::sync::atomic::AtomicBool;
-
-use agon_bot::BotName;
-use agon_game::{PackedAnswer, Seat, Seats};
-use agon_match::record::Void;
-use agon_match::{Clock, Fault, FaultKind, Future, Ponder, Terms, play_on};
+use agon_desk::seats::seat_of;
+use agon_desk::trial::{FEWEST, OrderTrial, Seating, seat_named};
 use agon_replay::Replay;
-use agon_view::analysis::{Analysis, Mark, Mean};
-use agon_view::future::STRAYS;
 use clap::Args;
 
 use crate::common::sandbox::Bots;
-use crate::common::screen::harmless;
-use crate::common::seats::seat_all;
 use crate::common::{self, ClockOptions, Failure};
-use crate::replay::{self, feed, fork};
 
 /// Options of `agon analyse` for trying the bot that gave the orders.
 #[derive(Args, Debug, Clone)]
@@ -48,222 +35,21 @@ pub struct WithBotOptions {
     pub clock: ClockOptions,
 }
 
-/// With fewer futures, nothing is called a mistake.
-pub const FEWEST: u32 = 20;
-/// Upper limit on the orders tried: those that cost the seat most.
-const MOST: usize = 3;
-/// How many standard errors above zero the gain must be: with the few orders tried, hardly one passes by chance.
-const SURE: f64 = 3.0;
-/// Futures from this number on are separate: the orders were chosen by those before it.
-const FIRST: u64 = 1 << 40;
-/// How often a match with an unfair clock is played.
-const TRIES: u32 = 3;
-
-/// The result for one order.
-pub struct Tried {
-    /// The step, from 1.
-    pub step: u32,
-    pub seat: Seat,
-    /// The order of the policy, as a bot writes it.
-    pub better: String,
-    /// How much the bot's chance to come first gains from it.
-    pub gain: Mean,
-    /// A fault the bot made on the way, if any: the figures may then reflect that.
-    pub fault: Option<Fault>,
-}
-
-impl Tried {
-    /// Why nothing was tried: the bot ended while being led to the turn, or never began.
-    pub fn gone(&self) -> Option<&Fault> {
-        self.fault.as_ref().filter(|fault| is_gone(fault, self.step))
-    }
-
-    /// Whether the order was a mistake.
-    pub fn is_mistake(&self) -> bool {
-        self.gain.count >= FEWEST && self.gain.mean() > SURE * self.gain.error()
-    }
-
-    /// The first fault on the way: its turn, its kind, what was wrong.
-    pub fn fault_in_a_line(&self) -> Option<String> {
-        self.fault.as_ref().map(in_a_line)
-    }
-
-    /// The policy's order, its messages in one line.
-    pub fn better_in_a_line(&self) -> String {
-        self.better.trim().lines().collect::<Vec<_>>().join("; ")
-    }
-}
-
-/// Whether a bot with this fault was gone before it could play on from a step, from 1.
-fn is_gone(fault: &Fault, step: u32) -> bool {
-    fault.step < step && matches!(fault.kind, FaultKind::Crash | FaultKind::NeverStarted)
-}
-
-/// A fault: its turn, its kind, what was wrong.
-pub fn in_a_line(fault: &Fault) -> String {
-    format!("{}: {}: {}", fault.turn, fault.kind.word(), fault.message)
-}
-
-/// How a bot is tried.
-#[derive(Clone, Copy)]
-pub struct Trial<'a> {
-    /// The number of futures; each is played twice.
-    pub futures: u32,
-    pub clock: Clock,
-    /// Whether it may compute during the others' turns.
-    pub ponder: Ponder,
-    /// Stops it early.
-    pub stop: &'a AtomicBool,
-}
-
-/// The bot at its seat, and those of the other seats.
-pub struct Own {
-    pub seat: Seat,
-    names: Vec<BotName>,
-}
-
-impl Own {
-    /// Finds the bot's seat and all bots; none if no bot is named.
-    pub fn find(
-        options: &WithBotOptions,
-        replay: &Replay,
-        policy: &str,
-        bots: &Bots,
-    ) -> Result<Option<Self>, Failure> {
-        let Some(bot) = &options.with_bot else { return Ok(None) };
-        let seat = match options.seat {
-            Some(seat) => feed::seat_of(replay, seat)?,
+impl WithBotOptions {
+    /// The bot at its seat, and those of the other seats; none if no bot is named.
+    pub fn seating(&self, replay: &Replay, policy: &str, bots: &Bots) -> Result<Option<Seating>, Failure> {
+        let Some(bot) = &self.with_bot else { return Ok(None) };
+        let seat = match self.seat {
+            Some(seat) => seat_of(replay, seat)?,
             None => seat_named(bot, replay)?,
         };
-        Self::seated(bot, seat, options.against.clone(), replay, policy, bots).map(Some)
+        let texts = Seating::texts(bot, seat, &self.against, replay, policy)?;
+        Ok(Some(Seating { seat, names: common::bots(&texts, bots)? }))
     }
 
-    /// A bot at a seat, and the bots of the others in order: the policy if none are named.
-    pub fn seated(
-        bot: &str,
-        seat: Seat,
-        mut against: Vec<String>,
-        replay: &Replay,
-        policy: &str,
-        bots: &Bots,
-    ) -> Result<Self, Failure> {
-        if against.is_empty() {
-            against = vec![format!("builtin:{policy}"); replay.header.seats.len() - 1];
-        }
-        let names = common::bots(&fork::names(bot, &against, replay, seat)?, bots)?;
-        Ok(Self { seat, names })
-    }
-
-    /// Tries the bot with either order at `marks`, sorted by cost, highest first.
-    pub fn try_all(
-        &self,
-        options: &WithBotOptions,
-        replay: &Replay,
-        analysis: &mut Analysis,
-        marks: &[Mark],
-    ) -> Result<Vec<Tried>, Failure> {
-        let (clock, ponder) = (options.clock.clock()?, options.clock.ponder());
-        let trial = Trial { futures: options.futures, clock, ponder, stop: common::stop_on_ctrl_c() };
-        let one = |mark: &Mark| self.try_one(&trial, replay, analysis, mark.step, &mut |_| {});
-        marks.iter().take(MOST).map(one).collect()
-    }
-
-    /// Tries the bot with either order at a step, from 1. `told` gets what is known before the first future and after
-    /// each. Ends early if the bot ends on its way there ([`Tried::gone`]).
-    ///
-    /// # Errors
-    /// When the match has no such step, the bot cannot be started, or the trial was stopped.
-    pub fn try_one(
-        &self,
-        trial: &Trial<'_>,
-        replay: &Replay,
-        analysis: &mut Analysis,
-        step: u32,
-        told: &mut dyn FnMut(&Tried),
-    ) -> Result<Tried, Failure> {
-        let known = replay.steps.get(..step as usize).filter(|_| step > 0);
-        let known = known.ok_or_else(|| Failure::usage(format!("this match has no step {step}")))?;
-        let mut given: Vec<Vec<(Seat, PackedAnswer)>> =
-            known.iter().map(|step| step.answers.clone()).collect();
-        let recorded = given.last().cloned().unwrap_or_default();
-        let mut tried =
-            Tried { step, seat: self.seat, better: String::new(), gain: Mean::default(), fault: None };
-        for future in FIRST..FIRST + u64::from(trial.futures) {
-            let better = analysis.instead(step, self.seat, future).map_err(Failure::own)?;
-            if tried.better.is_empty() {
-                tried.better = analysis.text(step, self.seat, &better).map_err(Failure::own)?;
-                told(&tried);
-            }
-            let mut shares = [0.0; 2];
-            for (share, answers) in shares.iter_mut().zip([&recorded, &better]) {
-                if let Some(last) = given.last_mut() {
-                    last.clone_from(answers);
-                }
-                *share = self.end(trial, replay, &given, future, &mut tried.fault)?;
-                if tried.gone().is_some() {
-                    return Ok(tried);
-                }
-            }
-            tried.gain.add(shares[1] - shares[0]);
-            told(&tried);
-        }
-        Ok(tried)
-    }
-
-    /// Plays one future after the given answers to its end; returns the bot's share of the first place.
-    fn end(
-        &self,
-        trial: &Trial<'_>,
-        replay: &Replay,
-        given: &[Vec<(Seat, PackedAnswer)>],
-        future: u64,
-        fault: &mut Option<Fault>,
-    ) -> Result<f64, Failure> {
-        let &Trial { clock, ponder, stop, .. } = trial;
-        let mut straying = Seats::first(self.names.len() as u8);
-        straying.remove(self.seat);
-        let future = Future { from: given.len() as u32 - 1, seed: future as i64, straying, one_in: STRAYS };
-        let terms = Terms { given, future: Some(future), ..Terms::new(clock, ponder, stop) };
-        for attempt in 1.. {
-            let mut session = replay::open(replay)?;
-            let mut players = seat_all(session.as_mut(), &self.names, clock, ponder, true)?;
-            let labels = common::labels(&self.names);
-            let record = play_on(session.as_mut(), &mut players, &labels, &mut (), &terms);
-            drop(players);
-            // The first fault counts, but one that ended the bot on the way says more.
-            let own = |fault: &&Fault| fault.seat == self.seat;
-            let ended = |fault: &&Fault| own(fault) && is_gone(fault, given.len() as u32);
-            if let Some(ended) = record.faults.iter().find(ended) {
-                *fault = Some(ended.clone());
-            } else if fault.is_none() {
-                *fault = record.faults.iter().find(own).cloned();
-            }
-            match (&record.outcome, &record.void) {
-                (Some(outcome), _) => return Ok(agon_game::advantage::firsts(outcome)[self.seat.index()]),
-                (None, Some(void)) if void.unfair().is_some() && attempt < TRIES => {}
-                (None, Some(Void::Stopped)) => return Err(Failure::Check),
-                (None, _) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
-            }
-        }
-        unreachable!("the last try returns")
-    }
-}
-
-/// The seat in which the replay names a bot.
-fn seat_named(bot: &str, replay: &Replay) -> Result<Seat, Failure> {
-    let real = |text: &str| std::fs::canonicalize(text).ok();
-    let is = |other: &str| other == bot || (real(bot).is_some() && real(bot) == real(other));
-    let own: Vec<Seat> = Seat::first(Seat::MAX)
-        .zip(&replay.header.seats)
-        .filter(|(_, info)| is(&info.bot))
-        .map(|(seat, _)| seat)
-        .collect();
-    match own[..] {
-        [seat] => Ok(seat),
-        _ => Err(Failure::usage(format!(
-            "--with-bot {}: this replay names it in {} seats; say which is its own: --seat N",
-            harmless(bot),
-            if own.is_empty() { "none of its".to_owned() } else { own.len().to_string() }
-        ))),
+    /// How it is tried.
+    pub fn trial(&self) -> Result<OrderTrial<'static>, Failure> {
+        let (clock, ponder) = (self.clock.clock()?, self.clock.ponder());
+        Ok(OrderTrial { futures: self.futures, clock, ponder, stop: common::stop_on_ctrl_c() })
     }
 }

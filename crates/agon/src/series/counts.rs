@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 
 use agon_contest::{Entry, Kind, Standing, TestId, journal};
+use agon_desk::words::thousands;
 use agon_stats::{Estimate, Shape, Sprt, Tally};
 
 use crate::common::folders::JOURNAL;
@@ -10,7 +11,7 @@ use crate::common::screen;
 use crate::common::{self, Done, Failure};
 use crate::series::bars::certainty;
 use crate::series::json::{CountsResult, DecisionWord};
-use crate::series::progress::{elo_interval, elo_point, thousands};
+use crate::series::progress::{elo_interval, elo_point};
 use crate::series::sprt::{SprtOptions, USUAL, answer, word};
 
 /// Runs `agon sprt --counts`, `--from` and `--plan`.

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use agon_desk::words::thousands;
 use agon_stats::{Cell as Met, CrossTable, Cycle, RatingTable};
 
 use crate::common::screen;
 use crate::common::table::{Cell, Table};
-use crate::series::progress::thousands;
 
 /// How many circles are listed.
 const CIRCLES: usize = 3;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use agon_contest::config::FormatName;
 use agon_contest::format::Schedule;
 use agon_contest::{Form, FormatId};
+use agon_desk::ratings::{self, Anchors};
 use agon_pairing::{FormatError, Swiss};
 use clap::{Args, ValueEnum};
 
@@ -13,7 +14,7 @@ use crate::common::Failure;
 use crate::common::folders::JOURNAL;
 use crate::common::screen::{self, Screen};
 use crate::common::table::{Cell, Table};
-use crate::series::{Ready, USUAL_GAMES, json, newcomer, rate};
+use crate::series::{Ready, USUAL_GAMES, json, newcomer};
 
 /// Blocks of an encounter unless told otherwise.
 const USUAL_BEST_OF: u32 = 3;
@@ -183,8 +184,8 @@ impl FormatOptions {
     pub fn ranking(&self) -> Result<Vec<String>, Failure> {
         let Some(path) = &self.seeding else { return Ok(Vec::new()) };
         let path = if path.is_dir() { path.join(JOURNAL) } else { path.clone() };
-        let read = rate::read(&[path])?;
-        let tables = rate::tables(&read, &rate::How::default())?;
+        let read = ratings::read(&[path])?;
+        let tables = ratings::tables(&read, &Anchors::default())?;
         Ok(tables.into_iter().flat_map(|table| table.ratings.bots).map(|bot| bot.bot).collect())
     }
 }

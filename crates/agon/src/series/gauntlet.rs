@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::time::Instant;
 
 use agon_contest::{End, Kind};
+use agon_desk::words::thousands;
 use clap::Args;
 
 use crate::common::conditions::AsOptions;
@@ -12,7 +13,7 @@ use crate::common::screen;
 use crate::common::table::{Cell, Table};
 use crate::common::{Done, Failure};
 use crate::series::bars::{Scale, certainty};
-use crate::series::progress::{self, elo_interval, elo_point, thousands};
+use crate::series::progress::{self, elo_interval, elo_point};
 use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted, json};
 
 /// Examples for the help.

@@ -1,18 +1,17 @@
 //! What these commands print with `--json`: one event a line while a series runs, the last of them its result.
 //!
 //! Bots are named by their index in `bots` of the first event, from 0.
-//!
-//! Longer than 500 lines: one type for each thing that is printed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use agon_contest::origin::Ending;
 use agon_contest::{BotId, FormatId, Header, Kind, MapId, TestId};
+use agon_desk::ratings::RatedGame;
 use agon_pairing::Standing;
 use agon_spec::RecordedClock;
 use agon_stats::sequential::Status;
-use agon_stats::{CrossTable, Decision, Estimate, Model, RatingTable};
+use agon_stats::{Decision, Estimate, Model};
 use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
@@ -366,7 +365,7 @@ pub struct TournamentResult<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub placed: Option<Newcomer<'a>>,
-    pub tables: Vec<Table<'a>>,
+    pub tables: &'a [RatedGame],
 }
 
 /// How certain the order of the best bots is.
@@ -410,15 +409,6 @@ pub enum Reason {
     Stopped,
 }
 
-/// A table of ratings: `agon rate --json` prints a list of these.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Table<'a> {
-    pub rules: &'a str,
-    pub ratings: &'a RatingTable,
-    pub cross_table: &'a CrossTable,
-}
-
 /// What `agon sprt --counts` and `--from` print.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
@@ -449,67 +439,4 @@ pub struct Pinned<'a> {
     pub frozen: &'a Path,
     /// How many files were copied.
     pub files: usize,
-}
-
-/// What `agon why --json` prints.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Why<'a> {
-    pub game: &'a str,
-    /// The bot whose losses are explained.
-    pub bot: &'a str,
-    /// Its matches that count.
-    pub matches: usize,
-    /// In how many of them another bot finished ahead of it.
-    pub lost: usize,
-    /// How many replays were read.
-    pub replays: usize,
-    /// How many groups of matches were tried.
-    pub tried: usize,
-    /// What could not be compared, and why there is no group, in sentences.
-    pub notes: Vec<String>,
-    /// Groups by where a match was played: map, seat, opponent. The most certain first.
-    pub places: Vec<Cause>,
-    /// Groups by what happened in the match.
-    pub happenings: Vec<Cause>,
-}
-
-/// A group of matches that holds a larger share of the losses than of the other matches.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Cause {
-    pub sentence: String,
-    /// What its matches have in common; all of it applies together.
-    pub signs: Vec<String>,
-    /// How many of the losses are in it, and of how many losses this is known.
-    pub lost: usize,
-    pub of_lost: usize,
-    /// The same for the other matches.
-    pub others: usize,
-    pub of_others: usize,
-    /// How often chance alone would give so large a share of the losses, for this group by itself.
-    pub chance: f64,
-    /// Its lost matches, those with the largest single drop in its chance first.
-    pub matches: Vec<CauseMatch>,
-}
-
-/// A lost match of a group.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct CauseMatch {
-    /// From 1.
-    pub block: u64,
-    /// In the block, from 1.
-    pub game: u32,
-    /// Of the bot, from 1.
-    pub seat: usize,
-    pub seed: String,
-    pub map: String,
-    /// Where the bot's chance dropped most at once, in the game's words, and by how much, up to 1; null without its replay.
-    pub turn: Option<String>,
-    pub fall: Option<f64>,
-    /// The file, if it was kept.
-    pub replay: Option<String>,
-    /// The command that plays it again.
-    pub command: String,
 }

@@ -16,7 +16,6 @@ pub mod picture;
 pub mod pin;
 pub mod progress;
 pub mod rate;
-mod signs;
 pub mod site;
 pub mod sprt;
 pub mod tournament;
@@ -34,6 +33,7 @@ use agon_contest::{
     BotId, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Scheduler, Series, Shelf,
     TestId, content, plan,
 };
+use agon_desk::ratings::Anchors;
 use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session, Setup, Transport};
 use agon_spec::MatchSpec;
 use agon_stats::{RulesHash, Sprt};
@@ -176,7 +176,7 @@ pub struct Wanted<'a> {
     /// A series whose games are to count together with those of this one, so the rules must be the same.
     pub like: Option<&'a Header>,
     /// How its table will be made.
-    pub how: Option<&'a rate::How>,
+    pub how: Option<&'a Anchors>,
     /// The test, if there is one.
     pub test: Option<TestId>,
     pub options: &'a SeriesOptions,
@@ -527,7 +527,7 @@ fn entrant(
 /// Labels that tell the bots apart.
 fn label(entrants: &mut [Entrant], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
     let chosen = common::chosen(ids.len(), renames)?;
-    let labels = common::apart(ids.iter().map(|id| id.label.clone()).collect(), &chosen);
+    let labels = agon_desk::seats::apart(ids.iter().map(|id| id.label.clone()).collect(), &chosen);
     for ((entrant, id), label) in entrants.iter_mut().zip(ids).zip(labels) {
         entrant.label.clone_from(&label);
         id.label = label;

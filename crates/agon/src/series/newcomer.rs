@@ -5,6 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use agon_contest::{BotId, End, Form, Header, Kind};
+use agon_desk::ratings::{self, Anchors};
+use agon_desk::words::thousands;
 use agon_pairing::Why;
 use clap::{Args, Parser};
 
@@ -13,9 +15,8 @@ use crate::common::screen::{self, Screen};
 use crate::common::{ClockOptions, Done, Failure};
 use crate::series::formats::Seeded;
 use crate::series::json::Reason;
-use crate::series::progress::thousands;
 use crate::series::tournament::TournamentOptions;
-use crate::series::{self, Ready, SeriesOptions, Wanted, json, rate};
+use crate::series::{self, Ready, SeriesOptions, Wanted, json};
 
 /// The most matches of a newcomer unless told otherwise.
 const USUAL_BUDGET: u64 = 400;
@@ -61,7 +62,7 @@ struct Conditions {
 
 impl Past {
     /// Reads the journals and rates their bots.
-    pub fn read(options: &TournamentOptions, how: &rate::How) -> Result<Self, Failure> {
+    pub fn read(options: &TournamentOptions, how: &Anchors) -> Result<Self, Failure> {
         let words = std::iter::once(&options.game).chain(&options.bots).map(PathBuf::from);
         let paths: Vec<PathBuf> =
             words.map(|path| if path.is_dir() { path.join(JOURNAL) } else { path }).collect();
@@ -71,12 +72,12 @@ impl Past {
                 path.display()
             )));
         }
-        let read = rate::read(&paths)?;
+        let read = ratings::read(&paths)?;
         for note in &read.notes {
             eprintln!("note: {}", screen::harmless(note));
         }
         let level = how.lenient();
-        let tables = rate::tables(&read, &level)?;
+        let tables = ratings::tables(&read, &level)?;
         let [table] = &tables[..] else {
             return Err(Failure::usage(match tables.len() {
                 0 => "these journals hold no finished block; there is nobody to compare with".to_owned(),
@@ -103,7 +104,7 @@ impl Past {
     }
 
     /// Prepares the newcomer's matches.
-    pub fn prepare(&self, options: &TournamentOptions, bot: &str, how: &rate::How) -> Result<Ready, Failure> {
+    pub fn prepare(&self, options: &TournamentOptions, bot: &str, how: &Anchors) -> Result<Ready, Failure> {
         let SeriesOptions { seed, map, rules, set, seats, name, clock, run, played_as: _ } = &options.series;
         let given = [
             (!map.is_empty(), "--map"),

@@ -4,12 +4,12 @@ use std::io;
 
 use agon_contest::origin::{Ending, Gifts, Share};
 use agon_contest::{Header, Kind, Mean, Origin};
+use agon_desk::words::thousands;
 use maud::{Markup, html};
 
 use crate::common::screen::{self, Screen};
 use crate::common::table::{Cell, Table};
 use crate::series::json;
-use crate::series::progress::thousands;
 
 /// How many maps and opponents are listed, those with the lowest scores first.
 const LISTED: usize = 8;

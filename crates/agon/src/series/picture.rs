@@ -3,9 +3,10 @@
 
 use agon_contest::Course;
 use agon_contest::course::Point;
+use agon_desk::words::thousands;
 use maud::{Markup, html};
 
-use crate::series::progress::{thousands, whole};
+use crate::series::progress::whole;
 
 /// Size of a picture in units; it is then stretched.
 const WIDTH: f64 = 1000.0;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use agon_contest::standing::blocks_in_round;
 use agon_contest::{End, Faulty, Header, Kind, Pairing, Progress, Scheduler, journal::Void, journal::count};
+use agon_desk::words::thousands;
 use agon_stats::Estimate;
 
 use crate::common::Failure;
@@ -532,19 +533,6 @@ pub fn whole(elo: f64) -> String {
     }
 }
 
-/// `12,345`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A duration as people say it.
 pub fn duration(seconds: f64) -> String {
     match seconds {
@@ -560,8 +548,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped_and_times_are_short() {
-        assert_eq!([1, 999, 1000, 1_234_567].map(thousands), ["1", "999", "1,000", "1,234,567"]);
+    fn signs_are_written_and_times_are_short() {
         assert_eq!([43.4, -7.0, 0.4, -0.4].map(whole), ["+43", "-7", "0", "0"]);
         assert_eq!(how_long(3600.4, Some(2.0)), "about 3,600 matches an hour; 2.0 h to go");
         assert_eq!(how_long(10.0, None), "about 10 matches an hour; how many it takes is not known yet");

@@ -10,16 +10,17 @@ use std::path::{Path, PathBuf};
 
 use agon_bot::rights;
 use agon_contest::{Entry, Header, Kind, journal};
+use agon_desk::ratings::RatedGame;
+use agon_desk::replays;
 use agon_stats::{CrossTable, RatingTable};
 use agon_web::{app, page};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::common::screen;
 use crate::common::{Done, Failure};
-use crate::replay;
 use crate::series::cross::{circles, real_and_predicted};
 use crate::series::picture;
-use crate::series::rate::{Rated, figures, is_ranked};
+use crate::series::rate::{figures, is_ranked};
 
 /// How many matches of a journal are listed; of a longer one, the last.
 const LISTED: usize = 20_000;
@@ -36,7 +37,7 @@ pub fn check() -> Done {
 }
 
 /// Writes the site.
-pub fn write(folder: &Path, tables: &[Rated], journals: &[PathBuf]) -> Done {
+pub fn write(folder: &Path, tables: &[RatedGame], journals: &[PathBuf]) -> Done {
     check()?;
     let failed = |error: io::Error| Failure::own(format!("{}: {error}", folder.display()));
     clear(&folder.join("matches")).map_err(failed)?;
@@ -183,7 +184,7 @@ fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
     if !from.is_file() {
         return Ok(None);
     }
-    let Ok(replay) = replay::read(from) else { return Ok(Some(false)) };
+    let Ok(replay) = replays::read(from) else { return Ok(Some(false)) };
     let mut file = BufWriter::new(rights::create_public(to)?);
     match page::write_linked(replay, "..", &mut file) {
         Ok(()) => file.flush().map(|()| Some(true)),
@@ -216,8 +217,8 @@ fn row(header: &Header, entry: &Entry, page: Option<&String>) -> Markup {
 }
 
 /// The ratings and the cross table of one game under one set of rules.
-fn table(number: usize, rated: &Rated) -> Markup {
-    let Rated { title, rules, ratings, cross } = rated;
+fn table(number: usize, rated: &RatedGame) -> Markup {
+    let RatedGame { title, rules, ratings, cross_table: cross } = rated;
     let (mut place, mut group) = (0, 1);
     // In each group, places count from one.
     let placed: Vec<(bool, usize, &agon_stats::Rated)> = ratings

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use agon_contest::{End, Kind, Progress, Standing, TestId};
+use agon_desk::words::thousands;
 use agon_stats::{Decision, Model};
 use clap::Args;
 
@@ -17,7 +18,7 @@ use crate::series::counts;
 use crate::series::gauntlet::conclude;
 use crate::series::json::DecisionWord;
 use crate::series::pin;
-use crate::series::progress::{self, elo_point, thousands, whole};
+use crate::series::progress::{self, elo_point, whole};
 use crate::series::{self, Ready, SeriesOptions, Wanted, json};
 
 /// Examples for the help.

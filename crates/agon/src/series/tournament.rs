@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use agon_contest::{End, Kind};
+use agon_desk::ratings::{self, Anchors, RatedGame};
 use clap::Args;
 
 use crate::common::screen;
@@ -83,7 +84,7 @@ pub fn run(options: &TournamentOptions) -> Done {
     if html.is_some() {
         site::check()?;
     }
-    let how = rate::How::new(&options.anchor)?;
+    let how = Anchors::new(&options.anchor)?;
     let mut journals = Vec::new();
     let ready = match &options.newcomer.add {
         Some(bot) => {
@@ -99,8 +100,8 @@ pub fn run(options: &TournamentOptions) -> Done {
     let how = how.lenient();
     let run = &options.series.run;
     let end = series::run(&ready, run)?;
-    let rated = rate::read(&journals)?;
-    let tables = rate::tables(&rated, &how)?;
+    let rated = ratings::read(&journals)?;
+    let tables = ratings::tables(&rated, &how)?;
     if let Some(folder) = html.as_deref().filter(|_| !rated.is_empty()) {
         site::write(folder, &tables, &journals)?;
     }
@@ -113,7 +114,7 @@ pub fn run(options: &TournamentOptions) -> Done {
             places: None,
             certainty: None,
             placed: None,
-            tables: tables.iter().map(rate::json).collect(),
+            tables: &tables,
         };
         formats::complete(&mut result, &ready);
         series::print_json(&result)?;
@@ -124,7 +125,7 @@ pub fn run(options: &TournamentOptions) -> Done {
 }
 
 /// Prepares a tournament from a game and bots, or from a file.
-fn prepare(options: &TournamentOptions, how: &rate::How) -> Result<Ready, Failure> {
+fn prepare(options: &TournamentOptions, how: &Anchors) -> Result<Ready, Failure> {
     options.newcomer.none()?;
     let asked = match options.game.ends_with(".toml") {
         true => contest::read(options)?,
@@ -162,7 +163,7 @@ fn prepare(options: &TournamentOptions, how: &rate::How) -> Result<Ready, Failur
     })
 }
 
-fn report(ready: &Ready, tables: &[rate::Rated]) -> Done {
+fn report(ready: &Ready, tables: &[RatedGame]) -> Done {
     let screen = screen::output();
     let mut out = Vec::new();
     formats::show(&mut out, screen, ready)?;

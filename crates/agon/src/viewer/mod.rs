@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
+use agon_desk::seats::{self, seat_of};
+use agon_desk::trial::{FEWEST, OrderTrial, Seating, TriedOrder};
 use agon_game::Transport;
 use agon_match::{Observer, Together};
 use agon_replay::{Header, Replay};
@@ -20,10 +22,8 @@ use clap::Args;
 
 use crate::common::folders;
 use crate::common::sandbox::{Bots, SandboxOptions};
-use crate::common::seats::{self, ReplayFile};
+use crate::common::seats::ReplayFile;
 use crate::common::{self, ClockOptions, Done, Failure};
-use crate::replay::feed;
-use crate::replay::with_bot::{self, Own, Trial, Tried};
 use crate::series::why;
 use crate::viewer::opener::Opener;
 
@@ -232,18 +232,19 @@ impl Host for Matches {
         stop: &AtomicBool,
     ) -> Result<(), String> {
         let mut analysis = Analysis::open(replay).map_err(|why| why.to_string())?;
-        let seat = feed::seat_of(replay, wanted.seat).map_err(sentence)?;
+        let seat = seat_of(replay, wanted.seat).map_err(|error| error.to_string())?;
         let others = replay.header.seats.len() - 1;
         let against = match wanted.against.trim() {
             "" => Vec::new(),
             other => vec![other.to_owned(); others],
         };
-        let own = Own::seated(wanted.bot.trim(), seat, against, replay, analysis.policy(), &self.bots)
-            .map_err(sentence)?;
+        let texts = Seating::texts(wanted.bot.trim(), seat, &against, replay, analysis.policy())
+            .map_err(|error| error.to_string())?;
+        let own = Seating { seat, names: common::bots(&texts, &self.bots).map_err(sentence)? };
         let clock = ClockOptions::default();
         let (clock, ponder) = (clock.clock().map_err(sentence)?, clock.ponder());
-        let trial = Trial { futures: with_bot::FEWEST, clock, ponder, stop };
-        let so_far = |tried: &Tried, mistake| TrialSoFar {
+        let trial = OrderTrial { futures: FEWEST, clock, ponder, stop };
+        let so_far = |tried: &TriedOrder, mistake| TrialSoFar {
             better: tried.better_in_a_line(),
             futures: tried.gain.count,
             of: trial.futures,
@@ -253,10 +254,12 @@ impl Host for Matches {
             mistake,
             problem: None,
         };
-        let each = &mut |tried: &Tried| told(so_far(tried, None));
-        let tried = own.try_one(&trial, replay, &mut analysis, wanted.step, each).map_err(sentence)?;
+        let each = &mut |tried: &TriedOrder| told(so_far(tried, None));
+        let tried = own
+            .try_one(&trial, replay, &mut analysis, wanted.step, each)
+            .map_err(|error| sentence(error.into()))?;
         if let Some(fault) = tried.gone() {
-            let fault = with_bot::in_a_line(fault);
+            let fault = fault.in_a_line();
             return Err(format!("The bot cannot be asked: it ended on the way to this turn. {fault}"));
         }
         told(so_far(&tried, Some(tried.is_mistake())));
@@ -264,7 +267,7 @@ impl Host for Matches {
     }
 
     fn why(&self, journal: &Path, bot: usize) -> Result<Causes, String> {
-        why::for_page(journal, bot).map_err(sentence)
+        why::for_page(journal, bot).map_err(|error| error.to_string())
     }
 }
 
@@ -286,7 +289,8 @@ fn play(spec: &MatchSpec, live: Live, bots: &Bots) -> Result<(), String> {
     // Whatever can be wrong with the names is reported before the match begins.
     let (started, begun) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let seated = seats::seat_all(session.as_mut(), &names, clock, ponder, true).map_err(sentence);
+        let seated =
+            seats::seat_all(session.as_mut(), &names, clock, ponder).map_err(|error| sentence(error.into()));
         let header = seats::header(session.as_ref(), &names, &labels, clock);
         let ready = seated.and_then(|seated| {
             let camera = live.camera(&header).map_err(|error| error.to_string())?;

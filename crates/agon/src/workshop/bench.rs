@@ -4,13 +4,13 @@ use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use agon_desk::seats::{header, seat_all};
 use agon_game::Bench;
 use agon_game::{Session, Setup};
 use agon_match::{Clock, Observer, Player, Ponder, Recorder, StepReport};
 use clap::Args;
 
 use crate::common::sandbox::SandboxOptions;
-use crate::common::seats::{header, seat_all};
 use crate::common::{self, Done, Failure, SetupOptions};
 use crate::workshop::json::{self, Figure};
 
@@ -174,7 +174,7 @@ fn referee(options: &BenchOptions) -> Done {
         let mut session = game.open(&setup)?;
         let began = Instant::now();
         let clock = Clock::ORIGINAL;
-        let mut players: Vec<Player> = seat_all(session.as_mut(), &names, clock, Ponder::Stop, true)?;
+        let mut players: Vec<Player> = seat_all(session.as_mut(), &names, clock, Ponder::Stop)?;
         let play = |session: &mut dyn Session, players: &mut [Player], observer: &mut dyn Observer| {
             agon_match::play(session, players, &labels, clock, Ponder::Stop, observer, stop)
         };

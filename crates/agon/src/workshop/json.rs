@@ -115,19 +115,6 @@ pub struct Map<'a> {
     pub text: &'a str,
 }
 
-/// A checked map: `agon maps check --json` prints a list of these.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct CheckedMap {
-    pub file: String,
-    pub game: &'static str,
-    /// Whether it has no errors.
-    pub good: bool,
-    pub facts: Vec<String>,
-    pub errors: Vec<String>,
-    pub warnings: Vec<String>,
-}
-
 /// What `agon explain RULE-ID --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
@@ -150,58 +137,6 @@ pub struct Place {
     pub line: usize,
     /// The function or the heading.
     pub item: String,
-}
-
-/// What `agon conform --json` prints.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Conformance {
-    pub game: &'static str,
-    /// How many recorded matches were compared.
-    pub records: usize,
-    /// Records that break off, compared up to their last whole line: file and place.
-    pub cut: Vec<String>,
-    /// How many files are not records of this game.
-    pub foreign: usize,
-    /// Records that cannot be read: file and why.
-    pub damaged: Vec<String>,
-    /// How many values were compared, by kind.
-    pub kinds: BTreeMap<&'static str, Compared>,
-    /// How many values differ in total.
-    pub differ: u64,
-    pub first_difference: Option<Difference>,
-    /// Whether there were records, none was damaged, and nothing differs.
-    pub good: bool,
-}
-
-/// How many values of a kind were compared.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Compared {
-    pub compared: u64,
-    pub differ: u64,
-}
-
-/// A value that differs from the original's record.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(TS))]
-pub struct Difference {
-    pub kind: &'static str,
-    /// File and turn.
-    pub place: String,
-    pub expected: String,
-    pub got: String,
-}
-
-impl From<&agon_game::conform::Difference> for Difference {
-    fn from(one: &agon_game::conform::Difference) -> Self {
-        Self {
-            kind: one.kind,
-            place: one.place.clone(),
-            expected: one.expected.clone(),
-            got: one.got.clone(),
-        }
-    }
 }
 
 /// What `agon bench GAME --json` prints.

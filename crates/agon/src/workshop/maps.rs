@@ -1,15 +1,13 @@
 //! `agon maps check`: checks map files.
 
-use std::io::{self, Read as _, Write as _};
-use std::path::Path;
-
-use agon_game::{AnyGame, MapFindings, SetupError};
-use clap::{Args, Subcommand};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
+
+use agon_desk::maps::CheckedMap;
+use clap::{Args, Subcommand};
 
 use crate::common::screen::{self, harmless};
 use crate::common::{self, Done, Failure};
-use crate::workshop::json;
 
 /// Options of `agon maps`.
 #[derive(Args, Debug)]
@@ -62,9 +60,6 @@ pub struct MapsCheckOptions {
     pub json: bool,
 }
 
-/// A larger file is not a map of any game.
-const LARGEST: u64 = 1 << 20;
-
 /// Runs `agon maps check`.
 pub fn check(options: &MapsCheckOptions) -> Done {
     let wanted = options.game.as_deref().map(common::game).transpose()?;
@@ -72,33 +67,25 @@ pub fn check(options: &MapsCheckOptions) -> Done {
     let mut out = io::stdout().lock();
     let (mut reports, mut bad) = (Vec::new(), 0);
     for file in &options.files {
-        let shown = file.display().to_string();
-        let (game, findings) = examine(wanted, file)?;
-        bad += usize::from(!findings.good());
-        let title = game.info().title;
+        let map = CheckedMap::read(file, wanted)?;
+        bad += usize::from(!map.good);
         if options.json {
-            reports.push(json::CheckedMap {
-                file: shown,
-                game: game.info().name,
-                good: findings.good(),
-                facts: findings.facts,
-                errors: findings.errors,
-                warnings: findings.warnings,
-            });
+            reports.push(map);
             continue;
         }
-        writeln!(out, "{}, a map of {title}", screen.strong(&harmless(&shown)))?;
+        let title = common::game(map.game)?.info().title;
+        writeln!(out, "{}, a map of {title}", screen.strong(&harmless(&map.file)))?;
         let marks = [
-            (screen.good("✓"), &findings.facts),
-            (screen.bad("!"), &findings.warnings),
-            (screen.bad("✗"), &findings.errors),
+            (screen.good("✓"), &map.facts),
+            (screen.bad("!"), &map.warnings),
+            (screen.bad("✗"), &map.errors),
         ];
         for (mark, sentences) in marks {
             for sentence in sentences {
                 writeln!(out, "  {mark} {}", harmless(sentence))?;
             }
         }
-        let verdict = match (findings.errors.len(), findings.warnings.len()) {
+        let verdict = match (map.errors.len(), map.warnings.len()) {
             (0, 0) => screen.good("good: no problems found"),
             (0, 1) => screen.bad("it can be played, but has one problem"),
             (0, count) => screen.bad(&format!("it can be played, but has {count} problems")),
@@ -110,49 +97,4 @@ pub fn check(options: &MapsCheckOptions) -> Done {
         common::print_json(&mut out, &reports)?;
     }
     if bad > 0 { Err(Failure::Check) } else { Ok(()) }
-}
-
-/// The findings about a file, and the game they come from. A file that is not a map of its game has one error.
-fn examine(
-    wanted: Option<&'static dyn AnyGame>,
-    file: &Path,
-) -> Result<(&'static dyn AnyGame, MapFindings), Failure> {
-    let shown = file.display().to_string();
-    let content = read(file).map_err(|why| Failure::usage(format!("{shown}: {why}")))?;
-    if let Some(game) = wanted {
-        let checked = game
-            .check_map(&shown, &content)
-            .ok_or_else(|| Failure::usage(format!("{} has no map files to check", game.info().title)))?;
-        return Ok((game, checked.unwrap_or_else(|error| unreadable(&error))));
-    }
-    let tried = agon_games::all().iter().filter_map(|game| {
-        let findings = game.check_map(&shown, &content)?.ok()?;
-        // A game that takes unknown characters for ground can read any text as a map, so it is only a guess.
-        let guess = game.info().reads_any_map;
-        (!guess || findings.errors.is_empty()).then_some((guess, findings.errors.len(), *game, findings))
-    });
-    match tried.min_by_key(|&(guess, errors, ..)| (guess, errors)) {
-        Some((_, _, game, findings)) => Ok((game, findings)),
-        None => Err(Failure::usage(format!(
-            "{shown}: no game can read this as a map; `agon maps check --game GAME {shown}` says what is wrong with it"
-        ))),
-    }
-}
-
-fn unreadable(error: &SetupError) -> MapFindings {
-    MapFindings { errors: vec![error.to_string()], ..MapFindings::default() }
-}
-
-/// The content of a file that may be a map.
-fn read(file: &Path) -> Result<Vec<u8>, String> {
-    if !file.is_file() {
-        return Err("no such file".to_owned());
-    }
-    let open = std::fs::File::open(file).map_err(|error| error.to_string())?;
-    let mut content = Vec::new();
-    open.take(LARGEST + 1).read_to_end(&mut content).map_err(|error| error.to_string())?;
-    if content.len() as u64 > LARGEST {
-        return Err(format!("a map has at most {LARGEST} bytes"));
-    }
-    Ok(content)
 }

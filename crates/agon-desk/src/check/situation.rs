@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use agon_game::{Answer, AnyGame, GameInfo, MapChoice, PackedAnswer, Seat, Session, Setup};
 
-use crate::common::{Failure, SetupOptions};
+use crate::DeskError;
 
 /// A situation for a bot.
-pub struct Situation {
+pub(crate) struct Situation {
     /// A description for people: `a whole match against idle`.
     pub what: String,
     /// The kind, by which findings are grouped.
@@ -25,7 +25,7 @@ pub struct Situation {
 
 /// The kinds of situations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// From the first to the last turn.
     Whole,
     /// The shortest question of a match: little is left.
@@ -45,11 +45,10 @@ const MIDDLE: u32 = 60;
 /// Time limit for a match of built-in bots that is played to find positions.
 const SCOUTING: Duration = Duration::from_secs(2);
 
-pub fn all(game: &dyn AnyGame, options: &SetupOptions) -> Result<Vec<Situation>, Failure> {
+/// All situations, in matches like `base`.
+pub(crate) fn all(game: &dyn AnyGame, base: &Setup) -> Result<Vec<Situation>, DeskError> {
     let info = game.info();
-    let seats = info.usual_seats();
-    let base = options.setup(game, usize::from(seats))?;
-    let seed = options.seed.unwrap_or(1);
+    let (seats, seed) = (base.seats, base.seed);
     let ends = [Seat::new(0), Seat::new(seats - 1)];
     let mut all = Vec::new();
     for (number, opponent) in opponents(info).into_iter().enumerate() {
@@ -72,7 +71,7 @@ pub fn all(game: &dyn AnyGame, options: &SetupOptions) -> Result<Vec<Situation>,
         let setup = Setup { seed: seed.wrapping_add(10), ..base.clone() };
         all.extend(positions(game, &setup, seat)?);
     }
-    all.extend(biggest(game, &base, seed));
+    all.extend(biggest(game, base));
     Ok(all)
 }
 
@@ -89,12 +88,12 @@ struct Scouted {
 }
 
 /// Lets a weak built-in bot play in `seat` against a good one.
-fn scout(game: &dyn AnyGame, setup: &Setup, seat: Seat, opponent: &str) -> Result<Vec<Scouted>, Failure> {
+fn scout(game: &dyn AnyGame, setup: &Setup, seat: Seat, opponent: &str) -> Result<Vec<Scouted>, DeskError> {
     let mut session = game.open(setup)?;
     let weak = opponents(game.info()).get(1).copied().unwrap_or(opponent);
     for other in Seat::first(setup.seats) {
         let bot = if other == seat { weak } else { opponent };
-        session.seat_builtin(other, bot, &[], 1).map_err(Failure::Own)?;
+        session.seat_builtin(other, bot, &[], 1).map_err(DeskError::Own)?;
     }
     let until = Instant::now() + SCOUTING;
     let mut steps = Vec::new();
@@ -110,14 +109,14 @@ fn scout(game: &dyn AnyGame, setup: &Setup, seat: Seat, opponent: &str) -> Resul
             }
             answers.push((other, Answer::Given { order: session.think(other), think_ms: 0 }));
         }
-        session.play(&answers).map_err(Failure::Own)?;
+        session.play(&answers).map_err(DeskError::Own)?;
         steps.push(Scouted { answers, asked });
     }
     Ok(steps)
 }
 
 /// The positions of a match that are worth testing.
-fn positions(game: &dyn AnyGame, setup: &Setup, seat: Seat) -> Result<Vec<Situation>, Failure> {
+fn positions(game: &dyn AnyGame, setup: &Setup, seat: Seat) -> Result<Vec<Situation>, DeskError> {
     let Some(&opponent) = opponents(game.info()).last() else { return Ok(Vec::new()) };
     let steps = scout(game, setup, seat, opponent)?;
     // The first question differs from all others.
@@ -146,7 +145,7 @@ fn positions(game: &dyn AnyGame, setup: &Setup, seat: Seat) -> Result<Vec<Situat
 }
 
 /// The setup whose first question is the longest.
-fn biggest(game: &dyn AnyGame, base: &Setup, seed: i64) -> Option<Situation> {
+fn biggest(game: &dyn AnyGame, base: &Setup) -> Option<Situation> {
     let info = game.info();
     let maps = info.maps.iter().map(|map| MapChoice::Named(map.name.to_owned()));
     let maps: Vec<MapChoice> = match base.map {
@@ -157,7 +156,7 @@ fn biggest(game: &dyn AnyGame, base: &Setup, seed: i64) -> Option<Situation> {
     let mut best: Option<(usize, Setup)> = None;
     for map in maps {
         for seats in [info.usual_seats(), info.seats.1] {
-            let setup = Setup { map: map.clone(), seats, seed, ..base.clone() };
+            let setup = Setup { map: map.clone(), seats, ..base.clone() };
             let Ok(mut session) = game.open(&setup) else { continue };
             let length = first_question(session.as_mut(), Seat::new(0)).map_or(0, |message| message.len());
             if best.as_ref().is_none_or(|(longest, _)| length > *longest) {
@@ -178,7 +177,7 @@ fn biggest(game: &dyn AnyGame, base: &Setup, seed: i64) -> Option<Situation> {
 }
 
 /// The first question to `seat` when the others answer nothing; none when it is never asked.
-pub fn first_question(session: &mut dyn Session, seat: Seat) -> Option<Vec<u8>> {
+pub(crate) fn first_question(session: &mut dyn Session, seat: Seat) -> Option<Vec<u8>> {
     for _ in 0..100 {
         let deciding = session.deciding();
         let mut message = Vec::new();

@@ -8,10 +8,10 @@ use agon_game::GameInfo;
 use agon_stats::causes::{Family, Set, Sign};
 use agon_view::Course;
 
-use crate::common::screen::harmless;
+use crate::words::harmless;
 
 /// A match of the bot under study.
-pub struct Own {
+pub(crate) struct Own {
     /// Its journal entry.
     pub entry: Entry,
     /// Where the bot sat, an index.
@@ -29,7 +29,7 @@ impl Own {
 
 /// What a sign is about. A group has at most one of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum About {
+pub(crate) enum About {
     /// Where it was played: known before the match.
     Map,
     Seat,
@@ -51,14 +51,14 @@ impl About {
 }
 
 /// A sign in words.
-pub struct Said {
+pub(crate) struct Said {
     pub about: About,
     /// A statement about matches in the plural: `on map narrows`, `were behind in workers at turn 40`.
     pub words: String,
 }
 
 /// All that can be said of the matches.
-pub struct Signs {
+pub(crate) struct Signs {
     pub said: Vec<Said>,
     pub signs: Vec<Sign>,
 }

@@ -15,14 +15,14 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
 use super::situation::{Situation, first_question};
-use crate::common::Failure;
-use crate::common::seats::{header, seat_all};
+use crate::DeskError;
+use crate::seats::{header, seat_all};
 
 /// How often a match with an unfair clock is played.
 const TRIES: u32 = 5;
 
 /// What happened in a situation.
-pub struct Seen {
+pub(crate) struct Seen {
     /// The referee's record.
     pub record: MatchRecord,
     /// The time of each answer of the bot, with its limit and turn.
@@ -36,7 +36,7 @@ pub struct Seen {
 
 /// The time of one answer.
 #[derive(Clone, Debug)]
-pub struct Time {
+pub(crate) struct Time {
     /// How long it took in milliseconds, without delays caused by the machine.
     pub ms: f64,
     pub limit_ms: f64,
@@ -48,20 +48,14 @@ pub struct Time {
 }
 
 /// Plays a situation.
-pub fn play(
+pub(crate) fn play(
     game: &dyn AnyGame,
     bot: &BotName,
     situation: &Situation,
-    time_scale: f64,
+    clock: Clock,
     stop: &AtomicBool,
-) -> Result<Seen, Failure> {
-    if !(time_scale.is_finite() && time_scale > 0.0 && time_scale <= 1e6) {
-        return Err(Failure::usage(format!(
-            "--time-scale {time_scale}: a number above 0, as in --time-scale 10"
-        )));
-    }
-    let clock = Clock { scale: time_scale, ..Clock::ORIGINAL };
-    let other = BotName::parse(&format!("builtin:{}", situation.opponent)).map_err(Failure::Own)?;
+) -> Result<Seen, DeskError> {
+    let other = BotName::parse(&format!("builtin:{}", situation.opponent)).map_err(DeskError::Own)?;
     let seats = Seat::first(situation.setup.seats);
     let names: Vec<BotName> =
         seats.map(|seat| if seat == situation.seat { bot.clone() } else { other.clone() }).collect();
@@ -69,7 +63,7 @@ pub fn play(
     let mut late = String::new();
     for _ in 0..TRIES {
         let mut session = game.open(&situation.setup)?;
-        let mut players = seat_all(session.as_mut(), &names, clock, Ponder::Stop, true)?;
+        let mut players = seat_all(session.as_mut(), &names, clock, Ponder::Stop)?;
         let enough = AtomicBool::new(false);
         let header = header(session.as_ref(), &names, &labels, clock);
         let mut watch = Watch {
@@ -85,28 +79,26 @@ pub fn play(
         let record = play_on(session.as_mut(), &mut players, &labels, &mut watch, &terms);
         let Watch { times, answers, recorder, until, .. } = watch;
         if stop.load(Ordering::Relaxed) {
-            return Err(Failure::Check);
+            return Err(DeskError::Stopped);
         }
         match &record.void {
             Some(Void::HostLate(why) | Void::Disturbed { why, .. }) => {
                 late.clone_from(why);
                 continue;
             }
-            Some(Void::OwnFault(_)) => return Err(Failure::own(record.void_sentence().unwrap_or_default())),
+            Some(Void::OwnFault(_)) => {
+                return Err(DeskError::Own(record.void_sentence().unwrap_or_default()));
+            }
             Some(Void::Stopped) | None => {}
         }
         let whole = record.outcome.is_some() || record.steps >= until;
         let replay = recorder.finish(session.as_mut(), &record)?;
-        let answers = content_hash(&answers);
+        let answers = agon_contest::content::of_text(&answers);
         return Ok(Seen { record, times, answers, whole, replay });
     }
-    Err(Failure::own(format!(
+    Err(DeskError::Own(format!(
         "this machine was too busy to be fair, {TRIES} times: {late}; make it quieter, or use --time-scale"
     )))
-}
-
-fn content_hash(bytes: &[u8]) -> u64 {
-    agon_contest::content::of_text(bytes)
 }
 
 struct Watch<'a> {
@@ -140,11 +132,11 @@ impl Observer for Watch<'_> {
 }
 
 /// How the bot ends when its connection is closed, and how long that takes; none if we do not start it as a program.
-pub fn ending(
+pub(crate) fn ending(
     game: &dyn AnyGame,
     bot: &BotName,
     situation: &Situation,
-) -> Result<Option<(Ending, Duration)>, Failure> {
+) -> Result<Option<(Ending, Duration)>, DeskError> {
     if !matches!(bot.kind, Kind::Path(_) | Kind::Command(_)) || game.info().transport == Transport::Script {
         return Ok(None);
     }

@@ -1,32 +1,26 @@
 //! `agon check`: plays a bot through scripted situations and reports like a test runner.
-//!
-//! It is independent of the game. A situation is a setup, a seat, opponents, and perhaps a beginning played by others,
-//! so that the bot gets into positions it would not choose ([`situation`]). What happened in all of them together becomes
-//! findings ([`finding`]).
 
-mod examine;
-mod finding;
-mod situation;
-
+use std::fs;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use agon_bot::{BotName, Kind};
+use agon_bot::{BotName, Kind, rights};
+use agon_desk::check::{BotCheck, CheckFinding, CheckStep, Checked, Checker, FindingStatus};
 use agon_game::AnyGame;
 use clap::Args;
 
-use crate::author::{changes, json};
+use crate::author::changes;
 use crate::common::bar::Bar;
 use crate::common::builds;
 use crate::common::conditions::{AsOptions, Conditions};
+use crate::common::folders;
 use crate::common::here;
 use crate::common::sandbox::SandboxOptions;
 use crate::common::screen::{self, Screen};
 use crate::common::{self, ClockOptions, Done, Failure, SetupOptions};
 use crate::replay::feed::{self, FeedOptions};
-pub use finding::{Finding, Status};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
@@ -163,75 +157,60 @@ fn check(
     if let Kind::Path(_) = &name.kind {
         agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
     }
-    let situations = situation::all(game, setup)?;
-    let (bar, all) = (Bar::new(!options.json), situations.len() as u64 + 2);
-    let show = |done: usize, what: &str| {
-        bar.show(done as u64, Some(all), format!("{done}/{all} · {what}"));
+    let clock = ClockOptions { time_scale: Some(options.time_scale), ..ClockOptions::default() }.clock()?;
+    let setup = SetupOptions { seed: Some(setup.seed.unwrap_or(1)), ..setup.clone() };
+    let found = BotCheck::new(game, &setup.setup(game, usize::from(game.info().usual_seats()))?)?;
+    let keep = |name: &str, replay: &[u8]| {
+        let file = Path::new(folders::REPLAYS).join(name);
+        fs::create_dir_all(folders::REPLAYS).and_then(|()| rights::write_private(&file, replay)).ok()?;
+        Some(file)
     };
-    let (mut seen, mut told) = (Vec::new(), Vec::new());
-    for situation in &situations {
-        show(seen.len(), &situation.what);
-        let played = examine::play(game, &name, situation, options.time_scale, stop)?;
-        if let Some(fault) = played.record.faults.iter().find(|fault| fault.seat == situation.seat) {
+    let checker = Checker { bot: &name, called: bot, clock, keep: &keep, stop };
+    let mut checked = watched(&found, &checker, options.json)?;
+    if let Some(conditions) = conditions {
+        let slowest = checked.slowest.and_then(|worst| conditions.scaled(worst));
+        conditions.notes().into_iter().chain(slowest).for_each(|note| checked.note("there", note));
+    }
+    checked.seconds = began.elapsed().as_secs_f64();
+    report(options, game, &name, &checked)
+}
+
+/// Runs a check beside a bar that shows how far it is.
+fn watched(check: &BotCheck<'_>, checker: &Checker<'_>, quiet: bool) -> Result<Checked, Failure> {
+    let (bar, all) = (Bar::new(!quiet), check.parts());
+    let mut told = Vec::new();
+    let checked = check.run(checker, &mut |step| match step {
+        CheckStep::Begins { done, what } => {
+            bar.show(done as u64, Some(all as u64), format!("{done}/{all} · {what}"));
+        }
+        CheckStep::Fault { what, fault } => {
             // One sentence for each kind: it would be the same every time.
             let new = !told.contains(&fault.kind);
             told.push(fault.kind);
             let why = if new { format!(": {}", screen::harmless(&fault.message)) } else { String::new() };
             let kind = screen::errors().bad(fault.kind.word());
             if bar.is_seen() {
-                bar.above(|| eprintln!("{}, {}: {kind}{why}", situation.what, fault.turn));
+                bar.above(|| eprintln!("{what}, {}: {kind}{why}", fault.turn));
             }
         }
-        seen.push(played);
-    }
-    show(seen.len(), "the first match again");
-    let again = examine::play(game, &name, &situations[0], options.time_scale, stop)?;
-    show(seen.len() + 1, "its end");
-    let ending = examine::ending(game, &name, &situations[0])?;
-    drop(bar);
-    let mut findings = finding::all(game.info(), bot, &situations, &seen, &again, ending);
-    if let Some(conditions) = conditions {
-        let there = conditions
-            .notes()
-            .into_iter()
-            .chain(finding::slowest(&seen).and_then(|worst| conditions.scaled(worst)));
-        findings.extend(there.map(|note| Finding::new("there", Status::Note, note)));
-    }
-    report(options, game, &name, &findings, seen.len() + 1, began.elapsed())
+    })?;
+    Ok(checked)
 }
 
-fn report(
-    options: &CheckOptions,
-    game: &dyn AnyGame,
-    name: &BotName,
-    findings: &[Finding],
-    matches: usize,
-    took: Duration,
-) -> Done {
-    let count = |status| findings.iter().filter(|finding| finding.status == status).count();
-    let (passed, failed, warned) = (count(Status::Passed), count(Status::Failed), count(Status::Warning));
+fn report(options: &CheckOptions, game: &dyn AnyGame, name: &BotName, checked: &Checked) -> Done {
+    let &Checked { passed, failed, warnings, matches, seconds, .. } = checked;
     let mut out = io::stdout().lock();
     if options.json {
-        let checked = json::Checked {
-            bot: &name.text,
-            game: game.info().name,
-            matches,
-            findings,
-            passed,
-            failed,
-            warnings: warned,
-            seconds: took.as_secs_f64(),
-        };
         // One line each when there will be more.
         match options.watch {
-            true => common::print_json_line(&mut out, &checked)?,
-            false => common::print_json(&mut out, &checked)?,
+            true => common::print_json_line(&mut out, checked)?,
+            false => common::print_json(&mut out, checked)?,
         }
     } else {
         let screen = screen::output();
         let title = format!("{} · {}", game.info().title, screen::harmless(&name.label()));
         writeln!(out, "{}\n", screen.strong(&title))?;
-        findings.iter().try_for_each(|finding| print(&mut out, screen, finding))?;
+        checked.findings.iter().try_for_each(|finding| print(&mut out, screen, finding))?;
         let word = |count: usize, word: &str| match count {
             1 => format!("1 {word}"),
             _ => format!("{count} {word}s"),
@@ -242,21 +221,21 @@ fn report(
         };
         let sum = format!(
             "\n{passed} passed, {failures}, {} · {} in {:.1} s",
-            word(warned, "warning"),
+            word(warnings, "warning"),
             if matches == 1 { "1 match".to_owned() } else { format!("{matches} matches") },
-            took.as_secs_f64()
+            seconds
         );
         writeln!(out, "{sum}")?;
     }
     if failed > 0 { Err(Failure::Check) } else { Ok(()) }
 }
 
-fn print(out: &mut impl io::Write, screen: Screen, finding: &Finding) -> io::Result<()> {
+fn print(out: &mut impl io::Write, screen: Screen, finding: &CheckFinding) -> io::Result<()> {
     let sign = match finding.status {
-        Status::Passed => screen.good("✓"),
-        Status::Failed => screen.bad("✗"),
-        Status::Warning => screen.strong("!"),
-        Status::Note => screen.dim("·"),
+        FindingStatus::Passed => screen.good("✓"),
+        FindingStatus::Failed => screen.bad("✗"),
+        FindingStatus::Warning => screen.strong("!"),
+        FindingStatus::Note => screen.dim("·"),
     };
     let rule = finding.rule.as_ref().map(|rule| format!(" [{rule}]")).unwrap_or_default();
     writeln!(out, "{sign} {:<22} {}{rule}", finding.what, screen::harmless(&finding.seen))?;

@@ -1,28 +1,25 @@
 //! Turns observations into findings, with what to change.
 
-use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_bot::program::Ending;
-use agon_bot::rights;
 use agon_game::{GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_match::{Fault, FaultKind, RejectedOrder};
 use serde::Serialize;
 
 use super::examine::{Seen, Time};
 use super::situation::{Kind, Situation};
-use crate::common::folders;
-use crate::common::screen::milliseconds;
+use crate::words::milliseconds;
 
 /// One line of the report.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Finding {
+#[cfg_attr(feature = "described", derive(ts_rs::TS), ts(rename = "Finding"))]
+pub struct CheckFinding {
     /// What was examined.
     pub what: &'static str,
     /// Its state.
-    pub status: Status,
+    pub status: FindingStatus,
     /// What was seen.
     pub seen: String,
     /// The rule that says so.
@@ -45,8 +42,8 @@ pub struct Finding {
 /// The state of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub enum Status {
+#[cfg_attr(feature = "described", derive(ts_rs::TS), ts(rename = "Status"))]
+pub enum FindingStatus {
     /// Good.
     Passed,
     /// Wrong.
@@ -57,8 +54,8 @@ pub enum Status {
     Note,
 }
 
-impl Finding {
-    pub(super) fn new(what: &'static str, status: Status, seen: impl Into<String>) -> Self {
+impl CheckFinding {
+    pub(super) fn new(what: &'static str, status: FindingStatus, seen: impl Into<String>) -> Self {
         Self {
             what,
             status,
@@ -76,6 +73,9 @@ impl Finding {
         self
     }
 }
+
+/// Keeps a replay under this name; returns where it is now, or none where it cannot be kept.
+pub type KeepReplay<'a> = dyn Fn(&str, &[u8]) -> Option<PathBuf> + 'a;
 
 /// Above this share of the limit, an answer is close to it.
 const CLOSE: f64 = 0.7;
@@ -98,16 +98,22 @@ pub fn all(
     seen: &[Seen],
     again: &Seen,
     ending: Option<(Ending, Duration)>,
-) -> Vec<Finding> {
-    let report = Report { info, bot, situations, seen };
+    keep: &KeepReplay<'_>,
+) -> Vec<CheckFinding> {
+    let report = Report { info, bot, situations, seen, keep };
     let mut findings = vec![report.starts()];
     let unanswered =
         [FaultKind::Timeout, FaultKind::Crash, FaultKind::Flood, FaultKind::Deaf, FaultKind::Resources];
-    findings.push(report.faults("answers every turn", &unanswered, Status::Failed, report.answered()));
+    findings.push(report.faults("answers every turn", &unanswered, FindingStatus::Failed, report.answered()));
     let form = "every answer had the right form".to_owned();
-    findings.push(report.faults("form of answers", &[FaultKind::Malformed], Status::Failed, form));
+    findings.push(report.faults("form of answers", &[FaultKind::Malformed], FindingStatus::Failed, form));
     if report.own(&[FaultKind::Exception]).next().is_some() {
-        findings.push(report.faults("no exceptions", &[FaultKind::Exception], Status::Failed, String::new()));
+        findings.push(report.faults(
+            "no exceptions",
+            &[FaultKind::Exception],
+            FindingStatus::Failed,
+            String::new(),
+        ));
     }
     findings.extend(report.rejected());
     // A bot that never answers has nothing to show in single situations.
@@ -118,19 +124,26 @@ pub fn all(
     }
     findings.extend(report.time());
     let quiet = "as many answers as questions".to_owned();
-    findings.push(report.faults("nothing unasked", &[FaultKind::Stray], Status::Failed, quiet));
+    findings.push(report.faults("nothing unasked", &[FaultKind::Stray], FindingStatus::Failed, quiet));
     if info.alternating {
         let still = "it computes only in its own turns".to_owned();
-        findings.push(report.faults("in others' turns", &[FaultKind::Pondering], Status::Warning, still));
+        findings.push(report.faults(
+            "in others' turns",
+            &[FaultKind::Pondering],
+            FindingStatus::Warning,
+            still,
+        ));
     }
     // Without any answers, nothing about answers can pass.
-    findings.retain(|finding| !is_silent || finding.status != Status::Passed);
+    findings.retain(|finding| !is_silent || finding.status != FindingStatus::Passed);
     findings.extend(report.memory());
     findings.push(match seen[0].answers == again.answers {
-        true => Finding::new("repeatable", Status::Note, "yes: the same answers in the same match"),
-        false => Finding::new(
+        true => {
+            CheckFinding::new("repeatable", FindingStatus::Note, "yes: the same answers in the same match")
+        }
+        false => CheckFinding::new(
             "repeatable",
-            Status::Note,
+            FindingStatus::Note,
             "no: different answers in the same match (chance, or the clock)",
         ),
     });
@@ -148,13 +161,13 @@ pub fn slowest(seen: &[Seen]) -> Option<(Duration, Duration)> {
 
 impl Time {
     /// How close to a limit it came. Beyond the soft limit an answer costs something, but not the match.
-    fn status(&self) -> Status {
+    fn status(&self) -> FindingStatus {
         match self.ms {
-            ms if ms >= self.limit_ms => Status::Failed,
+            ms if ms >= self.limit_ms => FindingStatus::Failed,
             ms if ms > CLOSE * self.soft_ms.map_or(self.limit_ms, |soft| soft.min(self.limit_ms)) => {
-                Status::Warning
+                FindingStatus::Warning
             }
-            _ => Status::Passed,
+            _ => FindingStatus::Passed,
         }
     }
 
@@ -173,6 +186,7 @@ struct Report<'a> {
     bot: &'a str,
     situations: &'a [Situation],
     seen: &'a [Seen],
+    keep: &'a KeepReplay<'a>,
 }
 
 impl<'a> Report<'a> {
@@ -207,22 +221,26 @@ impl<'a> Report<'a> {
             };
             return Some(format!("agon play {} {bots} {setup}", self.info.name));
         }
-        let file =
-            Path::new(folders::REPLAYS).join(format!("check-{}-{}.replay", self.info.name, number + 1));
-        fs::create_dir_all(folders::REPLAYS)
-            .and_then(|()| rights::write_private(&file, &self.seen[number].replay))
-            .ok()?;
+        let name = format!("check-{}-{}.replay", self.info.name, number + 1);
+        let file = (self.keep)(&name, &self.seen[number].replay)?;
         Some(format!("agon replay info {0}   (agon replay show {0} --turn ...)", file.display()))
     }
 
     /// A finding about faults; `good` is its text when there is none.
-    fn faults(&self, what: &'static str, kinds: &'a [FaultKind], bad: Status, good: String) -> Finding {
+    fn faults(
+        &self,
+        what: &'static str,
+        kinds: &'a [FaultKind],
+        bad: FindingStatus,
+        good: String,
+    ) -> CheckFinding {
         let Some((number, first)) = self.own(kinds).next() else {
-            return Finding::new(what, Status::Passed, good);
+            return CheckFinding::new(what, FindingStatus::Passed, good);
         };
         let more = self.own(kinds).count() - 1;
         let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-        let mut finding = Finding::new(what, bad, format!("{}: {}{more}", first.kind.word(), first.message));
+        let mut finding =
+            CheckFinding::new(what, bad, format!("{}: {}{more}", first.kind.word(), first.message));
         finding.place = Some(self.place(number, &first.turn));
         finding.stderr.clone_from(&first.stderr);
         finding.change = first.kind.change().map(str::to_owned);
@@ -230,16 +248,16 @@ impl<'a> Report<'a> {
         finding
     }
 
-    fn starts(&self) -> Finding {
+    fn starts(&self) -> CheckFinding {
         const WHAT: &str = "starts in time";
-        let never = self.faults(WHAT, &[FaultKind::NeverStarted], Status::Failed, String::new());
-        if never.status == Status::Failed {
+        let never = self.faults(WHAT, &[FaultKind::NeverStarted], FindingStatus::Failed, String::new());
+        if never.status == FindingStatus::Failed {
             return never;
         }
         let firsts: Vec<&Time> = self.times().map(|(_, time)| time).filter(|time| time.first).collect();
         let slowest = firsts.iter().max_by(|a, b| a.ms.total_cmp(&b.ms));
         let Some(slowest) = slowest else {
-            return Finding::new(WHAT, Status::Failed, "it never answered");
+            return CheckFinding::new(WHAT, FindingStatus::Failed, "it never answered");
         };
         let seen = format!(
             "the slowest of {} first answers took {} of {}",
@@ -248,9 +266,9 @@ impl<'a> Report<'a> {
             slowest.limits()
         );
         let status = slowest.status();
-        let finding = Finding::new(WHAT, status, seen);
+        let finding = CheckFinding::new(WHAT, status, seen);
         match status {
-            Status::Passed => finding,
+            FindingStatus::Passed => finding,
             _ => finding.change(
                 "load and compute less before the first answer; keep tables in a file or compute them later",
             ),
@@ -263,7 +281,7 @@ impl<'a> Report<'a> {
     }
 
     /// Orders that the rules reject, one finding for each rule.
-    fn rejected(&self) -> Vec<Finding> {
+    fn rejected(&self) -> Vec<CheckFinding> {
         const WHAT: &str = "allowed orders";
         let answers = self.times().count();
         let all: Vec<(usize, &RejectedOrder)> = self
@@ -286,7 +304,7 @@ impl<'a> Report<'a> {
             if let [(number, first), ..] = harmless[..] {
                 let times = harmless.len();
                 let seen = format!("{times} of its orders asked for what was already so: {}", first.message);
-                let mut finding = Finding::new("needless orders", Status::Note, seen);
+                let mut finding = CheckFinding::new("needless orders", FindingStatus::Note, seen);
                 finding.rule = Some(rule.to_owned());
                 finding.place = Some(self.place(number, &first.turn));
                 findings.push(finding);
@@ -303,13 +321,13 @@ impl<'a> Report<'a> {
                 lost && order.step + 1 == record.steps
             });
             let many = of_rule.len() * FEW > answers;
-            let status = if fatal.is_some() || many { Status::Failed } else { Status::Warning };
+            let status = if fatal.is_some() || many { FindingStatus::Failed } else { FindingStatus::Warning };
             let (number, first) = fatal.map_or((number, first), |(number, order)| (*number, *order));
             let lost = if fatal.is_some() { ", which lost a match" } else { "" };
             let times = of_rule.len();
             let seen =
                 format!("{times} of its orders in {answers} answers were rejected{lost}: {}", first.message);
-            let mut finding = Finding::new(WHAT, status, seen);
+            let mut finding = CheckFinding::new(WHAT, status, seen);
             finding.rule = Some(rule.to_owned());
             finding.place = Some(self.place(number, &first.turn));
             finding.change = Some(format!("agon explain {rule} shows the rule, its code and its test"));
@@ -317,9 +335,9 @@ impl<'a> Report<'a> {
             findings.push(finding);
         }
         if all.iter().all(|(_, order)| order.harmless) {
-            findings.push(Finding::new(
+            findings.push(CheckFinding::new(
                 WHAT,
-                Status::Passed,
+                FindingStatus::Passed,
                 format!("none of {answers} answers was rejected"),
             ));
         }
@@ -327,7 +345,7 @@ impl<'a> Report<'a> {
     }
 
     /// Whether the bot kept going in all situations of a kind.
-    fn situation(&self, kind: Kind, what: &'static str) -> Option<Finding> {
+    fn situation(&self, kind: Kind, what: &'static str) -> Option<CheckFinding> {
         let own: Vec<(usize, &Seen)> = self
             .seen
             .iter()
@@ -341,8 +359,11 @@ impl<'a> Report<'a> {
             let seat = self.situations[*number].seat;
             let broken = seen.record.faults_of(seat).find(|fault| fault.kind.breaks());
             if let Some(fault) = broken {
-                let mut finding =
-                    Finding::new(what, Status::Failed, format!("{}: {}", fault.kind.word(), fault.message));
+                let mut finding = CheckFinding::new(
+                    what,
+                    FindingStatus::Failed,
+                    format!("{}: {}", fault.kind.word(), fault.message),
+                );
                 finding.place = Some(self.place(*number, &fault.turn));
                 finding.stderr.clone_from(&fault.stderr);
                 finding.change = fault.kind.change().map(str::to_owned);
@@ -362,15 +383,15 @@ impl<'a> Report<'a> {
             _ => format!("from {} positions reached by other bots", own.len()),
         };
         if answers == 0 {
-            return Some(Finding::new(what, Status::Note, "it was never asked there"));
+            return Some(CheckFinding::new(what, FindingStatus::Note, "it was never asked there"));
         }
         let whole = own.iter().all(|(_, seen)| seen.whole);
         debug_assert!(whole, "a match without a fault goes on to its end");
-        Some(Finding::new(what, Status::Passed, format!("{answers} answers; {words}")))
+        Some(CheckFinding::new(what, FindingStatus::Passed, format!("{answers} answers; {words}")))
     }
 
     /// Times against the limit, first answers left out.
-    fn time(&self) -> Option<Finding> {
+    fn time(&self) -> Option<CheckFinding> {
         const WHAT: &str = "time";
         let mut all: Vec<(&Situation, &Time)> = self.times().filter(|(_, time)| !time.first).collect();
         all.sort_by(|a, b| a.1.ms.total_cmp(&b.1.ms));
@@ -384,8 +405,8 @@ impl<'a> Report<'a> {
             worst.limits()
         );
         let status = worst.status();
-        let mut finding = Finding::new(WHAT, status, seen);
-        if status != Status::Passed {
+        let mut finding = CheckFinding::new(WHAT, status, seen);
+        if status != FindingStatus::Passed {
             finding.place = Some(format!("{} {}, {}", self.info.step, worst.step + 1, situation.what));
             finding.change = Some(
                 "leave a margin: the contest's machine may be slower and busier; limit thinking by the clock, not by depth"
@@ -395,16 +416,16 @@ impl<'a> Report<'a> {
         Some(finding)
     }
 
-    fn memory(&self) -> Option<Finding> {
+    fn memory(&self) -> Option<CheckFinding> {
         let own =
             |(situation, seen): (&Situation, &Seen)| seen.record.times[situation.seat.index()].memory_mib;
         let most = self.matches().filter_map(own).max_by(f64::total_cmp)?;
-        Some(Finding::new("memory", Status::Note, format!("at most {most:.0} MiB")))
+        Some(CheckFinding::new("memory", FindingStatus::Note, format!("at most {most:.0} MiB")))
     }
 }
 
 /// How the bot ends.
-fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<Finding> {
+fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<CheckFinding> {
     const WHAT: &str = "ends by itself";
     let (ending, after) = ending?;
     let waits = match info.transport {
@@ -412,13 +433,13 @@ fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<Finding> 
         _ => "after its connection closed",
     };
     Some(match ending {
-        Ending::Runs => Finding::new(WHAT, Status::Warning, format!("it ran on for a second {waits}, and was killed"))
+        Ending::Runs => CheckFinding::new(WHAT, FindingStatus::Warning, format!("it ran on for a second {waits}, and was killed"))
             .change("end the loop when reading gives nothing more (Python: `line == ''`, C++: `if (!getline(...)) return`)"),
         Ending::Code(0) => {
             let ms = milliseconds(after.as_secs_f64() * 1e3);
-            Finding::new(WHAT, Status::Passed, format!("{ms} after its input was closed"))
+            CheckFinding::new(WHAT, FindingStatus::Passed, format!("{ms} after its input was closed"))
         }
-        other => Finding::new(WHAT, Status::Note, format!("{other}, {waits}")),
+        other => CheckFinding::new(WHAT, FindingStatus::Note, format!("{other}, {waits}")),
     })
 }
 

@@ -1,0 +1,320 @@
+//! What goes with the losses of a bot, from the journal of a series.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use agon_contest::parallel::on_all_cpus;
+use agon_contest::{Entry, Header, journal, standing};
+use agon_stats::Repeats;
+use agon_stats::causes::{Group, Outcomes, Set, found};
+use agon_view::Course;
+use serde::Serialize;
+
+use crate::DeskError;
+use crate::replays;
+use crate::signs::{Own, Signs};
+use crate::words::{harmless, thousands};
+
+/// Of a longer series, only the last matches count.
+const MOST_MATCHES: usize = 20_000;
+/// Upper limit on the replays read, evenly spread.
+const MOST_REPLAYS: usize = 2_000;
+/// Events inside matches are compared when at least this share of the replays was kept, of the lost matches and of the
+/// others.
+const KEPT: f64 = 0.9;
+/// What `agon why --json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS), ts(rename = "Why"))]
+#[expect(missing_docs, reason = "the other field is named after what it is")]
+pub struct Losses {
+    pub game: String,
+    /// The bot whose losses are explained.
+    pub bot: String,
+    /// Its matches that count.
+    pub matches: usize,
+    /// In how many of them another bot finished ahead of it.
+    pub lost: usize,
+    /// How many replays were read.
+    pub replays: usize,
+    /// How many groups of matches were tried.
+    pub tried: usize,
+    /// What could not be compared, and why there is no group, in sentences.
+    pub notes: Vec<String>,
+    /// Groups by where a match was played: map, seat, opponent. The most certain first.
+    pub places: Vec<LossGroup>,
+    /// Groups by what happened in the match.
+    pub happenings: Vec<LossGroup>,
+}
+
+/// A group of matches that holds a larger share of the losses than of the other matches.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS), ts(rename = "Cause"))]
+#[expect(missing_docs, reason = "the other field is named after what it is")]
+pub struct LossGroup {
+    pub sentence: String,
+    /// What its matches have in common; all of it applies together.
+    pub signs: Vec<String>,
+    /// How many of the losses are in it, and of how many losses this is known.
+    pub lost: usize,
+    pub of_lost: usize,
+    /// The same for the other matches.
+    pub others: usize,
+    pub of_others: usize,
+    /// How often chance alone would give so large a share of the losses, for this group by itself.
+    pub chance: f64,
+    /// Its lost matches, those with the largest single drop in its chance first.
+    pub matches: Vec<GroupedLoss>,
+}
+
+/// A lost match of a group.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "described", derive(ts_rs::TS), ts(rename = "CauseMatch"))]
+#[expect(missing_docs, reason = "the other fields are named after what they are")]
+pub struct GroupedLoss {
+    /// From 1.
+    pub block: u64,
+    /// In the block, from 1.
+    pub game: u32,
+    /// Of the bot, from 1.
+    pub seat: usize,
+    pub seed: String,
+    pub map: String,
+    /// Where the bot's chance dropped most at once, in the game's words, and by how much, up to 1; null without its replay.
+    pub turn: Option<String>,
+    pub fall: Option<f64>,
+    /// Which step that was, from 1.
+    #[serde(skip)]
+    pub step: Option<usize>,
+    /// The file, if it was kept.
+    pub replay: Option<String>,
+    /// The command that plays it again.
+    pub command: String,
+}
+
+impl Losses {
+    /// Looks for what goes with the losses of one bot of a journal: the one that `about` finds in its header, by its index there.
+    ///
+    /// # Errors
+    /// When the journal cannot be read, or `about` finds none.
+    pub fn of(
+        journal: &Path,
+        about: impl Fn(&Header) -> Result<usize, DeskError>,
+    ) -> Result<Self, DeskError> {
+        let (mut entries, mut notes) = (Vec::new(), Vec::new());
+        let past = journal::read(journal, |entry| entries.push(entry))
+            .map_err(|error| DeskError::Impossible(error.to_string()))?;
+        let header = past.header;
+        if entries.len() > MOST_MATCHES {
+            notes.push(format!("only the last {} matches were looked at", thousands(MOST_MATCHES as u64)));
+            entries.drain(..entries.len() - MOST_MATCHES);
+        }
+        let bot = about(&header)?;
+        let (mut all, repeats) = own(&header, entries, bot);
+        if repeats > 0 {
+            let repeats = thousands(repeats);
+            notes.push(format!(
+                "{repeats} matches only repeat what was played from the same start and do not count"
+            ));
+        }
+        let game = agon_games::named(&header.game).map_err(DeskError::Impossible)?;
+        let replays = read_replays(&mut all, journal, &mut notes);
+        let signs = Signs::of(&all, &header, game.info());
+        let outcomes = Outcomes {
+            lost: Set::of(all.len(), |number| all[number].is_lost()),
+            blocks: all.iter().map(|own| own.entry.block).collect(),
+        };
+        let places = signs.places_tried();
+        let happenings = signs.happenings_tried();
+        let tried =
+            places.candidates.len() + happenings.iter().map(|family| family.candidates.len()).sum::<usize>();
+        let groups = [found(&outcomes, &signs.signs, &[places]), found(&outcomes, &signs.signs, &happenings)];
+        let folder = journal.parent().unwrap_or(Path::new(".")).to_owned();
+        let matches = Matches { header, all, signs, folder };
+        let [places, happenings] = groups.map(|groups| matches.groups(&groups));
+        let mut losses = Self {
+            game: matches.header.game.clone(),
+            bot: matches.header.bots[bot].label.clone(),
+            matches: matches.all.len(),
+            lost: matches.all.iter().filter(|own| own.is_lost()).count(),
+            replays,
+            tried,
+            notes,
+            places,
+            happenings,
+        };
+        losses.notes.extend(losses.nothing());
+        Ok(losses)
+    }
+
+    /// `greedy lost 11 of 24 matches of Deerhunt`.
+    pub fn heading(&self) -> String {
+        let title = agon_games::find(&self.game).map_or(&*self.game, |game| game.info().title);
+        let count = journal::count(self.matches, "match", "matches");
+        format!("{} lost {} of {count} of {title}", harmless(&self.bot), thousands(self.lost as u64))
+    }
+
+    /// The groups of each sort, by where and by how it lost, below their headings.
+    pub fn sorts(&self) -> [(&'static str, &[LossGroup]); 2] {
+        [("Where it lost", &self.places), ("How it lost", &self.happenings)]
+    }
+
+    /// Why there is no group, if there is none.
+    fn nothing(&self) -> Option<String> {
+        let label = harmless(&self.bot);
+        match (self.matches, self.lost) {
+            (0, _) => Some("this journal holds no finished match of it yet".to_owned()),
+            (_, 0) => Some(format!("{label} lost none of them: there is nothing to explain")),
+            (all, lost) if lost == all => {
+                Some(format!("{label} lost all of them: there are no others to compare them with"))
+            }
+            _ if self.places.is_empty() && self.happenings.is_empty() => Some(format!(
+                "none of the {} groups of matches that were tried goes with its losses more often than with its other matches, \
+                 beyond noise; more matches may show one",
+                thousands(self.tried as u64)
+            )),
+            _ => None,
+        }
+    }
+}
+
+impl GroupedLoss {
+    /// `lost 34 points at turn 12`: where its chance dropped most at once; none without its replay.
+    pub fn fell(&self) -> Option<String> {
+        Some(format!("lost {} points at {}", points(self.fall?), self.turn.as_ref()?))
+    }
+}
+
+/// A chance in points.
+fn points(fall: f64) -> u32 {
+    (100.0 * fall).round() as u32
+}
+
+/// The counting matches of a bot, in the order of their blocks, and how many of its matches only repeat others.
+fn own(header: &Header, entries: Vec<Entry>, bot: usize) -> (Vec<Own>, u64) {
+    let mut blocks: BTreeMap<u64, Vec<Entry>> = BTreeMap::new();
+    entries.into_iter().for_each(|entry| blocks.entry(entry.block).or_default().push(entry));
+    let of_bot = |entry: Entry| {
+        let seat = entry.bots.iter().position(|other| *other == bot)?;
+        Some(Own { entry, seat, course: None })
+    };
+    let (mut repeats, mut matches, mut all) = (Repeats::default(), Vec::new(), 0);
+    for mut entries in blocks.into_values() {
+        entries.sort_by_key(|entry| entry.game);
+        all += entries.iter().filter(|entry| entry.bots.contains(&bot)).count();
+        let (start, answers) = (standing::start(header, &entries), standing::fingerprint(&entries));
+        let counts = repeats.add(start, answers, entries);
+        matches.extend(counts.into_iter().flatten().filter_map(of_bot));
+    }
+    let left_out = (all - matches.len()) as u64;
+    (matches, left_out)
+}
+
+/// Reads the replays, if enough were kept to compare lost matches with others; returns how many were read.
+fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) -> usize {
+    let kept = |own: &Own| own.entry.replay.is_some();
+    let share = |lost: bool| {
+        let of: Vec<&Own> = matches.iter().filter(|own| own.is_lost() == lost).collect();
+        of.iter().filter(|own| kept(own)).count() as f64 / of.len().max(1) as f64
+    };
+    let inside = "so what happened inside the matches is not compared; a series with --replays all keeps what that needs";
+    match (share(true), share(false)) {
+        // A bot that lost nothing, or everything, gets a note about that anyway.
+        _ if !matches.iter().any(Own::is_lost) || matches.iter().all(Own::is_lost) => return 0,
+        (lost, others) if lost >= KEPT && others >= KEPT => {}
+        (lost, others) if lost + others == 0.0 => {
+            notes.push(format!("no replay was kept, {inside}"));
+            return 0;
+        }
+        _ => {
+            notes.push(format!("only some replays were kept, most of them of lost matches, {inside}"));
+            return 0;
+        }
+    }
+    let every = matches.iter().filter(|own| kept(own)).count().div_ceil(MOST_REPLAYS).max(1);
+    if every > 1 {
+        notes.push(format!("one of {every} replays was read"));
+    }
+    let read = |own: &mut Own| -> Result<(), String> {
+        let Some(file) = own.entry.kept_beside(journal)? else { return Ok(()) };
+        let replay = replays::read(&file).map_err(|error| error.to_string())?;
+        own.course = Some(Course::of(&replay).map_err(|why| format!("{}: {why}", file.display()))?);
+        Ok(())
+    };
+    let chosen: Vec<&mut Own> = matches.iter_mut().filter(|own| kept(own)).step_by(every).collect();
+    let read: Vec<Result<(), String>> = on_all_cpus(chosen, read);
+    let failed: Vec<&String> = read.iter().filter_map(|read| read.as_ref().err()).collect();
+    if let [first, ..] = failed[..] {
+        notes.push(format!(
+            "{} cannot be computed again, as {first}",
+            journal::count(failed.len(), "replay", "replays")
+        ));
+    }
+    read.len() - failed.len()
+}
+
+/// The matches of the bot whose losses are explained.
+struct Matches {
+    header: Header,
+    all: Vec<Own>,
+    signs: Signs,
+    /// The folder of the series.
+    folder: PathBuf,
+}
+
+impl Matches {
+    fn groups(&self, groups: &[Group]) -> Vec<LossGroup> {
+        let group = |group: &Group| LossGroup {
+            sentence: self.sentence(group),
+            signs: group.signs.iter().map(|place| self.signs.said[*place].words.clone()).collect(),
+            lost: group.lost[0],
+            of_lost: group.lost[1],
+            others: group.others[0],
+            of_others: group.others[1],
+            chance: group.chance,
+            matches: self.lost(group),
+        };
+        groups.iter().map(group).collect()
+    }
+
+    /// `41 % of the losses (23 of 56) were on map narrows; of the other matches 8 % (5 of 64)`.
+    fn sentence(&self, group: &Group) -> String {
+        let share = |[with, all]: [usize; 2]| format!("{:.0} %", 100.0 * with as f64 / all.max(1) as f64);
+        let [lost, others] = [group.lost, group.others];
+        format!(
+            "{} of the losses ({} of {}) {}; of the other matches {} ({} of {})",
+            share(lost),
+            lost[0],
+            lost[1],
+            self.signs.words(&group.signs),
+            share(others),
+            others[0],
+            others[1]
+        )
+    }
+
+    /// The lost matches of a group; those with the largest single drop first.
+    fn lost(&self, group: &Group) -> Vec<GroupedLoss> {
+        let own = group.matches.numbers().map(|number| &self.all[number]);
+        let mut lost: Vec<GroupedLoss> = own.filter(|own| own.is_lost()).map(|own| self.loss(own)).collect();
+        lost.sort_by_key(|loss| std::cmp::Reverse(loss.fall.map(points)));
+        lost
+    }
+
+    fn loss(&self, own: &Own) -> GroupedLoss {
+        let entry = &own.entry;
+        let (step, fall) = own.course.as_ref().and_then(|course| course.fall(own.seat)).unzip();
+        let moment = |course: &Course| Some(course.moments[step? - 1].clone());
+        GroupedLoss {
+            block: entry.block,
+            game: entry.game,
+            seat: own.seat + 1,
+            seed: entry.seed.to_string(),
+            map: entry.map.clone(),
+            turn: own.course.as_ref().and_then(moment),
+            fall,
+            step,
+            replay: entry.replay.as_ref().map(|replay| self.folder.join(replay).display().to_string()),
+            command: self.header.command(entry),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Recorded matches: ours, and those of the originals.
+
+use std::io;
+use std::path::Path;
+
+use agon_game::conform::Report;
+use agon_game::{AnyGame, Session};
+use agon_replay::{Header, Replay, ReplayError};
+use agon_view::record::{self, Record};
+use agon_view::{OtherRules, Unshowable};
+
+use crate::DeskError;
+
+/// Larger replay files are refused.
+const LARGEST: u64 = 256 << 20;
+
+/// A recorded match of an original, converted to our replay.
+pub struct OriginalRecord {
+    /// Its game.
+    pub game: &'static dyn AnyGame,
+    /// The replay, as written to a file.
+    pub bytes: Vec<u8>,
+    /// What the replay cannot hold of the record.
+    pub notes: Vec<String>,
+    /// How our engine compares with the record at each step.
+    pub report: Report,
+}
+
+impl OriginalRecord {
+    /// Reads a match recorded by any original; none when these bytes are no such record. `name` is what the file is called.
+    ///
+    /// # Errors
+    /// When they are a damaged one.
+    pub fn read(record: &[u8], name: &str) -> Result<Option<Self>, DeskError> {
+        let read = record::import(record).map_err(|why| DeskError::Impossible(format!("{name}: {why}")))?;
+        let Some(Record { game, bytes, notes }) = read else { return Ok(None) };
+        let mut report = Report::default();
+        game.conform(record, &mut report);
+        Ok(Some(Self { game, bytes, notes, report }))
+    }
+
+    /// How many facts of the record were compared with our engine.
+    pub fn compared(&self) -> u64 {
+        self.report.kinds.values().map(|tally| tally.compared).sum()
+    }
+
+    /// Where our engine first differs from the record.
+    pub fn first_difference(&self) -> Option<String> {
+        let first = self.report.differences.first()?;
+        Some(format!("{}, {}: expected {}, got {}", first.place, first.kind, first.expected, first.got))
+    }
+}
+
+/// Reads a replay file: ours, or one of an original.
+///
+/// # Errors
+/// When it cannot be read, or is neither.
+pub fn read(file: &Path) -> Result<Replay, DeskError> {
+    load(file).map(|(replay, _)| replay)
+}
+
+/// Reads a replay file; for one of an original, also returns what it was converted from.
+///
+/// # Errors
+/// When it cannot be read, or is neither.
+pub fn load(file: &Path) -> Result<(Replay, Option<OriginalRecord>), DeskError> {
+    let (name, bytes) = (file.display().to_string(), bytes(file)?);
+    match Replay::read(&bytes) {
+        Ok(replay) => Ok((replay, None)),
+        Err(ReplayError::Foreign) => {
+            let original = OriginalRecord::read(&bytes, &name)?
+                .ok_or_else(|| DeskError::Impossible(format!("{name}: {}", ReplayError::Foreign)))?;
+            let replay = Replay::read(&original.bytes).map_err(|error| DeskError::Own(error.to_string()))?;
+            Ok((replay, Some(original)))
+        }
+        Err(error) => Err(DeskError::Impossible(format!("{name}: {error}"))),
+    }
+}
+
+/// The content of a file that may be a replay, unpacked if it is gzip.
+///
+/// # Errors
+/// When it cannot be read, or is too large.
+pub fn bytes(file: &Path) -> Result<Vec<u8>, DeskError> {
+    let failed = |error: io::Error| DeskError::Impossible(format!("{}: {error}", file.display()));
+    let packed = agon_replay::file::read(file, LARGEST).map_err(failed)?;
+    agon_replay::record::unpacked(packed).map_err(failed)
+}
+
+/// The game of a replay's header.
+///
+/// # Errors
+/// When this program does not have it.
+pub fn game_of(header: &Header) -> Result<&'static dyn AnyGame, DeskError> {
+    agon_games::find(&header.game).ok_or_else(|| {
+        DeskError::Impossible(format!(
+            "this replay is of `{}`, a game this program does not have",
+            header.game
+        ))
+    })
+}
+
+/// Opens the match of a replay at its start.
+///
+/// # Errors
+/// When this program does not have its game, or has other rules.
+pub fn open(replay: &Replay) -> Result<Box<dyn Session>, DeskError> {
+    let game = game_of(&replay.header)?;
+    if let Some(other) = OtherRules::of(&replay.header, game) {
+        return Err(DeskError::Impossible(Unshowable::OtherRules(other).to_string()));
+    }
+    Ok(game.open(&replay.header.recipe.setup())?)
+}
