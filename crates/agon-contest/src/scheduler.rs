@@ -451,12 +451,14 @@ impl Inside {
     fn count(&mut self, entry: Entry) {
         self.progress.games += 1;
         self.progress.replays += u64::from(entry.replay.is_some());
-        for fault in &entry.faults {
+        for fault in entry.result.observed.faults.counted() {
             let bot = entry.bots[usize::from(fault.seat) - 1];
             let faulty = self.progress.faults.entry((bot, fault.kind.clone()));
             faulty.or_insert_with(|| Faulty::new(bot, &fault.kind, &entry)).add(fault.count, &entry);
         }
-        for (&bot, &count) in entry.bots.iter().zip(&entry.rejected).filter(|(_, count)| **count > 0) {
+        for (&bot, &count) in
+            entry.bots.iter().zip(&entry.result.observed.rejected).filter(|(_, count)| **count > 0)
+        {
             let faulty = self.progress.rejected.entry(bot);
             faulty.or_insert_with(|| Faulty::new(bot, "rejected order", &entry)).add(count, &entry);
         }

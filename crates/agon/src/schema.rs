@@ -20,7 +20,7 @@ fn page() -> String {
     page += &section(
         "A match",
         &generated![
-            agon_match::MatchResult,
+            agon_match::PrintedMatch,
             agon_match::record::SeatResult,
             agon_match::record::OutcomeResult,
             agon_match::Fault,
@@ -136,8 +136,6 @@ fn page() -> String {
             serve::json::Worker<'_>,
             serve::json::Matches,
             serve::json::Verified<'_>,
-            agon_ladder::Line,
-            agon_ladder::Place,
             agon_store::Version,
             agon_api::version::State,
             agon_store::Event,
@@ -172,7 +170,8 @@ fn page() -> String {
             agon_api::played::OwnSeat,
             agon_api::played::Told,
             agon_api::played::Note,
-            agon_api::Line,
+            agon_api::VersionRating,
+            agon_api::LadderRow,
             agon_api::Me,
             agon_api::Team,
             agon_api::Quota,

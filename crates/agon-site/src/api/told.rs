@@ -4,7 +4,7 @@ use agon_api::played::{Kind, Note, OwnSeat, Seat, Told};
 use agon_api::version::{Step, Verdict};
 use agon_api::{Match, Quota, Used, Version};
 use agon_store::OwnVersion;
-use agon_store::reads::Played;
+use agon_store::reads::StoredMatch;
 use agon_worker::Private;
 
 /// A number counted from 0 as one counted from 1.
@@ -39,7 +39,7 @@ pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Verdict, i64, bool
     }
 }
 
-pub fn game(played: Played) -> Match {
+pub fn game(played: StoredMatch) -> Match {
     use agon_store::Kind as Own;
     let (reason, steps) = played.end.unzip();
     let seats = played.seats.into_iter().map(|seat| Seat {
@@ -78,7 +78,7 @@ pub fn game(played: Played) -> Match {
 
 /// What belongs to a seat, from 0.
 pub fn own((seat, private): (usize, Private)) -> OwnSeat {
-    let fault = |told: agon_worker::protocol::Told| Told {
+    let fault = |told: agon_worker::protocol::ToldFault| Told {
         step: told.step.saturating_add(1),
         turn: told.turn,
         kind: told.kind,

@@ -1,12 +1,12 @@
 //! Matches as the pages show them. What belongs to one team alone is left out of other viewers' rows here, not where they are shown.
 
+use agon_api::MatchResult;
 use agon_api::played::Ended;
 use sqlx::AssertSqlSafe;
 
 use crate::backend::Flag;
 use crate::{
-    AccountId, ContestStore, EntrantId, Kind, MatchId, MatchState, Outcome, Sha, Store, StoreError, Time,
-    VersionId,
+    AccountId, ContestStore, EntrantId, Kind, MatchId, MatchState, Sha, Store, StoreError, Time, VersionId,
 };
 
 /// The viewer.
@@ -53,7 +53,7 @@ pub struct Filter {
 
 /// A match with its seats.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Played {
+pub struct StoredMatch {
     pub id: MatchId,
     pub kind: Kind,
     /// The number of its block.
@@ -96,7 +96,7 @@ pub struct MatchSeat {
     pub max_ms: Option<f64>,
 }
 
-impl Played {
+impl StoredMatch {
     /// How the match ended for a seat.
     pub fn result(&self, seat: usize) -> Option<Ended> {
         let own = self.seats.get(seat)?.rank?;
@@ -156,7 +156,7 @@ impl ContestStore {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn matches(&self, eyes: Eyes, filter: &Filter) -> Result<Vec<Played>, StoreError> {
+    pub async fn matches(&self, eyes: Eyes, filter: &Filter) -> Result<Vec<StoredMatch>, StoreError> {
         // Only our own words; user input is bound.
         let ended = match filter.ended {
             None => "",
@@ -212,7 +212,7 @@ impl ContestStore {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn one_match(&self, eyes: Eyes, id: MatchId) -> Result<Option<Played>, StoreError> {
+    pub async fn one_match(&self, eyes: Eyes, id: MatchId) -> Result<Option<StoredMatch>, StoreError> {
         let statement = format!(
             "SELECT {COLUMNS} FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND {SEEN} \
              AND m.id = $4"
@@ -333,9 +333,9 @@ impl ContestStore {
 }
 
 impl Store {
-    async fn played(&self, row: Row, eyes: Eyes) -> Result<Played, StoreError> {
+    async fn played(&self, row: Row, eyes: Eyes) -> Result<StoredMatch, StoreError> {
         let (id, kind, block, map, seed, state, planned, settled, replay, log_seq, outcome, wasted) = row;
-        let outcome: Option<Outcome> = match outcome {
+        let outcome: Option<MatchResult> = match outcome {
             Some(text) => {
                 Some(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
             }
@@ -358,7 +358,7 @@ impl Store {
             let (version, team) = (VersionId(version), EntrantId(team));
             MatchSeat { version, n, team, name, boss, rank, score, fault, max_ms }
         };
-        Ok(Played {
+        Ok(StoredMatch {
             id: MatchId(id),
             kind: Kind::of(&kind)?,
             block,
@@ -369,7 +369,7 @@ impl Store {
             settled: settled.map(Time),
             replay: replay.map(|sha| sha.parse().map_err(StoreError::Damaged)).transpose()?,
             log_seq,
-            end: outcome.map(|outcome| (outcome.reason, outcome.steps)),
+            end: outcome.map(|outcome| (outcome.proven.reason, outcome.proven.steps)),
             wasted,
             seats: seats.into_iter().map(seat).collect(),
         })

@@ -357,7 +357,7 @@ pub fn faults(
 ) -> io::Result<()> {
     for faulty in progress.faults.values() {
         let label = screen::harmless(&header.bots[faulty.bot].label);
-        let first = faulty.first.faults.iter().find(|fault| {
+        let first = faulty.first.result.observed.faults.counted().iter().find(|fault| {
             fault.kind == faulty.kind && faulty.first.bots[usize::from(fault.seat) - 1] == faulty.bot
         });
         let (turn, message) = first.map_or(("", ""), |fault| (&fault.turn, &fault.message));
