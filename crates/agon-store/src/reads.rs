@@ -17,9 +17,9 @@ use crate::{
     PostedMatch, RatingRun, Ruled, Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
 };
 
-pub use agon_api::played::Ended;
+pub use agon_api::played::{Ended, ended};
 pub use counts::Counts;
-pub use matches::{Eyes, Failure, Filter, LatelyPlayed, MatchSeat, PAGE, StoredMatch};
+pub use matches::{Eyes, Failure, Filter, LatelyPlayed, PAGE, StoredMatch};
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};

@@ -57,7 +57,7 @@ pub async fn replay(ask: Ask) -> Result<Response, Problem> {
 pub async fn own(ask: Ask) -> Result<Json<Own>, Problem> {
     let team = ask.whoever()?.team.ok_or_else(Problem::nothing)?;
     let played = found(&ask).await?;
-    if !played.seats.iter().any(|seat| seat.team == team) {
+    if !played.seats.iter().any(|seat| seat.team == team.0) {
         return Err(Problem::nothing());
     }
     let own = ask.site.server.own_of_match(team, played.id).await?;

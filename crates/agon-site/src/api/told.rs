@@ -1,6 +1,6 @@
 //! Converts what the store holds into the types of the API.
 
-use agon_api::played::{Kind, Note, OwnSeat, Seat, Told};
+use agon_api::played::{Kind, Note, OwnSeat, Told};
 use agon_api::version::{Step, Verdict};
 use agon_api::{Match, Quota, Used, Version};
 use agon_store::OwnVersion;
@@ -42,17 +42,6 @@ pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Verdict, i64, bool
 pub fn game(played: StoredMatch) -> Match {
     use agon_store::Kind as Own;
     let (reason, steps) = played.end.unzip();
-    let seats = played.seats.into_iter().map(|seat| Seat {
-        team: seat.team.0,
-        name: seat.name,
-        boss: seat.boss,
-        version: seat.version.0,
-        n: seat.n,
-        rank: seat.rank,
-        score: seat.score,
-        fault: seat.fault,
-        max_ms: seat.max_ms,
-    });
     Match {
         id: played.id.0,
         kind: match played.kind {
@@ -72,7 +61,7 @@ pub fn game(played: StoredMatch) -> Match {
         steps,
         has_replay: played.replay.is_some(),
         void_tries: played.wasted,
-        seats: seats.collect(),
+        seats: played.seats,
     }
 }
 

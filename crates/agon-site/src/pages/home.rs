@@ -1,7 +1,7 @@
 //! The first page: for participants, their place and what to do next; for others, who leads and how to take part.
 
 use agon_contest::config::SignUpWord;
-use agon_store::reads::{Ended, Filter, StoredMatch};
+use agon_store::reads::{Ended, Filter, StoredMatch, ended};
 use agon_store::{Entrant, EntrantId, Kind, Version, VersionState};
 use maud::{Markup, html};
 
@@ -249,7 +249,7 @@ fn next(versions: &[&Version], own: &[StoredMatch], team: EntrantId, is_over: bo
             format!("/version/{}", failed.id),
         ));
     }
-    let seat_of = |played: &StoredMatch| played.seats.iter().position(|seat| seat.team == team);
+    let seat_of = |played: &StoredMatch| played.seats.iter().position(|seat| seat.team == team.0);
     // The outcome of a check match is reported with its version.
     let counted = || own.iter().filter(|played| played.kind != Kind::Check);
     let fault = counted().find_map(|played| Some((played, played.seats[seat_of(played)?].fault.as_ref()?)));
@@ -263,11 +263,11 @@ fn next(versions: &[&Version], own: &[StoredMatch], team: EntrantId, is_over: bo
             format!("/match/{}", played.id),
         ));
     }
-    let lost =
-        counted().find(|played| seat_of(played).and_then(|seat| played.result(seat)) == Some(Ended::Lost));
+    let lost = counted()
+        .find(|played| seat_of(played).and_then(|seat| ended(&played.seats, seat)) == Some(Ended::Lost));
     if let Some(lost) = lost {
         let other =
-            lost.seats.iter().find(|seat| seat.team != team).map_or("itself", |seat| seat.name.as_str());
+            lost.seats.iter().find(|seat| seat.team != team.0).map_or("itself", |seat| seat.name.as_str());
         items.push(item(
             "play",
             format!("See how the last match against {other} was lost"),

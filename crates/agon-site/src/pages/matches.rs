@@ -1,8 +1,9 @@
 //! Matches: lists with filters, one match, and its replay.
 
+use agon_api::played::{Seat, ended};
 use agon_replay::Replay;
-use agon_store::reads::{Ended, MatchSeat, PAGE, StoredMatch};
-use agon_store::{Annulled, EntrantId, Kind, LogEntry, MatchId, MatchState};
+use agon_store::reads::{Ended, PAGE, StoredMatch};
+use agon_store::{Annulled, EntrantId, Kind, LogEntry, MatchId, MatchState, VersionId};
 use axum::extract::Query;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -122,7 +123,7 @@ pub fn table(ask: &Ask, found: &[StoredMatch], team: Option<EntrantId>) -> Marku
 
 fn row(ask: &Ask, played: &StoredMatch, team: Option<EntrantId>) -> Markup {
     let address = format!("/match/{}", played.id);
-    let own = team.and_then(|team| played.seats.iter().position(|seat| seat.team == team));
+    let own = team.and_then(|team| played.seats.iter().position(|seat| seat.team == team.0));
     let when = played.settled.unwrap_or(played.planned);
     html! {
         tr {
@@ -143,13 +144,13 @@ fn row(ask: &Ask, played: &StoredMatch, team: Option<EntrantId>) -> Markup {
 }
 
 /// The entrant of a seat: the team and the version.
-fn name(seat: &MatchSeat) -> Markup {
+fn name(seat: &Seat) -> Markup {
     html! { b { (seat.name) } @if seat.n < 1 { span.faint { " draft" } } @else if !seat.boss { span.faint { " v" (seat.n) } } }
 }
 
 /// The players, the best first.
 fn in_order(played: &StoredMatch) -> Markup {
-    let mut seats: Vec<&MatchSeat> = played.seats.iter().collect();
+    let mut seats: Vec<&Seat> = played.seats.iter().collect();
     seats.sort_by_key(|seat| seat.rank.unwrap_or(0));
     html! {
         @for (place, pair) in seats.iter().enumerate() {
@@ -165,7 +166,7 @@ fn result(played: &StoredMatch, own: Option<usize>) -> Markup {
     let Some(own) = own else { return html! {} };
     let of_many = played.seats.len() > 2;
     html! {
-        @match (played.result(own), played.seats[own].rank) {
+        @match (ended(&played.seats, own), played.seats[own].rank) {
             (Some(Ended::Won), _) => b { "Won" },
             (Some(Ended::Drawn), _) => { "Drawn" }
             (Some(Ended::Lost), Some(rank)) if of_many => span.faint { (rank) " of " (played.seats.len()) },
@@ -285,7 +286,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                 } }
                 tbody {
                     @for (number, seat) in played.seats.iter().enumerate() {
-                        tr.(if ask.person().is_some_and(|person| person.team == Some(seat.team)) { "own" } else { "" }) {
+                        tr.(if ask.person().is_some_and(|person| person.team == Some(EntrantId(seat.team))) { "own" } else { "" }) {
                             td.number { (number + 1) }
                             td { a href=(format!("/team/{}", seat.team)) { (name(seat)) } }
                             td.number { (seat.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string())) }
@@ -329,7 +330,7 @@ fn score(score: f64) -> String {
 }
 
 /// The entrant of a seat, in a few words: the team and the version.
-pub fn label(seat: &MatchSeat) -> String {
+pub fn label(seat: &Seat) -> String {
     match seat.n {
         _ if seat.boss => seat.name.clone(),
         n if n < 1 => format!("{}, a draft", seat.name),
@@ -380,9 +381,13 @@ fn again(ask: &Ask, played: &StoredMatch) -> Option<String> {
         Kind::Challenge => "challenge",
         _ => return None,
     };
-    let seat = played.seats.iter().position(|seat| seat.team == team)?;
-    let against =
-        played.seats.iter().enumerate().find(|(number, _)| *number != seat).map(|(_, seat)| seat.version)?;
+    let seat = played.seats.iter().position(|seat| seat.team == team.0)?;
+    let against = played
+        .seats
+        .iter()
+        .enumerate()
+        .find(|(number, _)| *number != seat)
+        .map(|(_, seat)| VersionId(seat.version))?;
     let own = played.seats[seat].version;
     let rest = Wanted::again(against, played.map, played.seed, seat);
     Some(format!("/{form}?own={own}&{rest}"))

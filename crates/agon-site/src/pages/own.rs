@@ -33,7 +33,7 @@ pub struct Own {
 /// What is kept of each seat that the caller may look into.
 pub async fn of_match(ask: &Ask, played: &StoredMatch) -> Result<Vec<Own>, Problem> {
     let mut teams: Vec<EntrantId> =
-        played.seats.iter().filter(|seat| !seat.boss).map(|seat| seat.team).collect();
+        played.seats.iter().filter(|seat| !seat.boss).map(|seat| EntrantId(seat.team)).collect();
     teams.sort();
     teams.dedup();
     let mut all = Vec::new();

@@ -292,7 +292,7 @@ async fn check_card(ask: &Ask, version: &Version, check: Option<&StoredMatch>) -
             html! { section.card { header { h2 { "Check match" } } p.empty { "It comes after the build: one match, against a built-in bot if there is one." } } },
         );
     };
-    let seat = played.seats.iter().position(|seat| seat.version == version.id);
+    let seat = played.seats.iter().position(|seat| seat.version == version.id.0);
     let own = match seat {
         Some(seat) => own::of_seat(ask, played, seat).await?,
         None => None,
@@ -301,7 +301,7 @@ async fn check_card(ask: &Ask, version: &Version, check: Option<&StoredMatch>) -
     let against: Vec<&str> = played
         .seats
         .iter()
-        .filter(|other| other.version != version.id)
+        .filter(|other| other.version != version.id.0)
         .map(|other| other.name.as_str())
         .collect();
     Ok(html! {

@@ -1,7 +1,7 @@
 //! Matches as the pages show them. What belongs to one team alone is left out of other viewers' rows here, not where they are shown.
 
 use agon_api::MatchResult;
-use agon_api::played::Ended;
+use agon_api::played::{Ended, Seat};
 use sqlx::AssertSqlSafe;
 
 use crate::backend::Flag;
@@ -74,35 +74,8 @@ pub struct StoredMatch {
     pub end: Option<(String, u32)>,
     /// The number of failed tries.
     pub wasted: i64,
-    /// The version in each seat, and how it did.
-    pub seats: Vec<MatchSeat>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct MatchSeat {
-    pub version: VersionId,
-    /// Its number among the versions of its team.
-    pub n: i64,
-    pub team: EntrantId,
-    /// The team's name.
-    pub name: String,
-    pub boss: bool,
-    /// The rank, the least best; none before the end.
-    pub rank: Option<i64>,
-    pub score: Option<f64>,
-    /// The fault of its program: only the kind for other viewers, because the sentence may quote what the program wrote.
-    pub fault: Option<String>,
-    /// Its longest answer, in milliseconds.
-    pub max_ms: Option<f64>,
-}
-
-impl StoredMatch {
-    /// How the match ended for a seat.
-    pub fn result(&self, seat: usize) -> Option<Ended> {
-        let own = self.seats.get(seat)?.rank?;
-        let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
-        Some(Ended::with(own, firsts))
-    }
+    /// Who sat where: of a fault only the kind for other viewers, because the sentence may quote what the program wrote.
+    pub seats: Vec<Seat>,
 }
 
 /// A kind of failure, and how often it occurred.
@@ -355,8 +328,7 @@ impl Store {
                 Some((kind, _)) if !is_own => kind.to_owned(),
                 _ => said,
             });
-            let (version, team) = (VersionId(version), EntrantId(team));
-            MatchSeat { version, n, team, name, boss, rank, score, fault, max_ms }
+            Seat { team, name, boss, version, n, rank, score, fault, max_ms }
         };
         Ok(StoredMatch {
             id: MatchId(id),

@@ -158,7 +158,7 @@ fn told_match(game: &Match, team: i64) -> String {
     let own = game.seats.iter().position(|seat| seat.team == team);
     let others: Vec<String> =
         game.seats.iter().filter(|seat| seat.team != team).map(|seat| shown(&seat.name)).collect();
-    let how = match own.and_then(|own| game.ended(own)) {
+    let how = match own.and_then(|own| agon_api::played::ended(&game.seats, own)) {
         Some(agon_api::played::Ended::Won) => "won",
         Some(agon_api::played::Ended::Drawn) => "drawn",
         Some(agon_api::played::Ended::Lost) => "lost",
