@@ -52,6 +52,7 @@ fn page() -> String {
             agon_stats::Corrected,
             series::json::Faults,
             series::json::RejectedOrders,
+            series::json::Steps,
             series::json::Origin,
             series::json::Mean,
             series::json::OfOpponent,
