@@ -48,6 +48,9 @@ pub struct VersionRating {
     pub group: u32,
     /// The probability that it is stronger than the next: in the table, of its group; on the ladder, of those that have a rank. Null if unknown.
     pub above_next: Option<f64>,
+    /// Its share of the points, 0 to 1: of the opponents that it met in rated matches, how many it beat, those it drew with by half.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<f64>,
 }
 
 /// A figure in a column of the ladder.
@@ -69,8 +72,10 @@ pub struct LadderColumn {
 }
 
 /// These columns, in order. A new one is a field of [`VersionRating`], a line here, and what computes it.
-pub const COLUMNS: &[LadderColumn] =
-    &[LadderColumn { title: "Matches", figure: |rating| Figure::Count(rating.matches) }];
+pub const COLUMNS: &[LadderColumn] = &[
+    LadderColumn { title: "Matches", figure: |rating| Figure::Count(rating.matches) },
+    LadderColumn { title: "Points", figure: |rating| Figure::Share(rating.points) },
+];
 
 /// A team on the ladder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -102,6 +102,7 @@ impl Ladder {
             let level = levels.get(bot.group as usize - 1).copied().unwrap_or(0.0);
             elo.map(|elo| tenth(elo - level))
         };
+        let points = self.points();
         let place = |bot: &Rated| VersionRating {
             version: version(bot),
             elo: at(bot, bot.elo),
@@ -110,6 +111,7 @@ impl Ladder {
             matches: bot.matches,
             group: bot.group,
             above_next: bot.above_next,
+            points: points.get(&version(bot)).map(|(gained, most)| *gained as f64 / *most as f64),
         };
         Table {
             places: rated.bots.iter().map(place).collect(),
@@ -120,6 +122,20 @@ impl Ladder {
             sure: rated.superiority,
             deviations: rated.deviations,
         }
+    }
+
+    /// The points that each version gained in blocks that count, and how many it could have.
+    fn points(&self) -> BTreeMap<i64, (u64, u64)> {
+        let mut points: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
+        let counts = |whole: &&Whole| self.left_out.counts(whole.number, &whole.lineup);
+        for whole in self.whole.iter().filter(counts) {
+            let most = 2 * (whole.lineup.len() as u64 - 1) * whole.block.matches.len() as u64;
+            for (version, own) in whole.lineup.iter().zip(&whole.points) {
+                let (gained, all) = points.entry(*version).or_default();
+                (*gained, *all) = (*gained + u64::from(*own), *all + most);
+            }
+        }
+        points
     }
 
     /// Rates the blocks that `counts` says. The zero is `zero`, if these have a finite rating for it; else it is their mean.
@@ -260,6 +276,19 @@ mod tests {
         let (zero, others) = table.places.split_first().expect("three");
         assert_eq!((table.zero, zero.elo, zero.low, zero.high), (Some(1), Some(0.0), Some(0.0), Some(0.0)));
         assert!(others.iter().all(|place| place.low < place.elo && place.elo < place.high));
+    }
+
+    #[test]
+    fn points_are_the_share_of_what_could_be_gained() {
+        let mut ladder = Ladder::new();
+        let [won, drawn] = [[[1, 2], [2, 1]], [[1, 1], [1, 2]]];
+        for (block, [first, second]) in (1..).zip([won, drawn]) {
+            ladder.feed(row(block, 0, [1, 2], first));
+            ladder.feed(row(block, 1, [2, 1], second));
+        }
+        let table = ladder.table(&key(), &[]);
+        let points = table.places.iter().map(|place| (place.version, place.points));
+        assert_eq!(points.collect::<Vec<_>>(), [(1, Some(0.625)), (2, Some(0.375))]);
     }
 
     #[test]
