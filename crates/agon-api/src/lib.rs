@@ -1,7 +1,7 @@
 //! The types of the API, version 1: what the server of a contest and its clients say to each other.
 //!
 //! The server builds its answers and its description (OpenAPI 3.1) from these types; `agon submit` and the other commands parse the answers
-//! with them. This crate does nothing by itself: no HTTP, no store, no clock.
+//! with them. This crate does nothing by itself: no HTTP, no store, no clock. It also has the [`result`] of a match, for whatever is played.
 //!
 //! Within a version, names stay and keep their meaning. A later program may add fields, so readers skip what they do not know; a request
 //! with an unknown field is refused with its name. Moments are milliseconds since 1970 (UTC). Seats, maps and turns count from 1, as people
@@ -16,6 +16,7 @@ pub mod contest;
 pub mod version;
 
 pub mod played;
+pub mod result;
 
 pub mod ladder;
 pub mod person;
@@ -23,10 +24,11 @@ pub mod problem;
 mod words;
 
 pub use contest::Contest;
-pub use ladder::{Best, Ladder, Line};
+pub use ladder::{Best, COLUMNS, Figure, Ladder, LadderColumn, LadderRow, VersionRating};
 pub use person::{Me, Quota, Team, Used};
 pub use played::{Asked, Challenge, DraftQuery, Match, MatchQuery, Matches, Own};
 pub use problem::Problem;
+pub use result::{FaultCount, FaultsTold, MatchResult, Observed, Proven};
 pub use version::{BuildLog, UploadQuery, Uploaded, Version, Versions};
 pub use words::Unknown;
 

@@ -165,13 +165,10 @@ pub struct Seat {
     pub max_ms: Option<f64>,
 }
 
-impl Match {
-    /// How it ended for a seat, from 0; none before the end.
-    pub fn ended(&self, seat: usize) -> Option<Ended> {
-        let own = self.seats.get(seat)?.rank?;
-        let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
-        Some(Ended::with(own, firsts))
-    }
+/// How a match ended for one of its seats, from 0; none before the end.
+pub fn ended(seats: &[Seat], seat: usize) -> Option<Ended> {
+    let firsts = seats.iter().filter(|other| other.rank == Some(1)).count();
+    Some(Ended::with(seats.get(seat)?.rank?, firsts))
 }
 
 /// The part of a match that belongs to one's own team.

@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
     use crate::journal::TestId;
-    use crate::journal::tests::{entry, header};
+    use crate::journal::tests::{entry, header, with_ranks};
 
     /// Blocks in which NEW wins one match each and the other in every third.
     fn entries(blocks: u64) -> Vec<Entry> {
@@ -123,12 +123,12 @@ mod tests {
             _ => vec![1, 2],
         };
         let all = (1..=blocks).flat_map(|block| [1, 2].map(|game| (block, game)));
-        all.map(|(block, game)| Entry {
-            ranks: ranks(block, game),
-            start: format!("start {block}"),
-            ..entry(block, game)
-        })
-        .collect()
+        let entry = |(block, game)| {
+            let mut entry = with_ranks(entry(block, game), ranks(block, game));
+            entry.result.proven.start = format!("start {block}");
+            entry
+        };
+        all.map(entry).collect()
     }
 
     #[test]

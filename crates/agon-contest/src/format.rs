@@ -153,7 +153,10 @@ impl Schedule {
         let lineup = &block.games[0];
         let of = |bot: usize| -> u32 {
             let seat = |entry: &Entry| entry.bots.iter().position(|&other| other == bot);
-            entries.iter().filter_map(|entry| Some(half_opponents_beaten(&entry.ranks, seat(entry)?))).sum()
+            entries
+                .iter()
+                .filter_map(|entry| Some(half_opponents_beaten(&entry.result.proven.ranks, seat(entry)?)))
+                .sum()
         };
         let seed = |bot: usize| self.seeding.iter().position(|&other| other == bot).unwrap_or(0);
         let played = Played {

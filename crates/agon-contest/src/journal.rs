@@ -18,10 +18,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
+use agon_api::result::{self, Fields, MatchResult, Proven};
 use agon_game::setup::seed_as_string;
 use agon_game::{Outcome, RulesName};
 use agon_spec::{MapSpec, MatchSpec, Ponder, RecordedClock, RulesSpec, spec};
 use agon_stats::RulesHash;
+use serde::de::{Deserializer, Error as _, MapAccess};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -34,8 +36,6 @@ use crate::whole;
 pub const FORMAT: u32 = 3;
 /// The longest line, in bytes; a longer one is damage.
 const LONGEST_LINE: usize = 1 << 20;
-/// The most kinds of faults listed for a match.
-pub const LISTED_FAULTS: usize = 16;
 
 /// The first line: everything that must stay the same for a series to be resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -138,8 +138,8 @@ pub struct TestId {
     pub beta: f64,
 }
 
-/// A finished match.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A finished match: its place in the series, and its result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Entry {
     /// The identity of the match, drawn when it was made: 16 hexadecimal digits.
     pub id: MatchId,
@@ -150,49 +150,44 @@ pub struct Entry {
     #[serde(with = "seed_as_string")]
     pub seed: i64,
     /// The map played.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub map: String,
     /// The bot in each seat, by index in the header, from 0.
     pub bots: Vec<usize>,
-    /// The score of each seat.
-    pub scores: Vec<f64>,
-    /// The rank of each seat.
-    pub ranks: Vec<u8>,
-    /// Why it ended, in the game's words.
-    pub reason: String,
-    /// The number of steps played.
-    pub steps: u32,
-    /// A hash of rules, map and the state before the first turn, in hexadecimal; journals of earlier versions lack it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub start: String,
-    /// A hash of all answers, in hexadecimal: equal for equal games.
-    pub answers: String,
-    /// The seats, from 1, that never gave an answer in the form of the game; empty for none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub silent: Vec<u8>,
-    /// The longest answer of each seat in milliseconds.
-    pub max_ms: Vec<f64>,
-    /// Wall time of the match in microseconds.
-    pub wall_us: u64,
+    #[serde(flatten)]
+    pub result: MatchResult,
     /// How many tries it took because the machine was late, where more than one.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
+    #[serde(skip_serializing_if = "is_once")]
     pub tries: u32,
-    /// What bots did wrong as programs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<FaultCount>,
-    /// For each seat, the number of orders that the rules rejected; empty for none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rejected: Vec<u64>,
     /// The replay, relative to the journal, if it was kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
-    /// How each seat's program was confined, if one ran in a sandbox: `off` or the level; empty without a program.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sandbox: Vec<String>,
 }
 
-fn once() -> u32 {
-    1
+impl Fields for Entry {
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, object: &mut A) -> Result<bool, A::Error> {
+        match key {
+            "id" => self.id = object.next_value()?,
+            "block" => self.block = object.next_value()?,
+            "game" => self.game = object.next_value()?,
+            "seed" => {
+                let seed: String = object.next_value()?;
+                self.seed = seed.parse().map_err(A::Error::custom)?;
+            }
+            "map" => self.map = object.next_value()?,
+            "bots" => self.bots = object.next_value()?,
+            "tries" => self.tries = object.next_value()?,
+            "replay" => self.replay = object.next_value()?,
+            _ => return self.result.take(key, object),
+        }
+        Ok(true)
+    }
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        result::read(Self { tries: 1, ..Self::default() }, from)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -216,12 +211,12 @@ impl Entry {
 
     /// The hash of all answers.
     pub fn fingerprint(&self) -> u64 {
-        u64::from_str_radix(&self.answers, 16).unwrap_or(0)
+        u64::from_str_radix(&self.result.proven.answers, 16).unwrap_or(0)
     }
 }
 
 /// The identity of a match, written as 16 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MatchId(pub u64);
 
 impl MatchId {
@@ -335,24 +330,6 @@ struct VoidLine {
 
 /// How such a line begins.
 const VOID_LINE: &[u8] = b"{\"void\":";
-
-/// One kind of fault of one seat in a match.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FaultCount {
-    /// The seat, from 1.
-    pub seat: u8,
-    /// The kind, in words.
-    pub kind: String,
-    /// How often.
-    pub count: u64,
-    /// When it first happened, in the game's words.
-    pub turn: String,
-    /// What happened that first time.
-    pub message: String,
-    /// The lines of the bot's standard error that say most about it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stderr: Vec<String>,
-}
 
 /// Why a journal cannot be used.
 #[derive(Debug, Error)]
@@ -670,10 +647,10 @@ pub fn read_from(
         }
         let entry: Entry = serde_json::from_slice(&line).map_err(unreadable)?;
         entry.check(&plan, &pairings).map_err(damaged)?;
-        if !Outcome::is_possible(&entry.scores, &entry.ranks, follow) {
+        let Proven { ranks, scores, .. } = &entry.result.proven;
+        if !Outcome::is_possible(scores, ranks, follow) {
             return Err(damaged(format!(
-                "its ranks {:?} do not follow from its scores {:?}: one of the two was changed",
-                entry.ranks, entry.scores
+                "its ranks {ranks:?} do not follow from its scores {scores:?}: one of the two was changed"
             )));
         }
         if !seen.insert((entry.block, entry.game)) {
@@ -705,24 +682,27 @@ impl Entry {
     /// Checks that this match belongs to the plan.
     fn check(&self, plan: &Plan, pairings: &[Vec<usize>]) -> Result<(), String> {
         let seats = usize::from(plan.seats);
+        let MatchResult { proven, observed } = &self.result;
         belongs(plan, pairings, (self.block, self.game, self.seed, &self.bots))?;
-        if self.ranks.len() != seats || self.scores.len() != seats {
+        if self.id == MatchId::default() {
+            return Err("it has no identity".to_owned());
+        }
+        if proven.ranks.len() != seats || proven.scores.len() != seats {
             return Err(format!("a match of {seats} seats needs that many ranks and scores"));
         }
-        if self.answers.len() != 16 || u64::from_str_radix(&self.answers, 16).is_err() {
-            return Err(format!("`{}` is not the hash of answers", self.answers));
+        if hexadecimal(&proven.answers).is_none() {
+            return Err(format!("`{}` is not the hash of answers", proven.answers));
         }
-        if !self.start.is_empty() && (self.start.len() != 16 || u64::from_str_radix(&self.start, 16).is_err())
-        {
-            return Err(format!("`{}` is not the hash of a start", self.start));
+        if !proven.start.is_empty() && hexadecimal(&proven.start).is_none() {
+            return Err(format!("`{}` is not the hash of a start", proven.start));
         }
-        if self.faults.iter().any(|fault| !(1..=plan.seats).contains(&fault.seat)) {
+        if observed.faults.counted().iter().any(|fault| !(1..=plan.seats).contains(&fault.seat)) {
             return Err("a fault names a seat that does not exist".to_owned());
         }
-        if self.silent.iter().any(|seat| !(1..=plan.seats).contains(seat)) {
+        if proven.silent.iter().any(|seat| !(1..=plan.seats).contains(seat)) {
             return Err("a seat that does not exist was silent".to_owned());
         }
-        if !self.rejected.is_empty() && self.rejected.len() != seats {
+        if !observed.rejected.is_empty() && observed.rejected.len() != seats {
             return Err(format!("a match of {seats} seats needs that many counts of rejected orders"));
         }
         Ok(())
@@ -842,6 +822,8 @@ impl Journal {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use agon_api::Observed;
+
     use super::*;
 
     pub(crate) fn header(kind: Kind) -> Header {
@@ -884,21 +866,27 @@ pub(crate) mod tests {
             seed: 6 + block as i64,
             map: String::new(),
             bots: if game == 1 { vec![0, 1] } else { vec![1, 0] },
-            scores: vec![3.0, 1.0],
-            ranks: vec![1, 2],
-            reason: "turn limit".to_owned(),
-            steps: 100,
-            start: format!("{block:016x}"),
-            answers: format!("{:016x}", block * 10 + u64::from(game)),
-            silent: Vec::new(),
-            max_ms: vec![0.5, 0.25],
-            wall_us: 1,
+            result: MatchResult {
+                proven: Proven {
+                    ranks: vec![1, 2],
+                    scores: vec![3.0, 1.0],
+                    reason: "turn limit".to_owned(),
+                    steps: 100,
+                    start: format!("{block:016x}"),
+                    answers: format!("{:016x}", block * 10 + u64::from(game)),
+                    silent: Vec::new(),
+                },
+                observed: Observed { max_ms: vec![0.5, 0.25], wall_us: 1, ..Observed::default() },
+            },
             tries: 1,
-            faults: Vec::new(),
-            rejected: Vec::new(),
             replay: None,
-            sandbox: Vec::new(),
         }
+    }
+
+    /// The same with these ranks.
+    pub(crate) fn with_ranks(mut entry: Entry, ranks: Vec<u8>) -> Entry {
+        entry.result.proven.ranks = ranks;
+        entry
     }
 
     fn place() -> (tempfile::TempDir, PathBuf) {
@@ -1048,8 +1036,9 @@ pub(crate) mod tests {
             let (_folder, path) = place();
             let header = Header { game: game.to_owned(), ..header(Kind::Gauntlet) };
             let mut journal = Journal::create(&path, &header).expect("created");
-            let (scores, ranks) = (scores.to_vec(), ranks.to_vec());
-            journal.write(&Entry { scores, ranks, ..entry(1, 1) }).expect("written");
+            let mut changed = with_ranks(entry(1, 1), ranks.to_vec());
+            changed.result.proven.scores = scores.to_vec();
+            journal.write(&changed).expect("written");
             drop(journal);
             let found = read(&path, |_| {});
             let said = found.err().map(|error| error.to_string()).unwrap_or_default();

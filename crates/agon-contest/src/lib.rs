@@ -30,14 +30,15 @@ pub mod content;
 
 pub mod whole;
 
+pub use agon_api::{FaultCount, FaultsTold, MatchResult, Observed, Proven};
 pub use config::{ContestFile, SandboxSection};
 pub use course::{Course, courses};
 pub use format::{Form, FormatId};
-pub use journal::{BotId, Entry, FaultCount, Header, Journal, JournalError, MapId, MatchId, RulesId, TestId};
+pub use journal::{BotId, Entry, Header, Journal, JournalError, MapId, MatchId, RulesId, TestId};
 pub use origin::{Ending, Mean, Origin};
 pub use plan::{BlockPlan, Kind, Plan};
-pub use play::{Match, Recorded, play_match};
+pub use play::{FinishedMatch, Match, play_match};
 pub use scheduler::{End, Faulty, Progress, Scheduler};
 pub use standing::{Pairing, Standing};
-pub use told::{Aftermath, Recomputed, Shelf, Told};
+pub use told::Shelf;
 pub use work::{Came, Entrant, Keep, Series, Trouble, attend, run};

@@ -85,7 +85,7 @@ impl Ending {
     pub fn of(entry: &Entry, seat: usize) -> Self {
         let breaks =
             |kind: &str| FaultKind::ALL.into_iter().find(|known| known.word() == kind && known.breaks());
-        let faults = entry.faults.iter().filter_map(|fault| {
+        let faults = entry.result.observed.faults.counted().iter().filter_map(|fault| {
             let own = usize::from(fault.seat) == seat + 1;
             breaks(&fault.kind).map(|kind| match (own, kind) {
                 (true, FaultKind::Timeout) => Self::OwnTimeout,
@@ -124,10 +124,10 @@ pub struct Share {
 impl Origin {
     /// Adds a block that counts. The bot that the series is about is number 0; none if it is about all of them.
     pub fn add(&mut self, entries: &[Entry], about: Option<usize>) {
-        let seats = entries.first().map_or(0, |entry| entry.ranks.len());
+        let seats = entries.first().map_or(0, |entry| entry.result.proven.ranks.len());
         self.seats.resize(seats.max(self.seats.len()), Mean::default());
         let share = |entry: &Entry, seat: usize| {
-            f64::from(half_opponents_beaten(&entry.ranks, seat)) / (2.0 * (seats - 1) as f64)
+            f64::from(half_opponents_beaten(&entry.result.proven.ranks, seat)) / (2.0 * (seats - 1) as f64)
         };
         for (seat, scored) in self.seats.iter_mut().enumerate() {
             scored.add(entries.iter().map(|entry| share(entry, seat)).sum::<f64>() / entries.len() as f64);
@@ -152,7 +152,7 @@ impl Share {
         self.maps.entry(entry.map.clone()).or_default().add(score);
         self.endings.entry(Ending::of(entry, seat)).or_default().add(score);
         for (other, &bot) in entry.bots.iter().enumerate().filter(|(other, _)| *other != seat) {
-            let pair = [entry.ranks[seat], entry.ranks[other]];
+            let pair = [entry.result.proven.ranks[seat], entry.result.proven.ranks[other]];
             let met = self.opponents.entry(bot).or_default();
             met.add(f64::from(half_opponents_beaten(&pair, 0)) / 2.0);
         }
@@ -192,23 +192,29 @@ pub struct Gifts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::FaultCount;
-    use crate::journal::tests::entry;
+    use agon_api::{FaultCount, FaultsTold};
+
+    use crate::journal::tests::{entry, with_ranks};
 
     fn fault(seat: u8, kind: &str) -> FaultCount {
         let (turn, message) = (String::new(), String::new());
         FaultCount { seat, kind: kind.to_owned(), count: 1, turn, message, stderr: Vec::new() }
     }
 
+    fn with_faults(mut entry: Entry, faults: Vec<FaultCount>) -> Entry {
+        entry.result.observed.faults = FaultsTold::Counted(faults);
+        entry
+    }
+
     #[test]
     fn points_are_told_apart_by_where_they_came_from() {
         let mut origin = Origin::default();
         // The bot wins both matches of a block; in one the other crashed. The bot's stray output decides nothing.
-        let first = Entry { faults: vec![fault(2, "crash"), fault(1, "stray output")], ..entry(1, 1) };
-        let second = Entry { ranks: vec![2, 1], map: "b".to_owned(), ..entry(1, 2) };
+        let first = with_faults(entry(1, 1), vec![fault(2, "crash"), fault(1, "stray output")]);
+        let second = Entry { map: "b".to_owned(), ..with_ranks(entry(1, 2), vec![2, 1]) };
         origin.add(&[first, second], Some(0));
         // Each wins in the first seat; in one match the bot itself was late.
-        let second = Entry { faults: vec![fault(2, "timeout"), fault(1, "crash")], ..entry(2, 2) };
+        let second = with_faults(entry(2, 2), vec![fault(2, "timeout"), fault(1, "crash")]);
         origin.add(&[entry(2, 1), second], Some(0));
         let means = |mean: &Mean| (mean.count, mean.mean());
         let share = &origin.bots[&0];
@@ -225,7 +231,7 @@ mod tests {
     #[test]
     fn in_a_tournament_each_bot_has_its_own() {
         let mut origin = Origin::default();
-        let second = Entry { faults: vec![fault(2, "crash")], map: "b".to_owned(), ..entry(1, 2) };
+        let second = Entry { map: "b".to_owned(), ..with_faults(entry(1, 2), vec![fault(2, "crash")]) };
         origin.add(&[entry(1, 1), second], None);
         let score = |bot: usize| origin.bots[&bot].endings.values().map(|mean| (mean.count, mean.mean()));
         for bot in [0, 1] {

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use agon_api::MatchResult;
 use agon_bot::BotName;
 use agon_game::Session;
 use agon_match::{
@@ -11,7 +12,7 @@ use agon_match::{
 use agon_replay::{Header, SeatInfo};
 
 use crate::same::Answers;
-use crate::told::{Aftermath, Recomputed, Told};
+use crate::told::{observed, proven};
 use crate::work::Trouble;
 
 /// A match to be played.
@@ -33,7 +34,7 @@ pub struct Match<'a> {
 }
 
 /// A match that is over.
-pub struct Recorded {
+pub struct FinishedMatch {
     /// What the referee saw, with the reason if it does not count.
     pub record: MatchRecord,
     session: Box<dyn Session>,
@@ -50,7 +51,7 @@ pub fn play_match(
     cpus: &[usize],
     halt: &AtomicBool,
     turn: &AtomicU32,
-) -> Result<Recorded, Trouble> {
+) -> Result<FinishedMatch, Trouble> {
     let Match { mut session, clock, ponder, seats, bots, disturbed, id, is_recorded } = game;
     let labels: Vec<String> = seats.iter().map(|seat| seat.label.clone()).collect();
     let begin = || Recorder::new(Vec::new(), &Header { id, ..Header::new(session.as_ref(), seats, clock) });
@@ -63,24 +64,24 @@ pub fn play_match(
     let terms = Terms { disturbed, ..Terms::new(clock, ponder, halt) };
     let record = play_on(session.as_mut(), &mut players, &labels, &mut watch, &terms);
     let Watch { answers, recorder, .. } = watch;
-    Ok(Recorded { record, session, answers, recorder })
+    Ok(FinishedMatch { record, session, answers, recorder })
 }
 
 fn no_memory(error: io::Error) -> Trouble {
     Trouble::Own(format!("a replay cannot be kept in memory: {error}"))
 }
 
-impl Recorded {
-    /// All that is known of a match that counts and began at `start`.
+impl FinishedMatch {
+    /// The map and the result of a match that counts and began at `start`.
     ///
     /// # Errors
     /// When it has no outcome.
-    pub fn told(&self, start: u64) -> Result<Told, Trouble> {
-        let proven = Recomputed::of(self.session.as_ref(), start, self.answers.clone());
+    pub fn result(&self, start: u64) -> Result<(String, MatchResult), Trouble> {
+        let proven = proven(self.session.as_ref(), start, self.answers.clone());
         let proven =
             proven.ok_or_else(|| Trouble::Own("a match that is not void has no outcome".to_owned()))?;
-        let aftermath = Aftermath::of(&self.record);
-        Ok(Told { proven, max_ms: self.record.max_ms(), wall_us: self.record.wall_us, aftermath })
+        let map = self.session.recipe().map_name.clone();
+        Ok((map, MatchResult { proven, observed: observed(&self.record) }))
     }
 
     /// Its replay; none if it was not recorded.

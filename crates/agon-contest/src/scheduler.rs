@@ -114,6 +114,8 @@ pub struct Progress {
     pub rejected: BTreeMap<usize, Faulty>,
     /// Replays that were kept.
     pub replays: u64,
+    /// The steps of the shortest match, of all together, and of the longest; none before the first.
+    pub steps: Option<(u32, u64, u32)>,
     /// Finished matches whose block is unfinished, or comes after an unfinished one.
     pub waiting: u64,
     /// The standing from the finished blocks.
@@ -174,6 +176,7 @@ impl Scheduler {
             faults: BTreeMap::new(),
             rejected: BTreeMap::new(),
             replays: 0,
+            steps: None,
             waiting: 0,
             standing: Standing::new(&plan, sprt),
             end: None,
@@ -451,12 +454,17 @@ impl Inside {
     fn count(&mut self, entry: Entry) {
         self.progress.games += 1;
         self.progress.replays += u64::from(entry.replay.is_some());
-        for fault in &entry.faults {
+        let steps = entry.result.proven.steps;
+        let (least, all, most) = self.progress.steps.unwrap_or((steps, 0, steps));
+        self.progress.steps = Some((least.min(steps), all + u64::from(steps), most.max(steps)));
+        for fault in entry.result.observed.faults.counted() {
             let bot = entry.bots[usize::from(fault.seat) - 1];
             let faulty = self.progress.faults.entry((bot, fault.kind.clone()));
             faulty.or_insert_with(|| Faulty::new(bot, &fault.kind, &entry)).add(fault.count, &entry);
         }
-        for (&bot, &count) in entry.bots.iter().zip(&entry.rejected).filter(|(_, count)| **count > 0) {
+        for (&bot, &count) in
+            entry.bots.iter().zip(&entry.result.observed.rejected).filter(|(_, count)| **count > 0)
+        {
             let faulty = self.progress.rejected.entry(bot);
             faulty.or_insert_with(|| Faulty::new(bot, "rejected order", &entry)).add(count, &entry);
         }
@@ -541,7 +549,9 @@ mod tests {
     }
 
     fn finish(scheduler: &Scheduler, job: &Job) {
-        let played = Entry { id: job.id, tries: job.tries, ..entry(job.block.number, job.game as u32 + 1) };
+        let mut played =
+            Entry { id: job.id, tries: job.tries, ..entry(job.block.number, job.game as u32 + 1) };
+        played.result.proven.steps += job.block.number as u32;
         scheduler.finish(Entry { bots: job.block.games[job.game].clone(), ..played });
     }
 
@@ -563,6 +573,7 @@ mod tests {
         scheduler.look(|progress| {
             assert_eq!(progress.end, Some(End::Complete));
             assert_eq!((progress.games, progress.late, progress.waiting), (5, 3, 1));
+            assert_eq!(progress.steps, Some((101, 101 + 2 * 102 + 2 * 103, 103)));
             assert_eq!(progress.standing.pairings[0].blocks, 2, "the other two blocks count");
             let void = &progress.voids[0];
             assert_eq!((void.block, void.game, void.tries, void.why.as_str()), (1, 2, 3, "a compiler"));

@@ -152,7 +152,8 @@ pub fn start(header: &Header, entries: &[Entry]) -> u64 {
     let mut hash = Xxh3::new();
     hash.update(&header.rules.hash.0.to_le_bytes());
     for entry in entries {
-        let start = if entry.start.is_empty() { &entry.map } else { &entry.start };
+        let start =
+            if entry.result.proven.start.is_empty() { &entry.map } else { &entry.result.proven.start };
         hash.update(start.as_bytes());
         for &bot in &entry.bots {
             // Copies of a bot are told apart by their labels.
@@ -215,7 +216,7 @@ impl Standing {
         }
         for entry in entries {
             for (seat, &bot) in (1..).zip(&entry.bots) {
-                self.answered[bot] += u64::from(!entry.silent.contains(&seat));
+                self.answered[bot] += u64::from(!entry.result.proven.silent.contains(&seat));
             }
         }
         self.origin.add(entries, about);
@@ -251,9 +252,10 @@ impl Standing {
 
 /// Whether the two bots of a block answered alike wherever they sat, so that it cannot tell them apart.
 fn changed_nothing(twins: bool, entries: &[Entry]) -> bool {
+    let proven = |at: usize| &entries[at].result.proven;
     match entries {
-        [one, other] if !twins => one.answers == other.answers && one.start == other.start,
-        _ if twins => entries.chunks(2).all(|pair| pair[0].answers == pair[1].answers),
+        [_, _] if !twins => proven(0).answers == proven(1).answers && proven(0).start == proven(1).start,
+        _ if twins => (0..entries.len()).step_by(2).all(|at| proven(at).answers == proven(at + 1).answers),
         _ => false,
     }
 }
@@ -261,8 +263,8 @@ fn changed_nothing(twins: bool, entries: &[Entry]) -> bool {
 /// The share of opponents that each bot beat in each match.
 fn points(entries: &[Entry]) -> Vec<(usize, f64)> {
     let of = |entry: &Entry| -> Vec<(usize, f64)> {
-        let most = 2.0 * (entry.ranks.len() - 1) as f64;
-        let share = |seat| f64::from(half_opponents_beaten(&entry.ranks, seat)) / most;
+        let most = 2.0 * (entry.result.proven.ranks.len() - 1) as f64;
+        let share = |seat| f64::from(half_opponents_beaten(&entry.result.proven.ranks, seat)) / most;
         entry.bots.iter().enumerate().map(|(seat, &bot)| (bot, share(seat))).collect()
     };
     entries.iter().flat_map(of).collect()
@@ -275,11 +277,15 @@ fn points_of_first(kind: Kind, twins: bool, entries: &[Entry]) -> Option<Vec<u32
     }
     let seat = |entry: &Entry| entry.bots.iter().position(|&bot| bot == 0);
     if !twins {
-        return entries.iter().map(|entry| Some(half_opponents_beaten(&entry.ranks, seat(entry)?))).collect();
+        return entries
+            .iter()
+            .map(|entry| Some(half_opponents_beaten(&entry.result.proven.ranks, seat(entry)?)))
+            .collect();
     }
     let points = entries.chunks(2).map(|pair| {
         let [new, old] = pair else { return None };
-        Twin { seat: seat(new)?, new: new.ranks.clone(), old: old.ranks.clone() }.points()
+        let ranks = |entry: &Entry| entry.result.proven.ranks.clone();
+        Twin { seat: seat(new)?, new: ranks(new), old: ranks(old) }.points()
     });
     points.collect()
 }
@@ -287,7 +293,7 @@ fn points_of_first(kind: Kind, twins: bool, entries: &[Entry]) -> Option<Vec<u32
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::tests::{entry, header};
+    use crate::journal::tests::{entry, header, with_ranks};
 
     fn plan(kind: Kind) -> Plan {
         Plan { free: false, kind, seats: 2, bots: 2, maps: 1, first_seed: 7, rounds: None }
@@ -295,9 +301,8 @@ mod tests {
 
     fn feed(standing: &mut Standing, plan: &Plan, number: u64, ranks: [[u8; 2]; 2]) -> Decision {
         let block = plan.block(number, &plan.pairings()).expect("a block");
-        let entries: Vec<Entry> = [1, 2]
-            .map(|game| Entry { ranks: ranks[game as usize - 1].to_vec(), ..entry(number, game) })
-            .into();
+        let entries: Vec<Entry> =
+            [1, 2].map(|game| with_ranks(entry(number, game), ranks[game as usize - 1].to_vec())).into();
         standing.feed(&block, &header(plan.kind), &entries)
     }
 
@@ -332,8 +337,10 @@ mod tests {
                     let first = (game == 1) == wins;
                     let ranks = if first { vec![1, 2] } else { vec![2, 1] };
                     let answers = if wins { number * 10 + u64::from(game) } else { block.map as u64 };
-                    let (start, answers) = (format!("{:016x}", block.map), format!("{answers:016x}"));
-                    Entry { ranks, start, answers, ..entry(number, game) }
+                    let mut entry = with_ranks(entry(number, game), ranks);
+                    entry.result.proven.start = format!("{:016x}", block.map);
+                    entry.result.proven.answers = format!("{answers:016x}");
+                    entry
                 })
                 .into();
             standing.feed(&block, &header(plan.kind), &entries);
@@ -375,7 +382,7 @@ mod tests {
                     (false, _) => 1,
                 });
                 let ranks: Vec<u8> = ranks.collect();
-                Entry { bots: block.games[game].clone(), ranks, ..entry(1, game as u32 + 1) }
+                Entry { bots: block.games[game].clone(), ..with_ranks(entry(1, game as u32 + 1), ranks) }
             })
             .collect();
         let mut standing = Standing::new(&plan, None);

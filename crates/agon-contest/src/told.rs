@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use agon_api::{FaultCount, FaultsTold, MatchResult, Observed, Proven};
 use agon_game::Session;
 use agon_match::record::Held;
 use agon_match::{FaultKind, MatchRecord};
-use serde::{Deserialize, Serialize};
 
-use crate::journal::{Entry, FaultCount, LISTED_FAULTS};
+use crate::journal::Entry;
 use crate::plan::Kind;
 use crate::same::Answers;
 use crate::scheduler::Job;
@@ -20,78 +20,34 @@ use crate::work::{Keep, Output, Series, Trouble};
 /// The most bytes of replays that a series keeps.
 const MOST_REPLAYS: u64 = 1 << 30;
 
-/// What the replay of a match proves.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recomputed {
-    /// The map played.
-    pub map: String,
-    /// The rank of each seat; the lowest is the best.
-    pub ranks: Vec<u8>,
-    /// The score of each seat.
-    pub scores: Vec<f64>,
-    /// Why the match ended, in the game's words.
-    pub reason: String,
-    /// The number of steps played.
-    pub steps: u32,
-    /// A hash of where it began, in hexadecimal.
-    pub start: String,
-    /// A hash of all answers, in hexadecimal.
-    pub answers: String,
-    /// The seats, from 1, that never gave an answer in the form of the game.
-    pub silent: Vec<u8>,
+/// The most kinds of faults listed for a match.
+const LISTED_FAULTS: usize = 16;
+
+/// What the replay of a match proves that began at `start` and was given these answers; none before its end.
+pub fn proven(session: &dyn Session, start: u64, mut answers: Answers) -> Option<Proven> {
+    let outcome = session.outcome()?.clone();
+    // The same answers may end differently where time is part of play.
+    answers.ended(&outcome.ranks);
+    Some(Proven {
+        ranks: outcome.ranks,
+        scores: outcome.scores,
+        reason: outcome.reason,
+        steps: session.steps(),
+        start: format!("{start:016x}"),
+        answers: format!("{:016x}", answers.digest()),
+        silent: answers.silent(usize::from(session.recipe().seats)),
+    })
 }
 
-impl Recomputed {
-    /// What a match proves that began at `start` and was given these answers; none before its end.
-    pub fn of(session: &dyn Session, start: u64, mut answers: Answers) -> Option<Self> {
-        let outcome = session.outcome()?.clone();
-        // The same answers may end differently where time is part of play.
-        answers.ended(&outcome.ranks);
-        let recipe = session.recipe();
-        Some(Self {
-            map: recipe.map_name.clone(),
-            ranks: outcome.ranks,
-            scores: outcome.scores,
-            reason: outcome.reason,
-            steps: session.steps(),
-            start: format!("{start:016x}"),
-            answers: format!("{:016x}", answers.digest()),
-            silent: answers.silent(usize::from(recipe.seats)),
-        })
-    }
-}
-
-/// What is known of a match that was played to its end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Told {
-    /// What its replay proves as well.
-    pub proven: Recomputed,
-    /// The longest answer of each seat in milliseconds.
-    pub max_ms: Vec<f64>,
-    /// Wall time of the match in microseconds.
-    pub wall_us: u64,
-    /// What else was observed.
-    pub aftermath: Aftermath,
-}
-
-/// What was observed of a match's programs and no replay proves.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Aftermath {
-    /// What they did wrong, by seat and kind.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<FaultCount>,
-    /// For each seat, the number of orders that the rules rejected; empty for none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rejected: Vec<u64>,
-    /// How each seat's program was confined; empty if none ran in a sandbox.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sandbox: Vec<String>,
-}
-
-impl Aftermath {
-    /// The aftermath of a match.
-    pub fn of(record: &MatchRecord) -> Self {
-        Self { faults: faults(record), rejected: rejected(record), sandbox: sandbox(record) }
+/// What was observed of a match, for whoever owns its bots.
+pub fn observed(record: &MatchRecord) -> Observed {
+    Observed {
+        faults: FaultsTold::Counted(faults(record)),
+        max_ms: record.max_ms(),
+        wall_us: record.wall_us,
+        rejected: rejected(record),
+        sandbox: sandbox(record),
+        ..Observed::default()
     }
 }
 
@@ -172,7 +128,7 @@ impl Shelf {
 }
 
 impl Series {
-    /// The journal line of a match. A replay that is kept is on the disk before this returns; `replay` makes it, where there is one.
+    /// The journal line of a match on this map. A replay that is kept is on the disk before this returns; `replay` makes it, where there is one.
     ///
     /// # Errors
     /// When a bot could not even be started, which is the user's mistake and no result (only a tournament goes on without it: it loses, as
@@ -181,10 +137,10 @@ impl Series {
         &self,
         kind: Kind,
         job: &Job,
-        told: Told,
+        (map, result): (String, MatchResult),
         replay: impl FnOnce() -> Result<Option<Vec<u8>>, Trouble>,
     ) -> Result<Entry, Trouble> {
-        let faults = &told.aftermath.faults;
+        let faults = result.observed.faults.counted();
         let never = faults.iter().find(|fault| fault.kind == FaultKind::NeverStarted.word());
         if let Some(fault) = never.filter(|_| kind != Kind::Tournament) {
             let bot = job.bots().get(usize::from(fault.seat).saturating_sub(1));
@@ -192,7 +148,7 @@ impl Series {
             return Err(Trouble::CannotStart(format!("{label}: {}", fault.message)));
         }
         let mut kept = None;
-        if self.wants(kind, job.bots(), &told.proven.ranks, faults) && self.replays.has_room() {
+        if self.wants(kind, job.bots(), &result.proven.ranks, faults) && self.replays.has_room() {
             kept = replay()?.map(|bytes| self.replays.keep(job, &bytes)).transpose()?;
         }
         Ok(Entry {
@@ -200,22 +156,11 @@ impl Series {
             block: job.block.number,
             game: job.game as u32 + 1,
             seed: job.block.seed,
-            map: told.proven.map,
+            map,
             bots: job.bots().to_vec(),
-            scores: told.proven.scores,
-            ranks: told.proven.ranks,
-            reason: told.proven.reason,
-            steps: told.proven.steps,
-            start: told.proven.start,
-            answers: told.proven.answers,
-            silent: told.proven.silent,
-            max_ms: told.max_ms,
-            wall_us: told.wall_us,
+            result,
             tries: job.tries,
-            faults: told.aftermath.faults,
-            rejected: told.aftermath.rejected,
             replay: kept,
-            sandbox: told.aftermath.sandbox,
         })
     }
 

@@ -270,8 +270,8 @@ impl Worker<'_> {
                 return Ok(Came::Unfair { why, culprit: Some(job.bots()[by.index()]) });
             }
         }
-        let told = recorded.told(start)?;
-        let entry = series.entry(self.scheduler.header().kind, job, told, || recorded.replay())?;
+        let result = recorded.result(start)?;
+        let entry = series.entry(self.scheduler.header().kind, job, result, || recorded.replay())?;
         Ok(Came::Whole(Box::new(entry)))
     }
 }

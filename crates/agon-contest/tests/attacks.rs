@@ -7,7 +7,7 @@
 //! let a start that never varied count once and one that varied count every time.
 
 use agon_contest::journal::{FORMAT, MatchId};
-use agon_contest::{BotId, Entry, Header, Kind, MapId, RulesId, Standing, plan};
+use agon_contest::{BotId, Entry, Header, Kind, MapId, MatchResult, Proven, RulesId, Standing, plan};
 use agon_game::Seeded;
 use agon_spec::Ponder;
 use agon_stats::trend::WRONG;
@@ -280,30 +280,30 @@ fn series(attack: &Attack, run: i64) -> Said {
                     seed: block.seed,
                     map: block.map.to_string(),
                     bots: block.games[game as usize].clone(),
-                    scores: vec![f64::from(a), f64::from(b)],
-                    ranks: vec![1 + u8::from(a < b), 1 + u8::from(b < a)],
-                    reason: String::new(),
-                    steps: 1,
-                    start: format!("{:016x}", block.map),
-                    answers: format!("{answers:016x}"),
-                    silent: if attack.notices == Notices::Silence {
-                        vec![if first { 1 } else { 2 }]
-                    } else {
-                        Vec::new()
+                    result: MatchResult {
+                        proven: Proven {
+                            ranks: vec![1 + u8::from(a < b), 1 + u8::from(b < a)],
+                            scores: vec![f64::from(a), f64::from(b)],
+                            reason: String::new(),
+                            steps: 1,
+                            start: format!("{:016x}", block.map),
+                            answers: format!("{answers:016x}"),
+                            silent: if attack.notices == Notices::Silence {
+                                vec![if first { 1 } else { 2 }]
+                            } else {
+                                Vec::new()
+                            },
+                        },
+                        ..MatchResult::default()
                     },
-                    max_ms: vec![0.0, 0.0],
-                    wall_us: 1,
                     tries: 1,
-                    faults: Vec::new(),
-                    rejected: Vec::new(),
                     replay: None,
-                    sandbox: Vec::new(),
                 }
             })
             .collect();
         let points: Vec<u32> = (0..2)
             .map(|game| {
-                let ranks = &entries[game].ranks;
+                let ranks = &entries[game].result.proven.ranks;
                 let (own, other) = if game == 0 { (ranks[0], ranks[1]) } else { (ranks[1], ranks[0]) };
                 1 + u32::from(own < other) - u32::from(own > other)
             })

@@ -158,7 +158,7 @@ pub fn read(paths: &[PathBuf]) -> Result<JournalBlocks, DeskError> {
             let label = |bot: &usize| name(&past.header.bots[*bot]);
             let matches = entries.iter().map(|entry| Match {
                 bots: entry.bots.iter().map(label).collect(),
-                ranks: entry.ranks.clone(),
+                ranks: entry.result.proven.ranks.clone(),
             });
             MatchBlock {
                 start: standing::start(&past.header, &entries),

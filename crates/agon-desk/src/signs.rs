@@ -23,7 +23,7 @@ pub(crate) struct Own {
 impl Own {
     /// Whether another seat finished ahead of it.
     pub fn is_lost(&self) -> bool {
-        self.entry.ranks.iter().any(|rank| *rank < self.entry.ranks[self.seat])
+        self.entry.result.proven.ranks.iter().any(|rank| *rank < self.entry.result.proven.ranks[self.seat])
     }
 }
 
@@ -129,8 +129,14 @@ impl Signs {
 
     fn faults(&mut self, matches: &[Own]) {
         let kinds = |own: &Own, is_own: bool| -> BTreeSet<String> {
-            let of =
-                own.entry.faults.iter().filter(|fault| (usize::from(fault.seat) == own.seat + 1) == is_own);
+            let of = own
+                .entry
+                .result
+                .observed
+                .faults
+                .counted()
+                .iter()
+                .filter(|fault| (usize::from(fault.seat) == own.seat + 1) == is_own);
             of.map(|fault| fault.kind.clone()).collect()
         };
         let own_kinds = most(matches.iter().flat_map(|own| kinds(own, true)));
@@ -145,25 +151,26 @@ impl Signs {
         let words = "had a fault of another bot";
         self.say(About::Fault, words, matches, |_| true, |own| !kinds(own, false).is_empty());
         let words = "had orders of it that the rules rejected";
-        let rejected = |own: &Own| own.entry.rejected.get(own.seat).is_some_and(|count| *count > 0);
+        let rejected =
+            |own: &Own| own.entry.result.observed.rejected.get(own.seat).is_some_and(|count| *count > 0);
         self.say(About::Rejected, words, matches, |_| true, rejected);
     }
 
     fn ends(&mut self, matches: &[Own], word: &str) {
-        for ending in most(matches.iter().map(|own| without_numbers(&own.entry.reason))) {
+        for ending in most(matches.iter().map(|own| without_numbers(&own.entry.result.proven.reason))) {
             let words = format!("ended with \"{}\"", harmless(&ending));
             self.say(
                 About::Ending,
                 words,
                 matches,
                 |_| true,
-                |own| without_numbers(&own.entry.reason) == ending,
+                |own| without_numbers(&own.entry.result.proven.reason) == ending,
             );
         }
-        let steps = sorted(matches.iter().map(|own| own.entry.steps));
+        let steps = sorted(matches.iter().map(|own| own.entry.result.proven.steps));
         for part in [0.25, 0.75] {
             let Some(limit) = at(&steps, part) else { continue };
-            let over = |own: &Own| own.entry.steps <= limit;
+            let over = |own: &Own| own.entry.result.proven.steps <= limit;
             self.say(About::Length, format!("were over by {word} {limit}"), matches, |_| true, over);
             let words = format!("went on after {word} {limit}");
             self.say(About::Length, words, matches, |_| true, |own| !over(own));
@@ -174,7 +181,7 @@ impl Signs {
     fn courses(&mut self, matches: &[Own], info: &GameInfo) {
         let word = info.step;
         let read = |own: &Own| own.course.is_some();
-        let steps = sorted(matches.iter().filter(|own| read(own)).map(|own| own.entry.steps));
+        let steps = sorted(matches.iter().filter(|own| read(own)).map(|own| own.entry.result.proven.steps));
         let Some(usual) = at(&steps, 0.5) else { return };
         let moments: BTreeSet<usize> =
             MOMENTS.iter().map(|part| tidy(f64::from(usual) * part)).filter(|moment| *moment > 0).collect();

@@ -18,14 +18,15 @@ pub mod verdict;
 
 mod table;
 
+pub use agon_api::{LadderRow, VersionRating};
 pub use agon_stats::Head;
 
 pub use admission::{Admission, Check, admission};
 pub use choice::{Contender, Policy};
 pub use outliers::{Outlier, outlier};
 pub use shares::{Lane, Shares};
-pub use shown::{Line, Standing, head, shown};
-pub use table::{PLACED, Place, Table};
+pub use shown::{SURE, Standing, head, shown};
+pub use table::{PLACED, Table};
 pub use verdict::Verdict;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
+use agon_api::{LadderRow, VersionRating};
 use agon_stats::Head;
 
-use crate::{Place, Table};
+use crate::Table;
 
 /// A version and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +13,8 @@ pub struct Standing {
     pub version: i64,
     /// Its number among the versions of its entrant.
     pub n: i64,
+    /// The number of the entrant.
+    pub team: i64,
     pub entrant: String,
     /// Whether the entrant is a boss.
     pub boss: bool,
@@ -21,39 +22,22 @@ pub struct Standing {
     pub live: bool,
 }
 
-/// A line of the board.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(ts_rs::TS))]
-pub struct Line {
-    /// From 1; equal ratings share a rank. None while there are too few matches.
-    pub rank: Option<u32>,
-    /// The entrant.
-    pub entrant: String,
-    /// Whether it is a boss.
-    pub boss: bool,
-    /// The number of the version whose rating this is.
-    pub n: i64,
-    /// The number of a newer version that has too few matches so far.
-    pub placing: Option<i64>,
-    /// Its place in the table; none before its first complete block.
-    pub place: Option<Place>,
-    /// The probability that it is stronger than the next line that has a rank; none if unknown.
-    pub above_next: Option<f64>,
-}
+/// How sure it must be that one team is better than another before the one stands above.
+pub const SURE: f64 = 0.95;
 
 /// The board. A live version with fewer than `placing` matches leaves its place to the last one before it that has enough, so that nobody
 /// drops during the first minutes of a new version.
-pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
+pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<LadderRow> {
     // An index, not a search: a board of thousands is made while others wait for the same thread.
     let found = numbers(table);
     let is_placed = |version: i64| found.get(&version).is_some_and(|&at| table.places[at].matches >= placing);
-    let mut own: BTreeMap<&str, Vec<&Standing>> = BTreeMap::new();
+    let mut own: BTreeMap<i64, Vec<&Standing>> = BTreeMap::new();
     for version in versions {
-        own.entry(&version.entrant).or_default().push(version);
+        own.entry(version.team).or_default().push(version);
     }
-    let mut lines: Vec<(usize, Line)> = Vec::new();
+    let mut rows: Vec<(usize, LadderRow)> = Vec::new();
     for live in versions.iter().filter(|version| version.live) {
-        let before = own[&*live.entrant]
+        let before = own[&live.team]
             .iter()
             .copied()
             .filter(|other| other.n < live.n && is_placed(other.version))
@@ -61,39 +45,65 @@ pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<Line> {
             .filter(|_| !is_placed(live.version));
         let stands = before.unwrap_or(live);
         let at = found.get(&stands.version).copied();
-        lines.push((
+        let unrated = || VersionRating { version: stands.version, ..VersionRating::default() };
+        rows.push((
             at.unwrap_or(usize::MAX),
-            Line {
-                rank: None,
-                entrant: live.entrant.clone(),
+            LadderRow {
+                team: live.team,
+                name: live.entrant.clone(),
                 boss: live.boss,
+                live: Some(live.version),
                 n: stands.n,
                 placing: (!is_placed(live.version)).then_some(live.n),
-                place: at.map(|at| table.places[at].clone()),
-                above_next: None,
+                rating: VersionRating {
+                    above_next: None,
+                    ..at.map_or_else(unrated, |at| table.places[at].clone())
+                },
+                ..LadderRow::default()
             },
         ));
     }
     // The table is in order; versions that have not played yet come last, by name.
-    lines.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.entrant.cmp(&b.1.entrant)));
-    let ats: Vec<usize> = lines.iter().map(|(at, _)| *at).collect();
-    let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.name.cmp(&b.1.name)));
+    let (ats, mut rows): (Vec<usize>, Vec<LadderRow>) = rows.into_iter().unzip();
     let (mut next, mut last): (u32, Option<(u32, Option<f64>, u32)>) = (1, None);
-    for line in &mut lines {
-        let Some(place) = line.place.as_ref().filter(|place| place.matches >= placing) else { continue };
-        let rank = match last {
-            Some((rank, elo, group)) if elo.is_some() && elo == place.elo && group == place.group => rank,
+    for row in &mut rows {
+        let LadderRow { rating, rank, .. } = row;
+        if rating.group == 0 || rating.matches < placing {
+            continue;
+        }
+        let own = match last {
+            Some((rank, elo, group)) if elo.is_some() && elo == rating.elo && group == rating.group => rank,
             _ => next,
         };
-        line.rank = Some(rank);
-        last = Some((rank, place.elo, place.group));
+        *rank = Some(own);
+        last = Some((own, rating.elo, rating.group));
         next += 1;
     }
-    let ranked: Vec<usize> = (0..lines.len()).filter(|&line| lines[line].rank.is_some()).collect();
+    let ranked: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].rank.is_some()).collect();
     for pair in ranked.windows(2) {
-        lines[pair[0]].above_next = table.sure(ats[pair[0]], ats[pair[1]]);
+        rows[pair[0]].rating.above_next = table.sure(ats[pair[0]], ats[pair[1]]);
     }
-    lines
+    for &row in &ranked {
+        // Every team that is surely better is above it, every one that is surely worse below.
+        let above = |one: usize, other: usize| is_above(table, ats[one], ats[other]);
+        let before = ranked.iter().filter(|&&other| above(other, row)).count();
+        let behind = ranked.iter().filter(|&&other| above(row, other)).count();
+        rows[row].places = Some([before as u32 + 1, (ranked.len() - behind) as u32]);
+    }
+    rows
+}
+
+/// Whether place `one` of a table is surely stronger than place `other`, both from 0. Their difference decides: it is known
+/// better than either rating, so their intervals may overlap. Where it is unknown, as for a bot that won everything,
+/// overlapping intervals decide nothing.
+fn is_above(table: &Table, one: usize, other: usize) -> bool {
+    let (own, their) = (&table.places[one], &table.places[other]);
+    match (table.sure(one, other), own.low, their.high) {
+        (Some(sure), _, _) => sure >= SURE,
+        (None, Some(low), Some(high)) => own.group == their.group && low > high,
+        (None, _, _) => false,
+    }
 }
 
 /// The place of each version in the table.
@@ -106,9 +116,9 @@ fn numbers(table: &Table) -> BTreeMap<i64, usize> {
 ///
 /// A version that lost everything has no finite rating either, and stands below: it counts to the degree that the last of these lines is
 /// better than it.
-pub fn head(table: &Table, lines: &[Line], best: usize) -> Option<Head> {
+pub fn head(table: &Table, lines: &[LadderRow], best: usize) -> Option<Head> {
     let numbers = numbers(table);
-    let found = |line: &Line| numbers.get(&line.place.as_ref()?.version).copied();
+    let found = |line: &LadderRow| numbers.get(&line.rating.version).copied();
     let ranked: Vec<usize> =
         lines.iter().filter(|line| line.rank.is_some()).map(found).collect::<Option<_>>()?;
     let best = best.min(ranked.len().checked_sub(1)?);
@@ -133,12 +143,13 @@ pub fn head(table: &Table, lines: &[Line], best: usize) -> Option<Head> {
 mod tests {
     use super::*;
 
-    fn place(version: i64, elo: f64, matches: u64) -> Place {
-        Place { version, elo: Some(elo), low: None, high: None, matches, group: 1, above_next: None }
+    fn place(version: i64, elo: f64, matches: u64) -> VersionRating {
+        VersionRating { version, elo: Some(elo), matches, group: 1, ..VersionRating::default() }
     }
 
     fn standing(version: i64, entrant: &str, n: i64, live: bool) -> Standing {
-        Standing { version, n, entrant: entrant.into(), boss: false, live }
+        let team = i64::from(entrant.as_bytes()[0]);
+        Standing { version, n, team, entrant: entrant.into(), boss: false, live }
     }
 
     #[test]
@@ -154,7 +165,7 @@ mod tests {
         ];
         let lines = shown(&table, &versions, 20);
         let seen: Vec<_> =
-            lines.iter().map(|line| (line.rank, line.entrant.as_str(), line.n, line.placing)).collect();
+            lines.iter().map(|line| (line.rank, line.name.as_str(), line.n, line.placing)).collect();
         assert_eq!(
             seen,
             [
@@ -168,7 +179,7 @@ mod tests {
         let sure: Vec<Vec<_>> =
             (0..4).map(|one| (0..4).map(|other| Some(f64::from(10 * one + other))).collect()).collect();
         let lines = shown(&Table { sure, ..table.clone() }, &versions, 20);
-        let above: Vec<_> = lines.iter().map(|line| line.above_next).collect();
+        let above: Vec<_> = lines.iter().map(|line| line.rating.above_next).collect();
         assert_eq!(above, [Some(12.0), Some(23.0), None, None], "of places 1, 2 and 3 of the table");
         let lines = shown(&table, &versions, 4);
         assert_eq!((lines[0].n, lines[0].placing), (2, None), "with enough matches it stands for itself");
@@ -180,7 +191,7 @@ mod tests {
             place(2, 90.0, 4),
             place(1, 50.0, 200),
             place(4, -100.0, 30),
-            Place { elo: None, ..place(3, 0.0, 30) },
+            VersionRating { elo: None, ..place(3, 0.0, 30) },
         ];
         // The last one lost everything; the second place is a retired version.
         let known = |i: usize, j: usize| (i < 3 && j < 3).then_some(if i == j { 0.0 } else { 40.0 });
@@ -206,5 +217,49 @@ mod tests {
         assert_eq!(head(&table, &lines, 9).map(|head| head.bots), None, "nobody with a rating is below two");
         assert_eq!(head(&table, &lines[..1], 1), None, "nobody is below");
         assert_eq!(head(&Table { deviations: Vec::new(), ..table }, &lines, 1), None, "as it was read");
+    }
+
+    /// The places of versions with intervals of these ends, the last not yet placed, and these certainties.
+    fn ranges(ends: &[(Option<f64>, Option<f64>)], sure: Vec<Vec<Option<f64>>>) -> Vec<Option<[u32; 2]>> {
+        let last = ends.len() as i64 - 1;
+        let rating = |(n, &(low, high)): (usize, &(Option<f64>, Option<f64>))| {
+            let n = n as i64;
+            VersionRating { low, high, ..place(n, 0.0, if n < last { 20 } else { 19 }) }
+        };
+        let places = ends.iter().enumerate().map(rating).collect();
+        let versions: Vec<Standing> =
+            (0..=last).map(|n| standing(n, &"abcde"[n as usize..=n as usize], 1, true)).collect();
+        let rows = shown(&Table { places, sure, ..Table::default() }, &versions, 20);
+        rows.iter().map(|row| row.places).collect()
+    }
+
+    #[test]
+    fn where_nothing_else_is_known_a_place_is_as_wide_as_the_intervals_say() {
+        let ends = [
+            (Some(50.0), None),
+            (Some(10.0), Some(60.0)),
+            (Some(-20.0), Some(40.0)),
+            (Some(-90.0), Some(-30.0)),
+            (Some(-500.0), Some(500.0)),
+        ];
+        assert_eq!(ranges(&ends, Vec::new()), [Some([1, 2]), Some([1, 3]), Some([2, 3]), Some([4, 4]), None]);
+    }
+
+    #[test]
+    fn a_place_says_what_the_difference_says_and_not_what_intervals_do() {
+        // The intervals of the first two overlap, yet the first is surely better; the third may be as good as the second.
+        let ends = [
+            (Some(-10.0), Some(300.0)),
+            (Some(-200.0), Some(40.0)),
+            (Some(-210.0), Some(30.0)),
+            (None, None),
+        ];
+        let sure = vec![
+            vec![Some(0.5), Some(0.99), Some(0.995), None],
+            vec![Some(0.01), Some(0.5), Some(0.6), None],
+            vec![Some(0.005), Some(0.4), Some(0.5), None],
+            vec![None; 4],
+        ];
+        assert_eq!(ranges(&ends, sure), [Some([1, 1]), Some([2, 3]), Some([2, 3]), None]);
     }
 }

@@ -4,35 +4,16 @@
 
 use std::collections::BTreeMap;
 
+use agon_api::VersionRating;
 use agon_stats::{Options, Pairs, Rated, RatingError, RatingTable, Results, Scale, TableKey, rate};
 use serde::{Deserialize, Serialize};
 
 use crate::{Ladder, Row, Whole};
 
-/// A version in the table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "described", derive(ts_rs::TS))]
-pub struct Place {
-    /// The version.
-    pub version: i64,
-    /// Its rating in Elo; none if no finite one fits, as for a version that won everything.
-    pub elo: Option<f64>,
-    /// The lower end of its 95 % interval; none if it is open.
-    pub low: Option<f64>,
-    /// The upper end; none if it is open.
-    pub high: Option<f64>,
-    /// The number of rated matches it played.
-    pub matches: u64,
-    /// Its group, from 1: ratings of different groups cannot be compared.
-    pub group: u32,
-    /// The probability that it is stronger than the next of its group, which may be a version that no longer plays.
-    pub above_next: Option<f64>,
-}
-
 /// All versions that have played, best first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    pub places: Vec<Place>,
+    pub places: Vec<VersionRating>,
     /// The version whose rating is the zero of the scale; none while nobody can carry it: then the zero is the mean.
     #[serde(default)]
     pub zero: Option<i64>,
@@ -121,7 +102,8 @@ impl Ladder {
             let level = levels.get(bot.group as usize - 1).copied().unwrap_or(0.0);
             elo.map(|elo| tenth(elo - level))
         };
-        let place = |bot: &Rated| Place {
+        let points = self.points();
+        let place = |bot: &Rated| VersionRating {
             version: version(bot),
             elo: at(bot, bot.elo),
             low: at(bot, bot.interval.and_then(|interval| interval.low)),
@@ -129,6 +111,7 @@ impl Ladder {
             matches: bot.matches,
             group: bot.group,
             above_next: bot.above_next,
+            points: points.get(&version(bot)).map(|(gained, most)| *gained as f64 / *most as f64),
         };
         Table {
             places: rated.bots.iter().map(place).collect(),
@@ -139,6 +122,20 @@ impl Ladder {
             sure: rated.superiority,
             deviations: rated.deviations,
         }
+    }
+
+    /// The points that each version gained in blocks that count, and how many it could have.
+    fn points(&self) -> BTreeMap<i64, (u64, u64)> {
+        let mut points: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
+        let counts = |whole: &&Whole| self.left_out.counts(whole.number, &whole.lineup);
+        for whole in self.whole.iter().filter(counts) {
+            let most = 2 * (whole.lineup.len() as u64 - 1) * whole.block.matches.len() as u64;
+            for (version, own) in whole.lineup.iter().zip(&whole.points) {
+                let (gained, all) = points.entry(*version).or_default();
+                (*gained, *all) = (*gained + u64::from(*own), *all + most);
+            }
+        }
+        points
     }
 
     /// Rates the blocks that `counts` says. The zero is `zero`, if these have a finite rating for it; else it is their mean.
@@ -282,6 +279,19 @@ mod tests {
     }
 
     #[test]
+    fn points_are_the_share_of_what_could_be_gained() {
+        let mut ladder = Ladder::new();
+        let [won, drawn] = [[[1, 2], [2, 1]], [[1, 1], [1, 2]]];
+        for (block, [first, second]) in (1..).zip([won, drawn]) {
+            ladder.feed(row(block, 0, [1, 2], first));
+            ladder.feed(row(block, 1, [2, 1], second));
+        }
+        let table = ladder.table(&key(), &[]);
+        let points = table.places.iter().map(|place| (place.version, place.points));
+        assert_eq!(points.collect::<Vec<_>>(), [(1, Some(0.625)), (2, Some(0.375))]);
+    }
+
+    #[test]
     fn without_somebody_differences_are_as_if_they_had_never_played_and_with_them_all_is_as_before() {
         let mut ladder = Ladder::new();
         rows(60).into_iter().for_each(|row| ladder.feed(row));
@@ -296,7 +306,7 @@ mod tests {
         let level =
             own.places[0].elo.zip(as_if.places[0].elo).map(|(own, other)| own - other).expect("rated");
         let shift = |elo: Option<f64>| elo.map(|elo| tenth(elo + level));
-        let moved = |place: &Place| Place {
+        let moved = |place: &VersionRating| VersionRating {
             elo: shift(place.elo),
             low: shift(place.low),
             high: shift(place.high),
@@ -382,13 +392,13 @@ mod tests {
         }
     }
 
-    fn place(table: &Table, version: i64) -> &Place {
+    fn place(table: &Table, version: i64) -> &VersionRating {
         table.places.iter().find(|place| place.version == version).expect("it played")
     }
 
     /// Nobody but `except` moved by more than half its ±.
     fn nobody_moved(what: &str, before: &Table, after: &Table, except: &[i64]) {
-        let half = |place: &Place| place.high.zip(place.low).map(|(high, low)| (high - low) / 2.0);
+        let half = |place: &VersionRating| place.high.zip(place.low).map(|(high, low)| (high - low) / 2.0);
         let mut seen = 0;
         for was in before.places.iter().filter(|place| !except.contains(&place.version)) {
             let Some(is) = after.places.iter().find(|place| place.version == was.version) else { continue };

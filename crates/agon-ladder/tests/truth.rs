@@ -70,7 +70,7 @@ fn right(table: &Table, elo: &[f64]) -> (u32, u32) {
     let mean = elo.iter().sum::<f64>() / elo.len() as f64;
     let known: Vec<_> = table.places.iter().filter_map(|place| Some((place, place.elo?))).collect();
     let own = known.iter().map(|(_, elo)| elo).sum::<f64>() / known.len() as f64;
-    let holds = |place: &agon_ladder::Place| {
+    let holds = |place: &agon_ladder::VersionRating| {
         let truth = elo[place.version as usize] - mean + own;
         place.low.is_none_or(|low| low <= truth) && place.high.is_none_or(|high| truth <= high)
     };

@@ -21,7 +21,7 @@ pub use agon_spec::{Clock, Ponder};
 pub use cause::{Cause, Lateness};
 pub use fault::{Fault, FaultKind, RejectedOrder};
 pub use player::{Player, SeatError, seat_player};
-pub use record::{MatchRecord, MatchResult, SeatCounts, SeatResult, SeatTime};
+pub use record::{MatchRecord, PrintedMatch, SeatCounts, SeatResult, SeatTime};
 pub use recorder::Recorder;
 pub use referee::{
     Future, MOST_DISTURBANCES, Observer, Said, StepReport, Take, Terms, Together, When, play, play_on,

@@ -208,7 +208,7 @@ pub struct SeatTime {
 /// The one result object that every command prints with `--json`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
-pub struct MatchResult {
+pub struct PrintedMatch {
     /// The game.
     pub game: &'static str,
     /// The seed, as a string.
@@ -319,7 +319,7 @@ impl MatchRecord {
         session: &dyn agon_game::Session,
         labels: &[String],
         replay: Option<String>,
-    ) -> MatchResult {
+    ) -> PrintedMatch {
         let recipe = session.recipe();
         let outcome = self.outcome.as_ref();
         let seats = Seat::first(recipe.seats).map(|seat| {
@@ -339,7 +339,7 @@ impl MatchRecord {
                 sandbox: self.held[seat.index()].word(),
             }
         });
-        MatchResult {
+        PrintedMatch {
             game: session.info().name,
             seed: recipe.seed.to_string(),
             rules: recipe.rules_name.clone(),

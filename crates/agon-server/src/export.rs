@@ -12,8 +12,8 @@ use std::path::Path;
 use agon_contest::parallel::on_all_cpus;
 use agon_ladder::Table;
 use agon_store::{
-    EntrantId, Entry, LogRow, Objects, Sealed, Sha, StoreError, Time, Version, VersionId, VersionState, link,
-    root, seeds,
+    EntrantId, LogEntry, LogRow, Objects, Sealed, Sha, StoreError, Time, Version, VersionId, VersionState,
+    link, root, seeds,
 };
 use agon_worker::{Terms, verify as worker};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ pub struct Head {
     pub rows: i64,
     /// The hash of all of them.
     pub sha: String,
-    pub versions: Vec<Played>,
+    pub versions: Vec<ExportedVersion>,
     /// The table that follows from the log.
     pub table: Table,
 }
@@ -73,7 +73,7 @@ fn first_method() -> u32 {
 /// A version, as everybody may see it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Played {
+pub struct ExportedVersion {
     /// Its number in the log.
     pub version: i64,
     /// The team it belongs to.
@@ -94,7 +94,7 @@ pub struct Played {
 
 /// The result of writing or checking an archive.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct ArchiveReport {
     pub name: String,
     /// The program that wrote the archive.
     pub program: String,
@@ -106,7 +106,7 @@ pub struct Report {
     pub recomputed: u64,
     /// The number of seeds recomputed; none while the secret is not published.
     pub seeds: Option<u64>,
-    pub versions: Vec<Played>,
+    pub versions: Vec<ExportedVersion>,
     /// The table, computed from the log.
     pub table: Table,
     /// What differs from the archive's claims; empty if all of them hold.
@@ -126,7 +126,7 @@ pub async fn export(
     file: &Path,
     reveal: bool,
     seen: impl Fn(i64, i64),
-) -> Result<Report, ServerError> {
+) -> Result<ArchiveReport, ServerError> {
     let (store, contest) = status::look(folder).await?;
     if reveal && !contest.paused {
         return Err(ServerError::Wrong(format!(
@@ -151,7 +151,7 @@ pub async fn export(
         for LogRow { body, sha: own, .. } in page {
             let entry = read(&body)?;
             facts.add(&entry);
-            if let Entry::Result(sealed) = entry {
+            if let LogEntry::Result(sealed) = entry {
                 replays.insert(sealed.replay);
             }
             archive.write(format!("{own} {body}\n").as_bytes())?;
@@ -170,7 +170,7 @@ pub async fn export(
     let owners = store.owners().await?;
     let out = facts.out(&owners);
     let table = facts.table(&key(&terms), &out, &crate::bosses_of(&terms.game, &versions));
-    let played = |version: Version| Played {
+    let played = |version: Version| ExportedVersion {
         version: version.id.0,
         entrant: owners.get(&version.id).map_or(0, |entrant| entrant.0),
         team: version.entrant,
@@ -203,7 +203,7 @@ pub async fn export(
     archive.begin("contest.json", Pack::Yes)?;
     archive.write(json(&head).as_bytes())?;
     archive.finish()?;
-    Ok(Report {
+    Ok(ArchiveReport {
         name: head.name,
         program: head.program,
         rows,
@@ -221,7 +221,7 @@ pub async fn export(
 ///
 /// # Errors
 /// When it is not an archive of a contest at all. False claims in it go into the report.
-pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<Report, ServerError> {
+pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<ArchiveReport, ServerError> {
     let no = |why: &dyn std::fmt::Display| {
         ServerError::Wrong(format!("{}: not a contest that `agon serve export` wrote: {why}", file.display()))
     };
@@ -249,7 +249,7 @@ pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<
     check.log(BufReader::new(log), key(&terms))
 }
 
-fn version(played: &Played) -> Result<(VersionId, Version), String> {
+fn version(played: &ExportedVersion) -> Result<(VersionId, Version), String> {
     let version = Version {
         id: VersionId(played.version),
         entrant: played.team.clone(),
@@ -277,7 +277,11 @@ struct Check<'a, R, S> {
 }
 
 impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
-    fn log(&mut self, mut rows: impl io::BufRead, key: agon_stats::TableKey) -> Result<Report, ServerError> {
+    fn log(
+        &mut self,
+        mut rows: impl io::BufRead,
+        key: agon_stats::TableKey,
+    ) -> Result<ArchiveReport, ServerError> {
         let head = self.head;
         let (mut facts, mut wrong) = (Facts::new(), Vec::new());
         let mut sha = root(&head.terms, &head.secret_sha);
@@ -309,7 +313,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
                 },
             };
             let over = entry.is_none();
-            if let Some(Entry::Result(sealed)) = entry {
+            if let Some(LogEntry::Result(sealed)) = entry {
                 wrong.extend(self.seats(&sealed));
                 if let Some(secret) = &head.secret
                     && sealed.block > 0
@@ -345,7 +349,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
             .map(|played| (VersionId(played.version), played.builtin.as_deref().filter(|_| played.boss)));
         let bosses = crate::facts::bosses(&key.game, builtins);
         let table = facts.table(&key, &out, &bosses);
-        if wrong.is_empty() && json(&table) != json(&head.table) {
+        if wrong.is_empty() && !crate::bears_out(&table, &json(&head.table)) {
             wrong.push(format!(
                 "the table follows from the log: not so (it was written by {}, this is {})",
                 head.program,
@@ -353,7 +357,7 @@ impl<R: io::Read + Seek, S: FnMut(i64, i64)> Check<'_, R, S> {
             ));
         }
         wrong.truncate(TOLD);
-        Ok(Report {
+        Ok(ArchiveReport {
             name: head.name.clone(),
             program: head.program.clone(),
             rows: facts.upto,
@@ -414,17 +418,22 @@ fn read_some<T>(
 }
 
 /// A row after one with the hash `before`, or why it is not valid.
-fn next(line: &[u8], before: &Sha, seq: i64) -> Result<(Sha, Entry), String> {
+fn next(line: &[u8], before: &Sha, seq: i64) -> Result<(Sha, LogEntry), String> {
     let text = std::str::from_utf8(line).map_err(|_| "it is not text")?;
     let (sha, body) = text.strip_suffix('\n').and_then(|text| text.split_once(' ')).ok_or("it is cut off")?;
     let sha: Sha = sha.parse()?;
     if link(before, body) != sha {
         return Err("it, or something before it, was changed".to_owned());
     }
-    let entry: Entry = serde_json::from_str(body).map_err(|error| error.to_string())?;
+    let entry: LogEntry = serde_json::from_str(body).map_err(|error| error.to_string())?;
     let own = entry.seq();
     if own != seq {
         return Err(format!("it says that it is row {own}"));
+    }
+    if let LogEntry::Result(sealed) = &entry
+        && sealed.outcome.proven.ranks.len() != sealed.seats.len()
+    {
+        return Err("it has not one rank for each seat".to_owned());
     }
     Ok((sha, entry))
 }
@@ -442,6 +451,23 @@ fn replay<R: io::Read + Seek>(zip: &mut ZipArchive<R>, sha: &Sha) -> io::Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_has_one_rank_for_each_seat_or_is_refused() {
+        let read = |ranks: &str| {
+            let sha = Sha::of("source");
+            let body = format!(
+                "{{\"seq\":1,\"match\":1,\"block\":1,\"rotation\":0,\"kind\":\"ladder\",\"map\":0,\"seed\":7,\"seats\":[1,2],\
+                 \"sources\":[\"{sha}\",\"{sha}\"],\"outcome\":{{{ranks}\"reason\":\"over\",\"faults\":[null,null]}},\
+                 \"replay\":\"{sha}\",\"worker\":\"a\",\"settled\":1}}"
+            );
+            next(format!("{} {body}\n", link(&sha, &body)).as_bytes(), &sha, 1).map(|(_, entry)| entry.seq())
+        };
+        assert_eq!(read("\"ranks\":[1,2],"), Ok(1));
+        for ranks in ["", "\"ranks\":[],", "\"ranks\":[1],", "\"ranks\":[1,2,3],"] {
+            assert_eq!(read(ranks), Err("it has not one rank for each seat".to_owned()), "{ranks}");
+        }
+    }
 
     #[test]
     fn replays_are_read_until_they_are_enough_and_none_is_left_out() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_ladder::{Ladder, LeftOut, Row, Table};
 use agon_stats::TableKey;
 use agon_store::reads::Ended;
-use agon_store::{ContestStore, EntrantId, Entry, Ruled, Sealed, StoreError, VersionId, out};
+use agon_store::{ContestStore, EntrantId, LogEntry, Ruled, Sealed, StoreError, VersionId, out};
 
 use crate::read;
 
@@ -51,11 +51,11 @@ impl Facts {
     }
 
     /// Adds the next row.
-    pub fn add(&mut self, row: &Entry) {
+    pub fn add(&mut self, row: &LogEntry) {
         match row {
-            Entry::Result(row) => self.count(row),
-            Entry::Ruling(ruled) => self.rulings.push(ruled.clone()),
-            Entry::Annulment(row) => self.annulled.extend(row.blocks.iter().copied()),
+            LogEntry::Result(row) => self.count(row),
+            LogEntry::Ruling(ruled) => self.rulings.push(ruled.clone()),
+            LogEntry::Annulment(row) => self.annulled.extend(row.blocks.iter().copied()),
         }
         self.upto += 1;
     }
@@ -71,8 +71,8 @@ impl Facts {
 
     fn count(&mut self, row: &Sealed) {
         if row.kind.is_rated() {
-            let firsts = row.outcome.ranks.iter().filter(|rank| **rank == 1).count();
-            for (version, rank) in row.seats.iter().zip(&row.outcome.ranks) {
+            let firsts = row.outcome.proven.ranks.iter().filter(|rank| **rank == 1).count();
+            for (version, rank) in row.seats.iter().zip(&row.outcome.proven.ranks) {
                 let last = self.last.entry(*version).or_default();
                 last.truncate(LAST - 1);
                 last.insert(0, Ended::with(i64::from(*rank), firsts));
@@ -81,9 +81,9 @@ impl Facts {
                 block: row.block,
                 rotation: row.rotation,
                 versions: row.seats.iter().copied().map(crate::number).collect(),
-                ranks: row.outcome.ranks.clone(),
-                start: row.outcome.start.clone(),
-                answers: row.outcome.answers.clone(),
+                ranks: row.outcome.proven.ranks.clone(),
+                start: row.outcome.proven.start.clone(),
+                answers: row.outcome.proven.answers.clone(),
             });
         }
     }

@@ -13,14 +13,14 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use agon_contest::Aftermath;
+use agon_contest::Observed;
 use agon_worker::fit::Needs;
 use agon_worker::fleet::{
     Exchange, LARGEST_BACK, LONGEST_TITLE, Line, MOST_AT_ONCE, MOST_SOURCES, MachineSeen, Open, Opened,
     Overview, SeriesSeen, Standing,
 };
 use agon_worker::wire::{self, Machine, check};
-use agon_worker::{Granted, Job, Nothing, Posted, Program, Report, Terms, Try};
+use agon_worker::{Granted, Job, Nothing, Posted, Program, Terms, Try};
 
 /// How long a lease holds after its machine last called.
 pub const LEASE_MS: u64 = 60_000;
@@ -74,7 +74,7 @@ struct Series {
 
 /// The outcome of a match.
 enum Came {
-    Whole(Report, Aftermath),
+    Whole(Box<Observed>),
     Nothing(Nothing),
 }
 
@@ -235,9 +235,7 @@ impl Fleet {
                 break;
             }
             let line = match came {
-                Came::Whole(report, all) => {
-                    Line::Whole { game, report: Box::new(report.clone()), all: all.clone() }
-                }
+                Came::Whole(observed) => Line::Whole { game, observed: observed.clone() },
                 Came::Nothing(nothing) => Line::Nothing { game, nothing: nothing.clone() },
             };
             lines.push((line, replay.clone()));
@@ -451,7 +449,7 @@ impl Fleet {
     }
 
     /// Takes in the result of a match, and returns what becomes of it. The first result counts, whoever holds the match by now.
-    pub fn post(&mut self, run: &str, attempt: Try, whole: (Report, Aftermath), replay: &[u8]) -> Posted {
+    pub fn post(&mut self, run: &str, attempt: Try, observed: Observed, replay: &[u8]) -> Posted {
         if self.posted.iter().any(|(known, by)| *known == attempt && by == run) {
             return Posted::Kept;
         }
@@ -459,7 +457,7 @@ impl Fleet {
         if !was_leased {
             return Posted::Settled;
         }
-        self.end(attempt.game, Came::Whole(whole.0, whole.1), replay.to_vec());
+        self.end(attempt.game, Came::Whole(Box::new(observed)), replay.to_vec());
         if self.posted.len() == REMEMBERED {
             self.posted.pop_front();
         }

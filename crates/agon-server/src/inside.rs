@@ -92,7 +92,7 @@ impl Hall for Inside<'_> {
     fn post(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {
         let over: Vec<_> = over
             .iter()
-            .map(|(attempt, whole)| (*attempt, (&whole.report, &whole.replay[..], &whole.own[..])))
+            .map(|(attempt, whole)| (*attempt, (&whole.observed, &whole.replay[..], &whole.own[..])))
             .collect();
         let posted = self.ask(self.server.post_all(self.worker, &over, self.now()))?;
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -43,6 +43,7 @@ use agon_stats::{RulesHash, TableKey};
 use agon_store::acts::{Add, Added, Found, Promote};
 use agon_store::{Contest, ContestStore, Objects, Sha, Store, StoreError, Time, Version, VersionId, seeds};
 use agon_worker::{Table, Terms};
+use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::{Mutex, watch};
 
@@ -367,6 +368,23 @@ fn key(terms: &Terms) -> TableKey {
 
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain data")
+}
+
+/// Whether what was written of a table follows from it. What was written before a column was added lacks it.
+fn bears_out(table: &agon_ladder::Table, written: &str) -> bool {
+    fn holds(now: &Value, then: &Value) -> bool {
+        match (now, then) {
+            (Value::Object(now), Value::Object(then)) => {
+                then.iter().all(|(key, then)| now.get(key).is_some_and(|now| holds(now, then)))
+            }
+            (Value::Array(now), Value::Array(then)) => {
+                now.len() == then.len() && now.iter().zip(then).all(|(now, then)| holds(now, then))
+            }
+            _ => now == then,
+        }
+    }
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
+    parsed(written).zip(parsed(&json(table))).is_some_and(|(then, now)| holds(&now, &then))
 }
 
 fn read<T: serde::de::DeserializeOwned>(json: impl AsRef<[u8]>) -> Result<T, StoreError> {

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
+use agon_contest::{MatchResult, Observed};
 use agon_store::acts::Judgement;
 use agon_store::{
-    Attempt, ContestStore, Entry, Leased, Objects, Outcome, Posted, Sealed, StoreError, Version, VersionId,
+    Attempt, ContestStore, Leased, LogEntry, Objects, PostedMatch, Sealed, StoreError, Version, VersionId,
 };
-use agon_worker::{Report, Table, verify};
+use agon_worker::{Table, verify};
 
-use crate::{ServerError, asked, behind, json, read};
+use crate::{ServerError, asked, behind, read};
 
 /// How many replays to hold in memory: each may be large, so the next ones are fetched only after these are judged.
 const TOGETHER: usize = 32;
@@ -22,12 +23,12 @@ const TOGETHER: usize = 32;
 pub async fn judge(
     table: &Arc<Table>,
     objects: &Objects,
-    posted: Vec<Posted>,
+    posted: Vec<PostedMatch>,
     versions: &Arc<BTreeMap<VersionId, Version>>,
 ) -> Result<Vec<(Attempt, Judgement)>, ServerError> {
     let (mut posted, mut judged) = (posted.into_iter(), Vec::new());
     while posted.len() > 0 {
-        let next: Vec<Posted> = posted.by_ref().take(TOGETHER).collect();
+        let next: Vec<PostedMatch> = posted.by_ref().take(TOGETHER).collect();
         let replays = next.iter().map(|result| result.replay).collect();
         let away = |error| StoreError::File("objects".to_owned(), error);
         let replays = objects.get_all(replays, verify::LARGEST as u64).await.map_err(away)?;
@@ -41,12 +42,16 @@ pub async fn judge(
         let fetched: Vec<_> = next.into_iter().zip(replays).collect();
         let (table, versions) = (table.clone(), versions.clone());
         let work = move || {
-            let judge = |(result, replay): (Posted, io::Result<Vec<u8>>)| {
-                let judgement = match judge_replay(&table, replay, &result, &versions)? {
-                    Ok(outcome) => Judgement::Valid(outcome),
-                    Err(why) => Judgement::Mismatch(why),
+            let judge = |(result, replay): (PostedMatch, io::Result<Vec<u8>>)| {
+                let PostedMatch { attempt, kind, map, seed, seats, .. } = result;
+                let judged = match serde_json::from_str(&result.result) {
+                    Ok(observed) => {
+                        let leased = Leased { attempt, kind, map, seed, seats, void_by: Vec::new() };
+                        judge_replay(&table, replay, &leased, observed, &versions)?
+                    }
+                    Err(_) => Err("its report cannot be read".to_owned()),
                 };
-                Ok((result.attempt, judgement))
+                Ok((attempt, judged.map_or_else(Judgement::Mismatch, Judgement::Valid)))
             };
             fetched.into_iter().map(judge).collect::<Result<Vec<_>, ServerError>>()
         };
@@ -55,39 +60,26 @@ pub async fn judge(
     Ok(judged)
 }
 
+/// What a replay says of a match of which this was observed, or why it is not of that match.
 fn judge_replay(
     table: &Table,
     replay: io::Result<Vec<u8>>,
-    result: &Posted,
+    leased: &Leased,
+    observed: Observed,
     versions: &BTreeMap<VersionId, Version>,
-) -> Result<Result<Outcome, String>, ServerError> {
+) -> Result<Result<MatchResult, String>, ServerError> {
     let replay = match replay {
         Ok(replay) => replay,
         Err(error) => return Ok(Err(format!("its replay cannot be read: {error}"))),
     };
-    let (attempt, kind, map, seed) = (result.attempt, result.kind, result.map, result.seed);
-    let job = asked::job(
-        &Leased { attempt, kind, map, seed, seats: result.seats.clone(), void_by: Vec::new() },
-        versions,
-    )?;
-    let Ok(report) = serde_json::from_str::<Report>(&result.result) else {
-        return Ok(Err("its report cannot be read".to_owned()));
-    };
-    if report.faults.len() != job.seats.len() || report.max_ms.len() != job.seats.len() {
+    let job = asked::job(leased, versions)?;
+    let seats = job.seats.len();
+    if observed.faults.public().len() != seats || observed.max_ms.len() != seats {
         return Ok(Err("its report has a different number of seats".to_owned()));
     }
-    Ok(verify::verify(table, &job, &replay).map(|found| Outcome {
-        ranks: found.ranks,
-        scores: found.scores,
-        reason: found.reason,
-        steps: found.steps,
-        start: found.start,
-        answers: found.answers,
-        faults: report.faults,
-        max_ms: report.max_ms,
-        level: report.level,
-        suites: report.suites,
-    }))
+    // How long it took is in no log.
+    let observed = Observed { wall_us: 0, ..observed };
+    Ok(verify::verify(table, &job, &replay).map(|proven| MatchResult { proven, observed }))
 }
 
 /// Recomputes every match of the log, and returns what differs from the log.
@@ -101,7 +93,7 @@ pub async fn log(store: &ContestStore, objects: &Objects, table: &Table) -> Resu
         let rows = store.log(after, 500).await?;
         let Some(last) = rows.last().map(|row| row.seq) else { return Ok(wrong) };
         for row in rows {
-            let Entry::Result(sealed) = read(&row.body)? else { continue };
+            let LogEntry::Result(sealed) = read(&row.body)? else { continue };
             let replay = objects.get(&sealed.replay, verify::LARGEST as u64).await;
             wrong.extend(sealed_row(table, *sealed, replay, &versions)?);
         }
@@ -120,24 +112,22 @@ pub fn sealed_row(
     versions: &BTreeMap<VersionId, Version>,
 ) -> Result<Option<String>, ServerError> {
     let (seq, told) = (sealed.seq, sealed.outcome);
-    let report = Report {
-        faults: told.faults.clone(),
-        max_ms: told.max_ms.clone(),
-        wall_us: 0,
-        level: told.level.clone(),
-        suites: told.suites.clone(),
-    };
-    let result = Posted {
+    let leased = Leased {
         attempt: Attempt { game: sealed.game, n: 0 },
-        worker: sealed.worker,
         kind: sealed.kind,
         map: sealed.map,
         seed: sealed.seed,
         seats: sealed.seats,
-        result: json(&report),
-        replay: sealed.replay,
+        void_by: Vec::new(),
     };
-    Ok(match judge_replay(table, replay, &result, versions)? {
+    let found = judge_replay(table, replay, &leased, told.observed.clone(), versions)?.map(|mut found| {
+        // Rows of before this was in them.
+        if told.proven.silent.is_empty() {
+            found.proven.silent.clear();
+        }
+        found
+    });
+    Ok(match found {
         Ok(outcome) if outcome == told => None,
         Ok(_) => Some(format!("a match is what its replay says: not so: log row {seq}")),
         Err(why) => Some(format!("a match is what its replay says: not so: log row {seq}: {why}")),

@@ -3,27 +3,28 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use agon_contest::Observed;
 use agon_replay::Note;
 use agon_replay::data::note;
 use agon_store::acts::{Post, PostAll, PostReply, Tell};
 use agon_store::reads::Tried;
 use agon_store::{Attempt, MatchId, Sha, StoreError, Time, WorkerId};
 use agon_worker::protocol::MOST_PRIVATE;
-use agon_worker::{Posted, Private, Report, Try};
+use agon_worker::{Posted, Private, Try};
 
 use crate::asked::ours;
 use crate::quotas::MOST_TOLD_A_DAY;
 use crate::{Server, ServerError, packed};
 
-/// Upper limit on a report, in bytes of JSON, because it goes into the log; a longer one is refused.
+/// Upper limit on what was observed, in bytes of JSON, because it goes into the log; a longer one is refused.
 const MOST_REPORT: usize = 16 << 10;
 /// Upper limit on a word in it, in bytes, for the same reason.
 const LONGEST_WORD: usize = 100;
 /// How much of a fault is kept when an entrant has used up what is kept in a day, in characters.
 const LITTLE: usize = 500;
 
-/// What a worker posts of a match: its report, the replay, and what belongs to the author of each seat.
-pub type Over<'a> = (&'a Report, &'a [u8], &'a [Option<Private>]);
+/// What a worker posts of a match: what it observed, the replay, and what belongs to the author of each seat.
+pub type Over<'a> = (&'a Observed, &'a [u8], &'a [Option<Private>]);
 
 impl Server {
     /// Posts the result of a match.
@@ -169,7 +170,7 @@ impl Server {
             let mut post = Post {
                 worker,
                 attempt: ours(*attempt),
-                result: fits.report.clone(),
+                result: fits.observed.clone(),
                 replay: fits.replay,
                 own: Vec::new(),
                 now,
@@ -201,18 +202,24 @@ enum Fate {
 
 /// A result of which no part is too large.
 struct Fitting {
-    /// The report as JSON.
-    report: String,
+    /// What was observed, as JSON.
+    observed: String,
     replay: Sha,
     /// What belongs to authors, by seat: as JSON, and then packed.
     own: Vec<Option<Vec<u8>>>,
 }
 
 impl Fitting {
-    fn of((report, replay, own): Over<'_>) -> Option<Self> {
-        let mut words = report.faults.iter().flatten().chain([&report.level]).chain(&report.suites);
-        let text = crate::json(report);
-        if replay.len() > agon_worker::verify::LARGEST
+    fn of((observed, replay, own): Over<'_>) -> Option<Self> {
+        let kinds = observed.faults.public().iter().flatten();
+        let mut words = kinds.chain([&observed.level]).chain(&observed.suites);
+        let text = crate::json(observed);
+        // What only the owner of all bots is told has no place in a log that everybody may read.
+        let is_public = observed.faults.counted().is_empty()
+            && observed.rejected.is_empty()
+            && observed.sandbox.is_empty();
+        if !is_public
+            || replay.len() > agon_worker::verify::LARGEST
             || text.len() > MOST_REPORT
             || words.any(|word| word.len() > LONGEST_WORD)
         {
@@ -224,12 +231,12 @@ impl Fitting {
             .map(|own| own.as_ref().map(|own| crate::json(own).into_bytes()))
             .collect();
         let fits = own.iter().flatten().all(|own| own.len() <= MOST_PRIVATE);
-        fits.then(|| Self { report: text, replay: Sha::of(replay), own })
+        fits.then(|| Self { observed: text, replay: Sha::of(replay), own })
     }
 
     /// Tells it from another result of the same try.
     fn sha(&self) -> Sha {
-        Post::sha_of(&self.replay, &self.report)
+        Post::sha_of(&self.replay, &self.observed)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agon_ladder::{Line, Policy, Table};
+use agon_ladder::{LadderRow, Policy, Table};
 use agon_store::reads::Ended;
 use agon_store::{ContestId, ContestStore, Objects, Time, Version, VersionId, VersionState};
 
@@ -14,7 +14,7 @@ use crate::{Server, ServerError};
 #[derive(Clone, Debug)]
 pub struct Board {
     /// Each entrant once, best first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LadderRow>,
     /// All versions that have played, best first.
     pub table: Arc<Table>,
     /// All versions, oldest first.
@@ -56,14 +56,15 @@ impl Server {
     /// # Errors
     /// Store errors.
     pub async fn board(&self) -> Result<Board, ServerError> {
+        let owners = self.store.owners().await?;
         let (table, (upto, made), last, out) = {
             let learnt = self.learnt.lock().await;
-            (learnt.table.clone(), learnt.board, learnt.facts.last.clone(), self.out(&learnt.facts).await?)
+            (learnt.table.clone(), learnt.board, learnt.facts.last.clone(), learnt.facts.out(&owners))
         };
         let known = self.known(std::iter::empty()).await?;
         let is_shown = |version: &&Version| version.state != VersionState::Draft;
         let versions: Vec<Version> = known.values().filter(is_shown).cloned().collect();
-        let lines = lines(&table, &versions, &out);
+        let lines = lines(&table, &versions, &owners, &out);
         Ok(Board { lines, table, versions, last, upto, made })
     }
 }

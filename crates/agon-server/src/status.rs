@@ -1,11 +1,11 @@
 //! What a viewer sees. It only reads, so it works beside a running server, and without one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use agon_ladder::{Line, Standing, Table, shown};
+use agon_ladder::{LadderRow, Standing, Table, shown};
 use agon_store::reads::Counts;
-use agon_store::{Contest, ContestStore, Event, Objects, Store, Version, VersionId, VersionState};
+use agon_store::{Contest, ContestStore, EntrantId, Event, Objects, Store, Version, VersionId, VersionState};
 
 use crate::facts::Facts;
 use crate::{ServerError, bosses_of, key, recomputed, terms_of};
@@ -17,7 +17,7 @@ pub struct Status {
     /// The number of its matches in each state.
     pub counts: Counts,
     pub versions: Vec<Version>,
-    pub board: Vec<Line>,
+    pub board: Vec<LadderRow>,
     /// The last row of the log that the board covers.
     pub upto: i64,
     /// The last entries of the audit log, newest first.
@@ -54,11 +54,12 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     let (store, contest) = look(folder).await?;
     let mut facts = Facts::new();
     facts.read(&store, i64::MAX).await?;
-    let out = facts.out(&store.owners().await?);
+    let owners = store.owners().await?;
+    let out = facts.out(&owners);
     let versions = store.versions().await?;
     let terms = terms_of(&store, &contest).await?;
     let table = facts.table(&key(&terms), &out, &bosses_of(&terms.game, &versions));
-    let board = lines(&table, &versions, &out);
+    let board = lines(&table, &versions, &owners, &out);
     let counts = store.counts().await?;
     let events = store.events(20).await?;
     store.close().await;
@@ -66,10 +67,16 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
 }
 
 /// The lines of the board for this table and these versions, without those that are out.
-pub(crate) fn lines(table: &Table, versions: &[Version], out: &BTreeSet<VersionId>) -> Vec<Line> {
+pub(crate) fn lines(
+    table: &Table,
+    versions: &[Version],
+    owners: &BTreeMap<VersionId, EntrantId>,
+    out: &BTreeSet<VersionId>,
+) -> Vec<LadderRow> {
     let standing = |version: &Version| Standing {
         version: version.id.0,
         n: version.n,
+        team: owners.get(&version.id).map_or(0, |team| team.0),
         entrant: version.entrant.clone(),
         boss: version.boss,
         live: version.state == VersionState::Live,
@@ -100,7 +107,7 @@ pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>)
     for board in boards {
         facts.read(&store, board.upto).await?;
         let out = facts.out(&owners);
-        if facts.upto != board.upto || crate::json(&facts.table(&key, &out, &bosses)) != board.board {
+        if facts.upto != board.upto || !crate::bears_out(&facts.table(&key, &out, &bosses), &board.board) {
             said.push(format!("a table follows from the log: not so: the one up to row {}", board.upto));
         }
     }

@@ -113,9 +113,9 @@ impl Server {
                 block: game.block,
                 rotation: game.rotation,
                 versions: game.seats.into_iter().map(number).collect(),
-                ranks: game.outcome.ranks,
-                start: game.outcome.start,
-                answers: game.outcome.answers,
+                ranks: game.outcome.proven.ranks,
+                start: game.outcome.proven.start,
+                answers: game.outcome.proven.answers,
             });
         }
         let (new, old, seats) = (number(trial.version), number(trial.against), self.policy.seats);

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_bot::BotName;
+use agon_contest::{FaultsTold, Observed};
 use agon_game::{MapChoice, Setup};
 use agon_ladder::Policy;
 use agon_replay::{End, Header, Replay, SeatInfo, Writer};
@@ -26,9 +27,9 @@ use agon_server::{Server, Setting};
 use agon_site::{Site, Way, secrets};
 use agon_store::Time;
 use agon_store::acts::{Add, Added, Admit, Enlist, Enlisted, Promote};
-use agon_worker::play::Played;
-use agon_worker::wire::{Result as Sent, Wanted, Welcome};
-use agon_worker::{Granted, Ground, Job, Posted, Program, Report, Sitting, Table, Terms, Try};
+use agon_worker::play::MatchEnd;
+use agon_worker::wire::{PostedResult as Sent, Wanted, Welcome};
+use agon_worker::{Granted, Ground, Job, Posted, Program, Sitting, Table, Terms, Try};
 use rustix::time::{ClockId, clock_gettime};
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -135,7 +136,7 @@ async fn prepare(folder: &Path, versions: u64, machines: u64) {
     };
     let bots = seats.map(|name| BotName::parse(name).expect("a bot"));
     let played = table.play(&job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-    let Ok(Played::Whole(recorded)) = played else { panic!("a match is played: {played:?}") };
+    let Ok(MatchEnd::Whole(recorded)) = played else { panic!("a match is played: {played:?}") };
     let whole = recorded.shared_out(&table).expect("a replay");
     println!("{versions} versions, {machines} machines, a replay of {} bytes", whole.replay.len());
     std::fs::write(folder.join(REPLAY), whole.replay).expect("written");
@@ -403,14 +404,14 @@ fn play(fleet: &Fleet, job: &Job) -> (Sent, Vec<u8>) {
     assert!(outcome.is_some(), "the recorded match ends the same on every seed: give the contest one map");
     let end = End { steps: 0, outcome, state, chain: String::new(), facts: serde_json::Value::Null };
     let replay = writer.finish(end).expect("in memory");
-    let report = Report {
-        faults: vec![None; job.seats.len()],
+    let observed = Observed {
+        faults: FaultsTold::Public(vec![None; job.seats.len()]),
         max_ms: vec![1.0; job.seats.len()],
         wall_us: 1000,
         level: "A".into(),
-        suites: None,
+        ..Observed::default()
     };
-    (Sent { attempt: job.attempt, report, own: vec![None; job.seats.len()], all: None }, replay)
+    (Sent { attempt: job.attempt, observed, own: vec![None; job.seats.len()] }, replay)
 }
 
 /// The greatest age of the table, in seconds, and how many rows behind it was.

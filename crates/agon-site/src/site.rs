@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use agon_api::contest::Machine;
-use agon_ladder::{Head, Line, Table};
+use agon_ladder::Head;
 use agon_server::{Board, Server};
 use agon_store::reads::Pulse;
 use agon_store::{ContestId, ContestStore, Entrant, Time};
@@ -22,9 +22,6 @@ use crate::secrets;
 use crate::settings::Settings;
 use crate::throttle::Throttle;
 use crate::tls::Tls;
-
-/// How certain it must be that one bot is better than another before any page says so.
-pub const SURE: f64 = 0.95;
 
 /// How browsers reach the site.
 #[derive(Clone, Debug)]
@@ -89,8 +86,6 @@ pub struct Shown {
     pub board: Board,
     /// All teams by their names, which are unique.
     pub teams: BTreeMap<String, Entrant>,
-    /// For each line of the board, the range of places it may hold; none before it is placed.
-    pub places: Vec<Option<(usize, usize)>>,
     /// How certain it is who the best are.
     pub head: Option<Head>,
 }
@@ -213,10 +208,9 @@ impl Site {
         }
         let board = self.server.board().await?;
         let teams = self.store().entrants().await?;
-        let places = places(&board);
         let head = agon_ladder::head(&board.table, &board.lines, self.settings().best);
         let teams = teams.into_iter().map(|team| (team.name.clone(), team)).collect();
-        let shown = Arc::new(Shown { board, teams, places, head });
+        let shown = Arc::new(Shown { board, teams, head });
         *kept = Some((number, shown.clone()));
         Ok(shown)
     }
@@ -283,99 +277,4 @@ impl Site {
 
 fn written(folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(folder.join(crate::settings::FILE)).and_then(|file| file.modified()).ok()
-}
-
-/// The range of places of each line: every team that is surely better is above it, every one that is surely worse below.
-fn places(board: &Board) -> Vec<Option<(usize, usize)>> {
-    let table = &board.table;
-    let numbers: BTreeMap<i64, usize> =
-        table.places.iter().enumerate().map(|(number, place)| (place.version, number)).collect();
-    let placed = |line: &Line| {
-        let own = line.place.as_ref().filter(|_| line.rank.is_some())?;
-        numbers.get(&own.version).copied()
-    };
-    let all: Vec<usize> = board.lines.iter().filter_map(placed).collect();
-    let place = |line: &Line| {
-        let own = placed(line)?;
-        let before = all.iter().filter(|&&other| is_above(table, other, own)).count();
-        let behind = all.iter().filter(|&&other| is_above(table, own, other)).count();
-        Some((before + 1, all.len() - behind))
-    };
-    board.lines.iter().map(place).collect()
-}
-
-/// Whether place `one` of a table is surely stronger than place `other`, both from 0. Their difference decides: it is known
-/// better than either rating, so their intervals may overlap. Where it is unknown, as for a bot that won everything,
-/// overlapping intervals decide nothing.
-fn is_above(table: &Table, one: usize, other: usize) -> bool {
-    let (own, their) = (&table.places[one], &table.places[other]);
-    match (table.sure(one, other), own.low, their.high) {
-        (Some(sure), _, _) => sure >= SURE,
-        (None, Some(low), Some(high)) => own.group == their.group && low > high,
-        (None, _, _) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use agon_ladder::Place;
-
-    use super::*;
-
-    /// A board of versions with intervals of these ends, the last not yet placed, and these certainties.
-    fn board(ends: &[(Option<f64>, Option<f64>)], sure: Vec<Vec<Option<f64>>>) -> Board {
-        let place = |(n, &(low, high)): (usize, &(Option<f64>, Option<f64>))| Place {
-            version: n as i64,
-            elo: Some(0.0),
-            low,
-            high,
-            matches: 20,
-            group: 1,
-            above_next: None,
-        };
-        let places: Vec<Place> = ends.iter().enumerate().map(place).collect();
-        let line = |place: &Place| Line {
-            rank: (place.version + 1 < ends.len() as i64).then_some(place.version as u32 + 1),
-            entrant: "x".into(),
-            boss: false,
-            n: 1,
-            placing: None,
-            place: Some(place.clone()),
-            above_next: None,
-        };
-        let lines = places.iter().map(line).collect();
-        let table = Arc::new(Table { places, sure, ..Table::default() });
-        Board { lines, table, versions: Vec::new(), last: BTreeMap::new(), upto: 0, made: Time(0) }
-    }
-
-    #[test]
-    fn where_nothing_else_is_known_a_place_is_as_wide_as_the_intervals_say() {
-        let ends = [
-            (Some(50.0), None),
-            (Some(10.0), Some(60.0)),
-            (Some(-20.0), Some(40.0)),
-            (Some(-90.0), Some(-30.0)),
-            (Some(-500.0), Some(500.0)),
-        ];
-        let board = board(&ends, Vec::new());
-        assert_eq!(places(&board), [Some((1, 2)), Some((1, 3)), Some((2, 3)), Some((4, 4)), None]);
-    }
-
-    #[test]
-    fn a_place_says_what_the_difference_says_and_not_what_intervals_do() {
-        // The intervals of the first two overlap, yet the first is surely better; the third may be as good as the second.
-        let ends = [
-            (Some(-10.0), Some(300.0)),
-            (Some(-200.0), Some(40.0)),
-            (Some(-210.0), Some(30.0)),
-            (None, None),
-        ];
-        let sure = vec![
-            vec![Some(0.5), Some(0.99), Some(0.995), None],
-            vec![Some(0.01), Some(0.5), Some(0.6), None],
-            vec![Some(0.005), Some(0.4), Some(0.5), None],
-            vec![None; 4],
-        ];
-        assert_eq!(places(&board(&ends, sure)), [Some((1, 1)), Some((2, 3)), Some((2, 3)), None]);
-    }
 }

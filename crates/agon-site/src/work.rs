@@ -14,8 +14,8 @@ use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Needs;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, MOST_LEASED, Machine, ReceivedAll,
-    Result as Sent, Voided, Wanted, Welcome, Yours, check_name,
+    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, MOST_LEASED, Machine, PostedResult as Sent,
+    ReceivedAll, Voided, Wanted, Welcome, Yours, check_name,
 };
 use agon_worker::{Granted, Try};
 use axum::Json;
@@ -343,16 +343,16 @@ pub async fn results(hall: Hall, Of(own): Of<Run>, body: Body) -> Result<Json<Re
             let post = incoming::whole(ask.site.folder(), body, LARGEST_RESULT, Some(place)).await?;
             let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
             let parts =
-                all.iter().map(|(line, replay)| (line.attempt, (&line.report, *replay, &line.own[..])));
+                all.iter().map(|(line, replay)| (line.attempt, (&line.observed, *replay, &line.own[..])));
             ask.site.server.post_all(worker, &parts.collect::<Vec<_>>(), ask.now).await?
         }
         Hall::Fleet(fleet) => {
             let post = incoming::whole(fleet.folder(), body, LARGEST_RESULT, None).await?;
             let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
             fleet.act(|fleet, _| {
-                let each = all.into_iter().map(|(line, replay)| {
-                    fleet.post(&own.run, line.attempt, (line.report, line.all.unwrap_or_default()), replay)
-                });
+                let each = all
+                    .into_iter()
+                    .map(|(line, replay)| fleet.post(&own.run, line.attempt, line.observed, replay));
                 each.collect()
             })
         }

@@ -10,7 +10,8 @@ use std::time::Instant;
 use agon_store::acts::{
     Add, Added, Found, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, Promote, Seal,
 };
-use agon_store::{ContestId, Kind, Outcome, Sha, Store, Time, VersionId};
+use agon_store::{ContestId, Kind, Sha, Store, Time, VersionId};
+use agon_store::{FaultsTold, MatchResult, Observed, Proven};
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|word| word.parse::<usize>().expect("a number"));
@@ -110,18 +111,23 @@ async fn measure(jobs: usize, workers: usize) {
 
 const RESULT: &str = r#"{"faults":[null,null],"max_ms":[12.5,7.25],"wall_us":312000,"level":"not confined"}"#;
 
-fn outcome() -> Outcome {
-    Outcome {
-        ranks: vec![1, 2],
-        scores: vec![1.0, 0.0],
-        reason: "all units of one side are gone".into(),
-        steps: 150,
-        start: "0123456789abcdef".into(),
-        answers: "0123456789abcdef".into(),
-        faults: vec![None, None],
-        max_ms: vec![12.5, 7.25],
-        level: "not confined".into(),
-        suites: None,
+fn outcome() -> MatchResult {
+    MatchResult {
+        proven: Proven {
+            ranks: vec![1, 2],
+            scores: vec![1.0, 0.0],
+            reason: "all units of one side are gone".into(),
+            steps: 150,
+            start: "0123456789abcdef".into(),
+            answers: "0123456789abcdef".into(),
+            silent: Vec::new(),
+        },
+        observed: Observed {
+            faults: FaultsTold::Public(vec![None, None]),
+            max_ms: vec![12.5, 7.25],
+            level: "not confined".into(),
+            ..Observed::default()
+        },
     }
 }
 

@@ -1,8 +1,8 @@
 //! Is everything as it must be? Each invariant is a query that finds violations.
 
 use crate::{
-    ContestStore, Entry, LARGEST_OBJECT, LogRow, Objects, Ruling, Store, StoreError, VersionState, backend,
-    chain, out,
+    ContestStore, LARGEST_OBJECT, LogEntry, LogRow, Objects, Ruling, Store, StoreError, VersionState,
+    backend, chain, out,
 };
 
 /// A violation.
@@ -255,7 +255,7 @@ impl ContestStore {
                 }
                 before = sha;
                 let same = match serde_json::from_str(&body) {
-                    Ok(Entry::Result(row)) => {
+                    Ok(LogEntry::Result(row)) => {
                         let outcome = serde_json::to_string(&row.outcome).unwrap_or_default();
                         row.seq == seq && told.get(&seq) == Some(&(outcome, row.replay.to_string()))
                     }

@@ -13,13 +13,13 @@ use sqlx::AssertSqlSafe;
 
 use crate::backend::Flag;
 use crate::{
-    Attempt, Contest, ContestId, ContestStore, EntrantId, Entry, Event, Kind, LogRow, MatchId, Posted,
-    RatingRun, Ruled, Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
+    Attempt, Contest, ContestId, ContestStore, EntrantId, Event, Kind, LogEntry, LogRow, MatchId,
+    PostedMatch, RatingRun, Ruled, Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
 };
 
-pub use agon_api::played::Ended;
+pub use agon_api::played::{Ended, ended};
 pub use counts::Counts;
-pub use matches::{Eyes, Failure, Filter, LatelyPlayed, MatchSeat, PAGE, Played};
+pub use matches::{Eyes, Failure, Filter, LatelyPlayed, PAGE, StoredMatch};
 pub(crate) use pipeline::quota;
 pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
 pub use versus::{Ending, Rival};
@@ -153,7 +153,7 @@ impl ContestStore {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn posted(&self) -> Result<Vec<Posted>, StoreError> {
+    pub async fn posted(&self) -> Result<Vec<PostedMatch>, StoreError> {
         type Row = (i64, i64, String, String, i64, i64, String, String, i64);
         let rows: Vec<Row> = sqlx::query_as(AssertSqlSafe(format!(
             "SELECT m.id, m.attempt, w.name, b.kind, b.map, b.seed, m.result, m.replay_sha, s.version_id FROM matches m \
@@ -165,12 +165,12 @@ impl ContestStore {
         .bind(self.id.0)
         .fetch_all(&self.reader)
         .await?;
-        let mut all: Vec<Posted> = Vec::new();
+        let mut all: Vec<PostedMatch> = Vec::new();
         for (id, n, worker, kind, map, seed, result, replay, version) in rows {
             let attempt = Attempt { game: MatchId(id), n };
             match all.last_mut().filter(|last| last.attempt == attempt) {
                 Some(last) => last.seats.push(VersionId(version)),
-                None => all.push(Posted {
+                None => all.push(PostedMatch {
                     attempt,
                     worker,
                     kind: Kind::of(&kind)?,
@@ -252,7 +252,7 @@ impl ContestStore {
     pub async fn rulings(&self) -> Result<Vec<Ruled>, StoreError> {
         let all = self.decisions().await?.into_iter();
         Ok(all
-            .filter_map(|entry| if let Entry::Ruling(ruled) = entry { Some(ruled) } else { None })
+            .filter_map(|entry| if let LogEntry::Ruling(ruled) = entry { Some(ruled) } else { None })
             .collect())
     }
 
@@ -276,7 +276,7 @@ impl ContestStore {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn decisions(&self) -> Result<Vec<Entry>, StoreError> {
+    pub async fn decisions(&self) -> Result<Vec<LogEntry>, StoreError> {
         let bodies: Vec<String> = sqlx::query_scalar(
             "SELECT body FROM log WHERE contest_id = $1 AND match_id IS NULL ORDER BY seq",
         )

@@ -9,6 +9,7 @@ use crate::Sha;
 pub use agon_api::played::MatchState;
 pub use agon_api::version::{Cause, Stage, State as VersionState, Whose};
 use agon_api::words;
+pub use agon_api::{FaultsTold, MatchResult, Observed, Proven};
 
 /// A moment, in milliseconds since 1970. Nothing in this crate reads a clock for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -192,7 +193,7 @@ pub struct Leased {
 
 /// A posted result, with everything it must agree with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Posted {
+pub struct PostedMatch {
     /// The match and try.
     pub attempt: Attempt,
     /// Who played it.

@@ -127,12 +127,12 @@ impl Shelf {
             seed: entry.seed.to_string(),
             map: entry.map,
             bots: entry.bots,
-            scores: entry.scores,
-            ranks: entry.ranks,
-            reason: entry.reason,
-            steps: entry.steps,
-            max_ms: entry.max_ms,
-            faults: entry.faults,
+            scores: entry.result.proven.scores,
+            ranks: entry.result.proven.ranks,
+            reason: entry.result.proven.reason,
+            steps: entry.result.proven.steps,
+            max_ms: entry.result.observed.max_ms,
+            faults: entry.result.observed.faults.counted().to_vec(),
             kept: entry.replay.is_some(),
         });
         Ok(Journal {

@@ -3,10 +3,10 @@
 //! The command opens a series with its terms, sends the bots that the fleet lacks, and exchanges from then on: it hands matches out, says
 //! which results have arrived, and waits for others. Repeating any of this does no harm.
 
-use agon_contest::Aftermath;
+use agon_contest::Observed;
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{Job, Nothing, Report, Terms};
+use crate::protocol::{Job, Nothing, Terms};
 
 /// The path of all routes.
 pub const ROOT: &str = "/fleet/v1";
@@ -63,10 +63,8 @@ pub enum Line {
     /// A match was played to its end.
     Whole {
         game: i64,
-        /// What was seen of it.
-        report: Box<Report>,
-        /// And of its programs.
-        all: Aftermath,
+        /// What was observed.
+        observed: Box<Observed>,
     },
     /// A match gave no result.
     Nothing {

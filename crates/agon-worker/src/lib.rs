@@ -30,7 +30,7 @@ pub mod wire;
 
 pub use play::{Recorded, Table};
 pub use protocol::{
-    Away, Granted, Ground, Hall, Job, Nothing, Posted, Private, Program, Report, Sitting, Stage, Terms, Told,
+    Away, Granted, Ground, Hall, Job, Nothing, Posted, Private, Program, Sitting, Stage, Terms, ToldFault,
     Try, Unfit, Whole,
 };
 pub use run::{Pauses, Settings, run};

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use agon_bot::{BotName, Kind};
-use agon_contest::{Aftermath, Match, Trouble, play_match};
+use agon_contest::told::observed;
+use agon_contest::{FaultsTold, Match, Observed, Trouble, play_match};
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::{Held, Void};
 use agon_match::{MatchRecord, Ponder, cpus_a_match};
 use agon_replay::{Replay, SeatInfo, redact};
 use agon_spec::Clock;
 
-use crate::protocol::{Job, Nothing, Program, Report, Stage, Terms, Unfit, Whole};
+use crate::protocol::{Job, Nothing, Program, Stage, Terms, Unfit, Whole};
 use crate::{holding, private};
 
 /// The game under a contest's terms, with its rules and maps loaded.
@@ -26,7 +27,7 @@ pub struct Table {
 
 /// What became of a match.
 #[derive(Debug)]
-pub enum Played {
+pub enum MatchEnd {
     /// It was played to its end.
     Whole(Box<Recorded>),
     /// It does not count, for this reason.
@@ -39,7 +40,6 @@ pub enum Played {
 /// A match that was played to its end, with everything anybody said in it.
 #[derive(Debug)]
 pub struct Recorded {
-    report: Report,
     record: MatchRecord,
     replay: Vec<u8>,
     map: usize,
@@ -66,22 +66,24 @@ impl Recorded {
             seats.map(|(seat, folder)| Some(private::of(&self.record, &replay, seat, folder.as_ref()?)));
         let own = own.collect();
         let session = table.open(self.map, self.seed)?;
-        let public = redact(&self.replay, &[], &|order| session.public(order));
-        let (replay, _) = public.map_err(|error| error.to_string())?;
-        Ok(Whole { report: self.report, replay, own, all: None })
+        let redacted = redact(&self.replay, &[], &|order| session.public(order));
+        let (replay, _) = redacted.map_err(|error| error.to_string())?;
+        Ok(Whole { observed: public(&self.record, self.folders.len()), replay, own })
     }
 
     /// The same when all bots belong to one person.
     pub fn whole(self) -> Whole {
-        let mut all = Aftermath::of(&self.record);
-        for fault in &mut all.faults {
-            if let Some(Some(folder)) = self.folders.get(usize::from(fault.seat).saturating_sub(1)) {
-                fault.message = private::without(&fault.message, folder);
-                fault.stderr.iter_mut().for_each(|line| *line = private::without(line, folder));
+        let mut observed = observed(&self.record);
+        if let FaultsTold::Counted(faults) = &mut observed.faults {
+            for fault in faults {
+                if let Some(Some(folder)) = self.folders.get(usize::from(fault.seat).saturating_sub(1)) {
+                    fault.message = private::without(&fault.message, folder);
+                    fault.stderr.iter_mut().for_each(|line| *line = private::without(line, folder));
+                }
             }
         }
         let own = self.folders.iter().map(|_| None).collect();
-        Whole { report: self.report, replay: self.replay, own, all: Some(all) }
+        Whole { observed, replay: self.replay, own }
     }
 }
 
@@ -163,7 +165,7 @@ impl Table {
         cpus: &[usize],
         halt: &AtomicBool,
         turn: &AtomicU32,
-    ) -> Result<Played, String> {
+    ) -> Result<MatchEnd, String> {
         self.check(job)?;
         let seats = job.seats.iter().map(|seat| SeatInfo {
             bot: seat.program.hash().to_owned(),
@@ -186,29 +188,28 @@ impl Table {
             Err(Trouble::CannotStart(why)) if job.tried.is_some() => {
                 let tried = job.tried.and_then(|seat| bots.get(seat));
                 let what = tried.map_or(why.clone(), |bot| private::without(&why, &folder(bot)));
-                return Ok(Played::Unfit(Unfit { stage: Stage::Starting, what, fix: None }));
+                return Ok(MatchEnd::Unfit(Unfit { stage: Stage::Starting, what, fix: None }));
             }
             Err(trouble) => return Err(trouble.to_string()),
         };
         match &recorded.record.void {
             None => {}
-            Some(Void::Stopped) => return Ok(Played::Stopped),
+            Some(Void::Stopped) => return Ok(MatchEnd::Stopped),
             Some(void) => {
                 let by = void.culprit().map(Seat::number);
                 let nothing = Nothing { by, wait: recorded.record.wait, ..Nothing::again(void.to_string()) };
-                return Ok(Played::Void(Box::new(nothing)));
+                return Ok(MatchEnd::Void(Box::new(nothing)));
             }
         }
         let replay = recorded.replay().map_err(|trouble| trouble.to_string())?.unwrap_or_default();
         let record = recorded.record;
-        let report = report(&record, bots.len());
         let folders = job
             .seats
             .iter()
             .zip(bots)
             .map(|(sitting, bot)| matches!(sitting.program, Program::Source(_)).then(|| folder(bot)));
         let (map, seed, folders) = (job.map, job.seed, folders.collect());
-        Ok(Played::Whole(Box::new(Recorded { report, record, replay, map, seed, folders })))
+        Ok(MatchEnd::Whole(Box::new(Recorded { record, replay, map, seed, folders })))
     }
 }
 
@@ -221,18 +222,20 @@ fn folder(bot: &BotName) -> PathBuf {
     }
 }
 
-fn report(record: &MatchRecord, seats: usize) -> Report {
+/// What everybody may know of what was observed.
+fn public(record: &MatchRecord, seats: usize) -> Observed {
     let fault = |seat: Seat| {
         let mut broke = record.faults_of(seat).filter(|fault| fault.kind.breaks());
         broke.next().map(|fault| fault.kind.word().to_owned())
     };
     let held = record.held.iter().any(|held| matches!(held, Held::Inside { .. }));
-    Report {
-        faults: Seat::first(seats as u8).map(fault).collect(),
+    Observed {
+        faults: FaultsTold::Public(Seat::first(seats as u8).map(fault).collect()),
         max_ms: record.max_ms(),
         wall_us: record.wall_us,
-        suites: held.then(holding::suites),
         level: level(&record.held),
+        suites: held.then(holding::suites),
+        ..Observed::default()
     }
 }
 

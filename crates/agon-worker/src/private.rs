@@ -7,14 +7,14 @@ use agon_game::Seat;
 use agon_match::MatchRecord;
 use agon_replay::{Note, Replay};
 
-use crate::protocol::{MOST_PRIVATE, Private, Told};
+use crate::protocol::{MOST_PRIVATE, Private, ToldFault};
 
 /// Longest single note, in bytes; its end is kept.
 const LONGEST: usize = 16 << 10;
 
 /// What belongs to the program of `seat`, whose files are in `folder`.
 pub fn of(record: &MatchRecord, replay: &Replay, seat: Seat, folder: &Path) -> Private {
-    let tell = |fault: &agon_match::Fault| Told {
+    let tell = |fault: &agon_match::Fault| ToldFault {
         step: fault.step,
         turn: fault.turn.clone(),
         kind: fault.kind.word().to_owned(),
@@ -22,7 +22,7 @@ pub fn of(record: &MatchRecord, replay: &Replay, seat: Seat, folder: &Path) -> P
         what: without(fault.happened(), folder),
         fix: fault.fix().map(|fix| without(fix, folder)),
     };
-    let faults: Vec<Told> = record.faults_of(seat).map(tell).collect();
+    let faults: Vec<ToldFault> = record.faults_of(seat).map(tell).collect();
     let all = replay.notes.get(&seat).map_or(&[][..], Vec::as_slice);
     let mut own = Private { faults, ..Private::default() };
     let mut left = MOST_PRIVATE.saturating_sub(size(&own) + 64);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_contest::Aftermath;
+use agon_contest::Observed;
 use agon_game::{MapChoice, Recipe, RulesChoice, Setup};
 use agon_replay::{Doing, Note, Wait};
 use agon_spec::{Ponder, RecordedClock};
@@ -140,28 +140,11 @@ pub struct Granted {
     pub jobs: Vec<Job>,
 }
 
-/// Observations about a match that its replay cannot prove. The rest is in the replay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    /// For each seat, the kind of fault by which its program first broke, if it did. This is public; what was said
-    /// about it belongs to the seat ([`Private`]).
-    pub faults: Vec<Option<String>>,
-    /// Each seat's longest answer, in milliseconds.
-    pub max_ms: Vec<f64>,
-    /// Duration of the whole match, in microseconds.
-    pub wall_us: u64,
-    /// How well its bots were held.
-    pub level: String,
-    /// The hash of the suites of attacks that this machine has held off; none where they do not apply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suites: Option<String>,
-}
-
 /// What belongs to one bot's author and nobody else. It is never in the replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Private {
     /// The program's faults, in order.
-    pub faults: Vec<Told>,
+    pub faults: Vec<ToldFault>,
     /// Its standard error and the like, with the step of each from 0, in order.
     pub notes: Vec<Note>,
     /// How many of the first notes were left out. The last ones are kept, because they say how it ended.
@@ -170,7 +153,7 @@ pub struct Private {
 
 /// A fault as shown to its author.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct ToldFault {
     /// The step, from 0, as in the replay.
     pub step: u32,
     /// The same place in the game's words: `turn 12`.
@@ -256,14 +239,12 @@ impl Nothing {
 /// A match that was played to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Whole {
-    /// Observations about it.
-    pub report: Report,
+    /// What was observed: what everybody may know, or all of it if all bots belong to one person.
+    pub observed: Observed,
     /// Its replay, with nothing private except what its recipient owns.
     pub replay: Vec<u8>,
     /// For each seat, what belongs to its author alone; none if nobody's program played there.
     pub own: Vec<Option<Private>>,
-    /// Observations about all programs, if all belong to one person. Then nothing was taken out of the replay.
-    pub all: Option<Aftermath>,
 }
 
 /// The fate of a result.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use agon_bot::{BotName, sys};
 use agon_match::CpuShares;
 
-use crate::play::{Played, Recorded, Table};
+use crate::play::{MatchEnd, Recorded, Table};
 use crate::protocol::{Away, Hall, Job, Nothing, Program, Try, Unfit};
 use crate::versions::{Standing, Unready, Versions};
 use posting::Done;
@@ -420,15 +420,15 @@ impl Shared<'_> {
         let began = Instant::now();
         let played = self.table.play(job, &bots, cpus, self.stop, turn);
         match played {
-            Ok(Played::Stopped) => Ended::Not,
-            Ok(Played::Whole(recorded)) => {
+            Ok(MatchEnd::Stopped) => Ended::Not,
+            Ok(MatchEnd::Whole(recorded)) => {
                 let took = began.elapsed().as_secs_f64();
                 let mut state = self.lock();
                 state.usual = Some(state.usual.map_or(took, |usual| 0.9 * usual + 0.1 * took));
                 Ended::Played(recorded)
             }
-            Ok(Played::Unfit(unfit)) => void(Nothing::hopeless(unfit)),
-            Ok(Played::Void(nothing)) => void(*nothing),
+            Ok(MatchEnd::Unfit(unfit)) => void(Nothing::hopeless(unfit)),
+            Ok(MatchEnd::Void(nothing)) => void(*nothing),
             Err(why) => void(Nothing::again(format!("ours: {why}"))),
         }
     }

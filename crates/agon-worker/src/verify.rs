@@ -1,7 +1,8 @@
 //! Checks that a replay is the requested match, and how it ended, by recomputing all of it.
 
-use agon_contest::Recomputed;
+use agon_contest::Proven;
 use agon_contest::same::{Answers, start};
+use agon_contest::told::proven;
 use agon_replay::Replay;
 
 use crate::play::Table;
@@ -14,7 +15,7 @@ pub const LARGEST: usize = 16 << 20;
 ///
 /// # Errors
 /// A sentence that says how it differs from the requested match.
-pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, String> {
+pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Proven, String> {
     if replay.len() > LARGEST {
         return Err(format!("the replay is larger than {} MiB", LARGEST >> 20));
     }
@@ -47,7 +48,7 @@ pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Recomputed, Str
             "step {step}: the thinking time of seat {seat} does not follow from what was counted"
         ));
     }
-    let proven = Recomputed::of(session.as_ref(), start, answers).ok_or("it ends before the match does")?;
+    let proven = proven(session.as_ref(), start, answers).ok_or("it ends before the match does")?;
     match replay.wrong_end(session.hash(), session.outcome()) {
         Some(why) => Err(why.to_owned()),
         None => Ok(proven),

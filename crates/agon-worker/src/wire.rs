@@ -12,9 +12,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tempfile::SpooledTempFile;
 
-use agon_contest::Aftermath;
+use agon_contest::Observed;
 
-use crate::protocol::{Job, Nothing, Posted, Private, Program, Report, Terms, Try};
+use crate::protocol::{Job, Nothing, Posted, Private, Program, Terms, Try};
 
 /// The path above all calls.
 pub const ROOT: &str = "/work/v1";
@@ -168,15 +168,12 @@ struct Line<R> {
 
 /// The line before a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Result {
+pub struct PostedResult {
     pub attempt: Try,
-    /// Observations about it.
-    pub report: Report,
+    /// What was observed ([`Whole`](crate::Whole)).
+    pub observed: Observed,
     /// For each seat, what belongs to its author.
     pub own: Vec<Option<Private>>,
-    /// In a fleet: observations about all programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub all: Option<Aftermath>,
 }
 
 /// JSON documents, each followed by bytes, for sending several at once. Each is a line that contains the number of its
@@ -200,10 +197,7 @@ pub fn framed<'a, R: Serialize + 'a>(
 ///
 /// # Errors
 /// What is wrong with it; none of them is used then.
-pub fn unframed<R: DeserializeOwned>(
-    mut bytes: &[u8],
-    most: usize,
-) -> std::result::Result<Vec<(R, &[u8])>, String> {
+pub fn unframed<R: DeserializeOwned>(mut bytes: &[u8], most: usize) -> Result<Vec<(R, &[u8])>, String> {
     let mut all = Vec::new();
     loop {
         let number = all.len() + 1;
@@ -226,7 +220,7 @@ pub fn unframed<R: DeserializeOwned>(
     }
 }
 
-impl Result {
+impl PostedResult {
     /// Several results in the form in which they are sent together ([`framed`]).
     ///
     /// # Errors
@@ -239,7 +233,7 @@ impl Result {
     ///
     /// # Errors
     /// What is wrong with it; none of them is used then.
-    pub fn read_all(bytes: &[u8]) -> std::result::Result<Vec<(Self, &[u8])>, String> {
+    pub fn read_all(bytes: &[u8]) -> Result<Vec<(Self, &[u8])>, String> {
         unframed(bytes, MOST_RESULTS)
     }
 }
@@ -287,7 +281,7 @@ impl Arriving {
 ///
 /// # Errors
 /// The form of a name.
-pub fn check_name(name: &str) -> std::result::Result<(), String> {
+pub fn check_name(name: &str) -> Result<(), String> {
     let good = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
     if good {
         Ok(())
@@ -301,7 +295,7 @@ pub fn check_name(name: &str) -> std::result::Result<(), String> {
 ///
 /// # Errors
 /// What it asks for instead.
-pub fn check(job: &Job) -> std::result::Result<(), String> {
+pub fn check(job: &Job) -> Result<(), String> {
     for seat in &job.seats {
         let good = match &seat.program {
             Program::Builtin(name) => name.starts_with("builtin:"),
@@ -322,28 +316,36 @@ pub fn check(job: &Job) -> std::result::Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use agon_contest::FaultsTold;
+
     use super::*;
     use crate::protocol::Sitting;
 
     #[test]
     fn results_sent_at_once_are_read_as_they_were_and_else_none_of_them() {
-        let report =
-            Report { faults: vec![None], max_ms: vec![0.1], wall_us: 7, level: "A".into(), suites: None };
+        let observed = Observed {
+            faults: FaultsTold::Public(vec![None]),
+            max_ms: vec![0.1],
+            wall_us: 7,
+            level: "A".into(),
+            ..Observed::default()
+        };
         let result =
-            |game| Result { attempt: Try { game, n: 1 }, report: report.clone(), own: vec![None], all: None };
-        let all: Vec<(Result, Vec<u8>)> =
+            |game| PostedResult { attempt: Try { game, n: 1 }, observed: observed.clone(), own: vec![None] };
+        let all: Vec<(PostedResult, Vec<u8>)> =
             (0..MOST_RESULTS).map(|n| (result(n as i64), b"a\n{}".repeat(n))).collect();
-        let send = |all: &[(Result, Vec<u8>)]| {
-            Result::with_all(all.iter().map(|(result, replay)| (result, &replay[..]))).expect("plain data")
+        let send = |all: &[(PostedResult, Vec<u8>)]| {
+            PostedResult::with_all(all.iter().map(|(result, replay)| (result, &replay[..])))
+                .expect("plain data")
         };
         for count in [1, 2, MOST_RESULTS] {
             let sent = send(&all[..count]);
-            let read = Result::read_all(&sent).expect("as it was sent");
+            let read = PostedResult::read_all(&sent).expect("as it was sent");
             let read: Vec<_> = read.into_iter().map(|(result, replay)| (result, replay.to_vec())).collect();
             assert_eq!(read, all[..count]);
         }
         let wrong = |bytes: &[u8], why: &str| {
-            let error = Result::read_all(bytes).expect_err("not read");
+            let error = PostedResult::read_all(bytes).expect_err("not read");
             assert!(error.contains(why), "{error}");
         };
         let two = send(&all[3..5]);

@@ -2,12 +2,13 @@
 
 use crate::common::{World, run};
 use agon_bot::BotName;
+use agon_contest::Observed;
 use agon_store::acts::{Enlist, Enlisted, Heard, LetPlayOn};
 use agon_store::{Kind, Sha, WorkerId};
-use agon_worker::{Job, Posted, Program, Report};
+use agon_worker::{Job, Posted, Program};
 
 /// Plays a match with each bot in another one's seat: its replay is of the planned match, and only the answers are others'.
-fn lie(world: &World, job: &Job) -> (Report, Vec<u8>) {
+fn lie(world: &World, job: &Job) -> (Observed, Vec<u8>) {
     let bot = |program: &Program| match program {
         Program::Builtin(text) => BotName::parse(text).expect("a name"),
         Program::Source(_) => panic!("built-in bots only"),

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use agon_contest::Observed;
 use agon_server::fleet::{ABANDONED_MS, Fleet, LEASE_MS, Refused, Unknown};
 use agon_spec::{Clock, Ponder};
 use agon_worker::fleet::{Exchange, Line, Open, Standing};
 use agon_worker::protocol::Map;
 use agon_worker::wire::Machine;
-use agon_worker::{Granted, Ground, Job, Nothing, Posted, Program, Report, Sitting, Terms, Try};
+use agon_worker::{Granted, Ground, Job, Nothing, Posted, Program, Sitting, Terms, Try};
 
 fn terms() -> Terms {
     let ground = Ground { rules_name: "any".into(), rules: String::new(), map: Map::Default, seats: 2 };
@@ -69,8 +70,8 @@ fn standing(lines: &[Line]) -> Standing {
     }
 }
 
-fn report() -> Report {
-    Report { faults: vec![None, None], max_ms: vec![1.0, 1.0], wall_us: 1, level: "A".into(), suites: None }
+fn observed() -> Observed {
+    Observed { max_ms: vec![1.0, 1.0], wall_us: 1, ..Observed::default() }
 }
 
 /// A machine that has been told which series it plays.
@@ -84,7 +85,7 @@ fn lease(fleet: &mut Fleet, run: &str, request: &str, most: usize, now: u64) -> 
 }
 
 fn post(fleet: &mut Fleet, run: &str, job: &Job) -> Posted {
-    fleet.post(run, job.attempt, (report(), Default::default()), b"replay")
+    fleet.post(run, job.attempt, observed(), b"replay")
 }
 
 #[test]

@@ -13,8 +13,8 @@ use agon_server::{Drafted, Server, Uploaded, Wish, status};
 use agon_store::acts::{Added, Asked, Own};
 use agon_store::reads::{Eyes, Filter};
 use agon_store::{EntrantId, Kind, MatchId, MatchState, Time, Version, VersionId, VersionState, WorkerId};
-use agon_worker::play::Played;
-use agon_worker::protocol::Told;
+use agon_worker::play::MatchEnd;
+use agon_worker::protocol::ToldFault;
 use agon_worker::{Job, Posted, Private, Program, Table};
 use tempfile::TempDir;
 
@@ -101,11 +101,11 @@ impl World {
             })
             .collect();
         let played = self.table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-        let Played::Whole(recorded) = played.expect("begins") else { panic!("it is whole") };
+        let MatchEnd::Whole(recorded) = played.expect("begins") else { panic!("it is whole") };
         let whole = recorded.shared_out(&self.table).expect("a replay");
         // What a program would have said is for its author alone.
         let told = |seat: &str| Private {
-            faults: vec![Told {
+            faults: vec![ToldFault {
                 step: 0,
                 turn: "turn 1".into(),
                 kind: "stray output".into(),
@@ -121,7 +121,7 @@ impl World {
             .iter()
             .map(|seat| matches!(seat.program, Program::Source(_)).then(|| told(&seat.label)))
             .collect();
-        let post = (&whole.report, &whole.replay[..], &own[..]);
+        let post = (&whole.observed, &whole.replay[..], &own[..]);
         let posted = self.server.post(self.worker, job.attempt, post, self.now).await.expect("answered");
         assert_eq!(posted, Posted::Kept);
     }

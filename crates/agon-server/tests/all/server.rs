@@ -1,13 +1,14 @@
 //! The server with workers that play, vanish, repeat themselves and lie, and a clock that the test sets.
 
 use agon_bot::BotName;
+use agon_contest::{FaultsTold, Observed};
 use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
 use agon_server::{Server, hand_in, status};
 use agon_store::acts::{Added, Promote};
-use agon_store::reads::{Ended, Eyes, Filter, MOST_POSTED, Played};
+use agon_store::reads::{Ended, Eyes, Filter, MOST_POSTED, StoredMatch, ended};
 use agon_store::{Time, VersionState, Whose};
-use agon_worker::{Job, Nothing, Posted, Private, Report, Stage, Try, Unfit};
+use agon_worker::{Job, Nothing, Posted, Private, Stage, Try, Unfit};
 
 use crate::common::{World, run};
 
@@ -35,7 +36,7 @@ fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
         let now = status::status(world.folder.path()).await.expect("looked at");
         assert_eq!((now.counts.sealed, now.counts.planned, now.counts.dead), (played, 0, 0));
         assert!(
-            now.board.iter().all(|line| line.place.as_ref().is_some_and(|place| place.matches >= 8)),
+            now.board.iter().all(|line| line.rated().is_some_and(|rating| rating.matches >= 8)),
             "{:#?}",
             now.board
         );
@@ -46,9 +47,9 @@ fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
         for (version, last) in &board.last {
             let filter = Filter { version: Some(*version), ..Filter::default() };
             let all = world.server.store().matches(Eyes::Organiser, &filter).await;
-            let result = |game: &Played| {
-                let seat = game.seats.iter().position(|seat| seat.version == *version)?;
-                game.result(seat).filter(|_| game.kind.is_rated())
+            let result = |game: &StoredMatch| {
+                let seat = game.seats.iter().position(|seat| seat.version == version.0)?;
+                ended(&game.seats, seat).filter(|_| game.kind.is_rated())
             };
             let expected: Vec<Ended> = all.expect("read").iter().filter_map(result).take(20).collect();
             assert_eq!(*last, expected, "{version}");
@@ -97,8 +98,8 @@ fn a_worker_that_lies_is_found_out_and_named_and_the_match_is_played_again() {
                 4 => (report, flipped(replay)),
                 5 => (report, b"not a replay at all".to_vec()),
                 6 => (report, Vec::new()),
-                7 => (Report { faults: Vec::new(), ..report }, replay),
-                _ => (Report { max_ms: vec![0.0; 9], ..report }, replay),
+                7 => (Observed { faults: FaultsTold::default(), ..report }, replay),
+                _ => (Observed { max_ms: vec![0.0; 9], ..report }, replay),
             };
             assert_eq!(world.post(liar, &job, &report, &replay).await, Posted::Kept, "lie {lie}");
             let ticked = world.tick().await;
@@ -126,7 +127,7 @@ fn a_worker_that_lies_is_found_out_and_named_and_the_match_is_played_again() {
         assert_eq!(world.post(honest, &job, &report, &replay).await, Posted::Refused);
         assert_eq!(world.post(liar, &job, &report, &replay).await, Posted::Kept);
         assert_eq!(world.post(liar, &job, &report, &replay).await, Posted::Kept, "the same again");
-        let faster = Report { max_ms: vec![0.0; report.max_ms.len()], wall_us: 1, ..report };
+        let faster = Observed { max_ms: vec![0.0; report.max_ms.len()], wall_us: 1, ..report };
         assert_eq!(world.post(liar, &job, &faster, &replay).await, Posted::Refused);
         world.tick().await;
         world.clean().await;
@@ -164,7 +165,7 @@ fn what_is_refused_is_never_stored_and_whoever_sends_it_is_named() {
                 let posted = world.server.post(liar, attempt, over, world.now).await.expect("answered");
                 assert_eq!(posted, fate, "{attempt:?}");
             }
-            let other = Report { wall_us: number.into(), ..report.clone() };
+            let other = Observed { wall_us: number.into(), ..report.clone() };
             assert_eq!(world.post(honest, &job, &other, &noise(number)).await, Posted::Refused);
             // The output of a build that nobody asked for.
             world.server.built(liar, job.attempt, &noise(number), world.now).await.expect("answered");

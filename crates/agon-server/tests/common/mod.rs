@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use agon_bot::BotName;
+use agon_contest::Observed;
 use agon_game::Setup;
 use agon_ladder::Policy;
 use agon_server::{Server, ServerError, Setting, Upload, Uploaded, status};
 use agon_store::{Incoming, Time, WorkerId};
-use agon_worker::play::Played;
-use agon_worker::{Ground, Job, Posted, Program, Report, Table, Terms};
+use agon_worker::play::MatchEnd;
+use agon_worker::{Ground, Job, Posted, Program, Table, Terms};
 use tempfile::TempDir;
 
 #[path = "../../../agon-store/tests/common/mod.rs"]
@@ -81,7 +82,7 @@ impl World {
     }
 
     /// Plays a match honestly.
-    pub fn play(&self, job: &Job) -> (Report, Vec<u8>) {
+    pub fn play(&self, job: &Job) -> (Observed, Vec<u8>) {
         let bots: Vec<BotName> = job
             .seats
             .iter()
@@ -94,12 +95,12 @@ impl World {
     }
 
     /// Plays a match with these bots in its seats, instead of those that should sit there.
-    pub fn play_with(&self, job: &Job, bots: &[BotName]) -> (Report, Vec<u8>) {
+    pub fn play_with(&self, job: &Job, bots: &[BotName]) -> (Observed, Vec<u8>) {
         let played = self.table.play(job, bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
         match played.expect("begins") {
-            Played::Whole(recorded) => {
+            MatchEnd::Whole(recorded) => {
                 let whole = recorded.shared_out(&self.table).expect("a replay");
-                (whole.report, whole.replay)
+                (whole.observed, whole.replay)
             }
             other => panic!("{other:?}"),
         }
@@ -114,7 +115,7 @@ impl World {
             .map(|job| (granted.lease.expect("with matches there is a lease"), job))
     }
 
-    pub async fn post(&self, worker: WorkerId, job: &Job, report: &Report, replay: &[u8]) -> Posted {
+    pub async fn post(&self, worker: WorkerId, job: &Job, report: &Observed, replay: &[u8]) -> Posted {
         self.server.post(worker, job.attempt, (report, replay, &[]), self.now).await.expect("answered")
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use agon_api::contest::{Ground, Limits, Machine, Map};
-use agon_api::{Best, Contest, LARGEST_UPLOAD, Ladder, Line, Me, Team};
+use agon_api::{Best, Contest, LARGEST_UPLOAD, Ladder, Me, Team};
 use agon_store::acts::asked::MOST_ASKED;
 use agon_store::acts::version::{MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use axum::Json;
@@ -77,26 +77,13 @@ fn nobody_plays(cpus: usize) -> Machine {
 
 pub async fn ladder(ask: Ask) -> Result<Json<Ladder>, Problem> {
     let shown = ask.site.shown().await?;
-    let lines = shown.board.lines.iter().zip(&shown.places).filter_map(|(line, places)| {
-        let team = shown.teams.get(&line.entrant)?;
-        let place = line.place.as_ref();
-        Some(Line {
-            team: team.id.0,
-            name: line.entrant.clone(),
-            boss: line.boss,
-            live: team.live.map(|live| live.0),
-            n: line.n,
-            placing: line.placing,
-            rank: line.rank,
-            places: places.map(|(first, last)| [first as u32, last as u32]),
-            elo: place.and_then(|place| place.elo),
-            low: place.and_then(|place| place.low),
-            high: place.and_then(|place| place.high),
-            matches: place.map_or(0, |place| place.matches),
-        })
-    });
     let best = shown.head.map(|head| Best { teams: head.bots as u32, these: head.these, order: head.order });
-    Ok(Json(Ladder { lines: lines.collect(), best, upto: shown.board.upto, made: shown.board.made.0 }))
+    Ok(Json(Ladder {
+        lines: shown.board.lines.clone(),
+        best,
+        upto: shown.board.upto,
+        made: shown.board.made.0,
+    }))
 }
 
 pub async fn me(ask: Ask) -> Result<Json<Me>, Problem> {

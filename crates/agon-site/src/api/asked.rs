@@ -126,7 +126,7 @@ async fn against(ask: &Ask, name: Option<&str>, version: Option<i64>) -> Result<
     let found = shown.teams.values().find(|team| likeness(&team.name) == wanted);
     found.and_then(|team| team.live).ok_or_else(|| {
         let name: String = name.chars().filter(|sign| !sign.is_control()).take(40).collect();
-        let known: Vec<&str> = shown.board.lines.iter().map(|line| line.entrant.as_str()).take(12).collect();
+        let known: Vec<&str> = shown.board.lines.iter().map(|line| line.name.as_str()).take(12).collect();
         Problem::wrong(format!("No live bot is called `{name}`. On the ladder are: {}.", known.join(", ")))
     })
 }
@@ -135,7 +135,7 @@ async fn against(ask: &Ask, name: Option<&str>, version: Option<i64>) -> Result<
 /// last.
 fn next_above(shown: &Shown, own: Option<EntrantId>) -> Option<VersionId> {
     let standing: Vec<_> = (shown.board.lines.iter())
-        .filter_map(|line| shown.teams.get(&line.entrant))
+        .filter_map(|line| shown.teams.get(&line.name))
         .filter_map(|team| Some((team.id, team.live?)))
         .collect();
     let place = standing.iter().position(|(team, _)| Some(*team) == own);

@@ -1,7 +1,7 @@
 //! Matches.
 
 use agon_api::{Match, MatchQuery, Matches, Own};
-use agon_store::reads::{Filter, PAGE, Played};
+use agon_store::reads::{Filter, PAGE, StoredMatch};
 use agon_store::{EntrantId, MatchId, VersionId};
 use axum::Json;
 use axum::response::Response;
@@ -40,7 +40,7 @@ pub async fn list(ask: Ask, Of(asked): Of<MatchQuery>) -> Result<Json<Matches>, 
     Ok(Json(Matches { matches: found.into_iter().map(told::game).collect(), next }))
 }
 
-async fn found(ask: &Ask) -> Result<Played, Problem> {
+async fn found(ask: &Ask) -> Result<StoredMatch, Problem> {
     let found = ask.site.store().one_match(ask.eyes(), MatchId(ask.id)).await?;
     found.ok_or_else(Problem::nothing)
 }
@@ -57,7 +57,7 @@ pub async fn replay(ask: Ask) -> Result<Response, Problem> {
 pub async fn own(ask: Ask) -> Result<Json<Own>, Problem> {
     let team = ask.whoever()?.team.ok_or_else(Problem::nothing)?;
     let played = found(&ask).await?;
-    if !played.seats.iter().any(|seat| seat.team == team) {
+    if !played.seats.iter().any(|seat| seat.team == team.0) {
         return Err(Problem::nothing());
     }
     let own = ask.site.server.own_of_match(team, played.id).await?;

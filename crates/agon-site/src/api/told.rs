@@ -1,10 +1,10 @@
 //! Converts what the store holds into the types of the API.
 
-use agon_api::played::{Kind, Note, OwnSeat, Seat, Told};
+use agon_api::played::{Kind, Note, OwnSeat, Told};
 use agon_api::version::{Step, Verdict};
 use agon_api::{Match, Quota, Used, Version};
 use agon_store::OwnVersion;
-use agon_store::reads::Played;
+use agon_store::reads::StoredMatch;
 use agon_worker::Private;
 
 /// A number counted from 0 as one counted from 1.
@@ -39,20 +39,9 @@ pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Verdict, i64, bool
     }
 }
 
-pub fn game(played: Played) -> Match {
+pub fn game(played: StoredMatch) -> Match {
     use agon_store::Kind as Own;
     let (reason, steps) = played.end.unzip();
-    let seats = played.seats.into_iter().map(|seat| Seat {
-        team: seat.team.0,
-        name: seat.name,
-        boss: seat.boss,
-        version: seat.version.0,
-        n: seat.n,
-        rank: seat.rank,
-        score: seat.score,
-        fault: seat.fault,
-        max_ms: seat.max_ms,
-    });
     Match {
         id: played.id.0,
         kind: match played.kind {
@@ -72,13 +61,13 @@ pub fn game(played: Played) -> Match {
         steps,
         has_replay: played.replay.is_some(),
         void_tries: played.wasted,
-        seats: seats.collect(),
+        seats: played.seats,
     }
 }
 
 /// What belongs to a seat, from 0.
 pub fn own((seat, private): (usize, Private)) -> OwnSeat {
-    let fault = |told: agon_worker::protocol::Told| Told {
+    let fault = |told: agon_worker::protocol::ToldFault| Told {
         step: told.step.saturating_add(1),
         turn: told.turn,
         kind: told.kind,

@@ -100,7 +100,7 @@ fn choices(ask: &Ask, shown: &Shown, wanted: &Wanted) -> Markup {
     let own_name = shown.teams.values().find(|one| Some(one.id) == team).map(|team| team.name.as_str());
     let live = shown.board.lines.iter().filter_map(|line| {
         let mut versions = shown.board.versions.iter();
-        versions.find(|version| version.entrant == line.entrant && version.state == VersionState::Live)
+        versions.find(|version| version.entrant == line.name && version.state == VersionState::Live)
     });
     let own = shown
         .board

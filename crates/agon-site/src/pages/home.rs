@@ -1,7 +1,7 @@
 //! The first page: for participants, their place and what to do next; for others, who leads and how to take part.
 
 use agon_contest::config::SignUpWord;
-use agon_store::reads::{Ended, Filter, Played};
+use agon_store::reads::{Ended, Filter, StoredMatch, ended};
 use agon_store::{Entrant, EntrantId, Kind, Version, VersionState};
 use maud::{Markup, html};
 
@@ -159,8 +159,7 @@ fn nothing_played(versions: &[&Version]) -> String {
 }
 
 fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (String, String) {
-    let at = shown.board.lines.iter().position(|line| line.entrant == team.name);
-    let Some((at, line)) = at.map(|at| (at, &shown.board.lines[at])) else {
+    let Some(line) = shown.board.lines.iter().find(|line| line.name == team.name) else {
         return match versions.last() {
             None if ask.settings.is_over(ask.now) => {
                 (format!("{} has no bot here", team.name), ask.settings.closed(ask.now).unwrap_or_default())
@@ -184,21 +183,20 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
             }
         };
     };
-    let matches = line.place.as_ref().map_or(0, |place| place.matches);
+    let matches = line.rating.matches;
     let most = u64::from(ask.site.server.policy().enough);
     let owed = if matches < most {
         format!(" About {} more are owed to it.", words::count((most - matches) as i64))
     } else {
         String::new()
     };
-    let places = shown.places[at];
+    let places = line.places;
     let answer = match places {
-        Some(places) if places.0 == places.1 => format!("Place {} with v{}", places.0, line.n),
         Some(places) => format!("Place {} with v{}", words::place(places), line.n),
         None => format!("v{} is being placed", line.n),
     };
     let lead = match (places, line.placing) {
-        (Some(places), None) if places.0 < places.1 => {
+        (Some([from, to]), None) if from < to => {
             format!("{} rated matches narrow the place down to this.{owed}", words::count(matches as i64))
         }
         (_, Some(n)) if n != line.n => format!(
@@ -214,7 +212,7 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
 }
 
 /// What to do next, the most useful first.
-fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -> Vec<Markup> {
+fn next(versions: &[&Version], own: &[StoredMatch], team: EntrantId, is_over: bool) -> Vec<Markup> {
     let mut items = Vec::new();
     let item = |name: &str, title: String, text: String, label: &str, address: String| {
         html! { li { (icon(name)) div { h3 { (title) } p { (text) } a.button href=(address) { (label) } } } }
@@ -251,7 +249,7 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -
             format!("/version/{}", failed.id),
         ));
     }
-    let seat_of = |played: &Played| played.seats.iter().position(|seat| seat.team == team);
+    let seat_of = |played: &StoredMatch| played.seats.iter().position(|seat| seat.team == team.0);
     // The outcome of a check match is reported with its version.
     let counted = || own.iter().filter(|played| played.kind != Kind::Check);
     let fault = counted().find_map(|played| Some((played, played.seats[seat_of(played)?].fault.as_ref()?)));
@@ -265,11 +263,11 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -
             format!("/match/{}", played.id),
         ));
     }
-    let lost =
-        counted().find(|played| seat_of(played).and_then(|seat| played.result(seat)) == Some(Ended::Lost));
+    let lost = counted()
+        .find(|played| seat_of(played).and_then(|seat| ended(&played.seats, seat)) == Some(Ended::Lost));
     if let Some(lost) = lost {
         let other =
-            lost.seats.iter().find(|seat| seat.team != team).map_or("itself", |seat| seat.name.as_str());
+            lost.seats.iter().find(|seat| seat.team != team.0).map_or("itself", |seat| seat.name.as_str());
         items.push(item(
             "play",
             format!("See how the last match against {other} was lost"),
@@ -297,7 +295,7 @@ fn next(versions: &[&Version], own: &[Played], team: EntrantId, is_over: bool) -
 /// The lines around a team's own.
 fn around(shown: &Shown, team: &Entrant) -> Markup {
     let lines = &shown.board.lines;
-    let at = lines.iter().position(|line| line.entrant == team.name);
+    let at = lines.iter().position(|line| line.name == team.name);
     let from = at.unwrap_or(0).saturating_sub(2).min(lines.len().saturating_sub(5));
     let here = from..(from + 5).min(lines.len());
     let axis = ladder::axis(lines[here.clone()].iter(), 120.0);
@@ -307,17 +305,17 @@ fn around(shown: &Shown, team: &Entrant) -> Markup {
             tbody {
                 @for n in here {
                     @let line = &lines[n];
-                    @let class = if line.entrant == team.name { "own" } else if line.boss { "boss" } else { "" };
+                    @let class = if line.name == team.name { "own" } else if line.boss { "boss" } else { "" };
                     tr.(class) {
-                        td.number { (shown.places[n].map_or_else(|| "–".to_owned(), words::short_place)) }
+                        td.number { (line.places.map_or_else(|| "–".to_owned(), words::short_place)) }
                         td.name {
-                            @match shown.teams.get(&line.entrant) {
-                                Some(team) => a href=(format!("/team/{}", team.id)) { b { (line.entrant) } },
-                                None => b { (line.entrant) }
+                            @match shown.teams.get(&line.name) {
+                                Some(team) => a href=(format!("/team/{}", team.id)) { b { (line.name) } },
+                                None => b { (line.name) }
                             }
                             @if line.placing.is_some() { " " (chip("live", "clock", "being placed")) }
                         }
-                        td.wide { @if let Some((place, elo)) = line.place.as_ref().and_then(|place| Some((place, place.elo?))) {
+                        td.wide { @if let Some((place, elo)) = line.rated().and_then(|place| Some((place, place.elo?))) {
                             (axis.interval(elo, (place.low, place.high), class))
                         } }
                         td.number { (ladder::rating(line)) }

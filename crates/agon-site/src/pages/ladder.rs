@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use agon_ladder::{Head, Line};
+use agon_api::{COLUMNS, Figure, LadderRow};
+use agon_ladder::{Head, SURE};
 use agon_store::{EntrantId, Time, VersionId};
 use axum::extract::Query;
 use maud::{Markup, html};
@@ -13,7 +14,7 @@ use crate::pages::draw::{self, Axis, chip};
 use crate::pages::frame::{self, Here};
 use crate::pages::words;
 use crate::problem::Problem;
-use crate::site::{SURE, Shown};
+use crate::site::Shown;
 
 /// The number of lines on a page.
 const PAGE: usize = 50;
@@ -39,7 +40,7 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
     }
     let find = which.find.trim().to_lowercase();
     let found: Vec<usize> = (0..shown.board.lines.len())
-        .filter(|&at| find.is_empty() || shown.board.lines[at].entrant.to_lowercase().contains(&find))
+        .filter(|&at| find.is_empty() || shown.board.lines[at].name.to_lowercase().contains(&find))
         .collect();
     let from = which.from.min(found.len().saturating_sub(1)) / PAGE * PAGE;
     let here = &found[from.min(found.len())..(from + PAGE).min(found.len())];
@@ -68,8 +69,8 @@ pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Proble
 }
 
 /// Who leads, and what is open.
-fn answer(lines: &[Line], bosses_only: bool, is_over: bool) -> (String, String) {
-    let placed: Vec<&Line> = lines.iter().filter(|line| line.rank.is_some()).collect();
+fn answer(lines: &[LadderRow], bosses_only: bool, is_over: bool) -> (String, String) {
+    let placed: Vec<&LadderRow> = lines.iter().filter(|line| line.rank.is_some()).collect();
     let Some(first) = placed.first() else {
         let lead = match lines.len() {
             0 => "No bot has passed its check match yet. The first one that does appears here.",
@@ -77,12 +78,12 @@ fn answer(lines: &[Line], bosses_only: bool, is_over: bool) -> (String, String) 
         };
         return ("Nobody is placed yet".to_owned(), lead.to_owned());
     };
-    let above = |line: &Line| line.above_next;
+    let above = |line: &LadderRow| line.rating.above_next;
     let mut said = Vec::new();
     if let (Some(next), Some(share)) = (placed.get(1), above(first)) {
         said.push(format!(
             "It is {1} sure to be better than {0}.",
-            next.entrant,
+            next.name,
             words::percent(share).replace("> ", "more than ")
         ));
     }
@@ -95,7 +96,7 @@ fn answer(lines: &[Line], bosses_only: bool, is_over: bool) -> (String, String) 
         let then = if is_over { "." } else { ": hand one in that beats them." };
         said.push(format!("These are the built-in bots{then}"));
     }
-    (format!("{} leads", first.entrant), said.join(" "))
+    (format!("{} leads", first.name), said.join(" "))
 }
 
 /// Whose rating is 0.
@@ -160,22 +161,21 @@ pub fn table(ask: &Ask, shown: &Shown, here: &[usize]) -> Markup {
                 th.wide scope="col" { (axis.head(words::signed)) }
                 th.number.wide scope="col" { "Better than the next" }
                 th.wide scope="col" { "Last 20" }
-                th.number.wide scope="col" { "Matches" }
+                @for column in COLUMNS { th.number.wide scope="col" { (column.title) } }
                 th.wide scope="col" { "By version" }
                 th.wide scope="col" { "Version" }
             } }
             tbody {
                 @for &at in here {
-                    (row(shown, at, own, &axis, by_version.get(lines[at].entrant.as_str())))
+                    (row(shown, at, own, &axis, by_version.get(lines[at].name.as_str())))
                 }
             }
         }
     }
 }
 
-pub fn axis<'a>(lines: impl Iterator<Item = &'a Line>, width: f64) -> Axis {
-    let ends =
-        lines.filter_map(|line| line.place.as_ref()).flat_map(|place| [place.elo, place.low, place.high]);
+pub fn axis<'a>(lines: impl Iterator<Item = &'a LadderRow>, width: f64) -> Axis {
+    let ends = lines.flat_map(|line| [line.rating.elo, line.rating.low, line.rating.high]);
     Axis::of(ends.flatten(), width)
 }
 
@@ -194,9 +194,9 @@ fn by_version(shown: &Shown) -> BTreeMap<&str, Vec<f64>> {
 
 fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: Option<&Vec<f64>>) -> Markup {
     let line = &shown.board.lines[at];
-    let team = shown.teams.get(&line.entrant);
+    let team = shown.teams.get(&line.name);
     let is_own = own.is_some() && team.map(|team| team.id) == own;
-    let place = line.place.as_ref();
+    let place = line.rated();
     let class = if is_own {
         "own"
     } else if line.boss {
@@ -207,9 +207,9 @@ fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: O
     let last = place.and_then(|place| shown.board.last.get(&VersionId(place.version)));
     html! {
         tr.(class) {
-            td.number { b { (shown.places[at].map_or_else(|| "–".to_owned(), words::short_place)) } }
+            td.number { b { (line.places.map_or_else(|| "–".to_owned(), words::short_place)) } }
             td.name {
-                a href=(team.map_or_else(String::new, |team| format!("/team/{}", team.id))) { b { (line.entrant) } }
+                a href=(team.map_or_else(String::new, |team| format!("/team/{}", team.id))) { b { (line.name) } }
                 " "
                 @if line.boss { span.chip { "built in" } }
                 @else if let Some(team) = team.filter(|team| is_more_than_its_name(&team.members, &team.name)) {
@@ -220,9 +220,9 @@ fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: O
             td.wide { @if let Some((place, elo)) = place.and_then(|place| Some((place, place.elo?))) {
                 (axis.interval(elo, (place.low, place.high), class))
             } }
-            td.number.wide { @if let Some(share) = line.above_next { (words::percent(share)) } }
+            td.number.wide { @if let Some(share) = line.rating.above_next { (words::percent(share)) } }
             td.wide { (draw::last(last.map(Vec::as_slice).unwrap_or_default())) }
-            td.number.wide { (words::count(place.map_or(0, |place| place.matches as i64))) }
+            @for column in COLUMNS { td.number.wide { (figure((column.figure)(&line.rating))) } }
             td.wide { (draw::sparkline(ratings.map(Vec::as_slice).unwrap_or_default())) }
             td.wide {
                 @if line.boss { span.faint { "constant" } } @else { "v" (line.n) }
@@ -236,9 +236,16 @@ fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: O
     }
 }
 
+fn figure(figure: Figure) -> String {
+    match figure {
+        Figure::Count(number) => words::count(number as i64),
+        Figure::Share(share) => share.map_or_else(String::new, words::percent),
+    }
+}
+
 /// The rating of a line with half of its interval.
-pub fn rating(line: &Line) -> Markup {
-    let Some(place) = &line.place else { return html! { span.faint { "no match yet" } } };
+pub fn rating(line: &LadderRow) -> Markup {
+    let Some(place) = line.rated() else { return html! { span.faint { "no match yet" } } };
     let half = place.low.zip(place.high).map(|(low, high)| (high - low) / 2.0);
     html! {
         @match (place.elo, half) {
@@ -282,28 +289,17 @@ fn pages(from: usize, all: usize) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use agon_ladder::Place;
+    use agon_api::VersionRating;
 
     use super::*;
 
-    fn line(entrant: &str, rank: Option<u32>, above_next: Option<f64>) -> Line {
-        let place = Place {
-            version: 1,
-            elo: Some(1.0),
-            low: None,
-            high: None,
-            matches: 30,
-            group: 1,
-            above_next: None,
-        };
-        Line {
+    fn line(name: &str, rank: Option<u32>, above_next: Option<f64>) -> LadderRow {
+        LadderRow {
             rank,
-            entrant: entrant.into(),
-            boss: false,
+            name: name.into(),
             n: 1,
-            placing: None,
-            place: Some(place),
-            above_next,
+            rating: VersionRating { group: 1, above_next, ..VersionRating::default() },
+            ..LadderRow::default()
         }
     }
 

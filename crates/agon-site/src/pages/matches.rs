@@ -1,8 +1,9 @@
 //! Matches: lists with filters, one match, and its replay.
 
+use agon_api::played::{Seat, ended};
 use agon_replay::Replay;
-use agon_store::reads::{Ended, MatchSeat, PAGE, Played};
-use agon_store::{Annulled, EntrantId, Entry, Kind, MatchId, MatchState};
+use agon_store::reads::{Ended, PAGE, StoredMatch};
+use agon_store::{Annulled, EntrantId, Kind, LogEntry, MatchId, MatchState, VersionId};
 use axum::extract::Query;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -105,7 +106,7 @@ pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Proble
 }
 
 /// A table of matches, from the view of a team if one is given.
-pub fn table(ask: &Ask, found: &[Played], team: Option<EntrantId>) -> Markup {
+pub fn table(ask: &Ask, found: &[StoredMatch], team: Option<EntrantId>) -> Markup {
     html! {
         table.dense {
             thead { tr {
@@ -120,9 +121,9 @@ pub fn table(ask: &Ask, found: &[Played], team: Option<EntrantId>) -> Markup {
     }
 }
 
-fn row(ask: &Ask, played: &Played, team: Option<EntrantId>) -> Markup {
+fn row(ask: &Ask, played: &StoredMatch, team: Option<EntrantId>) -> Markup {
     let address = format!("/match/{}", played.id);
-    let own = team.and_then(|team| played.seats.iter().position(|seat| seat.team == team));
+    let own = team.and_then(|team| played.seats.iter().position(|seat| seat.team == team.0));
     let when = played.settled.unwrap_or(played.planned);
     html! {
         tr {
@@ -143,13 +144,13 @@ fn row(ask: &Ask, played: &Played, team: Option<EntrantId>) -> Markup {
 }
 
 /// The entrant of a seat: the team and the version.
-fn name(seat: &MatchSeat) -> Markup {
+fn name(seat: &Seat) -> Markup {
     html! { b { (seat.name) } @if seat.n < 1 { span.faint { " draft" } } @else if !seat.boss { span.faint { " v" (seat.n) } } }
 }
 
 /// The players, the best first.
-fn in_order(played: &Played) -> Markup {
-    let mut seats: Vec<&MatchSeat> = played.seats.iter().collect();
+fn in_order(played: &StoredMatch) -> Markup {
+    let mut seats: Vec<&Seat> = played.seats.iter().collect();
     seats.sort_by_key(|seat| seat.rank.unwrap_or(0));
     html! {
         @for (place, pair) in seats.iter().enumerate() {
@@ -161,11 +162,11 @@ fn in_order(played: &Played) -> Markup {
     }
 }
 
-fn result(played: &Played, own: Option<usize>) -> Markup {
+fn result(played: &StoredMatch, own: Option<usize>) -> Markup {
     let Some(own) = own else { return html! {} };
     let of_many = played.seats.len() > 2;
     html! {
-        @match (played.result(own), played.seats[own].rank) {
+        @match (ended(&played.seats, own), played.seats[own].rank) {
             (Some(Ended::Won), _) => b { "Won" },
             (Some(Ended::Drawn), _) => { "Drawn" }
             (Some(Ended::Lost), Some(rank)) if of_many => span.faint { (rank) " of " (played.seats.len()) },
@@ -175,7 +176,7 @@ fn result(played: &Played, own: Option<usize>) -> Markup {
     }
 }
 
-fn how(played: &Played) -> String {
+fn how(played: &StoredMatch) -> String {
     match &played.end {
         Some((reason, steps)) => format!("{reason}, step {steps}"),
         None => state(played).to_owned(),
@@ -183,7 +184,7 @@ fn how(played: &Played) -> String {
 }
 
 /// The state of a match that is not over.
-pub fn state(played: &Played) -> &'static str {
+pub fn state(played: &StoredMatch) -> &'static str {
     match played.state {
         MatchState::Leased => "being played",
         MatchState::Posted | MatchState::Valid => "being computed again",
@@ -192,7 +193,7 @@ pub fn state(played: &Played) -> &'static str {
     }
 }
 
-fn marks(played: &Played, own: Option<usize>) -> Markup {
+fn marks(played: &StoredMatch, own: Option<usize>) -> Markup {
     let mut faults: Vec<&str> = Vec::new();
     for (number, seat) in played.seats.iter().enumerate() {
         if let Some(fault) = seat.fault.as_ref().filter(|_| own.is_none_or(|own| own == number)) {
@@ -220,16 +221,16 @@ fn kind(kind: Kind) -> &'static str {
 }
 
 /// The match named by the path, if the caller may see it.
-pub async fn found(ask: &Ask) -> Result<Played, Problem> {
+pub async fn found(ask: &Ask) -> Result<StoredMatch, Problem> {
     let found = ask.site.store().one_match(ask.eyes(), MatchId(ask.id)).await?;
     found.ok_or_else(Problem::nothing)
 }
 
 /// The row of the log that annulled a match.
-async fn annulled(ask: &Ask, played: &Played) -> Result<Option<Annulled>, Problem> {
+async fn annulled(ask: &Ask, played: &StoredMatch) -> Result<Option<Annulled>, Problem> {
     let decided = ask.site.store().decisions().await?;
     Ok(decided.into_iter().find_map(|entry| match entry {
-        Entry::Annulment(row) if row.blocks.contains(&played.block) => Some(row),
+        LogEntry::Annulment(row) if row.blocks.contains(&played.block) => Some(row),
         _ => None,
     }))
 }
@@ -285,7 +286,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                 } }
                 tbody {
                     @for (number, seat) in played.seats.iter().enumerate() {
-                        tr.(if ask.person().is_some_and(|person| person.team == Some(seat.team)) { "own" } else { "" }) {
+                        tr.(if ask.person().is_some_and(|person| person.team == Some(EntrantId(seat.team))) { "own" } else { "" }) {
                             td.number { (number + 1) }
                             td { a href=(format!("/team/{}", seat.team)) { (name(seat)) } }
                             td.number { (seat.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string())) }
@@ -329,7 +330,7 @@ fn score(score: f64) -> String {
 }
 
 /// The entrant of a seat, in a few words: the team and the version.
-pub fn label(seat: &MatchSeat) -> String {
+pub fn label(seat: &Seat) -> String {
     match seat.n {
         _ if seat.boss => seat.name.clone(),
         n if n < 1 => format!("{}, a draft", seat.name),
@@ -338,7 +339,7 @@ pub fn label(seat: &MatchSeat) -> String {
 }
 
 /// What happened, in a sentence.
-fn sentence(played: &Played) -> String {
+fn sentence(played: &StoredMatch) -> String {
     let firsts: Vec<String> = played.seats.iter().filter(|seat| seat.rank == Some(1)).map(label).collect();
     let others: Vec<String> =
         played.seats.iter().filter(|seat| seat.rank.is_some_and(|rank| rank > 1)).map(label).collect();
@@ -354,7 +355,7 @@ fn sentence(played: &Played) -> String {
 }
 
 /// Whether it came to nothing because one of its bots could not be prepared.
-async fn is_unfit(ask: &Ask, played: &Played) -> Result<bool, Problem> {
+async fn is_unfit(ask: &Ask, played: &StoredMatch) -> Result<bool, Problem> {
     if played.state != MatchState::Dead {
         return Ok(false);
     }
@@ -363,7 +364,7 @@ async fn is_unfit(ask: &Ask, played: &Played) -> Result<bool, Problem> {
 }
 
 /// Why a requested match came to nothing, for those who asked for it.
-async fn cause(ask: &Ask, played: &Played) -> Result<Markup, Problem> {
+async fn cause(ask: &Ask, played: &StoredMatch) -> Result<Markup, Problem> {
     let team = ask.person().and_then(|person| person.team);
     let (Some(team), MatchState::Dead) = (team, played.state) else { return Ok(html! {}) };
     let asked = ask.site.store().asked(team, played.id).await?;
@@ -373,23 +374,27 @@ async fn cause(ask: &Ask, played: &Played) -> Result<Markup, Problem> {
 }
 
 /// Where to ask for the same match again, if somebody of the team could have asked for it.
-fn again(ask: &Ask, played: &Played) -> Option<String> {
+fn again(ask: &Ask, played: &StoredMatch) -> Option<String> {
     let team = ask.person().and_then(|person| person.team)?;
     let form = match played.kind {
         Kind::Draft => "draft",
         Kind::Challenge => "challenge",
         _ => return None,
     };
-    let seat = played.seats.iter().position(|seat| seat.team == team)?;
-    let against =
-        played.seats.iter().enumerate().find(|(number, _)| *number != seat).map(|(_, seat)| seat.version)?;
+    let seat = played.seats.iter().position(|seat| seat.team == team.0)?;
+    let against = played
+        .seats
+        .iter()
+        .enumerate()
+        .find(|(number, _)| *number != seat)
+        .map(|(_, seat)| VersionId(seat.version))?;
     let own = played.seats[seat].version;
     let rest = Wanted::again(against, played.map, played.seed, seat);
     Some(format!("/{form}?own={own}&{rest}"))
 }
 
 /// How long the answers of each seat took.
-async fn timing(ask: &Ask, played: &Played) -> Result<Vec<Times>, Problem> {
+async fn timing(ask: &Ask, played: &StoredMatch) -> Result<Vec<Times>, Problem> {
     let (Some(sha), seats, site) = (played.replay, played.seats.len(), ask.site.clone()) else {
         return Ok(Vec::new());
     };
@@ -402,7 +407,7 @@ async fn timing(ask: &Ask, played: &Played) -> Result<Vec<Times>, Problem> {
 }
 
 /// The replay without what belongs to single seats.
-async fn public(ask: &Ask, played: &Played) -> Result<Vec<u8>, Problem> {
+async fn public(ask: &Ask, played: &StoredMatch) -> Result<Vec<u8>, Problem> {
     let sha = played.replay.ok_or_else(|| {
         let text = "Its replay is available once the match has been played and computed again.";
         Problem::new(StatusCode::NOT_FOUND, "No replay yet", text)

@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::redirect;
 use crate::secrets;
 use crate::settings::{Answers, LARGEST_TEAM};
-use crate::site::SURE;
+use agon_ladder::SURE;
 
 const HOUR: i64 = 3_600_000;
 /// The longest announcement, in characters.
@@ -189,7 +189,7 @@ fn answer(
 fn undecided(board: &Board) -> Markup {
     let placed: Vec<_> = board.lines.iter().filter(|line| line.rank.is_some()).collect();
     let open = placed.windows(2).take(8).enumerate().filter_map(|(at, pair)| {
-        let share = pair[0].above_next?;
+        let share = pair[0].rating.above_next?;
         (share < SURE).then(|| (at + 1, pair[0], pair[1], share))
     });
     let open: Vec<_> = open.collect();
@@ -198,7 +198,7 @@ fn undecided(board: &Board) -> Markup {
             header { h2 { "What is not decided" } span.faint { "among the first" } }
             @if open.is_empty() { p.empty { "All places are settled at 95 %." } }
             @else { table.dense { tbody { @for (place, line, next, share) in open { tr {
-                td { (place) ": " b { (line.entrant) } " before " (next.entrant) } td.number { b { (words::percent(share)) } }
+                td { (place) ": " b { (line.name) } " before " (next.name) } td.number { b { (words::percent(share)) } }
             } } } } }
         }
     }

@@ -2,7 +2,7 @@
 //! The rows of others are never even read here: the query names the owner of the seat.
 
 use agon_replay::{Note, Replay};
-use agon_store::reads::Played;
+use agon_store::reads::StoredMatch;
 use agon_store::{Cause, EntrantId, Whose};
 use agon_worker::Private;
 use axum::extract::Query;
@@ -31,9 +31,9 @@ pub struct Own {
 }
 
 /// What is kept of each seat that the caller may look into.
-pub async fn of_match(ask: &Ask, played: &Played) -> Result<Vec<Own>, Problem> {
+pub async fn of_match(ask: &Ask, played: &StoredMatch) -> Result<Vec<Own>, Problem> {
     let mut teams: Vec<EntrantId> =
-        played.seats.iter().filter(|seat| !seat.boss).map(|seat| seat.team).collect();
+        played.seats.iter().filter(|seat| !seat.boss).map(|seat| EntrantId(seat.team)).collect();
     teams.sort();
     teams.dedup();
     let mut all = Vec::new();
@@ -46,7 +46,7 @@ pub async fn of_match(ask: &Ask, played: &Played) -> Result<Vec<Own>, Problem> {
 }
 
 /// The same for one seat.
-pub async fn of_seat(ask: &Ask, played: &Played, seat: usize) -> Result<Option<Own>, Problem> {
+pub async fn of_seat(ask: &Ask, played: &StoredMatch, seat: usize) -> Result<Option<Own>, Problem> {
     Ok(of_match(ask, played).await?.into_iter().find(|own| own.seat == seat))
 }
 
@@ -107,7 +107,7 @@ impl Own {
         }
     }
 
-    pub fn card(&self, ask: &Ask, played: &Played, times: &Times) -> Markup {
+    pub fn card(&self, ask: &Ask, played: &StoredMatch, times: &Times) -> Markup {
         let Times { answers: times, charged } = times;
         let clock = ask.site.server.terms().clock.clock();
         let name = played.seats.get(self.seat).map(matches::label).unwrap_or_default();

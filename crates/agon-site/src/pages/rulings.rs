@@ -2,7 +2,7 @@
 
 use agon_server::ServerError;
 use agon_store::acts::{Annul, Rule, WhatAgain};
-use agon_store::{EntrantId, Entry, MatchId, Ruled, Ruling, VersionId, VersionState};
+use agon_store::{EntrantId, LogEntry, MatchId, Ruled, Ruling, VersionId, VersionState};
 use axum::Form;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -71,15 +71,15 @@ fn what(ruled: &Ruled) -> Markup {
 }
 
 /// A ruling: when, who, what, why, and its row of the log.
-fn row(ask: &Ask, shown: &Shown, decided: &Entry) -> Markup {
+fn row(ask: &Ask, shown: &Shown, decided: &LogEntry) -> Markup {
     let (at, who, what, why) = match decided {
-        Entry::Ruling(ruled) => (ruled.at, whom(shown, ruled), what(ruled), &ruled.reason),
-        Entry::Annulment(row) => {
+        LogEntry::Ruling(ruled) => (ruled.at, whom(shown, ruled), what(ruled), &ruled.reason),
+        LogEntry::Annulment(row) => {
             let who =
                 html! { b { (row.what) } ", " (words::many(row.blocks.len() as i64, "block", "blocks")) };
             (row.at, who, chip("warn", "back", "played again"), &row.reason)
         }
-        Entry::Result(_) => return html! {},
+        LogEntry::Result(_) => return html! {},
     };
     html! {
         tr {
@@ -93,7 +93,7 @@ fn row(ask: &Ask, shown: &Shown, decided: &Entry) -> Markup {
 }
 
 /// A table of rulings, the newest first.
-fn table(ask: &Ask, shown: &Shown, decided: &[Entry]) -> Markup {
+fn table(ask: &Ask, shown: &Shown, decided: &[LogEntry]) -> Markup {
     html! {
         table.dated {
             thead { tr { th scope="col" { "When" } th scope="col" { "Who" } th scope="col" { "What" } th scope="col" { "Why" } th.number.wide scope="col" { "Row of the log" } } }
@@ -103,7 +103,7 @@ fn table(ask: &Ask, shown: &Shown, decided: &[Entry]) -> Markup {
 }
 
 /// The rulings, and a sentence that sums them up.
-async fn decided(ask: &Ask) -> Result<(Vec<Entry>, String), Problem> {
+async fn decided(ask: &Ask) -> Result<(Vec<LogEntry>, String), Problem> {
     let store = ask.site.store();
     let (rulings, decided) = (store.rulings().await?, store.decisions().await?);
     let out = agon_store::out(&rulings).len() as i64;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use agon_ladder::Place;
+use agon_api::{LadderRow, VersionRating};
 use agon_store::reads::{Ended, Ending, Filter, Rival};
 use agon_store::{Entrant, EntrantId, Ruling, Time, Version, VersionId, VersionState};
 use maud::{Markup, html};
@@ -25,9 +25,8 @@ const MOST_DRAWN: usize = 24;
 pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let shown = ask.site.shown().await?;
     let team = shown.teams.values().find(|team| team.id == EntrantId(ask.id)).ok_or_else(Problem::nothing)?;
-    let at = shown.board.lines.iter().position(|line| line.entrant == team.name);
-    let line = at.map(|at| &shown.board.lines[at]);
-    let stands = line.and_then(|line| line.place.as_ref()).map(|place| VersionId(place.version));
+    let line = shown.board.lines.iter().find(|line| line.name == team.name);
+    let stands = line.and_then(LadderRow::rated).map(|place| VersionId(place.version));
     let store = ask.site.store();
     let (rivals, maps, last, (endings, faults)) = match stands {
         Some(version) => (
@@ -57,7 +56,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
                 }
             }
         }
-        p.lead { (lead(&shown, at, team)) (unlike(&rivals)) }
+        p.lead { (lead(line, team)) (unlike(&rivals)) }
         @if let Some(ruled) = &ruled { p.note { (icon("warn")) span { "Disqualified on " (ask.settings.told(ruled.at, "%a %-d %b")) ": " (ruled.reason) " Its matches do not count, and it plays no more. " a href="/rulings" { "All rulings" } } } }
     };
     let content = html! {
@@ -81,29 +80,28 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     Ok(frame::with_heading(&ask, Here::Ladder, &team.name, heading, content))
 }
 
-fn lead(shown: &Shown, at: Option<usize>, team: &Entrant) -> String {
+fn lead(line: Option<&LadderRow>, team: &Entrant) -> String {
     let who = match ladder::people(&team.members, 5) {
         names if names.is_empty() || names == team.name => String::new(),
         names => format!(" By {names}."),
     };
-    let Some((at, line)) = at.map(|at| (at, &shown.board.lines[at])) else {
+    let Some(line) = line else {
         return format!("It is not on the ladder.{who}");
     };
-    let rating = line.place.as_ref().and_then(|place| Some((place.elo?, place.low?, place.high?)));
+    let rating = Some(&line.rating).and_then(|own| Some((own.elo?, own.low?, own.high?)));
     let rating = rating.map_or_else(String::new, |(elo, low, high)| match (high - low) / 2.0 {
         0.0 => format!(" with {} Elo", words::signed(elo)),
         half => format!(" with {} ± {half:.0} Elo", words::signed(elo)),
     });
-    match shown.places[at] {
+    match line.places {
         Some(places) => format!("Place {}{rating}.{who}", words::place(places)),
-        None => format!(
-            "It is being placed: 20 rated matches are needed, it has {}.{who}",
-            line.place.as_ref().map_or(0, |place| place.matches)
-        ),
+        None => {
+            format!("It is being placed: 20 rated matches are needed, it has {}.{who}", line.rating.matches)
+        }
     }
 }
 
-fn place_of<'a>(shown: &'a Shown, version: &Version) -> Option<&'a Place> {
+fn place_of<'a>(shown: &'a Shown, version: &Version) -> Option<&'a VersionRating> {
     shown.board.table.places.iter().find(|place| place.version == version.id.0)
 }
 
@@ -232,8 +230,8 @@ fn met<'a>(
     };
     let own = stands.and_then(|version| elo(version.0));
     let expected = |rival: &Rival| {
-        let line = shown.board.lines.iter().find(|line| line.entrant == rival.name)?;
-        let other = line.place.as_ref()?.elo?;
+        let line = shown.board.lines.iter().find(|line| line.name == rival.name)?;
+        let other = line.rating.elo?;
         Some(100.0 / (1.0 + 10f64.powf((other - own?) / 400.0)))
     };
     rivals

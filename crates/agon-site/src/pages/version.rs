@@ -1,7 +1,7 @@
 //! A version, for its team: whether it is better than the one before, whether it plays, why not, and the way back.
 
 use agon_ladder::verdict::BLOCKS;
-use agon_store::reads::{Filter, Played};
+use agon_store::reads::{Filter, StoredMatch};
 use agon_store::{OwnVersion, Stage, Time, Version, VersionId, VersionState, Whose};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -205,7 +205,7 @@ fn progress(version: &Version) -> (usize, bool) {
 }
 
 /// The steps from upload to ladder, each with when it was or how long it took.
-fn steps(ask: &Ask, own: &OwnVersion, check: Option<&Played>, trial: Option<&Trial>) -> Markup {
+fn steps(ask: &Ask, own: &OwnVersion, check: Option<&StoredMatch>, trial: Option<&Trial>) -> Markup {
     let version = &own.version;
     let (over, failed) = progress(version);
     let when = |state| own.steps.iter().find(|(own, _)| *own == state).map(|(_, at)| *at);
@@ -286,13 +286,13 @@ fn build_card(version: &Version, log: &str) -> Markup {
 }
 
 /// The outcome of the check match.
-async fn check_card(ask: &Ask, version: &Version, check: Option<&Played>) -> Result<Markup, Problem> {
+async fn check_card(ask: &Ask, version: &Version, check: Option<&StoredMatch>) -> Result<Markup, Problem> {
     let Some(played) = check else {
         return Ok(
             html! { section.card { header { h2 { "Check match" } } p.empty { "It comes after the build: one match, against a built-in bot if there is one." } } },
         );
     };
-    let seat = played.seats.iter().position(|seat| seat.version == version.id);
+    let seat = played.seats.iter().position(|seat| seat.version == version.id.0);
     let own = match seat {
         Some(seat) => own::of_seat(ask, played, seat).await?,
         None => None,
@@ -301,7 +301,7 @@ async fn check_card(ask: &Ask, version: &Version, check: Option<&Played>) -> Res
     let against: Vec<&str> = played
         .seats
         .iter()
-        .filter(|other| other.version != version.id)
+        .filter(|other| other.version != version.id.0)
         .map(|other| other.name.as_str())
         .collect();
     Ok(html! {
@@ -334,8 +334,7 @@ async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) 
         let trial = Trial::of(ask, own.version.id).await?;
         rows.push((&own.version, trial));
     }
-    let line =
-        shown.board.lines.iter().find(|line| all.iter().any(|own| own.version.entrant == line.entrant));
+    let line = shown.board.lines.iter().find(|line| all.iter().any(|own| own.version.entrant == line.name));
     let place = |id: VersionId| shown.board.table.places.iter().find(|place| place.version == id.0);
     Ok(html! {
         section.card {
@@ -349,7 +348,7 @@ async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) 
                         td.time { (words::ago(version.received, ask.now)) }
                         td {
                             (team::state_chip(version))
-                            @if line.is_some_and(|line| line.n == version.n && line.place.is_some()) { " " (chip("", "flag", "on the board")) }
+                            @if line.is_some_and(|line| line.n == version.n && line.rated().is_some()) { " " (chip("", "flag", "on the board")) }
                             @if line.is_some_and(|line| line.placing == Some(version.n)) { " " (chip("live", "clock", "being placed")) }
                         }
                         td.number { @match place.and_then(|place| place.elo) { Some(elo) => b { (words::signed(elo)) }, None => span.faint { "–" } } }

@@ -51,12 +51,12 @@ pub fn ago(then: Time, now: Time) -> String {
 }
 
 /// A range of places: `3 to 9`, or `1`.
-pub fn place((from, to): (usize, usize)) -> String {
+pub fn place([from, to]: [u32; 2]) -> String {
     if from == to { from.to_string() } else { format!("{from} to {to}") }
 }
 
 /// The same in a table: `3–9`.
-pub fn short_place((from, to): (usize, usize)) -> String {
+pub fn short_place([from, to]: [u32; 2]) -> String {
     if from == to { from.to_string() } else { format!("{from}–{to}") }
 }
 
@@ -111,7 +111,7 @@ mod tests {
             [span(8_000), span(150_000), span(7_200_000), span(3 * 86_400_000)],
             ["8 s", "2 min", "2 h", "3 d"]
         );
-        assert_eq!((place((3, 9)), short_place((1, 1))), ("3 to 9".to_owned(), "1".to_owned()));
+        assert_eq!((place([3, 9]), short_place([1, 1])), ("3 to 9".to_owned(), "1".to_owned()));
         assert_eq!([bytes(12), bytes(214_000), bytes(4_100_000)], ["12 bytes", "214 kB", "4.1 MB"]);
         assert_eq!(sentence("two leaders shoot"), "Two leaders shoot.");
         assert_eq!(

@@ -8,7 +8,7 @@ use agon_bot::BotName;
 use agon_site::limits::STREAMS;
 use agon_store::LoginKind;
 use agon_worker::Program;
-use agon_worker::play::Played;
+use agon_worker::play::MatchEnd;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -29,10 +29,10 @@ async fn play(world: &World, most: usize) {
             let bots: Vec<BotName> = job.seats.iter().map(bot).collect();
             let played =
                 world.server.table().play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-            let Played::Whole(recorded) = played.expect("begins") else { panic!("it is whole") };
+            let MatchEnd::Whole(recorded) = played.expect("begins") else { panic!("it is whole") };
             let whole = recorded.shared_out(world.server.table()).expect("a replay");
             assert!(world.server.start(worker, job.attempt, world.now()).await.expect("answered"));
-            let result = (&whole.report, &whole.replay[..], &whole.own[..]);
+            let result = (&whole.observed, &whole.replay[..], &whole.own[..]);
             world.server.post(worker, job.attempt, result, world.now()).await.expect("answered");
         }
         world.server.tick(world.now()).await.expect("done");

@@ -3,7 +3,7 @@
 use crate::common::hall::{Worker, alarms, clean, line, play, read, world};
 use agon_store::Time;
 use agon_store::acts::Pause;
-use agon_worker::wire::{ReceivedAll, Result as Sent, Wanted};
+use agon_worker::wire::{PostedResult as Sent, ReceivedAll, Wanted};
 use agon_worker::{Granted, Posted, Try, Whole};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -23,7 +23,7 @@ async fn results_that_come_at_once_are_each_as_if_it_came_alone() {
     assert_eq!(refused.posted, [Posted::Refused; 2]);
     // Good ones, one sent twice, a different one under the same name, one for a match that does not exist.
     let mut other = all[1].clone();
-    other.report.wall_us += 1;
+    other.observed.wall_us += 1;
     let nowhere = Sent { attempt: Try { game: 999_999, n: 1 }, ..all[0].clone() };
     let sent = send(
         &[&all[0], &all[1], &all[0], &other, &nowhere, &all[2]],

@@ -258,7 +258,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     assert!(told.contains("Played from &lt;two&gt; accounts.") && told.contains("<b>Bob</b>"), "{told}");
     assert!(spectator.get(&format!("/team/{bobs}")).await.text().contains("Disqualified on"));
     assert_eq!(bob.get("/").await.heading(), "Bob is disqualified");
-    let played = |matches: &[agon_store::reads::Played]| matches.len();
+    let played = |matches: &[agon_store::reads::StoredMatch]| matches.len();
     let filter = agon_store::reads::Filter { team: Some(bobs), ..Default::default() };
     let eyes = agon_store::reads::Eyes::Organiser;
     let count = played(&store.matches(eyes, &filter).await.expect("read"));

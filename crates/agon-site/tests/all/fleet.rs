@@ -2,15 +2,16 @@
 
 use crate::common::Browser;
 use crate::common::hall::{machine, read};
+use agon_contest::Observed;
 use agon_server::fleet::Fleet;
 use agon_site::{Listening, Way, fleet, listen};
 use agon_spec::{Clock, Ponder};
 use agon_worker::fleet::{Exchange, Line, Open, Opened, Overview};
 use agon_worker::protocol::{Map, Sitting};
 use agon_worker::wire::{
-    Admitted, Beat, Hello, Playing, ReceivedAll, Result as Sent, Wanted, Welcome, Yours, unframed,
+    Admitted, Beat, Hello, Playing, PostedResult as Sent, ReceivedAll, Wanted, Welcome, Yours, unframed,
 };
-use agon_worker::{Granted, Ground, Job, Posted, Program, Report, Terms, Try};
+use agon_worker::{Granted, Ground, Job, Posted, Program, Terms, Try};
 use serde::Serialize;
 
 const PROGRAM: &str = agon_replay::data::PROGRAM;
@@ -106,14 +107,8 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
     let beat = Beat { lease, playing: vec![(attempt, 3)] };
     assert!(read::<Yours>(&tell(&mut worker, "/work/v1/beat?run=one", &beat).await).yours);
     assert_eq!(worker.ask("POST", "/work/v1/results?run=one", "", b"{}\nreplay").await.status, 422);
-    let report = Report {
-        faults: vec![None, None],
-        max_ms: vec![1.0, 1.0],
-        wall_us: 1,
-        level: "A".into(),
-        suites: None,
-    };
-    let sent = Sent { attempt, report, own: vec![None, None], all: None };
+    let observed = Observed { max_ms: vec![1.0, 1.0], wall_us: 1, ..Observed::default() };
+    let sent = Sent { attempt, observed, own: vec![None, None] };
     let sent = Sent::with_all(std::iter::once((&sent, &b"a replay"[..]))).expect("plain data");
     let posted: ReceivedAll = read(&worker.ask("POST", "/work/v1/results?run=one", "", &sent).await);
     assert_eq!(posted.posted, [Posted::Kept]);

@@ -8,7 +8,7 @@ use agon_api::contest::Machine;
 use agon_replay::{Use, Wait};
 use agon_server::status;
 use agon_site::pages::pace::{Owed, Pace, owed};
-use agon_store::reads::{Eyes, Played};
+use agon_store::reads::{Eyes, StoredMatch};
 use agon_store::{Kind, LoginKind, MatchId, MatchState, Time, VersionId};
 use agon_worker::{Nothing, Stage, Unfit};
 
@@ -23,7 +23,7 @@ async fn clean(world: &World) {
 }
 
 /// All matches ever planned, the oldest first.
-async fn matches(world: &World) -> Vec<Played> {
+async fn matches(world: &World) -> Vec<StoredMatch> {
     let store = world.server.store();
     let mut all = Vec::new();
     for id in 1.. {
@@ -80,7 +80,8 @@ async fn what_is_played_again_counts_no_more_and_stays_in_the_log() {
     assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
     play_some(&world, 41).await;
     let all = matches(&world).await;
-    let (check, rated): (Vec<&Played>, Vec<&Played>) = all.iter().partition(|game| game.kind == Kind::Check);
+    let (check, rated): (Vec<&StoredMatch>, Vec<&StoredMatch>) =
+        all.iter().partition(|game| game.kind == Kind::Check);
     let (check, rated) = (check[0].id.to_string(), rated[4]);
     let before = world.server.board().await.expect("made");
     let game = rated.id.to_string();
@@ -106,8 +107,8 @@ async fn what_is_played_again_counts_no_more_and_stays_in_the_log() {
     let page = world.browser().get(&format!("/match/{game}")).await.text();
     assert!(page.contains("no more, by") && page.contains("The fan had"), "{page}");
     // The same lineup gets a new block with another seed.
-    let planned: Vec<Played> = matches(&world).await.into_iter().skip(all.len()).collect();
-    let names = |game: &Played| {
+    let planned: Vec<StoredMatch> = matches(&world).await.into_iter().skip(all.len()).collect();
+    let names = |game: &StoredMatch| {
         let mut names: Vec<String> = game.seats.iter().map(|seat| seat.name.clone()).collect();
         names.sort();
         names

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::common::hall::{Worker, alarms, clean, machine, play, read, sent, world};
 use crate::common::{Answer, World};
+use agon_contest::FaultsTold;
 use agon_server::status;
 use agon_store::LoginKind;
 use agon_store::acts::{PauseWorker, Revoke};
@@ -64,7 +65,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     // 2: the same result twice, and then a different one.
     assert_eq!(honest.result(job.attempt, &whole).await, Posted::Kept);
     let mut other = play(&world, &job);
-    other.report.wall_us += 1;
+    other.observed.wall_us += 1;
     assert_eq!(honest.result(job.attempt, &other).await, Posted::Refused);
     let told = alarms(&world).await;
     assert!(told.len() == 2 && told[0].contains("worker honest: posted"), "{told:?}");
@@ -95,10 +96,10 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
             8 => Whole { replay: b"no replay at all".to_vec(), ..honestly },
             _ => {
                 // Scores for one seat too many.
-                let mut report = honestly.report.clone();
-                report.max_ms.push(0.0);
-                report.faults.push(None);
-                Whole { report, ..honestly }
+                let mut observed = honestly.observed.clone();
+                observed.max_ms.push(0.0);
+                observed.faults = FaultsTold::Public(vec![None; observed.max_ms.len()]);
+                Whole { observed, ..honestly }
             }
         };
         let before = alarms(&world).await.len();
@@ -143,14 +144,13 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     let good = play(&world, &job);
     let huge = Whole {
         replay: vec![7; agon_worker::verify::LARGEST + 1],
-        report: good.report.clone(),
+        observed: good.observed.clone(),
         own: Vec::new(),
-        all: None,
     };
     assert_eq!(liar.result(job.attempt, &huge).await, Posted::Refused);
-    let mut wordy = good.report.clone();
+    let mut wordy = good.observed.clone();
     wordy.level = "A".repeat(100_000);
-    let wordy = Whole { report: wordy, replay: good.replay.clone(), own: Vec::new(), all: None };
+    let wordy = Whole { observed: wordy, replay: good.replay.clone(), own: Vec::new() };
     assert_eq!(liar.result(job.attempt, &wordy).await, Posted::Refused);
     let larger = vec![b' '; (20 << 20) + 1];
     assert_eq!(liar.post("/results", &larger).await.status, 413);
@@ -318,7 +318,7 @@ async fn the_organiser_makes_tokens_and_sees_who_plays() {
     assert!(boss.get("/rulings").await.text().contains("its disk was failing"));
     assert_eq!(boss.post("/organise/workers/again", &again).await.status, 422, "once is enough");
     let now = status::status(world.folder.path()).await.expect("looked at");
-    assert!(now.board.iter().all(|line| line.place.is_none()), "nothing of it counts: {:?}", now.board);
+    assert!(now.board.iter().all(|line| line.rated().is_none()), "nothing of it counts: {:?}", now.board);
     clean(&world).await;
     assert!(boss.get("/organise/workers").await.text().contains("revoked"));
     assert_eq!(worker.hello(machine()).await.status, 403);

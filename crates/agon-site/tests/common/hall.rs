@@ -6,8 +6,8 @@ use agon_bot::BotName;
 use agon_server::status;
 use agon_site::Way;
 use agon_store::WorkerId;
-use agon_worker::play::Played;
-use agon_worker::wire::{Hello, Machine, ReceivedAll, Result as Sent, Wanted, Yours};
+use agon_worker::play::MatchEnd;
+use agon_worker::wire::{Hello, Machine, PostedResult as Sent, ReceivedAll, Wanted, Yours};
 use agon_worker::{Granted, Job, Posted, Program, Try, Whole};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -101,7 +101,7 @@ pub fn read<T: DeserializeOwned>(answer: &Answer) -> T {
 }
 
 pub fn line(attempt: Try, whole: &Whole) -> Sent {
-    Sent { attempt, report: whole.report.clone(), own: whole.own.clone(), all: None }
+    Sent { attempt, observed: whole.observed.clone(), own: whole.own.clone() }
 }
 
 pub fn sent(attempt: Try, whole: &Whole) -> Vec<u8> {
@@ -117,7 +117,7 @@ pub fn play(world: &World, job: &Job) -> Whole {
     let bots: Vec<BotName> = job.seats.iter().map(|seat| bot(&seat.program)).collect();
     let played = world.server.table().play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
     match played.expect("begins") {
-        Played::Whole(recorded) => recorded.shared_out(world.server.table()).expect("a replay"),
+        MatchEnd::Whole(recorded) => recorded.shared_out(world.server.table()).expect("a replay"),
         other => panic!("{other:?}"),
     }
 }

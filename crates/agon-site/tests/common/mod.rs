@@ -14,7 +14,7 @@ use agon_site::{Listening, Site, Way, listen, secrets};
 use agon_store::acts::{Begin, Enlist, Made, MakeTeam, SignUp, SignedUp};
 use agon_store::reads::AtWork;
 use agon_store::{AccountId, EntrantId, LoginId, LoginKind, Time, WorkerId};
-use agon_worker::play::Played;
+use agon_worker::play::MatchEnd;
 use agon_worker::{Ground, Job, Program, Terms};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -350,10 +350,10 @@ pub async fn play_as(world: &World, worker: WorkerId, job: &Job, bot: &BotName) 
         .collect();
     let (halt, turn) = (AtomicBool::new(false), AtomicU32::new(0));
     let played = world.server.table().play(job, &bots, &[0], &halt, &turn).expect("begins");
-    let Played::Whole(recorded) = played else { panic!("{played:?}") };
+    let MatchEnd::Whole(recorded) = played else { panic!("{played:?}") };
     let whole = recorded.shared_out(world.server.table()).expect("a replay");
     assert!(world.server.start(worker, job.attempt, world.now()).await.expect("answered"));
-    let result = (&whole.report, &whole.replay[..], &whole.own[..]);
+    let result = (&whole.observed, &whole.replay[..], &whole.own[..]);
     world.server.post(worker, job.attempt, result, world.now()).await.expect("answered");
 }
 

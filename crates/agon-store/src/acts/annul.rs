@@ -7,7 +7,7 @@ use crate::acts::ruling::{decisions, write};
 use crate::acts::seal::end_of;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
-use crate::{Annulled, ContestId, Entry, Kind, MatchId, StoreError, Time, VersionId, VersionState};
+use crate::{Annulled, ContestId, Kind, LogEntry, MatchId, StoreError, Time, VersionId, VersionState};
 
 /// How many blocks go into one row of the log, the oldest first: the size of a row is limited. The act can be repeated.
 pub const MOST_BLOCKS: usize = 50_000;
@@ -43,7 +43,7 @@ impl Act for Annul {
         let known: BTreeSet<i64> = decisions(conn, self.contest)
             .await?
             .into_iter()
-            .filter_map(|entry| if let Entry::Annulment(row) = entry { Some(row.blocks) } else { None })
+            .filter_map(|entry| if let LogEntry::Annulment(row) = entry { Some(row.blocks) } else { None })
             .flatten()
             .collect();
         let blocks: Vec<i64> =
@@ -58,7 +58,7 @@ impl Act for Annul {
             reason: self.reason.clone(),
             at: self.now,
         };
-        write(conn, self.contest, &Entry::Annulment(row.clone())).await?;
+        write(conn, self.contest, &LogEntry::Annulment(row.clone())).await?;
         let count = row.blocks.len();
         let detail = format!("{} ({count} {})", self.reason, if count == 1 { "block" } else { "blocks" });
         note(conn, self.contest, self.now, [&self.actor, "play again", &row.what, &detail]).await?;

@@ -1,5 +1,6 @@
 //! Results that come together. The usual ones take a few statements in all; each other one is then handled on its own.
 
+use agon_api::MatchResult;
 use std::collections::BTreeSet;
 
 use sqlx::AssertSqlSafe;
@@ -7,7 +8,7 @@ use sqlx::AssertSqlSafe;
 use crate::acts::result::{Judgement, Post, PostReply, mismatch, unusual};
 use crate::acts::{Act, Turn};
 use crate::backend::{Conn, many};
-use crate::{Attempt, MatchId, MatchState, Outcome, Sha, StoreError, Time};
+use crate::{Attempt, MatchId, MatchState, Sha, StoreError, Time};
 
 /// Several results of one worker.
 #[derive(Clone, Debug)]
@@ -68,7 +69,7 @@ impl Act for JudgeAll {
             Judgement::Valid(outcome) if is_open(attempt) => Some((attempt.game.0, outcome.clone())),
             _ => None,
         };
-        let settled: Vec<(i64, Outcome)> = self.judged.iter().filter_map(valid).collect();
+        let settled: Vec<(i64, MatchResult)> = self.judged.iter().filter_map(valid).collect();
         settle(conn, &settled, self.now).await?;
         let mut judged = Vec::with_capacity(self.judged.len());
         for (attempt, judgement) in &self.judged {
@@ -167,7 +168,7 @@ pub(crate) async fn keep(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreEr
 }
 
 /// Settles posted matches that have been recomputed, with these outcomes.
-async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Time) -> Result<(), StoreError> {
+async fn settle(conn: &mut Conn, settled: &[(i64, MatchResult)], now: Time) -> Result<(), StoreError> {
     for settled in many::padded(settled) {
         let update = format!(
             // A result that is not part of the contest has no place in the log, which is 0.
@@ -184,9 +185,9 @@ async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Time) -> Resul
         }
         update.execute(&mut *conn).await?;
     }
-    let seats: Vec<(i64, usize, &Outcome)> = settled
+    let seats: Vec<(i64, usize, &MatchResult)> = settled
         .iter()
-        .flat_map(|(game, outcome)| (0..outcome.ranks.len()).map(move |seat| (*game, seat, outcome)))
+        .flat_map(|(game, outcome)| (0..outcome.proven.ranks.len()).map(move |seat| (*game, seat, outcome)))
         .collect();
     for seats in many::padded(&seats) {
         let update = format!(
@@ -196,10 +197,10 @@ async fn settle(conn: &mut Conn, settled: &[(i64, Outcome)], now: Time) -> Resul
         );
         let mut update = sqlx::query(AssertSqlSafe(update));
         for (game, seat, outcome) in seats {
-            update = update.bind(*game).bind(*seat as i64).bind(i64::from(outcome.ranks[*seat]));
-            update = update.bind(outcome.scores.get(*seat).copied());
-            update = update.bind(outcome.faults.get(*seat).cloned().flatten());
-            update = update.bind(outcome.max_ms.get(*seat).copied());
+            update = update.bind(*game).bind(*seat as i64).bind(i64::from(outcome.proven.ranks[*seat]));
+            update = update.bind(outcome.proven.scores.get(*seat).copied());
+            update = update.bind(outcome.observed.faults.public().get(*seat).cloned().flatten());
+            update = update.bind(outcome.observed.max_ms.get(*seat).copied());
         }
         update.execute(&mut *conn).await?;
     }

@@ -4,7 +4,8 @@ use crate::acts::batch::keep;
 use crate::acts::expire::{end, give_up, wait_again};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
-use crate::{Attempt, ContestId, MatchState, Outcome, Sha, StoreError, Time, WorkerId};
+use crate::{Attempt, ContestId, MatchState, Sha, StoreError, Time, WorkerId};
+use agon_api::MatchResult;
 
 /// The result of a match; its replay is stored already. It may come late, and it may come twice.
 #[derive(Clone, Debug)]
@@ -168,9 +169,10 @@ impl Act for Void {
 
 /// What recomputing found.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are valid")]
 pub enum Judgement {
     /// The replay is of the match that was planned, and has this outcome.
-    Valid(Outcome),
+    Valid(MatchResult),
     /// It is not, and why. An alarm that names the worker goes to the audit log.
     Mismatch(String),
 }

@@ -6,7 +6,7 @@ use crate::acts::version::{enter_state, step_down};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{
-    ContestId, EntrantId, Entry, Ruled, Ruling, StoreError, Time, VersionId, VersionState, chain, out,
+    ContestId, EntrantId, LogEntry, Ruled, Ruling, StoreError, Time, VersionId, VersionState, chain, out,
 };
 
 /// Rules on a team, or on one of its versions.
@@ -24,7 +24,7 @@ pub struct Rule {
 }
 
 /// The rows of the log that belong to no match.
-pub(crate) async fn decisions(conn: &mut Conn, contest: ContestId) -> Result<Vec<Entry>, StoreError> {
+pub(crate) async fn decisions(conn: &mut Conn, contest: ContestId) -> Result<Vec<LogEntry>, StoreError> {
     let bodies: Vec<String> =
         sqlx::query_scalar("SELECT body FROM log WHERE contest_id = $1 AND match_id IS NULL ORDER BY seq")
             .bind(contest.0)
@@ -34,7 +34,7 @@ pub(crate) async fn decisions(conn: &mut Conn, contest: ContestId) -> Result<Vec
 }
 
 /// Appends a row that belongs to no match to the log.
-pub(crate) async fn write(conn: &mut Conn, contest: ContestId, entry: &Entry) -> Result<(), StoreError> {
+pub(crate) async fn write(conn: &mut Conn, contest: ContestId, entry: &LogEntry) -> Result<(), StoreError> {
     let (seq, before) = end_of(conn, contest).await?;
     let body = serde_json::to_string(entry).map_err(|error| StoreError::Damaged(error.to_string()))?;
     sqlx::query("INSERT INTO log (contest_id, seq, match_id, body, sha) VALUES ($1, $2, NULL, $3, $4)")
@@ -79,7 +79,7 @@ impl Act for Rule {
         }
         let decided = decisions(conn, self.contest).await?.into_iter();
         let rulings: Vec<Ruled> = decided
-            .filter_map(|entry| if let Entry::Ruling(ruled) = entry { Some(ruled) } else { None })
+            .filter_map(|entry| if let LogEntry::Ruling(ruled) = entry { Some(ruled) } else { None })
             .collect();
         let is_out = out(&rulings).contains(&(self.entrant, self.version));
         if is_out == (self.ruling == Ruling::Out) {
@@ -93,7 +93,7 @@ impl Act for Rule {
             reason: self.reason.clone(),
             at: self.now,
         };
-        write(conn, self.contest, &Entry::Ruling(ruled.clone())).await?;
+        write(conn, self.contest, &LogEntry::Ruling(ruled.clone())).await?;
         // A version that is out does not stand for its team; when it comes back, the team chooses.
         if let (Ruling::Out, Some(version)) = (self.ruling, self.version) {
             match state {

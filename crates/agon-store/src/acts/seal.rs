@@ -1,12 +1,13 @@
 //! The sealer: gives valid results their places in the log, without gaps, each chained to all before it.
 
+use agon_api::MatchResult;
 use std::collections::BTreeMap;
 
 use sqlx::AssertSqlSafe;
 
 use crate::acts::{Act, Turn};
 use crate::backend::{Conn, many};
-use crate::{ContestId, Kind, MatchId, Outcome, Sealed, Sha, StoreError, Time, VersionId, chain};
+use crate::{ContestId, Kind, MatchId, Sealed, Sha, StoreError, Time, VersionId, chain};
 
 /// Seals results that are valid and not in the log, the oldest matches first.
 #[derive(Clone, Debug)]
@@ -59,7 +60,7 @@ impl Act for Seal {
                 seed,
                 seats: seated.iter().map(|(version, _)| *version).collect(),
                 sources: seated.into_iter().map(|(_, source)| source).collect(),
-                outcome: read::<Outcome>(&outcome)?,
+                outcome: read::<MatchResult>(&outcome)?,
                 replay: replay.parse().map_err(StoreError::Damaged)?,
                 worker,
                 settled: Time(settled),

@@ -1,12 +1,12 @@
 //! Matches as the pages show them. What belongs to one team alone is left out of other viewers' rows here, not where they are shown.
 
-use agon_api::played::Ended;
+use agon_api::MatchResult;
+use agon_api::played::{Ended, Seat};
 use sqlx::AssertSqlSafe;
 
 use crate::backend::Flag;
 use crate::{
-    AccountId, ContestStore, EntrantId, Kind, MatchId, MatchState, Outcome, Sha, Store, StoreError, Time,
-    VersionId,
+    AccountId, ContestStore, EntrantId, Kind, MatchId, MatchState, Sha, Store, StoreError, Time, VersionId,
 };
 
 /// The viewer.
@@ -53,7 +53,7 @@ pub struct Filter {
 
 /// A match with its seats.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Played {
+pub struct StoredMatch {
     pub id: MatchId,
     pub kind: Kind,
     /// The number of its block.
@@ -74,35 +74,8 @@ pub struct Played {
     pub end: Option<(String, u32)>,
     /// The number of failed tries.
     pub wasted: i64,
-    /// The version in each seat, and how it did.
-    pub seats: Vec<MatchSeat>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct MatchSeat {
-    pub version: VersionId,
-    /// Its number among the versions of its team.
-    pub n: i64,
-    pub team: EntrantId,
-    /// The team's name.
-    pub name: String,
-    pub boss: bool,
-    /// The rank, the least best; none before the end.
-    pub rank: Option<i64>,
-    pub score: Option<f64>,
-    /// The fault of its program: only the kind for other viewers, because the sentence may quote what the program wrote.
-    pub fault: Option<String>,
-    /// Its longest answer, in milliseconds.
-    pub max_ms: Option<f64>,
-}
-
-impl Played {
-    /// How the match ended for a seat.
-    pub fn result(&self, seat: usize) -> Option<Ended> {
-        let own = self.seats.get(seat)?.rank?;
-        let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
-        Some(Ended::with(own, firsts))
-    }
+    /// Who sat where: of a fault only the kind for other viewers, because the sentence may quote what the program wrote.
+    pub seats: Vec<Seat>,
 }
 
 /// A kind of failure, and how often it occurred.
@@ -156,7 +129,7 @@ impl ContestStore {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn matches(&self, eyes: Eyes, filter: &Filter) -> Result<Vec<Played>, StoreError> {
+    pub async fn matches(&self, eyes: Eyes, filter: &Filter) -> Result<Vec<StoredMatch>, StoreError> {
         // Only our own words; user input is bound.
         let ended = match filter.ended {
             None => "",
@@ -212,7 +185,7 @@ impl ContestStore {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn one_match(&self, eyes: Eyes, id: MatchId) -> Result<Option<Played>, StoreError> {
+    pub async fn one_match(&self, eyes: Eyes, id: MatchId) -> Result<Option<StoredMatch>, StoreError> {
         let statement = format!(
             "SELECT {COLUMNS} FROM matches m JOIN blocks b ON b.id = m.block_id WHERE b.contest_id = $1 AND {SEEN} \
              AND m.id = $4"
@@ -333,9 +306,9 @@ impl ContestStore {
 }
 
 impl Store {
-    async fn played(&self, row: Row, eyes: Eyes) -> Result<Played, StoreError> {
+    async fn played(&self, row: Row, eyes: Eyes) -> Result<StoredMatch, StoreError> {
         let (id, kind, block, map, seed, state, planned, settled, replay, log_seq, outcome, wasted) = row;
-        let outcome: Option<Outcome> = match outcome {
+        let outcome: Option<MatchResult> = match outcome {
             Some(text) => {
                 Some(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
             }
@@ -355,10 +328,9 @@ impl Store {
                 Some((kind, _)) if !is_own => kind.to_owned(),
                 _ => said,
             });
-            let (version, team) = (VersionId(version), EntrantId(team));
-            MatchSeat { version, n, team, name, boss, rank, score, fault, max_ms }
+            Seat { team, name, boss, version, n, rank, score, fault, max_ms }
         };
-        Ok(Played {
+        Ok(StoredMatch {
             id: MatchId(id),
             kind: Kind::of(&kind)?,
             block,
@@ -369,7 +341,7 @@ impl Store {
             settled: settled.map(Time),
             replay: replay.map(|sha| sha.parse().map_err(StoreError::Damaged)).transpose()?,
             log_seq,
-            end: outcome.map(|outcome| (outcome.reason, outcome.steps)),
+            end: outcome.map(|outcome| (outcome.proven.reason, outcome.proven.steps)),
             wasted,
             seats: seats.into_iter().map(seat).collect(),
         })

@@ -1,5 +1,6 @@
 //! What happens to an upload, as its entrant may see it: each query checks the owner. And the state of trials.
 
+use agon_api::MatchResult;
 use sqlx::AssertSqlSafe;
 
 use super::{VERSION, VERSIONS, VersionRow, version};
@@ -7,8 +8,8 @@ use crate::acts::asked::{HOUR_MS, MOST_ASKED, may_meet, player};
 use crate::acts::version::{DAY_MS, MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use crate::backend::Conn;
 use crate::{
-    ContestStore, EntrantId, Kind, MatchId, MatchState, Outcome, OwnVersion, Sha, Store, StoreError, Time,
-    Version, VersionId, VersionState,
+    ContestStore, EntrantId, Kind, MatchId, MatchState, OwnVersion, Sha, Store, StoreError, Time, Version,
+    VersionId, VersionState,
 };
 
 /// A trial in progress.
@@ -38,7 +39,7 @@ pub struct TrialMatch {
     pub rotation: i64,
     pub seats: Vec<VersionId>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: MatchResult,
 }
 
 /// A stored trial.
@@ -96,7 +97,7 @@ pub struct AskedMatch {
     pub seed: i64,
     pub state: MatchState,
     /// How it ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<MatchResult>,
     pub replay: Option<Sha>,
     pub seats: Vec<VersionId>,
     /// For each seat of the entrant, the object that belongs to it.

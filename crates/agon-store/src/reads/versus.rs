@@ -1,11 +1,12 @@
 //! How a version does: against other teams, by map, and by how its matches end.
 
+use agon_api::{MatchResult, Proven};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::backend::Flag;
 use crate::reads::Ended;
-use crate::{EntrantId, Outcome, Store, StoreError, VersionId};
+use crate::{EntrantId, Store, StoreError, VersionId};
 
 /// How a version did against a team, or on a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl Store {
         let mut all: Vec<Ending> = Vec::new();
         let mut faults = 0;
         for (outcome, rank, firsts, Flag(fault)) in rows {
-            let Outcome { reason, .. } = super::read(&outcome)?;
+            let MatchResult { proven: Proven { reason, .. }, .. } = super::read(&outcome)?;
             let at = all.iter().position(|one| one.reason == reason).unwrap_or_else(|| {
                 all.push(Ending { reason, won: 0, drawn: 0, lost: 0 });
                 all.len() - 1

@@ -2,37 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use agon_api::words;
+use agon_api::{MatchResult, words};
 use serde::{Deserialize, Serialize};
 
 use super::{EntrantId, Kind, MatchId, Time, VersionId};
 use crate::Sha;
-
-/// How a match ended, as its replay says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// The rank of each seat; the least is the best.
-    pub ranks: Vec<u8>,
-    /// The score of each seat.
-    pub scores: Vec<f64>,
-    /// Why it ended, in the game's words.
-    pub reason: String,
-    /// How many steps were played.
-    pub steps: u32,
-    /// A hash of the initial position.
-    pub start: String,
-    /// A hash of all answers.
-    pub answers: String,
-    /// For each seat, the first fault of its program.
-    pub faults: Vec<Option<String>>,
-    /// For each seat, its longest answer, in milliseconds.
-    pub max_ms: Vec<f64>,
-    /// How strictly its bots were confined.
-    pub level: String,
-    /// The hash of the suites of attacks that its machine had held off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suites: Option<String>,
-}
 
 /// A row of the log: a sealed result. It holds everything a table needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,8 +27,8 @@ pub struct Sealed {
     pub seats: Vec<VersionId>,
     /// The hash of each version's source.
     pub sources: Vec<Sha>,
-    /// How it ended.
-    pub outcome: Outcome,
+    /// How it ended. The log does not hold how long it took.
+    pub outcome: MatchResult,
     pub replay: Sha,
     /// The worker that played it.
     pub worker: String,
@@ -119,14 +93,14 @@ pub struct Annulled {
 /// A row of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Entry {
+pub enum LogEntry {
     Ruling(Ruled),
     /// Results that do not count.
     Annulment(Annulled),
     Result(Box<Sealed>),
 }
 
-impl Entry {
+impl LogEntry {
     /// Its place in the log, from 1.
     pub fn seq(&self) -> i64 {
         match self {
@@ -154,7 +128,7 @@ pub fn out(rulings: &[Ruled]) -> BTreeSet<(EntrantId, Option<VersionId>)> {
 pub struct LogRow {
     /// Its place, from 1.
     pub seq: i64,
-    /// Its content: an [`Entry`] as JSON.
+    /// Its content: a [`LogEntry`] as JSON.
     pub body: String,
     /// The hash of this row and all before it.
     pub sha: Sha,

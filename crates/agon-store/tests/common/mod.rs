@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use agon_store::acts::{Add, Added, Found, Promote};
 use agon_store::{ContestId, Sha, Store, Time, VersionId};
+use agon_store::{FaultsTold, MatchResult, Observed, Proven};
 use tempfile::TempDir;
 
 /// A folder for a contest. Its database is a file in it; with `AGON_TEST_DATABASE=postgres` it is on a server.
@@ -50,18 +51,24 @@ pub async fn founded(store: &Store, names: &[&str], now: Time) -> (ContestId, Ve
 }
 
 /// The outcome of a match in which each seat has this rank.
-pub fn outcome(ranks: Vec<u8>) -> agon_store::Outcome {
-    agon_store::Outcome {
-        scores: ranks.iter().map(|rank| f64::from(*rank) / 3.0).collect(),
-        faults: vec![None; ranks.len()],
-        max_ms: vec![0.125; ranks.len()],
-        ranks,
-        reason: "over".into(),
-        steps: 7,
-        start: "0".into(),
-        answers: "1".into(),
-        level: "not confined".into(),
-        suites: None,
+pub fn outcome(ranks: Vec<u8>) -> MatchResult {
+    let seats = ranks.len();
+    MatchResult {
+        proven: Proven {
+            scores: ranks.iter().map(|rank| f64::from(*rank) / 3.0).collect(),
+            ranks,
+            reason: "over".into(),
+            steps: 7,
+            start: "0".into(),
+            answers: "1".into(),
+            silent: Vec::new(),
+        },
+        observed: Observed {
+            faults: FaultsTold::Public(vec![None; seats]),
+            max_ms: vec![0.125; seats],
+            level: "not confined".into(),
+            ..Observed::default()
+        },
     }
 }
 

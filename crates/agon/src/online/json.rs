@@ -1,6 +1,6 @@
 //! What these commands print with `--json`, besides the types of the API.
 
-use agon_api::{Asked, Line, Match, Me, Own, Uploaded, Version};
+use agon_api::{Asked, LadderRow, Match, Me, Own, Uploaded, Version};
 use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
@@ -59,7 +59,7 @@ pub struct Standing<'a> {
     pub game: &'a str,
     pub me: &'a Me,
     /// The user's own line of the ladder.
-    pub line: Option<&'a Line>,
+    pub line: Option<&'a LadderRow>,
     /// How many are on the ladder.
     pub of: usize,
     /// The newest version.

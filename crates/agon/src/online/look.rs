@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use agon_api::version::{Says, State, Version};
-use agon_api::{Contest, Ladder, Line, Match, Matches, Me, Used, Versions};
+use agon_api::{Contest, Ladder, LadderRow, Match, Matches, Me, Used, Versions};
 use clap::Args;
 
 use crate::common::online::OnlineOptions;
@@ -107,18 +107,18 @@ pub fn status(options: &LookOptions) -> Done {
 }
 
 /// The standing of a team.
-fn standing(screen: Screen, name: &str, line: &Line, of: usize) -> String {
-    let elo = line.elo.map_or_else(String::new, |elo| format!(", {elo:+.0} Elo"));
+fn standing(screen: Screen, name: &str, line: &LadderRow, of: usize) -> String {
+    let elo = line.rating.elo.map_or_else(String::new, |elo| format!(", {elo:+.0} Elo"));
     let placing = line.placing.map_or_else(String::new, |n| format!("; v{n} is being placed"));
     match (line.rank, line.places) {
         (Some(rank), Some([first, last])) => {
             let surely = if first == last { String::new() } else { format!(" (surely {first} to {last})") };
             let strong = screen.strong(&format!("{name} v{} is in place {rank} of {of}{surely}", line.n));
-            format!("{strong}{elo}, after {} rated matches{placing}.", line.matches)
+            format!("{strong}{elo}, after {} rated matches{placing}.", line.rating.matches)
         }
         _ => format!(
             "{name} v{} is on the ladder, but not placed yet: {} rated matches{placing}.",
-            line.n, line.matches
+            line.n, line.rating.matches
         ),
     }
 }
@@ -158,7 +158,7 @@ fn told_match(game: &Match, team: i64) -> String {
     let own = game.seats.iter().position(|seat| seat.team == team);
     let others: Vec<String> =
         game.seats.iter().filter(|seat| seat.team != team).map(|seat| shown(&seat.name)).collect();
-    let how = match own.and_then(|own| game.ended(own)) {
+    let how = match own.and_then(|own| agon_api::played::ended(&game.seats, own)) {
         Some(agon_api::played::Ended::Won) => "won",
         Some(agon_api::played::Ended::Drawn) => "drawn",
         Some(agon_api::played::Ended::Lost) => "lost",

@@ -157,7 +157,7 @@ fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSea
         )
         .collect();
     let others = others.join(", ");
-    let how = match game.ended(place) {
+    let how = match agon_api::played::ended(&game.seats, place) {
         Some(Ended::Won) => screen.good(&format!("Won against {others}")),
         Some(Ended::Drawn) => screen.strong(&format!("Drawn against {others}")),
         Some(Ended::Lost) => screen.strong(&format!("Lost against {others}")),

@@ -1,6 +1,6 @@
-//! What `agon referee` prints with `--json` and writes with `--log`. (`agon play` prints a `MatchResult`.)
+//! What `agon referee` prints with `--json` and writes with `--log`. (`agon play` prints a `PrintedMatch`.)
 
-use agon_match::MatchResult;
+use agon_match::PrintedMatch;
 use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
@@ -22,7 +22,7 @@ pub struct RefereeLine<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct RefereeLog {
-    pub result: MatchResult,
+    pub result: PrintedMatch,
     pub answers: Vec<LoggedAnswer>,
 }
 

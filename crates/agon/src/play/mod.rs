@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use agon_bot::Kind;
 use agon_desk::seats::{header, seat_all};
 use agon_game::{Seat, Seats, Session};
-use agon_match::{FaultKind, MatchRecord, MatchResult, Observer, SeatResult, Terms, Together, play_on};
+use agon_match::{FaultKind, MatchRecord, Observer, PrintedMatch, SeatResult, Terms, Together, play_on};
 use clap::Args;
 
 use crate::common::builds;
@@ -316,7 +316,7 @@ fn report(
     options: &PlayOptions,
     session: &dyn Session,
     record: &MatchRecord,
-    result: &MatchResult,
+    result: &PrintedMatch,
     labels: &[String],
     eyes: Option<Seat>,
 ) -> Done {
@@ -417,7 +417,7 @@ fn shown(seat: &SeatResult) -> String {
 }
 
 /// Prints the faults of the programs, the first of each kind with its sentence.
-fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &MatchResult) -> Done {
+fn faults(out: &mut impl io::Write, screen: screen::Screen, result: &PrintedMatch) -> Done {
     for seat in &result.seats {
         let mut told: Vec<FaultKind> = Vec::new();
         for fault in &seat.faults {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agon_desk::conformance::RecordDifference;
 use agon_game::Outcome;
-use agon_match::MatchResult;
+use agon_match::PrintedMatch;
 use agon_replay::{End, Header};
 use serde::Serialize;
 use serde_json::Value;
@@ -149,7 +149,7 @@ pub struct Fork<'a> {
     #[cfg_attr(test, ts(type = "{ scores: number[]; ranks: number[]; reason: string } | null"))]
     pub recorded: Option<&'a Outcome>,
     /// How this one ended.
-    pub result: MatchResult,
+    pub result: PrintedMatch,
 }
 
 /// An answer that differs from the recorded one.

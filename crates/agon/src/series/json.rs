@@ -117,6 +117,17 @@ pub struct State {
     pub faults: Vec<Faults>,
     pub rejected: Vec<RejectedOrders>,
     pub origin: Origin,
+    /// How long matches took; null before the first.
+    pub steps: Option<Steps>,
+}
+
+/// How long the matches of a series took, in steps.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Steps {
+    pub least: u32,
+    pub mean: f64,
+    pub most: u32,
 }
 
 /// A match that could not be played fairly.

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use agon_bot::{BotName, Kind as BotKind};
 use agon_contest::scheduler::Job as Own;
-use agon_contest::{Aftermath, Came, End, Scheduler, Series, Told, Trouble};
+use agon_contest::{Came, End, MatchResult, Observed, Scheduler, Series, Trouble};
 use agon_store::Sha;
 use agon_worker::fleet::{
     self, Exchange, LARGEST_BACK, Line, MOST_AT_ONCE, Open, Opened, Overview, Standing,
 };
 use agon_worker::wire::{LARGEST_RESULT, unframed};
-use agon_worker::{Job, Nothing, Pauses, Program, Report, Sitting, Table, Terms, Try, verify};
+use agon_worker::{Job, Nothing, Pauses, Program, Sitting, Table, Terms, Try, verify};
 
 use crate::common::Failure;
 use crate::common::online::{Online, OnlineOptions, Trouble as Refusal};
@@ -267,7 +267,7 @@ impl Fleet {
     fn arrived(&self, series: &Series, scheduler: &Scheduler, hand: &mut Hand, line: Line, replay: &[u8]) {
         let (game, came) = match line {
             Line::Standing(_) => return,
-            Line::Whole { game, report, all } => (game, Ok((report, all))),
+            Line::Whole { game, observed } => (game, Ok(*observed)),
             Line::Nothing { game, nothing } => (game, Err(nothing)),
         };
         hand.got.push(game);
@@ -283,14 +283,14 @@ impl Fleet {
                 let culprit = by.and_then(|by| own.bots().get(by).copied());
                 Ok(Came::Unfair { why: harmless(&nothing.why), culprit })
             }
-            Ok((report, all)) => match self.told(&job, *report, all, replay) {
+            Ok(observed) => match self.result(&job, observed, replay) {
                 Err(why) => {
                     let why = format!("a machine of the fleet sent a replay that is not of its match: {why}");
                     Ok(Came::Unfair { why: harmless(&why), culprit: None })
                 }
-                Ok(told) => {
+                Ok(result) => {
                     let kind = scheduler.header().kind;
-                    let entry = series.entry(kind, &own, told, || Ok(Some(replay.to_vec())));
+                    let entry = series.entry(kind, &own, result, || Ok(Some(replay.to_vec())));
                     entry.map(|entry| Came::Whole(Box::new(entry)))
                 }
             },
@@ -298,18 +298,19 @@ impl Fleet {
         scheduler.over(own, came);
     }
 
-    /// What is known of a match: what its replay proves, and what its machine observed.
-    fn told(&self, job: &Job, report: Report, aftermath: Aftermath, replay: &[u8]) -> Result<Told, String> {
+    /// The map and the result of a match: what its replay proves, and what its machine observed.
+    fn result(&self, job: &Job, observed: Observed, replay: &[u8]) -> Result<(String, MatchResult), String> {
         let proven = verify(&self.table, job, replay)?;
         let seats = job.seats.len();
-        let good = report.max_ms.len() == seats
-            && aftermath.faults.iter().all(|fault| (1..=seats).contains(&usize::from(fault.seat)))
-            && [0, seats].contains(&aftermath.rejected.len())
-            && [0, seats].contains(&aftermath.sandbox.len());
+        let good = observed.max_ms.len() == seats
+            && observed.faults.counted().iter().all(|fault| (1..=seats).contains(&usize::from(fault.seat)))
+            && [0, seats].contains(&observed.rejected.len())
+            && [0, seats].contains(&observed.sandbox.len());
         if !good {
             return Err("what is said of it has other seats".to_owned());
         }
-        Ok(Told { proven, max_ms: report.max_ms, wall_us: report.wall_us, aftermath })
+        let map = self.table.open(job.map, job.seed)?.recipe().map_name.clone();
+        Ok((map, MatchResult { proven, observed }))
     }
 }
 

@@ -335,7 +335,14 @@ pub fn state(event: &'static str, progress: &Progress, header: &Header, began: I
         faults: faults.collect(),
         rejected: rejected.collect(),
         origin: origin::json(&progress.standing.origin, header),
+        steps: steps(progress),
     }
+}
+
+/// How long matches took.
+fn steps(progress: &Progress) -> Option<json::Steps> {
+    let (least, all, most) = progress.steps?;
+    Some(json::Steps { least, mean: all as f64 / progress.games as f64, most })
 }
 
 /// Prints what went wrong with bots, with the command that plays the first such match again, and how many of their
@@ -348,7 +355,7 @@ pub fn faults(
 ) -> io::Result<()> {
     for faulty in progress.faults.values() {
         let label = screen::harmless(&header.bots[faulty.bot].label);
-        let first = faulty.first.faults.iter().find(|fault| {
+        let first = faulty.first.result.observed.faults.counted().iter().find(|fault| {
             fault.kind == faulty.kind && faulty.first.bots[usize::from(fault.seat) - 1] == faulty.bot
         });
         let (turn, message) = first.map_or(("", ""), |fault| (&fault.turn, &fault.message));
@@ -383,6 +390,9 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     let progress = ready.scheduler.look(Clone::clone);
     let path = ready.scheduler.journal_path();
     origin::show(out, screen, &progress.standing.origin, ready.scheduler.header())?;
+    if let Some(json::Steps { least, mean, most }) = steps(&progress) {
+        writeln!(out, "Length of a match: {least} to {most} steps, {mean:.1} on average")?;
+    }
     writeln!(out, "Journal: {}", path.display())?;
     if progress.replays > 0 {
         let folder = ready.series.replays.folder().display();

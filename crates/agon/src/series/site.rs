@@ -198,7 +198,8 @@ fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
 }
 
 fn row(header: &Header, entry: &Entry, page: Option<&String>) -> Markup {
-    let bots = || entry.bots.iter().zip(&entry.scores).zip(&entry.ranks).enumerate();
+    let bots =
+        || entry.bots.iter().zip(&entry.result.proven.scores).zip(&entry.result.proven.ranks).enumerate();
     html! {
         tr {
             td { (entry.block) "." (entry.game) }
@@ -209,8 +210,8 @@ fn row(header: &Header, entry: &Entry, page: Option<&String>) -> Markup {
                 }
             }
             td.left.wide-only { @if !entry.map.is_empty() { (entry.map) ", " } (entry.seed) }
-            td.wide-only { (entry.steps) }
-            td.name.wide-only { (entry.reason) }
+            td.wide-only { (entry.result.proven.steps) }
+            td.name.wide-only { (entry.result.proven.reason) }
             td { @if let Some(page) = page { a href=(page) { "watch" } } }
         }
     }

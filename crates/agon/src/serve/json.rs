@@ -1,8 +1,8 @@
 //! What the commands of `agon serve` print with `--json`.
 
-use agon_ladder::{Line, Place};
+use agon_api::{LadderRow, VersionRating};
 use agon_server::Status;
-use agon_server::export::Report;
+use agon_server::export::ArchiveReport;
 use agon_store::reads::Working;
 use agon_store::{Event, Version};
 use agon_worker::wire::Machine;
@@ -25,7 +25,7 @@ pub struct Contest<'a> {
     /// The last row of the log that the board includes.
     pub upto: i64,
     /// The ladder, best first.
-    pub board: &'a [Line],
+    pub board: &'a [LadderRow],
     pub versions: &'a [Version],
     /// The last entries of the audit log, the newest first.
     pub events: &'a [Event],
@@ -98,11 +98,11 @@ pub struct Verified<'a> {
     #[cfg_attr(test, ts(type = "number | null"))]
     pub seeds: Option<u64>,
     /// The table, computed from the log, best first.
-    pub places: &'a [Place],
+    pub places: &'a [VersionRating],
 }
 
 impl<'a> Verified<'a> {
-    pub fn new(report: &'a Report) -> Self {
+    pub fn new(report: &'a ArchiveReport) -> Self {
         Self {
             name: &report.name,
             program: &report.program,

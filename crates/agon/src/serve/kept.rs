@@ -8,7 +8,7 @@ use agon_bot::rights;
 use agon_contest::ContestFile;
 use agon_server::ServerError;
 use agon_server::backup::{self, Kept};
-use agon_server::export::{self, Report};
+use agon_server::export::{self, ArchiveReport};
 use agon_server::status;
 use clap::Args;
 
@@ -17,6 +17,7 @@ use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::founding::FILE;
+use crate::serve::look::{rated_cells, rated_table};
 use crate::serve::{going, json, runtime};
 
 /// Examples for the help.
@@ -71,7 +72,7 @@ fn is_archive(file: &Path) -> bool {
     File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"PK"
 }
 
-fn told(out: &mut impl io::Write, report: &Report) -> Done {
+fn told(out: &mut impl io::Write, report: &ArchiveReport) -> Done {
     let screen = screen::output();
     writeln!(out, "{} · {} results in the log", harmless(&report.name), report.rows)?;
     if !report.table.places.is_empty() {
@@ -97,28 +98,16 @@ fn told(out: &mut impl io::Write, report: &Report) -> Done {
     Ok(())
 }
 
-fn places(report: &Report) -> Table {
-    let mut table = Table::new()
-        .numbers("", 0)
-        .names("team")
-        .numbers("version", 1)
-        .numbers("Elo", 0)
-        .numbers("95 %", 2)
-        .numbers("matches", 1);
+fn places(report: &ArchiveReport) -> Table {
+    let mut table = rated_table();
     for (number, place) in report.table.places.iter().enumerate() {
         let played = report.versions.iter().find(|played| played.version == place.version);
         let team = played.map_or_else(String::new, |played| {
             format!("{}{}", harmless(&played.team), if played.boss { " (boss)" } else { "" })
         });
-        let end = |value: Option<f64>| value.map_or_else(|| "…".to_owned(), |value| format!("{value:+.0}"));
-        table.row(vec![
-            Cell::from((number + 1).to_string()),
-            Cell::from(team),
-            Cell::from(played.map_or_else(String::new, |played| format!("v{}", played.n))),
-            Cell::from(place.elo.map_or_else(|| "?".to_owned(), |elo| format!("{elo:+.0}"))),
-            Cell::from(format!("{} to {}", end(place.low), end(place.high))),
-            Cell::from(place.matches.to_string()),
-        ]);
+        let version = played.map_or_else(String::new, |played| format!("v{}", played.n));
+        let before = [(number + 1).to_string(), team, version];
+        table.row(before.into_iter().chain(rated_cells(place)).map(Cell::from).collect());
     }
     table
 }

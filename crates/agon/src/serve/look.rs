@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use agon_ladder::Line;
+use agon_api::{COLUMNS, Figure, LadderRow, VersionRating};
 use agon_server::status::{self, Status};
 use agon_store::{Contest, VersionState};
 
@@ -83,47 +83,50 @@ fn summary(out: &mut impl io::Write, status: &Status) -> io::Result<()> {
     writeln!(out, "seeds come from a secret with the SHA-256 {}", contest.secret_sha)
 }
 
-fn board(lines: &[Line]) -> Table {
-    let mut table = Table::new()
-        .numbers("", 0)
-        .names("team")
-        .numbers("version", 1)
-        .numbers("Elo", 0)
-        .numbers("95 %", 2)
-        .numbers("matches", 1);
+fn board(lines: &[LadderRow]) -> Table {
+    let mut table = rated_table();
     for line in lines {
-        let number =
-            |value: Option<f64>| value.map_or_else(|| "…".to_owned(), |value| format!("{value:+.0}"));
-        let (elo, interval, matches) = match &line.place {
-            None => (String::new(), String::new(), "0".to_owned()),
-            Some(place) => (
-                match (place.elo, place.low, place.high) {
-                    (Some(elo), _, _) => format!("{elo:+.0}"),
-                    (None, Some(low), None) => format!("above {low:+.0}"),
-                    (None, None, Some(high)) => format!("below {high:+.0}"),
-                    _ => "?".to_owned(),
-                },
-                format!("{} to {}", number(place.low), number(place.high)),
-                place.matches.to_string(),
-            ),
-        };
         let boss = if line.boss { " (boss)" } else { "" };
         let placing = match line.placing {
             Some(n) if n == line.n => " (being placed)".to_owned(),
             Some(n) => format!(" (v{n} is being placed)"),
             None => String::new(),
         };
-        let cell = |text: String| Cell::from(text);
-        table.row(vec![
-            cell(line.rank.map_or_else(String::new, |rank| rank.to_string())),
-            cell(format!("{}{boss}{placing}", harmless(&line.entrant))),
-            cell(format!("v{}", line.n)),
-            cell(elo),
-            cell(interval),
-            cell(matches),
-        ]);
+        let rank = line.rank.map_or_else(String::new, |rank| rank.to_string());
+        let name = format!("{}{boss}{placing}", harmless(&line.name));
+        let rated = rated_cells(&line.rating);
+        table.row([rank, name, format!("v{}", line.n)].into_iter().chain(rated).map(Cell::from).collect());
     }
     table
+}
+
+/// A table of versions with their ratings: place, team and version come before the [cells](rated_cells) of each.
+pub fn rated_table() -> Table {
+    let table = Table::new().numbers("", 0).names("team").numbers("version", 1);
+    let table = table.numbers("Elo", 0).numbers("95 %", 2);
+    COLUMNS.iter().fold(table, |table, column| table.numbers(column.title.to_lowercase(), 1))
+}
+
+/// The cells of a rating.
+pub fn rated_cells(rating: &VersionRating) -> Vec<String> {
+    let end = |value: Option<f64>| value.map_or_else(|| "…".to_owned(), |value| format!("{value:+.0}"));
+    let mut cells = match (rating.elo, rating.low, rating.high) {
+        _ if rating.group == 0 => vec![String::new(); 2],
+        (elo, low, high) => vec![
+            match (elo, low, high) {
+                (Some(elo), _, _) => format!("{elo:+.0}"),
+                (None, Some(low), None) => format!("above {low:+.0}"),
+                (None, None, Some(high)) => format!("below {high:+.0}"),
+                _ => "?".to_owned(),
+            },
+            format!("{} to {}", end(low), end(high)),
+        ],
+    };
+    cells.extend(COLUMNS.iter().map(|column| match (column.figure)(rating) {
+        Figure::Count(number) => number.to_string(),
+        Figure::Share(share) => share.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0)),
+    }));
+    cells
 }
 
 /// Versions that are not live yet, and those that failed, newest of each team.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use agon_store::Sha;
 use agon_worker::wire::{
-    Back, Beat, LARGEST_SOURCE, MOST_LEASED, ReceivedAll, Result as Sent, Voided, Wanted, Yours, check,
+    Back, Beat, LARGEST_SOURCE, MOST_LEASED, PostedResult as Sent, ReceivedAll, Voided, Wanted, Yours, check,
 };
 use agon_worker::{Away, Granted, Hall, Nothing, Posted, Table, Try, Whole};
 
@@ -131,13 +131,12 @@ impl<'a> Far<'a> {
     fn send(&self, over: &[(Try, Whole)]) -> Result<Vec<Posted>, Away> {
         let line = |(attempt, whole): &(Try, Whole)| Sent {
             attempt: *attempt,
-            report: whole.report.clone(),
+            observed: whole.observed.clone(),
             own: whole.own.clone(),
-            all: whole.all.clone(),
         };
         let lines: Vec<Sent> = over.iter().map(line).collect();
         let parts = lines.iter().zip(over).map(|(line, (_, whole))| (line, &whole.replay[..]));
-        // Serialising fails only for numbers that JSON lacks, and no report of ours has any.
+        // Serialising fails only for numbers that JSON lacks, and nothing that is observed has any.
         let Ok(bytes) = Sent::with_all(parts) else { return Ok(vec![Posted::Refused; over.len()]) };
         match self.sort(self.online.send::<ReceivedAll>("/results", &self.query(), &bytes))? {
             Came::Answer(received) if received.posted.len() == over.len() => Ok(received.posted),

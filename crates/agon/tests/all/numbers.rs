@@ -170,8 +170,8 @@ fn bots_that_beat_each_other_in_a_circle_are_named() {
     let mut circle = Journal::create(&folder.path().join("circle.jsonl"), &past.header).expect("a journal");
     for mut entry in entries {
         let first = (entry.bots[0] + 1) % 3 == entry.bots[1];
-        entry.ranks = if first { vec![1, 2] } else { vec![2, 1] };
-        entry.scores = if first { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
+        entry.result.proven.ranks = if first { vec![1, 2] } else { vec![2, 1] };
+        entry.result.proven.scores = if first { vec![1.0, 0.0] } else { vec![0.0, 1.0] };
         circle.write(&entry).expect("written");
     }
     drop(circle);

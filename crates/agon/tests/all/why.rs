@@ -139,8 +139,8 @@ fn what_cannot_be_said_is_told_in_a_sentence() {
     fs::remove_file(&path).expect("removed");
     let mut won = Journal::create(&path, &played.header).expect("a journal");
     for mut entry in entries {
-        entry.ranks = vec![1, 1];
-        entry.scores = vec![1.0, 1.0];
+        entry.result.proven.ranks = vec![1, 1];
+        entry.result.proven.scores = vec![1.0, 1.0];
         won.write(&entry).expect("written");
     }
     drop(won);

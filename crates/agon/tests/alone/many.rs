@@ -24,8 +24,8 @@ use crate::wire::Wire;
 use agon_bot::BotName;
 use agon_game::Seeded;
 use agon_store::{Kind, MatchId, Sealed, Sha, Store};
-use agon_worker::play::Played;
-use agon_worker::wire::{Result as Sent, Welcome};
+use agon_worker::play::MatchEnd;
+use agon_worker::wire::{PostedResult as Sent, Welcome};
 use agon_worker::{Granted, Posted, Program, Table};
 
 /// How many machines of this test lease, play and post.
@@ -285,10 +285,10 @@ fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize
             };
             let bots: Vec<BotName> = job.seats.iter().map(|seat| name(&seat.program)).collect();
             let played = table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));
-            let Ok(Played::Whole(recorded)) = played else { continue };
+            let Ok(MatchEnd::Whole(recorded)) = played else { continue };
             let Ok(whole) = recorded.shared_out(&table) else { continue };
             over.push((
-                Sent { attempt: job.attempt, report: whole.report, own: whole.own, all: None },
+                Sent { attempt: job.attempt, observed: whole.observed, own: whole.own },
                 whole.replay,
             ));
         }

@@ -126,7 +126,7 @@ fn a_contest_from_its_first_day_on() {
     assert_eq!(state_of(&now, "Ann"), ["live", "failed"]);
     until(place, "Ann plays", |now| {
         let board = now["board"].as_array().expect("a list");
-        board.iter().any(|line| line["entrant"] == "Ann" && line["place"]["matches"].as_i64() >= Some(4))
+        board.iter().any(|line| line["name"] == "Ann" && line["matches"].as_i64() >= Some(4))
     });
     // While paused, nothing more is played.
     assert!(out(&agon(place, &["serve", "pause", "cup"])).contains("It is paused"));
