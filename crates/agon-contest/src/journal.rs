@@ -574,9 +574,20 @@ pub fn read_header(path: &Path) -> Result<Header, JournalError> {
     let file = BufReader::new(agon_replay::file::open(path).map_err(failed)?);
     io::Read::take(file, LONGEST_LINE as u64).read_until(b'\n', &mut line).map_err(failed)?;
     let foreign = |why: String| JournalError::Foreign(path.to_owned(), why);
-    let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(error.to_string()))?;
-    header.check().map_err(foreign)?;
-    Ok(header)
+    read_header(&line).map_err(foreign)
+}
+
+/// Keys of a header that later programs will write. Who does not know them must not go on with such a series.
+const RESERVED: [&str; 4] = ["game_file", "bot_files", "points", "stages"];
+
+/// Reads a first line; the error is a sentence.
+fn read_header(line: &[u8]) -> Result<Header, String> {
+    let value: serde_json::Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    if let Some(key) = RESERVED.into_iter().find(|key| value.get(key).is_some()) {
+        return Err(format!("a later agon wrote it, with `{key}`; update agon"));
+    }
+    let header: Header = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    header.check().map(|()| header)
 }
 
 /// Reads a journal; `each` gets every whole entry, in the order of the file.
@@ -612,8 +623,7 @@ pub fn read_from(
             _ => foreign("its first line is not whole, so no match was finished; start again"),
         });
     }
-    let header: Header = serde_json::from_slice(&line).map_err(|error| foreign(&error.to_string()))?;
-    header.check().map_err(|why| foreign(&why))?;
+    let header = read_header(&line).map_err(|why| foreign(&why))?;
     let mut chain = Chain::of_header(&line);
     let follow = agon_games::find(&header.game).is_some_and(|game| game.info().ranks_follow_scores);
     let mut past =
@@ -1062,6 +1072,18 @@ pub(crate) mod tests {
         }
         let later = Header { plan: plan::VERSION + 1, ..old };
         assert!(said(later).contains("update agon"));
+    }
+
+    #[test]
+    fn what_a_later_program_decides_by_is_refused_by_name() {
+        let (_folder, path) = place();
+        for key in RESERVED {
+            let mut later = serde_json::to_value(header(Kind::Gauntlet)).expect("JSON");
+            later[key] = 1.into();
+            std::fs::write(&path, format!("{later}\n")).expect("written");
+            let said = read(&path, |_| {}).expect_err("refused").to_string();
+            assert!(said.contains(key) && said.contains("update agon"), "{said}");
+        }
     }
 
     #[test]
