@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agon_game::Seat;
-use agon_game::conform::Report;
+use agon_game::conform::ConformReport;
 use agon_replay::{Replay, ReplayError};
 
 use crate::analysis::Analysis;
-use crate::ask::{Answer, Ask, Begun, Opened, Refusal, seat_of};
+use crate::ask::{Answer, Ask, AskRefusal, Begun, Opened, seat_of};
 use crate::maker::Privacy;
 use crate::outlook::Outlook;
 use crate::play::{Play, Turn};
@@ -37,7 +37,7 @@ struct Viewed {
 }
 
 impl Viewed {
-    fn analysis(&mut self) -> Result<&mut Analysis, Refusal> {
+    fn analysis(&mut self) -> Result<&mut Analysis, AskRefusal> {
         let own = match self.analysis.take() {
             Some(own) => own,
             None => Analysis::open(self.view.replay())?,
@@ -56,7 +56,7 @@ impl Engines {
     ///
     /// # Errors
     /// When it is not one, or is refused.
-    pub fn hear(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+    pub fn hear(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>, AskRefusal> {
         let (ask, file) = Ask::read(bytes)?;
         self.answer(ask, file)?.write()
     }
@@ -65,7 +65,7 @@ impl Engines {
     ///
     /// # Errors
     /// When it is invalid, or cannot be done, or what it is about has been closed.
-    pub fn answer(&self, ask: Ask, file: &[u8]) -> Result<Answer, Refusal> {
+    pub fn answer(&self, ask: Ask, file: &[u8]) -> Result<Answer, AskRefusal> {
         match ask {
             Ask::Open { private } => {
                 self.open(file, if private { Privacy::Private } else { Privacy::Redacted })
@@ -95,7 +95,7 @@ impl Engines {
             Ask::Prospect { id, seat, chosen } => {
                 self.played(id, |own| Ok(Answer::Prospect(Box::new(own.prospect(seat_of(seat)?, &chosen)?))))
             }
-            Ask::Answer { id, seat, chosen } => {
+            Ask::Reply { id, seat, chosen } => {
                 self.played(id, |own| Ok(Answer::Turn(own.answer(seat_of(seat)?, &chosen)?)))
             }
             Ask::Hint { id, seat, bot } => {
@@ -121,9 +121,9 @@ impl Engines {
         }
     }
 
-    fn open(&self, file: &[u8], privacy: Privacy) -> Result<Answer, Refusal> {
+    fn open(&self, file: &[u8], privacy: Privacy) -> Result<Answer, AskRefusal> {
         let replay = match Replay::read(file) {
-            Err(ReplayError::Foreign) => imported(file).map_err(|why| Refusal { foreign: true, ..why })?,
+            Err(ReplayError::Foreign) => imported(file).map_err(|why| AskRefusal { foreign: true, ..why })?,
             read => read?,
         };
         let view = View::open(replay, privacy)?;
@@ -132,7 +132,7 @@ impl Engines {
         Ok(Answer::Opened(Opened { id, head }))
     }
 
-    fn begun(&self, mut play: Play) -> Result<Answer, Refusal> {
+    fn begun(&self, mut play: Play) -> Result<Answer, AskRefusal> {
         let mut lines = play.again()?.lines;
         let on = play.go()?;
         lines.extend(on.lines);
@@ -154,8 +154,8 @@ impl Engines {
     fn viewed(
         &self,
         id: u32,
-        ask: impl FnOnce(&mut Viewed) -> Result<Answer, Refusal>,
-    ) -> Result<Answer, Refusal> {
+        ask: impl FnOnce(&mut Viewed) -> Result<Answer, AskRefusal>,
+    ) -> Result<Answer, AskRefusal> {
         let found = find(&self.views, id).ok_or_else(put_away)?;
         let mut own = found.lock().map_err(|_| put_away())?;
         ask(&mut own)
@@ -164,8 +164,8 @@ impl Engines {
     fn played(
         &self,
         id: u32,
-        ask: impl FnOnce(&mut Play) -> Result<Answer, Refusal>,
-    ) -> Result<Answer, Refusal> {
+        ask: impl FnOnce(&mut Play) -> Result<Answer, AskRefusal>,
+    ) -> Result<Answer, AskRefusal> {
         let found = find(&self.plays, id).ok_or_else(left)?;
         let mut own = found.lock().map_err(|_| left())?;
         ask(&mut own)
@@ -188,9 +188,9 @@ fn find<T>(kept: &Mutex<Kept<T>>, id: u32) -> Option<Arc<Mutex<T>>> {
 }
 
 /// The record of a match of an original, as a replay of ours.
-fn imported(record: &[u8]) -> Result<Replay, Refusal> {
+fn imported(record: &[u8]) -> Result<Replay, AskRefusal> {
     let found = record::import(record)?.ok_or(ReplayError::Foreign)?;
-    let mut report = Report::default();
+    let mut report = ConformReport::default();
     found.game.conform(record, &mut report);
     match report.differences.first() {
         None => Ok(Replay::read(&found.bytes)?),
@@ -202,7 +202,7 @@ fn imported(record: &[u8]) -> Result<Replay, Refusal> {
     }
 }
 
-fn lines(view: &mut View, from: u32, to: u32) -> Result<Answer, Refusal> {
+fn lines(view: &mut View, from: u32, to: u32) -> Result<Answer, AskRefusal> {
     let mut lines = Vec::new();
     for step in from..=to.min(view.steps()) {
         let Some(line) = view.line(step) else { break };
@@ -219,7 +219,7 @@ fn text(text: String) -> Answer {
     Answer::Bytes(text.into_bytes())
 }
 
-fn asked(replay: &Replay, step: u32, seat: u8) -> Result<Answer, Refusal> {
+fn asked(replay: &Replay, step: u32, seat: u8) -> Result<Answer, AskRefusal> {
     if !(1..=replay.header.seats.len()).contains(&usize::from(seat)) {
         return Err(format!("this match has no seat {seat}").into());
     }
@@ -228,7 +228,7 @@ fn asked(replay: &Replay, step: u32, seat: u8) -> Result<Answer, Refusal> {
     Ok(text.map_or(Answer::Nothing, Answer::Bytes))
 }
 
-fn refine(analysis: &mut Analysis, step: u32, pairs: u32, all: bool) -> Result<Answer, Refusal> {
+fn refine(analysis: &mut Analysis, step: u32, pairs: u32, all: bool) -> Result<Answer, AskRefusal> {
     let mut more = true;
     for _ in 0..pairs {
         more = analysis.refine((!all).then_some(step))?;
@@ -239,10 +239,10 @@ fn refine(analysis: &mut Analysis, step: u32, pairs: u32, all: bool) -> Result<A
     Ok(Answer::Outlook(Outlook::of(analysis, step, more)))
 }
 
-fn left() -> Refusal {
-    Refusal { gone: true, ..Refusal::from("this match was put away; begin another") }
+fn left() -> AskRefusal {
+    AskRefusal { gone: true, ..AskRefusal::from("this match was put away; begin another") }
 }
 
-fn put_away() -> Refusal {
-    Refusal { gone: true, ..Refusal::from("this replay was put away; open it again") }
+fn put_away() -> AskRefusal {
+    AskRefusal { gone: true, ..AskRefusal::from("this replay was put away; open it again") }
 }

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agon_game::{Outcome, PackedAnswer, Seat, Session};
 use agon_match::{MatchRecord, Observer, StepReport};
-use agon_replay::{End as ReplayEnd, Header, Writer};
+use agon_replay::{EndInfo as ReplayEnd, Header, Writer};
 use agon_view::{
-    Answer, Ask, Begun, End, Ending, Head, Line, Maker, Notes, Privacy, Refusal, Turn, Unshowable,
+    Answer, Ask, AskRefusal, Begun, End, Head, Line, Maker, Notes, Privacy, RecordingState, Turn, Unshowable,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -96,7 +96,7 @@ impl TakenSeat {
     ///
     /// # Errors
     /// When it is invalid or no question for a seat, or it is not this seat's turn.
-    pub fn tell(&self, ask: Ask) -> Result<Answer, Refusal> {
+    pub fn tell(&self, ask: Ask) -> Result<Answer, AskRefusal> {
         let mut now = self.now();
         match ask {
             Ask::Sit => {
@@ -109,7 +109,7 @@ impl TakenSeat {
                 let prospect = now.maker.session().by_hand().prospect(self.0.seat, &chosen)?;
                 Ok(Answer::Prospect(Box::new(prospect)))
             }
-            Ask::Answer { chosen, .. } => {
+            Ask::Reply { chosen, .. } => {
                 self.answer(&mut now, &chosen)?;
                 Ok(Answer::Nothing)
             }
@@ -187,18 +187,20 @@ pub struct SeatCamera(TakenSeat);
 impl SeatCamera {
     /// Ends the match.
     pub fn finish(self, record: &MatchRecord) {
-        let ending = record.void_sentence().map_or(Ending::Whole, Ending::Void);
+        let ending = record.void_sentence().map_or(RecordingState::Whole, RecordingState::Void);
         self.end(record.outcome.as_ref(), ending);
     }
 
-    fn end(&self, outcome: Option<&Outcome>, ending: Ending) {
+    fn end(&self, outcome: Option<&Outcome>, ending: RecordingState) {
         let mut now = self.0.now();
         if now.end.is_none() {
-            let void = if let Ending::Void(why) = &ending { Some(why.clone()) } else { None };
+            let void = if let RecordingState::Void(why) = &ending { Some(why.clone()) } else { None };
             // A match that the program left, or that could not be followed, is not kept.
             now.replay = match ending {
-                Ending::Whole | Ending::Void(_) => written(&self.0.0, &mut now, outcome, void),
-                Ending::Cut(_) | Ending::Altered(_) => None,
+                RecordingState::Whole | RecordingState::Void(_) => {
+                    written(&self.0.0, &mut now, outcome, void)
+                }
+                RecordingState::Cut(_) | RecordingState::Altered(_) => None,
             };
             now.end = Some(now.maker.end(outcome, ending));
         }
@@ -220,7 +222,7 @@ impl Observer for SeatCamera {
             }
             Err(why) => {
                 drop(now);
-                self.end(None, Ending::Altered(why));
+                self.end(None, RecordingState::Altered(why));
             }
         }
         Ok(())
@@ -230,6 +232,6 @@ impl Observer for SeatCamera {
 /// A match that is dropped half-way is over.
 impl Drop for SeatCamera {
     fn drop(&mut self) {
-        self.end(None, Ending::Cut("the match stopped before its end".to_owned()));
+        self.end(None, RecordingState::Cut("the match stopped before its end".to_owned()));
     }
 }

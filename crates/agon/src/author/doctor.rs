@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use agon_bot::tools::Tool;
 use agon_bot::{build, sys};
-use agon_sandbox::{Level, Missing};
+use agon_sandbox::{Level, Shortcoming};
 use clap::Args;
 use serde::Serialize;
 
@@ -349,8 +349,9 @@ fn sandbox() -> Vec<(&'static str, Seen)> {
     let seen = format!("level {}: {}", found.level, found.level.meaning());
     let state = if found.level == Level::A { Good } else { Note };
     let mut all = vec![("sandbox", (state, seen, None))];
-    let lacks =
-        |missing: &Missing| with(Note, format!("{} is missing: {}", missing.what, missing.why), &missing.fix);
+    let lacks = |missing: &Shortcoming| {
+        with(Note, format!("{} is missing: {}", missing.what, missing.why), &missing.fix)
+    };
     all.extend(found.missing.iter().map(|missing| ("sandbox", lacks(missing))));
     if !found.own_users && found.level < Level::D {
         let seen = "all bots run as your user: only namespaces keep them apart".to_owned();

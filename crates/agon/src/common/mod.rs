@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{BotName, Kind, sys};
+use agon_bot::{BotName, NameKind, sys};
 use agon_desk::DeskError;
 use agon_desk::seats::apart;
 use agon_game::setup::nearest;
@@ -358,7 +358,7 @@ pub fn named(text: &str, bots: &Bots) -> Result<BotName, Failure> {
     }
     let mut name = BotName::parse(text).map_err(Failure::Usage)?;
     let mut archive = false;
-    if let Kind::Path(path) = &mut name.kind {
+    if let NameKind::Path(path) = &mut name.kind {
         if !path.exists()
             && let Some(meant) = meant(text)
         {

@@ -5,7 +5,7 @@ use std::path::Path;
 use agon_desk::conformance::RecordDifference;
 use agon_game::Outcome;
 use agon_match::PrintedMatch;
-use agon_replay::{End, Header};
+use agon_replay::{EndInfo, Header};
 use serde::Serialize;
 use serde_json::Value;
 #[cfg(test)]
@@ -22,7 +22,7 @@ pub struct Info<'a> {
     pub steps: usize,
     /// As in the file; null when the recording was cut off.
     #[cfg_attr(test, ts(type = "Record<string, unknown> | null"))]
-    pub end: Option<&'a End>,
+    pub end: Option<&'a EndInfo>,
 }
 
 /// The finding for one file: `agon replay verify --json` prints a list of these.

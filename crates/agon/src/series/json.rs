@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use agon_contest::origin::Ending;
-use agon_contest::{BotId, FormatId, Header, Kind, MapId, TestId};
+use agon_contest::origin::OwnEnding;
+use agon_contest::{BotId, FormatId, JournalHeader, MapId, SeriesKind, TestId};
 use agon_desk::ratings::RatedGame;
 use agon_pairing::Standing;
 use agon_spec::RecordedClock;
@@ -23,7 +23,7 @@ pub struct Start<'a> {
     /// `start`.
     pub event: &'static str,
     #[cfg_attr(test, ts(type = "\"gauntlet\" | \"tournament\" | \"sprt\""))]
-    pub kind: Kind,
+    pub kind: SeriesKind,
     pub game: &'a str,
     /// The name of the rules.
     pub rules: &'a str,
@@ -51,7 +51,7 @@ pub struct Start<'a> {
 impl<'a> Start<'a> {
     /// The first event of the series of `header`.
     pub fn new(
-        header: &'a Header,
+        header: &'a JournalHeader,
         journal: &'a Path,
         jobs: usize,
         resumed: u64,
@@ -248,8 +248,8 @@ pub struct Mean {
     pub count: u64,
 }
 
-impl From<&agon_contest::Mean> for Mean {
-    fn from(mean: &agon_contest::Mean) -> Self {
+impl From<&agon_contest::ScoreMean> for Mean {
+    fn from(mean: &agon_contest::ScoreMean) -> Self {
         Self { score: mean.mean(), error: mean.error(), count: mean.count }
     }
 }
@@ -271,7 +271,7 @@ pub struct OfEnding {
         test,
         ts(type = "\"rules\" | \"others_fault\" | \"others_timeout\" | \"own_fault\" | \"own_timeout\"")
     )]
-    pub ending: Ending,
+    pub ending: OwnEnding,
     #[serde(flatten)]
     pub mean: Mean,
 }

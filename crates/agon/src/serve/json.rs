@@ -1,11 +1,11 @@
 //! What the commands of `agon serve` print with `--json`.
 
 use agon_api::{LadderRow, VersionRating};
-use agon_server::Status;
+use agon_server::ContestStatus;
 use agon_server::export::ArchiveReport;
 use agon_store::reads::Working;
-use agon_store::{Event, Version};
-use agon_worker::wire::Machine;
+use agon_store::{EntrantVersion, Event};
+use agon_worker::wire::PlayingMachine;
 use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
@@ -26,7 +26,7 @@ pub struct Contest<'a> {
     pub upto: i64,
     /// The ladder, best first.
     pub board: &'a [LadderRow],
-    pub versions: &'a [Version],
+    pub versions: &'a [EntrantVersion],
     /// The last entries of the audit log, the newest first.
     pub events: &'a [Event],
 }
@@ -51,7 +51,7 @@ pub struct Matches {
 }
 
 impl<'a> Contest<'a> {
-    pub fn new(status: &'a Status) -> Self {
+    pub fn new(status: &'a ContestStatus) -> Self {
         let counts = &status.counts;
         Self {
             name: &status.contest.name,
@@ -153,7 +153,8 @@ pub struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     pub fn new(worker: &'a Working) -> Self {
-        let machine = worker.about.as_deref().and_then(|about| serde_json::from_str::<Machine>(about).ok());
+        let machine =
+            worker.about.as_deref().and_then(|about| serde_json::from_str::<PlayingMachine>(about).ok());
         Self {
             name: &worker.name,
             sandbox: &worker.level,
