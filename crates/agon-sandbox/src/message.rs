@@ -25,7 +25,7 @@ const MOST: usize = 8;
 
 /// A sandbox to build. Sent with the init's end of its own connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// What it may have.
     pub confinement: Confinement,
     /// What holds it.
@@ -136,7 +136,7 @@ impl StepRefusal {
 }
 
 /// Adds the name of the failed step to an error.
-pub trait Step<T> {
+pub(crate) trait Step<T> {
     /// The error with the name of the step.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use agon_store::{ContestStore, EntrantId, LogEntry, Ruled, Sealed, StoreError, V
 use crate::read;
 
 /// A ladder fed with the log, row by row.
-pub struct Facts {
+pub(crate) struct Facts {
     pub ladder: LadderState,
     /// The last row fed to it.
     pub upto: i64,

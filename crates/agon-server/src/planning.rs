@@ -37,7 +37,7 @@ type Lineup = (i64, Vec<VersionId>);
 
 /// How many matches the waiting requests want.
 #[derive(Default)]
-pub struct Wanted(AtomicUsize);
+pub(crate) struct Wanted(AtomicUsize);
 
 /// A waiting request, until this is dropped.
 pub struct Wants<'a> {

@@ -14,7 +14,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 
 use crate::limits::Ticket;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::site::Site;
 
 /// Answers of more bytes than this wait on disk until they are taken: a thousand connections then cost no more than this each.
@@ -33,7 +33,7 @@ pub async fn aside(site: &Site, response: Response) -> Response {
         return response;
     };
     let (mut head, body) = response.into_parts();
-    let Ok(whole) = to_bytes(body, usize::MAX).await else { return RequestRefusal::ours().into_response() };
+    let Ok(whole) = to_bytes(body, usize::MAX).await else { return Refused::ours().into_response() };
     let folder = site.folder().to_owned();
     let written = tokio::task::spawn_blocking(move || put(&folder, &whole)).await;
     match written.map_err(io::Error::other).flatten() {

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 
 use crate::api::read;
 use crate::gate::bearer;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::{incoming, secrets, work};
 
 /// Upper limit on what a command says at once, in bytes, apart from bots: it includes the maps and rules of a series.
@@ -150,7 +150,7 @@ pub fn router(site: Arc<FleetSite>) -> Router {
         )
         .fallback(async || {
             let text = "This is an agon fleet, not a contest.";
-            RequestRefusal::new(StatusCode::NOT_FOUND, "Nothing is here", text)
+            Refused::new(StatusCode::NOT_FOUND, "Nothing is here", text)
         })
         .with_state(site)
 }
@@ -167,7 +167,7 @@ async fn enter(
     State((site, side)): State<(Arc<FleetSite>, Side)>,
     mut request: Request,
     next: Next,
-) -> Result<Response, RequestRefusal> {
+) -> Result<Response, Refused> {
     let (own, whose) = match side {
         Side::Machine => (site.machines, "a machine of this fleet"),
         Side::Author => (site.author, "the author who owns this fleet"),
@@ -175,12 +175,12 @@ async fn enter(
     let is_own = |token: String| secrets::same(&secrets::sha(&token).to_string(), &own.to_string());
     if !bearer(request.headers()).is_some_and(is_own) {
         let text = format!("This token does not belong to {whose}.");
-        return Err(RequestRefusal::new(StatusCode::UNAUTHORIZED, "Not known", text));
+        return Err(Refused::new(StatusCode::UNAUTHORIZED, "Not known", text));
     }
     request.extensions_mut().insert(site);
     let slow = |_| {
         let text = format!("The request took longer than {} s.", PATIENCE.as_secs());
-        RequestRefusal::new(StatusCode::REQUEST_TIMEOUT, "Too slow", text)
+        Refused::new(StatusCode::REQUEST_TIMEOUT, "Too slow", text)
     };
     tokio::time::timeout(PATIENCE, next.run(request)).await.map_err(slow)
 }
@@ -196,11 +196,11 @@ struct Waits {
 async fn playing(
     State(site): State<Arc<FleetSite>>,
     Query(own): Query<Waits>,
-) -> Result<Json<Playing>, RequestRefusal> {
+) -> Result<Json<Playing>, Refused> {
     let asked = site.wait(own.wait_ms, |fleet, now| fleet.playing(&own.run, now).transpose());
     // It was restarted since.
     let text = "This machine has not introduced itself.";
-    let unknown = |UnknownMachine| RequestRefusal::new(StatusCode::CONFLICT, "Not admitted", text);
+    let unknown = |UnknownMachine| Refused::new(StatusCode::CONFLICT, "Not admitted", text);
     Ok(Json(Playing { series: asked.await.transpose().map_err(unknown)? }))
 }
 
@@ -208,16 +208,16 @@ async fn overview(State(site): State<Arc<FleetSite>>) -> Json<Overview> {
     Json(site.overview())
 }
 
-async fn told<T: DeserializeOwned>(body: Body) -> Result<T, RequestRefusal> {
+async fn told<T: DeserializeOwned>(body: Body) -> Result<T, Refused> {
     let bytes = read::file(body, LARGEST).await?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| RequestRefusal::wrong(format!("The request cannot be read: {error}")))
+        .map_err(|error| Refused::wrong(format!("The request cannot be read: {error}")))
 }
 
-async fn open(State(site): State<Arc<FleetSite>>, body: Body) -> Result<Json<SeriesOpened>, RequestRefusal> {
+async fn open(State(site): State<Arc<FleetSite>>, body: Body) -> Result<Json<SeriesOpened>, Refused> {
     let open: Open = told(body).await?;
     work::same_program(&open.program, None)?;
-    site.act(|fleet, now| fleet.open(open, now)).map(Json).map_err(RequestRefusal::wrong)
+    site.act(|fleet, now| fleet.open(open, now)).map(Json).map_err(Refused::wrong)
 }
 
 #[derive(Deserialize)]
@@ -225,17 +225,17 @@ struct Of {
     series: i64,
 }
 
-async fn supply(State(site): State<Arc<FleetSite>>, body: Body) -> Result<Json<()>, RequestRefusal> {
+async fn supply(State(site): State<Arc<FleetSite>>, body: Body) -> Result<Json<()>, Refused> {
     let post = incoming::whole(site.folder(), body, LARGEST_SOURCE, None).await?;
     let sha = Sha::of(&post.bytes).to_string();
-    site.act(|fleet, _| fleet.supply(&sha, post.bytes)).map(Json).map_err(RequestRefusal::wrong)
+    site.act(|fleet, _| fleet.supply(&sha, post.bytes)).map(Json).map_err(Refused::wrong)
 }
 
 async fn exchange(
     State(site): State<Arc<FleetSite>>,
     Query(of): Query<Of>,
     body: Body,
-) -> Result<Vec<u8>, RequestRefusal> {
+) -> Result<Vec<u8>, Refused> {
     let mut exchange: Exchange = told(body).await?;
     let added = site.act(|fleet, now| fleet.exchange(of.series, &exchange, now)).map_err(no)?;
     (exchange.add, exchange.got) = (Vec::new(), Vec::new());
@@ -253,7 +253,7 @@ async fn exchange(
         }
     };
     framed(lines.iter().map(|(line, bytes)| (line, &bytes[..])))
-        .map_err(|error| RequestRefusal::wrong(error.to_string()))
+        .map_err(|error| Refused::wrong(error.to_string()))
 }
 
 fn standing(lines: &[(FleetLine, Vec<u8>)]) -> Option<FleetState> {
@@ -263,14 +263,14 @@ fn standing(lines: &[(FleetLine, Vec<u8>)]) -> Option<FleetState> {
     }
 }
 
-fn no(refusal: FleetRefusal) -> RequestRefusal {
+fn no(refusal: FleetRefusal) -> Refused {
     match refusal {
-        FleetRefusal::Unknown => RequestRefusal::new(
+        FleetRefusal::Unknown => Refused::new(
             StatusCode::GONE,
             "Over",
             "This series is unknown: the fleet was restarted, or has not heard of it for too long.",
         ),
-        FleetRefusal::Wrong(why) => RequestRefusal::wrong(why),
+        FleetRefusal::Wrong(why) => Refused::wrong(why),
     }
 }
 

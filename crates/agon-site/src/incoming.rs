@@ -13,7 +13,7 @@ use tokio_stream::{Stream, StreamExt as _};
 
 use crate::gate::Visit;
 use crate::limits::{Ticket, UPLOADS};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 
 /// How long to wait for a piece.
 const STALL: Duration = Duration::from_secs(60);
@@ -31,10 +31,10 @@ pub struct UploadedBody {
 ///
 /// # Errors
 /// When the caller's uploads, or all of them, are at their limit.
-fn begin(ask: &Visit) -> Result<UploadedBody, RequestRefusal> {
+fn begin(ask: &Visit) -> Result<UploadedBody, Refused> {
     let Some(place) = ask.site.limits.upload(ask.whoever()?.account) else {
         let what = format!("Too many files are being uploaded at once, or {UPLOADS} of them are yours.");
-        return Err(RequestRefusal::too_much(&what, AGAIN));
+        return Err(Refused::too_much(&what, AGAIN));
     };
     let file = ask.site.server.objects().begin().map_err(unwritten)?;
     Ok(UploadedBody { file, place })
@@ -47,7 +47,7 @@ fn begin(ask: &Visit) -> Result<UploadedBody, RequestRefusal> {
 pub async fn take<E>(
     ask: &Visit,
     mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
-) -> Result<UploadedBody, RequestRefusal> {
+) -> Result<UploadedBody, Refused> {
     let mut came = begin(ask)?;
     loop {
         let piece = match tokio::time::timeout(STALL, pieces.next()).await {
@@ -77,10 +77,10 @@ pub struct PostedBody {
 ///
 /// # Errors
 /// When too many of it are under way.
-pub fn place(ask: &Visit, worker: WorkerId) -> Result<Ticket, RequestRefusal> {
+pub fn place(ask: &Visit, worker: WorkerId) -> Result<Ticket, Refused> {
     ask.site.limits.post(worker).ok_or_else(|| {
         let what = format!("{MOST_POSTS} posts of this worker are under way already.");
-        RequestRefusal::too_much(&what, 1)
+        Refused::too_much(&what, 1)
     })
 }
 
@@ -93,7 +93,7 @@ pub async fn whole(
     body: Body,
     most: u64,
     place: Option<Ticket>,
-) -> Result<PostedBody, RequestRefusal> {
+) -> Result<PostedBody, Refused> {
     let (mut arriving, mut pieces) = (Arriving::new(folder, most), body.into_data_stream());
     loop {
         let piece = match tokio::time::timeout(STALL, pieces.next()).await {
@@ -103,35 +103,35 @@ pub async fn whole(
         };
         if !arriving.add(&piece).map_err(unwritten)? {
             let text = format!("The request is larger than {} KiB. Nothing was done.", most >> 10);
-            return Err(RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
+            return Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text));
         }
     }
-    let room = ROOM.acquire().await.map_err(|_| RequestRefusal::ours())?;
+    let room = ROOM.acquire().await.map_err(|_| Refused::ours())?;
     Ok(PostedBody { bytes: arriving.whole().map_err(unwritten)?, _room: room, _place: place })
 }
 
 /// The refusal of something that did not arrive whole.
-pub fn cut_off() -> RequestRefusal {
+pub fn cut_off() -> Refused {
     let text = "The upload was cut off. Nothing was done: send it again.";
-    RequestRefusal::new(StatusCode::BAD_REQUEST, "Cut off", text)
+    Refused::new(StatusCode::BAD_REQUEST, "Cut off", text)
 }
 
-fn stalled() -> RequestRefusal {
+fn stalled() -> Refused {
     let text = format!("Nothing arrived for {} s. Nothing was done: send it again.", STALL.as_secs());
-    RequestRefusal::new(StatusCode::REQUEST_TIMEOUT, "Too slow", text)
+    Refused::new(StatusCode::REQUEST_TIMEOUT, "Too slow", text)
 }
 
-fn too_large() -> RequestRefusal {
+fn too_large() -> Refused {
     let text = format!(
         "It is larger than {} MiB. Leave out what the bot does not need to play: `.git`, `target`, `node_modules`, training \
          data.",
         LARGEST_UPLOAD >> 20
     );
-    RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text)
+    Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text)
 }
 
 /// For whoever runs the server; the cause concerns nobody else.
-fn unwritten(error: std::io::Error) -> RequestRefusal {
+fn unwritten(error: std::io::Error) -> Refused {
     tracing::warn!("a file that comes in cannot be written: {error}");
-    RequestRefusal::ours()
+    Refused::ours()
 }

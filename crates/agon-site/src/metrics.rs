@@ -17,7 +17,7 @@ use axum::routing::get as asked;
 use crate::api;
 use crate::gate::Visit;
 use crate::pages::pace::{Pace, owed};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::rights::Verb;
 use crate::routes::{Route, RouteObject, get};
 use crate::site::Site;
@@ -124,7 +124,7 @@ fn seconds(from: Time, to: Time) -> f64 {
     (to.0 - from.0).max(0) as f64 / 1000.0
 }
 
-pub async fn page(ask: Visit) -> Result<Response, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Response, Refused> {
     let mut text = Text::default();
     let (site, terms) = (&ask.site, ask.site.server.terms());
     let program = agon_replay::data::PROGRAM;

@@ -17,7 +17,7 @@ use crate::exports::Exports;
 use crate::limits::RequestLimits;
 use crate::metrics::Requests;
 use crate::passwords::Passwords;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::secrets;
 use crate::settings::Settings;
 use crate::throttle::Throttle;
@@ -198,7 +198,7 @@ impl Site {
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn shown(&self) -> Result<Arc<Shown>, RequestRefusal> {
+    pub async fn shown(&self) -> Result<Arc<Shown>, Refused> {
         let board = self.server.board_number().await;
         let number = (board, self.store().last_event().await?);
         let mut kept = self.shown.lock().await;

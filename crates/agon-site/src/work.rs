@@ -32,7 +32,7 @@ use crate::api::read::{self, ReadQuery, Sent as Told};
 use crate::fleet::FleetSite as Fleet;
 use crate::gate::Visit;
 use crate::incoming;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::rights::{Actor, Verb};
 use crate::routes::{Route, RouteObject as What, get, post};
 use crate::site::Site;
@@ -79,14 +79,14 @@ pub struct CallerSource {
 }
 
 /// The answer to a worker where only people are answered.
-pub async fn elsewhere(State(site): State<Arc<Site>>) -> RequestRefusal {
+pub async fn elsewhere(State(site): State<Arc<Site>>) -> Refused {
     let text = match site.workers_at() {
         Some(address) => {
             format!("Workers of this contest come to {address}: agon work {address} --token-file FILE.")
         }
         None => "Workers of this contest have an address of their own: ask its organiser.".to_owned(),
     };
-    RequestRefusal::new(StatusCode::NOT_FOUND, "Workers are answered elsewhere", text)
+    Refused::new(StatusCode::NOT_FOUND, "Workers are answered elsewhere", text)
 }
 
 /// The answer to anything else where only workers are answered.
@@ -104,37 +104,37 @@ pub enum Employer {
 }
 
 impl<S: Sync> FromRequestParts<S> for Employer {
-    type Rejection = RequestRefusal;
+    type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, RequestRefusal> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
         let contest = parts.extensions.get::<Visit>().cloned().map(|ask| Self::Contest(Box::new(ask)));
-        contest.or_else(|| parts.extensions.get().cloned().map(Self::Fleet)).ok_or_else(RequestRefusal::ours)
+        contest.or_else(|| parts.extensions.get().cloned().map(Self::Fleet)).ok_or_else(Refused::ours)
     }
 }
 
-fn worker(ask: &Visit) -> Result<&AtWork, RequestRefusal> {
+fn worker(ask: &Visit) -> Result<&AtWork, Refused> {
     match &ask.actor {
         Actor::Worker(worker) => Ok(worker),
-        _ => Err(RequestRefusal::ours()),
+        _ => Err(Refused::ours()),
     }
 }
 
 /// The worker, if this process of it is the one that was admitted.
-fn admitted(ask: &Visit, run: &str) -> Result<WorkerId, RequestRefusal> {
+fn admitted(ask: &Visit, run: &str) -> Result<WorkerId, Refused> {
     let worker = worker(ask)?;
     if worker.run.as_deref() == Some(run) {
         return Ok(worker.id);
     }
     let text = "This process has not registered, or another one has since done so with the same token: each machine needs a token \
                 of its own.";
-    Err(RequestRefusal::new(StatusCode::CONFLICT, "Not admitted", text))
+    Err(Refused::new(StatusCode::CONFLICT, "Not admitted", text))
 }
 
 /// Programs of two different versions cannot play one contest, or one series.
 ///
 /// # Errors
 /// When theirs is not ours; `get` is where to get the right one.
-pub fn same_program(theirs: &str, get: Option<&str>) -> Result<(), RequestRefusal> {
+pub fn same_program(theirs: &str, get: Option<&str>) -> Result<(), Refused> {
     let own = agon_replay::data::PROGRAM;
     if theirs == own {
         return Ok(());
@@ -146,11 +146,11 @@ pub fn same_program(theirs: &str, get: Option<&str>) -> Result<(), RequestRefusa
         ),
         None => format!("This fleet runs {own}, but this is {theirs}: use the same program everywhere."),
     };
-    Err(RequestRefusal::new(StatusCode::CONFLICT, "Another agon is wanted", text))
+    Err(Refused::new(StatusCode::CONFLICT, "Another agon is wanted", text))
 }
 
 impl Employer {
-    fn same_program(&self, theirs: &str) -> Result<(), RequestRefusal> {
+    fn same_program(&self, theirs: &str) -> Result<(), Refused> {
         match self {
             Self::Contest(ask) => same_program(theirs, Some(&ask.address)),
             Self::Fleet(_) => same_program(theirs, None),
@@ -162,7 +162,7 @@ impl Employer {
 pub async fn welcome(
     hall: Employer,
     ReadQuery(theirs): ReadQuery<CallerProgram>,
-) -> Result<Json<SeriesWelcome>, RequestRefusal> {
+) -> Result<Json<SeriesWelcome>, Refused> {
     hall.same_program(&theirs.program)?;
     let program = agon_replay::data::PROGRAM.to_owned();
     Ok(Json(match hall {
@@ -188,11 +188,11 @@ pub async fn welcome(
 }
 
 /// A process introduces itself; its machine must be fit.
-pub async fn hello(hall: Employer, Told(hello): Told<Hello>) -> Result<Json<Admitted>, RequestRefusal> {
+pub async fn hello(hall: Employer, Told(hello): Told<Hello>) -> Result<Json<Admitted>, Refused> {
     hall.same_program(&hello.program)?;
-    check_name(&hello.run).map_err(RequestRefusal::wrong)?;
+    check_name(&hello.run).map_err(Refused::wrong)?;
     let unfit = |whom: &str, why| {
-        RequestRefusal::new(StatusCode::FORBIDDEN, format!("This machine does not fit the {whom}"), why)
+        Refused::new(StatusCode::FORBIDDEN, format!("This machine does not fit the {whom}"), why)
     };
     let ask = match hall {
         Employer::Contest(ask) => ask,
@@ -208,17 +208,17 @@ pub async fn hello(hall: Employer, Told(hello): Told<Hello>) -> Result<Json<Admi
     }
     // Another process under its name gives back what the one before it had.
     ask.site.server.quotas().give_back(worker.id, ask.now);
-    let about = serde_json::to_string(&machine).map_err(|_| RequestRefusal::ours())?;
+    let about = serde_json::to_string(&machine).map_err(|_| Refused::ours())?;
     let admit = Admit { worker: worker.id, run: hello.run, level: machine.level, about, now: ask.now };
     match ask.site.store().act(admit).await? {
         true => Ok(Json(Admitted { worker: worker.name.clone() })),
         // Revoked a moment ago: the next request will say so.
-        false => Err(RequestRefusal::nothing()),
+        false => Err(Refused::nothing()),
     }
 }
 
 /// What a machine needs to play here.
-async fn needs(ask: &Visit, worker: WorkerId) -> Result<Requirements, RequestRefusal> {
+async fn needs(ask: &Visit, worker: WorkerId) -> Result<Requirements, Refused> {
     let own = ask.site.machine();
     let speed = match (ask.settings.workers.speed, own.and_then(|own| own.speed)) {
         (Some(speed), _) => Some((speed, "contest.toml")),
@@ -249,8 +249,8 @@ pub async fn lease(
     hall: Employer,
     ReadQuery(own): ReadQuery<CallerRun>,
     Told(wanted): Told<LeaseRequest>,
-) -> Result<Json<Granted>, RequestRefusal> {
-    check_name(&wanted.request).map_err(RequestRefusal::wrong)?;
+) -> Result<Json<Granted>, Refused> {
+    check_name(&wanted.request).map_err(Refused::wrong)?;
     let granted = match hall {
         Employer::Contest(ask) => of_contest(&ask, &own.run, &wanted).await?,
         Employer::Fleet(fleet) => of_fleet(&fleet, &own.run, &wanted).await?,
@@ -258,11 +258,7 @@ pub async fn lease(
     Ok(Json(granted.unwrap_or_default()))
 }
 
-async fn of_contest(
-    ask: &Visit,
-    run: &str,
-    wanted: &LeaseRequest,
-) -> Result<Option<Granted>, RequestRefusal> {
+async fn of_contest(ask: &Visit, run: &str, wanted: &LeaseRequest) -> Result<Option<Granted>, Refused> {
     let worker = admitted(ask, run)?;
     let is_paused = self::worker(ask)?.paused;
     let until = Instant::now() + Duration::from_millis(wanted.wait_ms.min(LONGEST_WAIT_MS));
@@ -274,7 +270,7 @@ async fn of_contest(
     let most = wanted.most.min(MOST_LEASED);
     let asks = || async {
         let granted = ask.site.server.lease(worker, &wanted.request, most, ask.site.now()).await?;
-        Ok::<_, RequestRefusal>(granted.lease.is_some().then_some(granted))
+        Ok::<_, Refused>(granted.lease.is_some().then_some(granted))
     };
     let granted = ask.site.bench.wait(until, ask.site.server.done(), asks).await?;
     if granted.is_none() {
@@ -283,18 +279,14 @@ async fn of_contest(
     Ok(granted)
 }
 
-async fn of_fleet(
-    fleet: &Fleet,
-    run: &str,
-    wanted: &LeaseRequest,
-) -> Result<Option<Granted>, RequestRefusal> {
+async fn of_fleet(fleet: &Fleet, run: &str, wanted: &LeaseRequest) -> Result<Option<Granted>, Refused> {
     // Until there is something, or nothing more can come.
     let asked =
         fleet.wait(wanted.wait_ms, |fleet, now| match fleet.lease(run, &wanted.request, wanted.most, now) {
             Some(granted) => granted.lease.is_some().then_some(Ok(granted)),
             None => {
                 let text = "This series is over for this machine: ask for another one.";
-                Some(Err(RequestRefusal::new(StatusCode::GONE, "Over", text)))
+                Some(Err(Refused::new(StatusCode::GONE, "Over", text)))
             }
         });
     asked.await.transpose()
@@ -305,7 +297,7 @@ pub async fn start(
     hall: Employer,
     ReadQuery(own): ReadQuery<CallerRun>,
     Told(attempt): Told<Try>,
-) -> Result<Json<Yours>, RequestRefusal> {
+) -> Result<Json<Yours>, Refused> {
     let yours = match hall {
         Employer::Contest(ask) => ask.site.server.start(admitted(&ask, &own.run)?, attempt, ask.now).await?,
         Employer::Fleet(fleet) => fleet.fleet().holds(&own.run, attempt),
@@ -318,7 +310,7 @@ pub async fn beat(
     hall: Employer,
     ReadQuery(own): ReadQuery<CallerRun>,
     Told(beat): Told<Beat>,
-) -> Result<Json<Yours>, RequestRefusal> {
+) -> Result<Json<Yours>, Refused> {
     let yours = match hall {
         Employer::Contest(ask) => {
             ask.site.server.beat(admitted(&ask, &own.run)?, beat.lease, ask.now).await?
@@ -333,7 +325,7 @@ pub async fn building(
     hall: Employer,
     ReadQuery(own): ReadQuery<CallerRun>,
     Told(attempt): Told<Try>,
-) -> Result<Json<Yours>, RequestRefusal> {
+) -> Result<Json<Yours>, Refused> {
     let yours = match hall {
         Employer::Contest(ask) => {
             ask.site.server.building(admitted(&ask, &own.run)?, attempt, ask.now).await?
@@ -348,7 +340,7 @@ pub async fn built(
     hall: Employer,
     ReadQuery(own): ReadQuery<BuildOutput>,
     body: Body,
-) -> Result<Json<()>, RequestRefusal> {
+) -> Result<Json<()>, Refused> {
     let worker = match &hall {
         Employer::Contest(ask) => Some((ask, admitted(ask, &own.run)?)),
         Employer::Fleet(_) => None,
@@ -366,7 +358,7 @@ pub async fn results(
     hall: Employer,
     ReadQuery(own): ReadQuery<CallerRun>,
     body: Body,
-) -> Result<Json<ReceivedAll>, RequestRefusal> {
+) -> Result<Json<ReceivedAll>, Refused> {
     let posted = match hall {
         Employer::Contest(ask) => {
             let worker = admitted(&ask, &own.run)?;
@@ -396,7 +388,7 @@ pub async fn void(
     hall: Employer,
     ReadQuery(own): ReadQuery<CallerRun>,
     Told(voided): Told<Voided>,
-) -> Result<Json<()>, RequestRefusal> {
+) -> Result<Json<()>, Refused> {
     let Voided { attempt, nothing } = voided;
     match hall {
         Employer::Contest(ask) => {
@@ -412,7 +404,7 @@ pub async fn abort(
     hall: Employer,
     ReadQuery(own): ReadQuery<CallerRun>,
     Told(back): Told<Back>,
-) -> Result<Json<()>, RequestRefusal> {
+) -> Result<Json<()>, Refused> {
     match hall {
         Employer::Contest(ask) => {
             ask.site.server.abort(admitted(&ask, &own.run)?, back.lease, ask.now).await?;
@@ -423,19 +415,16 @@ pub async fn abort(
 }
 
 /// The source of a version, for a match that the worker has leased, or of a bot of the series that it plays.
-pub async fn source(
-    hall: Employer,
-    ReadQuery(own): ReadQuery<CallerSource>,
-) -> Result<Response, RequestRefusal> {
+pub async fn source(hall: Employer, ReadQuery(own): ReadQuery<CallerSource>) -> Result<Response, Refused> {
     let bytes = match hall {
         Employer::Contest(ask) => {
             let bytes = ask.site.server.fetch_for(admitted(&ask, &own.run)?, &own.sha).await?;
-            bytes.ok_or_else(RequestRefusal::nothing)?
+            bytes.ok_or_else(Refused::nothing)?
         }
         Employer::Fleet(fleet) => {
             let bytes = fleet.fleet().source(&own.run, &own.sha).map(|bytes| bytes.to_vec());
             let none = "No such bot is being played.";
-            bytes.ok_or_else(|| RequestRefusal::new(StatusCode::NOT_FOUND, "Nothing is here", none))?
+            bytes.ok_or_else(|| Refused::new(StatusCode::NOT_FOUND, "Nothing is here", none))?
         }
     };
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())

@@ -92,7 +92,7 @@ enum Order {
 
 /// A handle to the thread.
 #[derive(Clone)]
-pub struct Writer {
+pub(crate) struct Writer {
     orders: mpsc::Sender<Order>,
 }
 

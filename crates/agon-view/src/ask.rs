@@ -209,7 +209,7 @@ pub(crate) fn seat_of(number: u8) -> Result<Seat, String> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(untagged)]
-pub enum Answer {
+pub enum Reply {
     /// Nothing.
     #[serde(skip)]
     Nothing,
@@ -232,7 +232,7 @@ pub enum Answer {
     Chosen(Value),
 }
 
-impl Answer {
+impl Reply {
     /// As it is sent; none if there is nothing to send.
     ///
     /// # Errors

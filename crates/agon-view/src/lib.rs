@@ -25,7 +25,7 @@ pub mod future;
 pub mod play;
 pub mod record;
 
-pub use ask::{Answer, Ask, AskRefusal, Begun, LONGEST_ASK, Opened};
+pub use ask::{Ask, AskRefusal, Begun, LONGEST_ASK, Opened, Reply};
 pub use course::Course;
 pub use engines::Engines;
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};

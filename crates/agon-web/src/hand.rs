@@ -11,7 +11,7 @@ use agon_game::{Outcome, PackedAnswer, Seat, Session};
 use agon_match::{MatchRecord, Observer, StepReport};
 use agon_replay::{EndInfo as ReplayEnd, Header, Writer};
 use agon_view::{
-    Answer, Ask, AskRefusal, Begun, End, Head, Line, Maker, Notes, Privacy, RecordingState, Turn, Unshowable,
+    Ask, AskRefusal, Begun, End, Head, Line, Maker, Notes, Privacy, RecordingState, Reply, Turn, Unshowable,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -96,26 +96,26 @@ impl TakenSeat {
     ///
     /// # Errors
     /// When it is invalid or no question for a seat, or it is not this seat's turn.
-    pub fn tell(&self, ask: Ask) -> Result<Answer, AskRefusal> {
+    pub fn tell(&self, ask: Ask) -> Result<Reply, AskRefusal> {
         let mut now = self.now();
         match ask {
             Ask::Sit => {
                 let (head, turn) = (Box::new(self.0.head.clone()), self.turn(&now, 0));
-                Ok(Answer::Begun(Begun { id: 0, head, turn }))
+                Ok(Reply::Begun(Begun { id: 0, head, turn }))
             }
-            Ask::Go { steps, .. } => Ok(Answer::Turn(self.turn(&now, steps))),
+            Ask::Go { steps, .. } => Ok(Reply::Turn(self.turn(&now, steps))),
             Ask::Prospect { chosen, .. } => {
                 open(&now)?;
                 let prospect = now.maker.session().by_hand().prospect(self.0.seat, &chosen)?;
-                Ok(Answer::Prospect(Box::new(prospect)))
+                Ok(Reply::Prospect(Box::new(prospect)))
             }
             Ask::Reply { chosen, .. } => {
                 self.answer(&mut now, &chosen)?;
-                Ok(Answer::Nothing)
+                Ok(Reply::Nothing)
             }
             // Everybody may see the match once it is over.
             Ask::Replay { .. } => match &now.replay {
-                Some(bytes) => Ok(Answer::Bytes(bytes.clone())),
+                Some(bytes) => Ok(Reply::Bytes(bytes.clone())),
                 None => Err("the replay will be there once the match is over".into()),
             },
             _ => Err("this is no question for a seat of a match being played".into()),

@@ -27,7 +27,7 @@ const DRAWN: usize = 100_000;
 
 /// What a server may show.
 #[derive(Clone, Debug, Default)]
-pub struct Shelf {
+pub(crate) struct Shelf {
     /// The files the user named.
     pub named: Vec<PathBuf>,
     /// The folder of recent matches.

@@ -27,7 +27,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 mod duel;
 
-use duel::{Duel, Used};
+use duel::{Duel, DuelUse};
 
 /// The texts that decide what the suite is, for its hash.
 pub const SOURCES: &[&str] = &[include_str!("fairness.rs"), include_str!("fairness/duel.rs"), player::SOURCE];
@@ -373,7 +373,7 @@ fn table<const TURNS: bool>(setup: &Setup) -> Result<Box<dyn Session>, String> {
 /// An answer, in microseconds.
 #[derive(Clone, Copy, Default)]
 struct Answered {
-    used: Used,
+    used: DuelUse,
     charged: u64,
     /// The part of it that it used in the other's turn.
     owed: u64,
@@ -389,8 +389,8 @@ impl Observer for Watch {
         let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         for ((seat, answer), take) in step.answers.iter().zip(step.takes) {
             let used = match answer {
-                Answer::Given { order, .. } => Used::of(order).unwrap_or_default(),
-                _ => Used::default(),
+                Answer::Given { order, .. } => DuelUse::of(order).unwrap_or_default(),
+                _ => DuelUse::default(),
             };
             self.0[seat.index()].push(Answered {
                 used,

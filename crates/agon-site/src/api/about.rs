@@ -10,10 +10,10 @@ use axum::Json;
 
 use crate::api::told;
 use crate::gate::Visit;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 
 /// What is played.
-pub async fn contest(ask: Visit) -> Result<Json<Contest>, RequestRefusal> {
+pub async fn contest(ask: Visit) -> Result<Json<Contest>, Refused> {
     let (server, settings) = (&ask.site.server, &ask.settings);
     let own = ask.site.store().now().await?;
     let terms = server.terms();
@@ -75,7 +75,7 @@ fn nobody_plays(cpus: usize) -> Machine {
     }
 }
 
-pub async fn ladder(ask: Visit) -> Result<Json<Ladder>, RequestRefusal> {
+pub async fn ladder(ask: Visit) -> Result<Json<Ladder>, Refused> {
     let shown = ask.site.shown().await?;
     let best = shown.head.map(|head| Best { teams: head.bots as u32, these: head.these, order: head.order });
     Ok(Json(Ladder {
@@ -86,7 +86,7 @@ pub async fn ladder(ask: Visit) -> Result<Json<Ladder>, RequestRefusal> {
     }))
 }
 
-pub async fn me(ask: Visit) -> Result<Json<Me>, RequestRefusal> {
+pub async fn me(ask: Visit) -> Result<Json<Me>, Refused> {
     let (person, store) = (ask.whoever()?, ask.site.store());
     let team = match person.team {
         Some(team) => store.entrant(team).await?,

@@ -10,21 +10,18 @@ use crate::api::read::ReadQuery;
 use crate::api::told;
 use crate::gate::Visit;
 use crate::pages;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 
 /// A page of matches.
-pub async fn list(
-    ask: Visit,
-    ReadQuery(asked): ReadQuery<MatchQuery>,
-) -> Result<Json<Matches>, RequestRefusal> {
+pub async fn list(ask: Visit, ReadQuery(asked): ReadQuery<MatchQuery>) -> Result<Json<Matches>, Refused> {
     let about_somebody = asked.team.is_some() || asked.version.is_some();
     if (asked.ended.is_some() || asked.faults) && !about_somebody {
-        return Err(RequestRefusal::wrong(
+        return Err(Refused::wrong(
             "`ended` and `faults` need a team or a version: add `team` or `version`.",
         ));
     }
     if asked.map == Some(0) {
-        return Err(RequestRefusal::wrong("Maps are counted from 1."));
+        return Err(Refused::wrong("Maps are counted from 1."));
     }
     let filter = Filter {
         team: asked.team.map(EntrantId),
@@ -43,25 +40,25 @@ pub async fn list(
     Ok(Json(Matches { matches: found.into_iter().map(told::game).collect(), next }))
 }
 
-async fn found(ask: &Visit) -> Result<StoredMatch, RequestRefusal> {
+async fn found(ask: &Visit) -> Result<StoredMatch, Refused> {
     let found = ask.site.store().one_match(ask.eyes(), MatchId(ask.id)).await?;
-    found.ok_or_else(RequestRefusal::nothing)
+    found.ok_or_else(Refused::nothing)
 }
 
-pub async fn one(ask: Visit) -> Result<Json<Match>, RequestRefusal> {
+pub async fn one(ask: Visit) -> Result<Json<Match>, Refused> {
     Ok(Json(told::game(found(&ask).await?)))
 }
 
-pub async fn replay(ask: Visit) -> Result<Response, RequestRefusal> {
+pub async fn replay(ask: Visit) -> Result<Response, Refused> {
     pages::replay(ask).await
 }
 
 /// The part of it that belongs to the caller's team.
-pub async fn own(ask: Visit) -> Result<Json<Own>, RequestRefusal> {
-    let team = ask.whoever()?.team.ok_or_else(RequestRefusal::nothing)?;
+pub async fn own(ask: Visit) -> Result<Json<Own>, Refused> {
+    let team = ask.whoever()?.team.ok_or_else(Refused::nothing)?;
     let played = found(&ask).await?;
     if !played.seats.iter().any(|seat| seat.team == team.0) {
-        return Err(RequestRefusal::nothing());
+        return Err(Refused::nothing());
     }
     let own = ask.site.server.own_of_match(team, played.id).await?;
     Ok(Json(Own { seats: own.into_iter().map(told::own).collect() }))

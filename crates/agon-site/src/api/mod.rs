@@ -22,7 +22,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get as asked_for, post as sent};
 
-use self::shape::{Shape, Shaped};
+use self::shape::{SchemaShape, Shaped};
 use crate::rights::Verb;
 use crate::routes::{Route, RouteObject, get, post, still};
 
@@ -35,9 +35,9 @@ mod shape {
     pub use schemars::JsonSchema as Shaped;
 
     /// Makes the schema of a type.
-    pub type Shape = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
+    pub type SchemaShape = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
 
-    pub const fn of<T: Shaped>() -> Shape {
+    pub const fn of<T: Shaped>() -> SchemaShape {
         |schemas| schemas.subschema_for::<T>()
     }
 }
@@ -49,10 +49,10 @@ mod shape {
 
     /// Stands for the schema of a type.
     #[derive(Clone, Copy)]
-    pub struct Shape;
+    pub struct SchemaShape;
 
-    pub const fn of<T: Shaped>() -> Shape {
-        Shape
+    pub const fn of<T: Shaped>() -> SchemaShape {
+        SchemaShape
     }
 }
 
@@ -65,14 +65,14 @@ async fn description() -> Response {
 #[derive(Clone, Copy)]
 pub enum Sends {
     Nothing,
-    Json(Shape),
+    Json(SchemaShape),
     File,
 }
 
 /// The answer when all is well.
 #[derive(Clone, Copy)]
 pub enum Gives {
-    Json(Shape),
+    Json(SchemaShape),
     Replay,
     /// The description of the API.
     Description,
@@ -85,7 +85,7 @@ pub struct Operation {
     /// What it does, for callers.
     pub about: &'static str,
     /// The query of its address: an object, each field of which is a parameter.
-    pub query: Option<Shape>,
+    pub query: Option<SchemaShape>,
     /// The body of the request.
     pub sends: Sends,
     pub gives: Gives,

@@ -14,11 +14,11 @@ use crate::api::told;
 use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody};
 use crate::pages::upload::{team, until};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::rights::Object;
 
 /// The versions of the caller's team.
-pub async fn list(ask: Visit) -> Result<Json<Versions>, RequestRefusal> {
+pub async fn list(ask: Visit) -> Result<Json<Versions>, Refused> {
     let Some(team) = ask.whoever()?.team else { return Ok(Json(Versions { versions: Vec::new() })) };
     let mut versions = Vec::new();
     for own in ask.site.store().own_versions(team).await? {
@@ -27,43 +27,43 @@ pub async fn list(ask: Visit) -> Result<Json<Versions>, RequestRefusal> {
     Ok(Json(Versions { versions }))
 }
 
-async fn told_of(ask: &Visit, own: OwnVersion) -> Result<Version, RequestRefusal> {
+async fn told_of(ask: &Visit, own: OwnVersion) -> Result<Version, Refused> {
     let verdict = ask.site.server.verdict(own.version.id).await?;
     Ok(told::version(own, verdict))
 }
 
 /// The version with this number, if it is this team's.
-async fn of_team(ask: &Visit, team: EntrantId, id: VersionId) -> Result<OwnVersion, RequestRefusal> {
+async fn of_team(ask: &Visit, team: EntrantId, id: VersionId) -> Result<OwnVersion, Refused> {
     let own = ask.site.store().own_versions(team).await?;
-    own.into_iter().find(|own| own.version.id == id).ok_or_else(RequestRefusal::nothing)
+    own.into_iter().find(|own| own.version.id == id).ok_or_else(Refused::nothing)
 }
 
 /// The version named by the path, whose team the right has checked.
-async fn found(ask: &Visit) -> Result<OwnVersion, RequestRefusal> {
+async fn found(ask: &Visit) -> Result<OwnVersion, Refused> {
     match ask.object {
         Object::Team(team) => of_team(ask, team, VersionId(ask.id)).await,
-        _ => Err(RequestRefusal::nothing()),
+        _ => Err(Refused::nothing()),
     }
 }
 
-pub async fn one(ask: Visit) -> Result<Json<Version>, RequestRefusal> {
+pub async fn one(ask: Visit) -> Result<Json<Version>, Refused> {
     let own = found(&ask).await?;
     Ok(Json(told_of(&ask, own).await?))
 }
 
 /// The output of its build.
-pub async fn log(ask: Visit) -> Result<Json<BuildLog>, RequestRefusal> {
+pub async fn log(ask: Visit) -> Result<Json<BuildLog>, Refused> {
     let own = found(&ask).await?;
     Ok(Json(BuildLog { text: ask.site.server.build_log(&own).await? }))
 }
 
 /// Makes a former version live again.
-pub async fn live(ask: Visit) -> Result<Json<Version>, RequestRefusal> {
+pub async fn live(ask: Visit) -> Result<Json<Version>, Refused> {
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
         let text =
             "You can only go back to a version that has been live before; this one is live now or never was.";
-        return Err(RequestRefusal::new(StatusCode::CONFLICT, "Nothing to go back to", text));
+        return Err(Refused::new(StatusCode::CONFLICT, "Nothing to go back to", text));
     }
     one(ask).await
 }
@@ -72,28 +72,24 @@ pub async fn live(ask: Visit) -> Result<Json<Version>, RequestRefusal> {
 ///
 /// # Errors
 /// When it does not arrive whole, or is too large, or no team can be made for the caller.
-pub async fn received(ask: &Visit, body: Body) -> Result<(UploadedBody, EntrantId, String), RequestRefusal> {
+pub async fn received(ask: &Visit, body: Body) -> Result<(UploadedBody, EntrantId, String), Refused> {
     let came = incoming::take(ask, body.into_data_stream()).await?;
-    let team = team(ask).await?.map_err(RequestRefusal::wrong)?;
-    let found = ask.site.store().entrant(team).await?.ok_or_else(RequestRefusal::ours)?;
+    let team = team(ask).await?.map_err(Refused::wrong)?;
+    let found = ask.site.store().entrant(team).await?.ok_or_else(Refused::ours)?;
     Ok((came, team, found.name))
 }
 
 /// The refusal of something that cannot be a bot.
-pub fn unfit(cause: Cause) -> RequestRefusal {
+pub fn unfit(cause: Cause) -> Refused {
     let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
-    RequestRefusal::new(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "This cannot be a bot",
-        format!("{}{fix}", cause.what),
-    )
+    Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "This cannot be a bot", format!("{}{fix}", cause.what))
 }
 
 /// What became of an upload: the version that it is, or why it is none. The page says the same.
 ///
 /// # Errors
 /// When it is none.
-pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId), RequestRefusal> {
+pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId), Refused> {
     match uploaded {
         Done::Added(Added::New(id, _)) => Ok((UploadedWord::New, id)),
         Done::Added(Added::Same(id, ..)) => Ok((UploadedWord::Same, id)),
@@ -102,14 +98,14 @@ pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId),
         Done::Added(Added::TooMany(Some(at))) => {
             let what =
                 format!("The team has used up its uploads for now; it can hand in again {}.", until(ask, at));
-            Err(RequestRefusal::too_much(&what, (at.0 - ask.now.0) / 1000 + 1))
+            Err(Refused::too_much(&what, (at.0 - ask.now.0) / 1000 + 1))
         }
-        Done::Added(Added::TooMany(None)) => Err(RequestRefusal::wrong(
+        Done::Added(Added::TooMany(None)) => Err(Refused::wrong(
             "The team's versions take up all the space they may. Ask the organiser for more.",
         )),
-        Done::Added(Added::Taken(other)) => Err(RequestRefusal::wrong(format!(
-            "The team's name looks like `{other}`, which is another team."
-        ))),
+        Done::Added(Added::Taken(other)) => {
+            Err(Refused::wrong(format!("The team's name looks like `{other}`, which is another team.")))
+        }
     }
 }
 
@@ -118,9 +114,9 @@ pub async fn upload(
     ask: Visit,
     ReadQuery(asked): ReadQuery<UploadQuery>,
     body: Body,
-) -> Result<Json<Uploaded>, RequestRefusal> {
+) -> Result<Json<Uploaded>, Refused> {
     if let Some(why) = ask.settings.closed(ask.now) {
-        return Err(RequestRefusal::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", why));
+        return Err(Refused::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", why));
     }
     let (UploadedBody { file, place }, team, entrant) = received(&ask, body).await?;
     let actor = &ask.whoever()?.name;

@@ -9,7 +9,7 @@ use agon_web::gate::{host, names_loopback};
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::AppendHeaders;
 
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::rights::{Actor, Person};
 use crate::secrets;
 use crate::site::{Site, Way};
@@ -21,7 +21,7 @@ const SEEN_MS: i64 = 5 * 60_000;
 const HEARD_MS: i64 = 5_000;
 
 /// The owner of this secret; nobody, if it is unknown.
-pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Result<Actor, RequestRefusal> {
+pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Result<Actor, Refused> {
     let Some((login, account)) = site.store().known_by(&secrets::sha(secret), kind, now).await? else {
         return Ok(Actor::Nobody);
     };
@@ -34,7 +34,7 @@ pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Res
 }
 
 /// The worker with this token, even if revoked: it is told that it was.
-pub async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, RequestRefusal> {
+pub async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Refused> {
     let Some(worker) = site.store().worker_known_by(&secrets::sha(secret)).await? else {
         return Ok(Actor::Nobody);
     };

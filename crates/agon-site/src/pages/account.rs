@@ -17,7 +17,7 @@ use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
 use crate::pages::{people, words};
 use crate::passwords;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 
@@ -26,7 +26,7 @@ const TOKEN: i64 = 90 * 86_400_000;
 
 /// The fields of the forms here.
 #[derive(Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Typed {
 
 /// The link that was opened.
 #[derive(Deserialize)]
-pub struct Opened {
+pub(crate) struct Opened {
     #[serde(default)]
     link: String,
 }
@@ -51,11 +51,11 @@ fn again(page: Markup) -> Response {
 }
 
 /// The caller's whole account.
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     account(&ask, None).await
 }
 
-async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, RequestRefusal> {
+async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     let person = ask.whoever()?;
     let logins = ask.site.store().logins(person.account, ask.now).await?;
     let of = |kind| logins.iter().filter(move |login| login.kind == kind);
@@ -120,7 +120,7 @@ fn table<'a>(ask: &Visit, logins: impl Iterator<Item = &'a Login>, own: LoginId)
 }
 
 /// Makes a token and shows it once.
-pub async fn make_token(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, RequestRefusal> {
+pub async fn make_token(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let name: String = typed.name.trim().chars().filter(|sign| !sign.is_control()).take(40).collect();
     if name.is_empty() {
         return Ok(again(
@@ -156,14 +156,14 @@ pub async fn make_token(ask: Visit, Form(typed): Form<Typed>) -> Result<Response
 }
 
 /// Ends one of the caller's sessions or tokens.
-pub async fn end(ask: Visit) -> Result<Redirect, RequestRefusal> {
+pub async fn end(ask: Visit) -> Result<Redirect, Refused> {
     let account = ask.whoever()?.account;
     ask.site.store().act(EndSecrets { account, which: Which::One(LoginId(ask.id)) }).await?;
     Ok(redirect::to("/account"))
 }
 
 /// Ends all sessions but this one.
-pub async fn others(ask: Visit) -> Result<Redirect, RequestRefusal> {
+pub async fn others(ask: Visit) -> Result<Redirect, Refused> {
     let person = ask.whoever()?;
     ask.site
         .store()
@@ -173,12 +173,12 @@ pub async fn others(ask: Visit) -> Result<Redirect, RequestRefusal> {
 }
 
 /// The caller's account, if the password is right. Wrong ones count for this session: nobody else can use them up.
-async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, RequestRefusal> {
+async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, Refused> {
     let person = ask.whoever()?;
-    let account = ask.site.store().account(person.account).await?.ok_or_else(RequestRefusal::ours)?;
+    let account = ask.site.store().account(person.account).await?.ok_or_else(Refused::ours)?;
     if let Err(until) = ask.site.throttle.confirm(person.login, ask.settings.wrong_passwords, ask.now) {
         let what = "Too many wrong passwords were typed here.";
-        return Err(RequestRefusal::too_much(what, (until.0 - ask.now.0) / 1000));
+        return Err(Refused::too_much(what, (until.0 - ask.now.0) / 1000));
     }
     let short: String = password.chars().take(*passwords::LENGTH.end() + 1).collect();
     let is_right = ask.site.passwords.is(short, account.password.clone()).await;
@@ -191,11 +191,7 @@ async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, RequestR
 const WRONG: &str = "That is not your password. Nothing was changed.";
 
 /// Changes the password, and signs out everywhere.
-pub async fn password(
-    ask: Visit,
-    headers: HeaderMap,
-    Form(typed): Form<Typed>,
-) -> Result<Response, RequestRefusal> {
+pub async fn password(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let Some(known) = proven(&ask, &typed.password).await? else {
         return Ok(again(account(&ask, Some(WRONG)).await?));
     };
@@ -217,11 +213,7 @@ pub async fn password(
 }
 
 /// Deletes the account.
-pub async fn delete(
-    ask: Visit,
-    headers: HeaderMap,
-    Form(typed): Form<Typed>,
-) -> Result<Response, RequestRefusal> {
+pub async fn delete(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let Some(known) = proven(&ask, &typed.password).await? else {
         return Ok(again(account(&ask, Some(WRONG)).await?));
     };
@@ -236,13 +228,13 @@ pub async fn delete(
 }
 
 /// The page behind a link that sets a password.
-pub async fn reset_form(ask: Visit, Query(opened): Query<Opened>) -> Result<Markup, RequestRefusal> {
+pub async fn reset_form(ask: Visit, Query(opened): Query<Opened>) -> Result<Markup, Refused> {
     let known = reset_for(&ask, &opened.link).await?;
     Ok(reset_page(&ask, &known, &opened.link, None))
 }
 
 /// The account whose password a link sets.
-async fn reset_for(ask: &Visit, link: &str) -> Result<Account, RequestRefusal> {
+async fn reset_for(ask: &Visit, link: &str) -> Result<Account, Refused> {
     let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
     if let Some((LinkKind::Password, Some(account))) = known
         && let Some(account) = ask.site.store().account(account).await?
@@ -251,8 +243,7 @@ async fn reset_for(ask: &Visit, link: &str) -> Result<Account, RequestRefusal> {
     }
     let text =
         "It was used before, is older than a day, or a newer one was made. Ask an organiser for another one.";
-    Err(RequestRefusal::new(StatusCode::GONE, "This link is no longer valid", text)
-        .then("Sign in", "/sign-in"))
+    Err(Refused::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in"))
 }
 
 fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Markup {
@@ -276,11 +267,7 @@ fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Ma
 }
 
 /// Sets the password by means of a link.
-pub async fn reset(
-    ask: Visit,
-    headers: HeaderMap,
-    Form(typed): Form<Typed>,
-) -> Result<Response, RequestRefusal> {
+pub async fn reset(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let known = reset_for(&ask, &typed.link).await?;
     if let Err(why) = people::judge(&ask, &typed.fresh, &known.name).await? {
         return Ok(again(reset_page(&ask, &known, &typed.link, Some(&why))));
@@ -305,11 +292,11 @@ pub async fn reset(
 }
 
 /// The caller's team.
-pub async fn team(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn team(ask: Visit) -> Result<Markup, Refused> {
     team_page(&ask, None).await
 }
 
-async fn team_page(ask: &Visit, why: Option<&str>) -> Result<Markup, RequestRefusal> {
+async fn team_page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     let person = ask.whoever()?;
     let team = match person.team {
         Some(team) => ask.site.store().entrant(team).await?,
@@ -379,7 +366,7 @@ async fn team_page(ask: &Visit, why: Option<&str>) -> Result<Markup, RequestRefu
     ))
 }
 
-pub async fn make_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, RequestRefusal> {
+pub async fn make_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let name = typed.name.trim().to_owned();
     if let Err(why) = agon_server::check_name(&name) {
         return Ok(again(team_page(&ask, Some(&why)).await?));
@@ -395,10 +382,10 @@ pub async fn make_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response,
     }
 }
 
-pub async fn join_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, RequestRefusal> {
+pub async fn join_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let (account, most) = (ask.whoever()?.account, i64::from(ask.settings.team_size));
     if let Err(until) = ask.site.limits.code(account, ask.now) {
-        return Err(RequestRefusal::too_much("Too many codes were tried.", (until.0 - ask.now.0) / 1000));
+        return Err(Refused::too_much("Too many codes were tried.", (until.0 - ask.now.0) / 1000));
     }
     let code = secrets::typed_code(&typed.code);
     let act = JoinTeam { contest: ask.site.contest(), account, code, most, now: ask.now };
@@ -412,7 +399,7 @@ pub async fn join_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response,
     Ok(again(team_page(&ask, Some(&why)).await?))
 }
 
-pub async fn leave_team(ask: Visit) -> Result<Response, RequestRefusal> {
+pub async fn leave_team(ask: Visit) -> Result<Response, Refused> {
     let account = ask.whoever()?.account;
     let act = LeaveTeam { contest: ask.site.contest(), account, now: ask.now };
     match ask.site.store().act(act).await? {
@@ -425,7 +412,7 @@ pub async fn leave_team(ask: Visit) -> Result<Response, RequestRefusal> {
 }
 
 /// Makes a new code for the team.
-pub async fn new_code(ask: Visit) -> Result<Redirect, RequestRefusal> {
+pub async fn new_code(ask: Visit) -> Result<Redirect, Refused> {
     if let Some(team) = ask.whoever()?.team {
         ask.site.store().act(NewCode { team, code: secrets::code() }).await?;
     }

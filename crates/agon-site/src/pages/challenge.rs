@@ -20,7 +20,7 @@ use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody};
 use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::upload;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 use crate::site::Shown;
@@ -32,7 +32,7 @@ const LONGEST: usize = 512 << 10;
 
 /// The request: what the forms send, and what a link fills in.
 #[derive(Clone, Default, Deserialize)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     #[serde(default)]
     own: String,
     #[serde(default)]
@@ -87,7 +87,7 @@ fn room(ask: &Visit, quota: Option<&Allowances>) -> (String, bool) {
     }
 }
 
-async fn quota(ask: &Visit) -> Result<Option<Allowances>, RequestRefusal> {
+async fn quota(ask: &Visit) -> Result<Option<Allowances>, Refused> {
     match ask.person().and_then(|person| person.team) {
         Some(team) => Ok(Some(ask.site.store().quota(team, ask.now).await?)),
         None => Ok(None),
@@ -134,11 +134,11 @@ fn choices(ask: &Visit, shown: &Shown, wanted: &Wanted) -> Markup {
 }
 
 /// The form of a challenge.
-pub async fn form(ask: Visit, Query(wanted): Query<Wanted>) -> Result<Markup, RequestRefusal> {
+pub async fn form(ask: Visit, Query(wanted): Query<Wanted>) -> Result<Markup, Refused> {
     page(&ask, &wanted, None).await
 }
 
-async fn page(ask: &Visit, wanted: &Wanted, why: Option<&str>) -> Result<Markup, RequestRefusal> {
+async fn page(ask: &Visit, wanted: &Wanted, why: Option<&str>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let team = ask.person().and_then(|person| person.team);
     let own = match team {
@@ -170,8 +170,8 @@ async fn page(ask: &Visit, wanted: &Wanted, why: Option<&str>) -> Result<Markup,
     Ok(frame::page(ask, Here::Home, "Challenge a bot", lead, content))
 }
 
-pub async fn challenge(ask: Visit, Form(wanted): Form<Wanted>) -> Result<Response, RequestRefusal> {
-    let team = ask.whoever()?.team.ok_or_else(RequestRefusal::ours)?;
+pub async fn challenge(ask: Visit, Form(wanted): Form<Wanted>) -> Result<Response, Refused> {
+    let team = ask.whoever()?.team.ok_or_else(Refused::ours)?;
     let wish = wanted.own.parse().map_err(|_| "Choose a version.".to_owned());
     match wish.and_then(|own| Ok((OwnBot::Version(VersionId(own)), wanted.wish(team)?))) {
         Ok((own, wish)) => match asked(&ask, own, wish).await? {
@@ -194,7 +194,7 @@ async fn asked(
     ask: &Visit,
     own: OwnBot,
     wish: Wish,
-) -> Result<Result<Response, (StatusCode, String)>, RequestRefusal> {
+) -> Result<Result<Response, (StatusCode, String)>, Refused> {
     let unfit = StatusCode::UNPROCESSABLE_ENTITY;
     Ok(match ask.site.server.ask(own, wish, ask.now).await {
         Ok(MatchRequested::Planned(game)) => Ok(redirect::to(&format!("/match/{game}")).into_response()),
@@ -217,7 +217,7 @@ fn starter(ask: &Visit, language: &str) -> Option<&'static Starter> {
     starters.iter().find(|starter| starter.language.name() == language).or_else(|| starters.first())
 }
 
-pub async fn draft_form(ask: Visit, Query(wanted): Query<Wanted>) -> Result<Markup, RequestRefusal> {
+pub async fn draft_form(ask: Visit, Query(wanted): Query<Wanted>) -> Result<Markup, Refused> {
     draft_page(&ask, &wanted, None, None).await
 }
 
@@ -226,7 +226,7 @@ async fn draft_page(
     wanted: &Wanted,
     code: Option<&str>,
     why: Option<&str>,
-) -> Result<Markup, RequestRefusal> {
+) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let starter = starter(ask, &wanted.language);
     let languages = agon_games::find(&ask.settings.game).map_or(&[][..], |game| game.info().starters);
@@ -264,17 +264,17 @@ async fn draft_page(
 }
 
 /// The files of a starter with another strategy, as an archive.
-fn with_strategy(starter: &Starter, code: &str) -> Result<Vec<u8>, RequestRefusal> {
+fn with_strategy(starter: &Starter, code: &str) -> Result<Vec<u8>, Refused> {
     // Browsers send line ends as CR LF.
     let code = code.replace("\r\n", "\n");
     let files = starter.files.iter().map(|(name, text)| {
         (*name, if *name == starter.strategy { code.as_bytes() } else { text.as_bytes() })
     });
-    pack::of_files(files).map_err(|_| RequestRefusal::ours())
+    pack::of_files(files).map_err(|_| Refused::ours())
 }
 
 /// Asks for a draft to be played.
-pub async fn draft(ask: Visit, mut form: Multipart) -> Result<Response, RequestRefusal> {
+pub async fn draft(ask: Visit, mut form: Multipart) -> Result<Response, Refused> {
     let (mut is_ours, mut wanted, mut code, mut file) = (false, Wanted::default(), String::new(), None);
     while let Some(field) = form.next_field().await.map_err(|_| incoming::cut_off())? {
         let name = field.name().unwrap_or_default().to_owned();
@@ -309,7 +309,7 @@ pub async fn draft(ask: Visit, mut form: Multipart) -> Result<Response, RequestR
         }
     }
     let kept = code.clone();
-    let again = async |status: StatusCode, why: &str| -> Result<Response, RequestRefusal> {
+    let again = async |status: StatusCode, why: &str| -> Result<Response, Refused> {
         let code = (!kept.is_empty()).then_some(kept.as_str());
         Ok((status, draft_page(&ask, &wanted, code, Some(why)).await?).into_response())
     };

@@ -18,7 +18,7 @@ use tokio_stream::Stream;
 
 use crate::gate::Visit;
 use crate::limits::Ticket;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 
 /// The longest silence: after more of it, proxies and browsers give up.
 const QUIET: Duration = Duration::from_secs(20);
@@ -72,10 +72,10 @@ pub async fn events(
     ask: Visit,
     Query(seen): Query<SeenEvents>,
     headers: HeaderMap,
-) -> Result<Response, RequestRefusal> {
+) -> Result<Response, Refused> {
     let account = ask.person().map(|person| person.account);
     let Some(place) = ask.site.limits.stream(account, ask.from) else {
-        let mut problem = RequestRefusal::too_much("Too many of your pages are live already.", AGAIN);
+        let mut problem = Refused::too_much("Too many of your pages are live already.", AGAIN);
         problem.status = StatusCode::SERVICE_UNAVAILABLE;
         return Err(problem);
     };

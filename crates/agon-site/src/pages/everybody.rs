@@ -13,7 +13,7 @@ use crate::gate::Visit;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::words;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::secrets;
 
 const DAY: i64 = 86_400_000;
@@ -28,7 +28,7 @@ const TOLD: usize = 20;
 
 /// The fields of the forms here.
 #[derive(Clone, Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -43,11 +43,11 @@ struct Linked {
 }
 
 /// Everybody.
-pub async fn people(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn people(ask: Visit) -> Result<Markup, Refused> {
     page(&ask, html! {}, "", &[]).await
 }
 
-async fn page(ask: &Visit, above: Markup, list: &str, why: &[String]) -> Result<Markup, RequestRefusal> {
+async fn page(ask: &Visit, above: Markup, list: &str, why: &[String]) -> Result<Markup, Refused> {
     let (people, count) = ask.site.store().accounts(PEOPLE).await?;
     let shown = ask.site.shown().await?;
     let team_of = |id| shown.teams.values().find(|team| team.members.iter().any(|(member, _)| *member == id));
@@ -84,9 +84,9 @@ async fn page(ask: &Visit, above: Markup, list: &str, why: &[String]) -> Result<
 }
 
 /// Makes a link that sets a password.
-pub async fn reset(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, RequestRefusal> {
+pub async fn reset(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let Some(account) = ask.site.store().account_like(&typed.name).await? else {
-        return Err(RequestRefusal::wrong("Nobody has this name.").then("People", "/organise/people"));
+        return Err(Refused::wrong("Nobody has this name.").then("People", "/organise/people"));
     };
     let (secret, now) = (secrets::fresh(), ask.now);
     let (sha, kind, ends) = (secrets::sha(&secret), LinkKind::Password, now.plus(DAY));
@@ -106,8 +106,8 @@ pub async fn reset(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Req
 }
 
 /// Makes the accounts of a list, all or none.
-pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, RequestRefusal> {
-    let again = async |why: &[String]| -> Result<Response, RequestRefusal> {
+pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
+    let again = async |why: &[String]| -> Result<Response, Refused> {
         let page = page(&ask, html! {}, &typed.list, why).await?;
         Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
     };

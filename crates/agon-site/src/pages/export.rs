@@ -11,7 +11,7 @@ use crate::gate::Visit;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::{download, words};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::redirect;
 
 /// The path of the page.
@@ -19,7 +19,7 @@ const BACK: &str = "/organise/export";
 
 /// The fields of the form.
 #[derive(Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     reveal: String,
 }
@@ -33,7 +33,7 @@ fn name(ask: &Visit, made: &FinishedExport) -> String {
     format!("{title}-{}.agon", ask.settings.told(made.began, "%Y-%m-%d-%H%M%S"))
 }
 
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let paused = ask.site.store().now().await?.paused;
     let (making, failed) = (ask.site.exports.making(), ask.site.exports.failed());
     let made = exports::made(ask.site.folder());
@@ -89,19 +89,19 @@ pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
 }
 
 /// Begins an export.
-pub async fn begin(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, RequestRefusal> {
+pub async fn begin(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let actor = ask.whoever()?.name.clone();
     if !exports::begin(&ask.site, typed.reveal == "yes", actor, ask.now) {
         let text = "Another export is being made: it will be ready in a moment.";
-        return Err(RequestRefusal::wrong(text).then("Exports", BACK));
+        return Err(Refused::wrong(text).then("Exports", BACK));
     }
     Ok(redirect::to(BACK))
 }
 
 /// A finished export, as a file.
-pub async fn file(ask: Visit) -> Result<Response, RequestRefusal> {
+pub async fn file(ask: Visit) -> Result<Response, Refused> {
     let made = exports::made(ask.site.folder()).into_iter().find(|one| one.began == Time(ask.id));
-    let made = made.ok_or_else(RequestRefusal::nothing)?;
+    let made = made.ok_or_else(Refused::nothing)?;
     let name = name(&ask, &made);
     Ok(download::send(&name, made.path, made.bytes).await?.into_response())
 }

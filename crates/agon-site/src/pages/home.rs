@@ -10,11 +10,11 @@ use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
 use crate::pages::trial::Trial;
 use crate::pages::{ladder, matches, upload, words};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::site::Shown;
 
 /// The first page.
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let team = ask.person().and_then(|person| person.team);
     let team = team.and_then(|id| shown.teams.values().find(|team| team.id == id));
@@ -89,7 +89,7 @@ fn used(quota: &agon_store::reads::Allowances) -> String {
     )
 }
 
-async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, RequestRefusal> {
+async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, Refused> {
     let quota = ask.site.store().quota(team.id, ask.now).await?;
     let filter = Filter { team: Some(team.id), ..Filter::default() };
     let own = ask.site.store().matches(ask.eyes(), &filter).await?;

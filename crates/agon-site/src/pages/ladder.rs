@@ -13,7 +13,7 @@ use crate::gate::Visit;
 use crate::pages::draw::{self, Axis, chip};
 use crate::pages::frame::{self, Here};
 use crate::pages::words;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::site::Shown;
 
 /// The number of lines on a page.
@@ -21,14 +21,14 @@ const PAGE: usize = 50;
 
 /// The part of it to show.
 #[derive(Deserialize)]
-pub struct Which {
+pub(crate) struct Which {
     #[serde(default)]
     from: usize,
     #[serde(default)]
     find: String,
 }
 
-pub async fn page(ask: Visit, Query(which): Query<Which>) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit, Query(which): Query<Which>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let (answer, mut lead) = answer(
         &shown.board.lines,

@@ -16,7 +16,7 @@ use crate::pages::frame::{self, Here};
 use crate::pages::own::Times;
 use crate::pages::sought::{Asked, LONGEST_REASON, WAYS};
 use crate::pages::{own, rulings, version, words};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 
 /// The largest replay, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -25,7 +25,7 @@ const VIEWER: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
                       'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, RequestRefusal> {
+pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let mut found = ask.site.store().matches(ask.eyes(), &asked.filter()).await?;
     let more = found.len() > PAGE as usize;
@@ -221,13 +221,13 @@ fn kind(kind: Kind) -> &'static str {
 }
 
 /// The match named by the path, if the caller may see it.
-pub async fn found(ask: &Visit) -> Result<StoredMatch, RequestRefusal> {
+pub async fn found(ask: &Visit) -> Result<StoredMatch, Refused> {
     let found = ask.site.store().one_match(ask.eyes(), MatchId(ask.id)).await?;
-    found.ok_or_else(RequestRefusal::nothing)
+    found.ok_or_else(Refused::nothing)
 }
 
 /// The row of the log that annulled a match.
-async fn annulled(ask: &Visit, played: &StoredMatch) -> Result<Option<Annulled>, RequestRefusal> {
+async fn annulled(ask: &Visit, played: &StoredMatch) -> Result<Option<Annulled>, Refused> {
     let decided = ask.site.store().decisions().await?;
     Ok(decided.into_iter().find_map(|entry| match entry {
         LogEntry::Annulment(row) if row.blocks.contains(&played.block) => Some(row),
@@ -236,7 +236,7 @@ async fn annulled(ask: &Visit, played: &StoredMatch) -> Result<Option<Annulled>,
 }
 
 /// One match.
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let played = found(&ask).await?;
     let settings = &ask.settings;
     let unfit = is_unfit(&ask, &played).await?;
@@ -355,7 +355,7 @@ fn sentence(played: &StoredMatch) -> String {
 }
 
 /// Whether it came to nothing because one of its bots could not be prepared.
-async fn is_unfit(ask: &Visit, played: &StoredMatch) -> Result<bool, RequestRefusal> {
+async fn is_unfit(ask: &Visit, played: &StoredMatch) -> Result<bool, Refused> {
     if played.state != MatchState::Dead {
         return Ok(false);
     }
@@ -364,7 +364,7 @@ async fn is_unfit(ask: &Visit, played: &StoredMatch) -> Result<bool, RequestRefu
 }
 
 /// Why a requested match came to nothing, for those who asked for it.
-async fn cause(ask: &Visit, played: &StoredMatch) -> Result<Markup, RequestRefusal> {
+async fn cause(ask: &Visit, played: &StoredMatch) -> Result<Markup, Refused> {
     let team = ask.person().and_then(|person| person.team);
     let (Some(team), MatchState::Dead) = (team, played.state) else { return Ok(html! {}) };
     let asked = ask.site.store().asked(team, played.id).await?;
@@ -394,7 +394,7 @@ fn again(ask: &Visit, played: &StoredMatch) -> Option<String> {
 }
 
 /// How long the answers of each seat took.
-async fn timing(ask: &Visit, played: &StoredMatch) -> Result<Vec<Times>, RequestRefusal> {
+async fn timing(ask: &Visit, played: &StoredMatch) -> Result<Vec<Times>, Refused> {
     let (Some(sha), seats, site) = (played.replay, played.seats.len(), ask.site.clone()) else {
         return Ok(Vec::new());
     };
@@ -403,20 +403,20 @@ async fn timing(ask: &Visit, played: &StoredMatch) -> Result<Vec<Times>, Request
         let replay = Replay::read(&bytes).ok()?;
         Some((0..seats).map(|seat| Times::of(&replay, seat)).collect())
     });
-    Ok(read.await.map_err(|_| RequestRefusal::ours())?.unwrap_or_default())
+    Ok(read.await.map_err(|_| Refused::ours())?.unwrap_or_default())
 }
 
 /// The replay without what belongs to single seats.
-async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, RequestRefusal> {
+async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, Refused> {
     let sha = played.replay.ok_or_else(|| {
         let text = "Its replay is available once the match has been played and computed again.";
-        RequestRefusal::new(StatusCode::NOT_FOUND, "No replay yet", text)
+        Refused::new(StatusCode::NOT_FOUND, "No replay yet", text)
             .then("The match", &format!("/match/{}", played.id))
     })?;
     let (site, map, seed) = (ask.site.clone(), played.map, played.seed);
     let bytes = site.server.objects().get(&sha, LARGEST).await.map_err(|error| {
         tracing::warn!("the replay of match {} cannot be read: {error}", played.id);
-        RequestRefusal::ours()
+        Refused::ours()
     })?;
     let done = tokio::task::spawn_blocking(move || {
         let session = site.server.table().open(usize::try_from(map).unwrap_or(usize::MAX), seed)?;
@@ -428,14 +428,14 @@ async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, RequestRef
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(why)) => {
             tracing::warn!("the replay of match {} cannot be given: {why}", ask.id);
-            Err(RequestRefusal::ours())
+            Err(Refused::ours())
         }
-        Err(_) => Err(RequestRefusal::ours()),
+        Err(_) => Err(Refused::ours()),
     }
 }
 
 /// The replay as a file.
-pub async fn replay(ask: Visit) -> Result<Response, RequestRefusal> {
+pub async fn replay(ask: Visit) -> Result<Response, Refused> {
     let played = found(&ask).await?;
     let bytes = public(&ask, &played).await?;
     let name = format!("attachment; filename=\"match-{}.replay\"", played.id);
@@ -445,7 +445,7 @@ pub async fn replay(ask: Visit) -> Result<Response, RequestRefusal> {
 }
 
 /// The match in the viewer.
-pub async fn view(ask: Visit) -> Result<Response, RequestRefusal> {
+pub async fn view(ask: Visit) -> Result<Response, Refused> {
     let played = found(&ask).await?;
     let bytes = public(&ask, &played).await?;
     let made = tokio::task::spawn_blocking(move || {
@@ -461,10 +461,8 @@ pub async fn view(ask: Visit) -> Result<Response, RequestRefusal> {
             Ok(([(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, policy)], page)
                 .into_response())
         }
-        Ok(Err(why)) => {
-            Err(RequestRefusal::new(StatusCode::NOT_IMPLEMENTED, "It cannot be watched here", why)
-                .then("Download the replay", &format!("/match/{}/replay", ask.id)))
-        }
-        Err(_) => Err(RequestRefusal::ours()),
+        Ok(Err(why)) => Err(Refused::new(StatusCode::NOT_IMPLEMENTED, "It cannot be watched here", why)
+            .then("Download the replay", &format!("/match/{}/replay", ask.id))),
+        Err(_) => Err(Refused::ours()),
     }
 }

@@ -33,7 +33,7 @@ use axum::routing::{get as asked, post as sent};
 use maud::{Markup, html};
 
 use crate::gate::{LARGE, Visit};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::rights::Verb;
 use crate::routes::{Route, RouteObject, get, post, still};
 use crate::site::Site;
@@ -129,18 +129,18 @@ pub const ROUTES: &[Route] = &[
 ];
 
 /// The answer where there is no route.
-pub async fn nothing() -> RequestRefusal {
-    RequestRefusal::nothing()
+pub async fn nothing() -> Refused {
+    Refused::nothing()
 }
 
 /// The answer to a method that a route does not have.
-pub async fn wrong_method() -> RequestRefusal {
+pub async fn wrong_method() -> Refused {
     let text = "This address exists, but not for this kind of request. Open it in the browser, or use the form that leads here.";
-    RequestRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "Not this way", text)
+    Refused::new(StatusCode::METHOD_NOT_ALLOWED, "Not this way", text)
 }
 
 /// The page of a refusal.
-pub fn problem(site: &Site, ask: Option<&Visit>, problem: &RequestRefusal) -> Markup {
+pub fn problem(site: &Site, ask: Option<&Visit>, problem: &Refused) -> Markup {
     let content = html! {
         @if let Some((label, address)) = &problem.then {
             p { a.button href=(address) { (label) } }

@@ -16,7 +16,7 @@ use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, field, token, wrong};
 use crate::pages::pace::{Pace, owed};
 use crate::pages::{rules, words, workers};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 use crate::settings::{LARGEST_TEAM, SettingsForm};
@@ -28,7 +28,7 @@ const LONGEST: usize = 500;
 
 /// The fields of the forms here.
 #[derive(Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     text: String,
     /// The number of a version.
@@ -39,7 +39,7 @@ pub struct Typed {
 /// Since when versions have been suspended, and why.
 type Suspended = std::collections::BTreeMap<VersionId, (Time, String)>;
 
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let store = ask.site.store();
     let since = Time(ask.now.0 - HOUR);
     let counts = store.counts().await?;
@@ -204,7 +204,7 @@ fn undecided(board: &Board) -> Markup {
     }
 }
 
-async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, RequestRefusal> {
+async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, Refused> {
     let code = match ask.settings.sign_up {
         Some(SignUpWord::Invite) => ask.site.store().invite().await?,
         _ => None,
@@ -306,7 +306,7 @@ fn rests(ask: &Visit, board: &Board, suspended: &Suspended) -> Markup {
     }
 }
 
-async fn pause_to(ask: Visit, paused: bool) -> Result<Redirect, RequestRefusal> {
+async fn pause_to(ask: Visit, paused: bool) -> Result<Redirect, Refused> {
     let actor = ask.whoever()?.name.clone();
     let act = Pause { contest: ask.site.contest(), paused, actor, now: ask.now };
     ask.site.store().act(act).await?;
@@ -314,38 +314,38 @@ async fn pause_to(ask: Visit, paused: bool) -> Result<Redirect, RequestRefusal> 
 }
 
 /// Pauses: no new match begins.
-pub async fn pause(ask: Visit) -> Result<Redirect, RequestRefusal> {
+pub async fn pause(ask: Visit) -> Result<Redirect, Refused> {
     pause_to(ask, true).await
 }
 
 /// Resumes: matches begin again.
-pub async fn resume(ask: Visit) -> Result<Redirect, RequestRefusal> {
+pub async fn resume(ask: Visit) -> Result<Redirect, Refused> {
     pause_to(ask, false).await
 }
 
 /// Plays what is planned, then pauses.
-pub async fn drain(ask: Visit) -> Result<Redirect, RequestRefusal> {
+pub async fn drain(ask: Visit) -> Result<Redirect, Refused> {
     let actor = ask.whoever()?.name.clone();
     ask.site.store().act(Drain { contest: ask.site.contest(), actor, now: ask.now }).await?;
     Ok(redirect::to("/organise"))
 }
 
 /// Lets a suspended version play again.
-pub async fn lift(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, RequestRefusal> {
+pub async fn lift(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let actor = ask.whoever()?.name.clone();
     let act = Lift { version: VersionId(typed.version), actor, now: ask.now };
     if !ask.site.store().act(act).await? {
-        return Err(RequestRefusal::wrong("This version is not resting.").then("Cockpit", "/organise"));
+        return Err(Refused::wrong("This version is not resting.").then("Cockpit", "/organise"));
     }
     Ok(redirect::to("/organise"))
 }
 
 /// Announces something to everybody.
-pub async fn announce(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, RequestRefusal> {
+pub async fn announce(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let text = typed.text.trim().replace("\r\n", "\n");
     if text.chars().count() > LONGEST {
         let why = format!("An announcement has up to {LONGEST} characters.");
-        return Err(RequestRefusal::wrong(why).then("Cockpit", "/organise"));
+        return Err(Refused::wrong(why).then("Cockpit", "/organise"));
     }
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let (verb, object) = ("announce".to_owned(), "everybody".to_owned());
@@ -354,21 +354,21 @@ pub async fn announce(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, 
 }
 
 /// Closes uploads now.
-pub async fn freeze(ask: Visit) -> Result<Redirect, RequestRefusal> {
+pub async fn freeze(ask: Visit) -> Result<Redirect, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let answers = SettingsForm {
         closes: ask.settings.told(now, "%Y-%m-%dT%H:%M:%S"),
         ..SettingsForm::of(&ask.settings)
     };
     let written = answers.write(ask.site.folder()).and_then(|()| ask.site.read_settings());
-    written.map_err(|why| RequestRefusal::wrong(why).then("Settings", "/organise/settings"))?;
+    written.map_err(|why| Refused::wrong(why).then("Settings", "/organise/settings"))?;
     let (verb, object, detail) = ("freeze".to_owned(), "uploads".to_owned(), String::new());
     ask.site.store().act(Tell { contest, actor, verb, object, detail, now }).await?;
     Ok(redirect::to("/organise"))
 }
 
 /// Makes a new code to sign up with.
-pub async fn invite(ask: Visit) -> Result<Redirect, RequestRefusal> {
+pub async fn invite(ask: Visit) -> Result<Redirect, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Invite { contest, code: secrets::code(), actor, now }).await?;
     Ok(redirect::to("/organise"))
@@ -448,10 +448,7 @@ fn at_level(ask: &Visit, answers: &SettingsForm) -> Markup {
 }
 
 /// Writes the settings of the contest.
-pub async fn write_settings(
-    ask: Visit,
-    Form(answers): Form<SettingsForm>,
-) -> Result<Response, RequestRefusal> {
+pub async fn write_settings(ask: Visit, Form(answers): Form<SettingsForm>) -> Result<Response, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let written = answers.write(ask.site.folder()).and_then(|()| ask.site.read_settings());
     if let Err(why) = written {

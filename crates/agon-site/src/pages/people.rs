@@ -15,7 +15,7 @@ use crate::gate::{Device, Visit, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
 use crate::passwords::{self, Known};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 use crate::throttle::Denial;
@@ -30,7 +30,7 @@ const ORGANISER: i64 = DAY / 2;
 
 /// The fields of the forms here.
 #[derive(Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -136,11 +136,7 @@ fn password_field(kind: &str) -> Markup {
 }
 
 /// Signs somebody up.
-pub async fn sign_up(
-    ask: Visit,
-    headers: HeaderMap,
-    Form(typed): Form<Typed>,
-) -> Result<Response, RequestRefusal> {
+pub async fn sign_up(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let invite = match ask.settings.sign_up {
         Some(SignUpWord::Open) => None,
         Some(SignUpWord::Invite) => Some(secrets::typed_code(&typed.invite)),
@@ -148,7 +144,7 @@ pub async fn sign_up(
     };
     if let Err(until) = ask.site.limits.sign_up(ask.from, ask.now) {
         let what = "Too many attempts to sign up came from this network.";
-        return Err(RequestRefusal::too_much(what, (until.0 - ask.now.0) / 1000));
+        return Err(Refused::too_much(what, (until.0 - ask.now.0) / 1000));
     }
     match make(&ask, &typed, invite).await? {
         Ok(account) => begin(&ask, &headers, account, false, &typed.next).await,
@@ -161,7 +157,7 @@ async fn make(
     ask: &Visit,
     typed: &Typed,
     invite: Option<String>,
-) -> Result<Result<AccountId, String>, RequestRefusal> {
+) -> Result<Result<AccountId, String>, Refused> {
     let name = typed.name.trim();
     if let Err(why) = agon_server::check_name(name) {
         return Ok(Err(why.replace("for a team", "for an account")));
@@ -183,7 +179,7 @@ async fn make(
 }
 
 /// Whether this can be the password of an account with this name, here and now; or why not.
-pub async fn judge(ask: &Visit, password: &str, name: &str) -> Result<Result<(), String>, RequestRefusal> {
+pub async fn judge(ask: &Visit, password: &str, name: &str) -> Result<Result<(), String>, Refused> {
     let (site, settings) = (&ask.site, &ask.settings);
     let mut known = vec![name.to_owned(), settings.title.clone()];
     for game in agon_games::all() {
@@ -202,7 +198,7 @@ async fn begin(
     account: AccountId,
     organiser: bool,
     next: &str,
-) -> Result<Response, RequestRefusal> {
+) -> Result<Response, Refused> {
     let secret = secrets::fresh();
     let lasts = if organiser { ORGANISER } else { LONGEST };
     let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("a browser");
@@ -216,14 +212,14 @@ async fn begin(
         idle_ms: IDLE,
     };
     if ask.site.store().act(act).await?.is_none() {
-        return Err(RequestRefusal::nothing());
+        return Err(Refused::nothing());
     }
     // An earlier session ends: whoever knew of it gains nothing.
     if let Some(person) = ask.person() {
         ask.site.store().act(EndSecrets { account: person.account, which: Which::One(person.login) }).await?;
     }
     let cookie = set_cookie(&ask.site, headers, Some(&secret), lasts / 1000);
-    let account = ask.site.store().account(account).await?.ok_or_else(RequestRefusal::nothing)?;
+    let account = ask.site.store().account(account).await?.ok_or_else(Refused::nothing)?;
     let known = Device::remembered(&ask.site, headers, &account, ask.now);
     Ok((cookie, known, redirect::to(next)).into_response())
 }
@@ -269,11 +265,7 @@ fn sign_in_page(ask: &Visit, name: &str, next: &str, done: Option<&str>, why: Op
 }
 
 /// Signs somebody in.
-pub async fn sign_in(
-    ask: Visit,
-    headers: HeaderMap,
-    Form(typed): Form<Typed>,
-) -> Result<Response, RequestRefusal> {
+pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let account = ask.site.store().account_like(&typed.name).await?;
     let device = account.as_ref().and_then(|account| Device::known(&ask.site, &headers, account, ask.now));
     let (name, tries) = (likeness(&typed.name), ask.settings.wrong_passwords);
@@ -296,21 +288,20 @@ pub async fn sign_in(
     }
 }
 
-fn held_up(held: Denial, now: Time) -> RequestRefusal {
+fn held_up(held: Denial, now: Time) -> Refused {
     match held {
         Denial::Wrong(until) => {
             let what = "Too many wrong passwords were tried for this name, from this network or in this browser. A browser in which you \
                         signed in before is not held up by others, and an organiser can make you a link that sets a new password.";
-            RequestRefusal::too_much(what, (until.0 - now.0) / 1000)
+            Refused::too_much(what, (until.0 - now.0) / 1000)
         }
-        Denial::Busy => RequestRefusal::too_much(
-            "Too many passwords are being tried for this name, or from this network.",
-            10,
-        ),
+        Denial::Busy => {
+            Refused::too_much("Too many passwords are being tried for this name, or from this network.", 10)
+        }
     }
 }
 
-pub async fn sign_out(ask: Visit, headers: HeaderMap) -> Result<Response, RequestRefusal> {
+pub async fn sign_out(ask: Visit, headers: HeaderMap) -> Result<Response, Refused> {
     if let Some(person) = ask.person() {
         ask.site.store().act(EndSecrets { account: person.account, which: Which::One(person.login) }).await?;
     }
@@ -319,21 +310,17 @@ pub async fn sign_out(ask: Visit, headers: HeaderMap) -> Result<Response, Reques
 }
 
 /// The page behind the link that makes an organiser. Opening it uses nothing up: programs look at links before people do.
-pub async fn organiser_form(ask: Visit, Query(whither): Query<Whither>) -> Result<Markup, RequestRefusal> {
+pub async fn organiser_form(ask: Visit, Query(whither): Query<Whither>) -> Result<Markup, Refused> {
     organiser_page(&ask, "", &whither.link, None).await
 }
 
-async fn organiser_page(
-    ask: &Visit,
-    name: &str,
-    link: &str,
-    why: Option<&str>,
-) -> Result<Markup, RequestRefusal> {
+async fn organiser_page(ask: &Visit, name: &str, link: &str, why: Option<&str>) -> Result<Markup, Refused> {
     let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
     if !matches!(known, Some((LinkKind::Organiser, _))) {
         let text = "It was used before, is too old, or a newer one was made. Starting the contest with `agon serve DIR --organiser` prints a fresh one.";
-        return Err(RequestRefusal::new(StatusCode::GONE, "This link is no longer valid", text)
-            .then("Sign in", "/sign-in"));
+        return Err(
+            Refused::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in")
+        );
     }
     let content = html! {
         form.card.form method="post" action="/organiser" {
@@ -362,7 +349,7 @@ pub async fn organiser(
     ask: Visit,
     headers: HeaderMap,
     Form(typed): Form<Typed>,
-) -> Result<Response, RequestRefusal> {
+) -> Result<Response, Refused> {
     // Rejects an invalid link before an account is made for it.
     organiser_page(&ask, "", &typed.link, None).await?;
     let account = match ask.person() {
@@ -376,7 +363,7 @@ pub async fn organiser(
     let take = TakeLink { contest, sha, account, kind: LinkKind::Organiser, now: ask.now };
     if !ask.site.store().act(take).await? {
         // Somebody else was quicker; the account exists, with ordinary rights.
-        return Err(RequestRefusal::new(
+        return Err(Refused::new(
             StatusCode::GONE,
             "This link is no longer valid",
             "Somebody else has used it just now.",

@@ -6,7 +6,7 @@ use pulldown_cmark::{Event, Options, Parser};
 use crate::gate::Visit;
 use crate::pages::frame::{self, Here};
 use crate::pages::words;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 
 /// What decides results and cannot be changed while the contest runs: terms and their values, for a list of facts.
 pub fn fixed(ask: &Visit) -> Markup {
@@ -34,8 +34,8 @@ pub fn fixed(ask: &Visit) -> Markup {
     }
 }
 
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
-    let info = agon_games::find(&ask.settings.game).ok_or_else(RequestRefusal::ours)?.info();
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
+    let info = agon_games::find(&ask.settings.game).ok_or_else(Refused::ours)?.info();
     let settings = &ask.settings;
     let content = html! {
         section.card {
@@ -60,7 +60,7 @@ pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
     ))
 }
 
-async fn secret(ask: &Visit) -> Result<String, RequestRefusal> {
+async fn secret(ask: &Visit) -> Result<String, Refused> {
     Ok(ask.site.store().now().await?.secret_sha)
 }
 

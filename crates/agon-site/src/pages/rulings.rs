@@ -13,7 +13,7 @@ use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::words;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::site::Shown;
 
@@ -28,7 +28,7 @@ pub struct Again {
 
 /// The fields of the form.
 #[derive(Clone, Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     /// The team's number, or `team/version` for a single version.
     #[serde(default)]
     about: String,
@@ -103,7 +103,7 @@ fn table(ask: &Visit, shown: &Shown, decided: &[LogEntry]) -> Markup {
 }
 
 /// The rulings, and a sentence that sums them up.
-async fn decided(ask: &Visit) -> Result<(Vec<LogEntry>, String), RequestRefusal> {
+async fn decided(ask: &Visit) -> Result<(Vec<LogEntry>, String), Refused> {
     let store = ask.site.store();
     let (rulings, decided) = (store.rulings().await?, store.decisions().await?);
     let out = agon_store::out(&rulings).len() as i64;
@@ -116,7 +116,7 @@ async fn decided(ask: &Visit) -> Result<(Vec<LogEntry>, String), RequestRefusal>
 }
 
 /// The public list.
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let (decided, answer) = decided(&ask).await?;
     let content = html! {
@@ -131,11 +131,11 @@ pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
 }
 
 /// The organiser's form.
-pub async fn form(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn form(ask: Visit) -> Result<Markup, Refused> {
     form_page(&ask, &Typed::default(), None).await
 }
 
-async fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Result<Markup, RequestRefusal> {
+async fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let (decided, answer) = decided(ask).await?;
     let teams: Vec<_> = shown.teams.values().filter(|team| !team.boss).take(500).collect();
@@ -181,8 +181,8 @@ async fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Result<Mark
 }
 
 /// Makes a ruling.
-pub async fn rule(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, RequestRefusal> {
-    let again = async |why: &str| -> Result<Response, RequestRefusal> {
+pub async fn rule(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
+    let again = async |why: &str| -> Result<Response, Refused> {
         let page = form_page(&ask, &typed, Some(why)).await?;
         Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
     };
@@ -227,7 +227,7 @@ pub fn again_form(ask: &Visit, game: MatchId) -> Markup {
 }
 
 /// Has the block of a match played again.
-pub async fn again(ask: Visit, Form(typed): Form<Again>) -> Result<Response, RequestRefusal> {
+pub async fn again(ask: Visit, Form(typed): Form<Again>) -> Result<Response, Refused> {
     let (contest, actor) = (ask.site.contest(), ask.whoever()?.name.clone());
     let what = WhatAgain::Match(MatchId(typed.game));
     let annul = Annul { contest, what, reason: typed.reason, actor, now: ask.now };
@@ -235,11 +235,11 @@ pub async fn again(ask: Visit, Form(typed): Form<Again>) -> Result<Response, Req
     match ask.site.server.annul(annul, ask.now).await {
         Ok(0) => {
             let text = "Only a finished ladder match that counts can be played again. Nothing was done.";
-            Err(RequestRefusal::wrong(text).then("The match", &back))
+            Err(Refused::wrong(text).then("The match", &back))
         }
         Ok(_) => Ok(redirect::to("/rulings").into_response()),
         Err(ServerError::Wrong(why)) => {
-            Err(RequestRefusal::wrong(format!("Not done: {why}.")).then("The match", &back))
+            Err(Refused::wrong(format!("Not done: {why}.")).then("The match", &back))
         }
         Err(error) => Err(error.into()),
     }

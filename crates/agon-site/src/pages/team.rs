@@ -13,7 +13,7 @@ use crate::pages::draw::{self, Axis, chip, icon};
 use crate::pages::frame::{self, Here};
 use crate::pages::trial::Trial;
 use crate::pages::{ladder, matches, trial, upload, words};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
 
@@ -22,10 +22,9 @@ const LAST: usize = 10;
 /// How many versions are drawn.
 const MOST_DRAWN: usize = 24;
 
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
-    let team =
-        shown.teams.values().find(|team| team.id == EntrantId(ask.id)).ok_or_else(RequestRefusal::nothing)?;
+    let team = shown.teams.values().find(|team| team.id == EntrantId(ask.id)).ok_or_else(Refused::nothing)?;
     let line = shown.board.lines.iter().find(|line| line.name == team.name);
     let stands = line.and_then(LadderRow::rated).map(|place| VersionId(place.version));
     let store = ask.site.store();
@@ -123,7 +122,7 @@ async fn versions_table(
     shown: &Shown,
     team: &Entrant,
     versions: &[&EntrantVersion],
-) -> Result<Markup, RequestRefusal> {
+) -> Result<Markup, Refused> {
     let is_own = may(&ask.actor, Verb::Look, Object::Team(team.id));
     // Failures concern nobody else.
     let told: Vec<&&EntrantVersion> = versions

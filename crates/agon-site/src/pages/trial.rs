@@ -9,10 +9,10 @@ use maud::{Markup, html};
 use crate::gate::Visit;
 use crate::pages::draw::{Axis, chip};
 use crate::pages::words;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 
 /// The state of a trial, for a page.
-pub struct Trial {
+pub(crate) struct Trial {
     /// The stored trial.
     pub kept: KeptTrial,
     /// What is known of the difference.
@@ -23,7 +23,7 @@ pub struct Trial {
 
 impl Trial {
     /// The trial of a version, if it has one.
-    pub async fn of(ask: &Visit, version: VersionId) -> Result<Option<Self>, RequestRefusal> {
+    pub async fn of(ask: &Visit, version: VersionId) -> Result<Option<Self>, Refused> {
         let store = ask.site.store();
         let Some(kept) = store.trial(version).await? else { return Ok(None) };
         let verdict = ask.site.server.verdict(version).await?.map(|(verdict, ..)| verdict);

@@ -16,14 +16,14 @@ use crate::incoming::{self, UploadedBody, cut_off};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::words;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 
 /// The longest field before the file, in bytes.
 pub const LONGEST_FIELD: usize = 4096;
 
-pub async fn form(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn form(ask: Visit) -> Result<Markup, Refused> {
     page(&ask, None).await
 }
 
@@ -33,7 +33,7 @@ pub fn until(ask: &Visit, at: Time) -> String {
 }
 
 /// How much the team may still upload, told before it reaches the limit.
-async fn room(ask: &Visit) -> Result<Option<String>, RequestRefusal> {
+async fn room(ask: &Visit) -> Result<Option<String>, Refused> {
     let Some(team) = ask.person().and_then(|person| person.team) else { return Ok(None) };
     let quota = ask.site.store().quota(team, ask.now).await?;
     let full = |used: &AllowanceUse| used.used >= used.most;
@@ -63,7 +63,7 @@ pub fn way(ask: &Visit, label: &str) -> Markup {
     html! { @if !ask.settings.is_over(ask.now) { a.button.main href="/upload" { (icon("up")) (label) } } }
 }
 
-async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, RequestRefusal> {
+async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     if let Some(closed) = ask.settings.closed(ask.now).filter(|_| why.is_none()) {
         let content = html! { a.button href="/" { "Home" } };
         return Ok(frame::page(ask, Here::Home, "Nothing can be handed in now", &closed, content));
@@ -102,11 +102,11 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, RequestRefusal> 
 }
 
 /// A short field of a form.
-pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, RequestRefusal> {
+pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Refused> {
     let mut bytes = Vec::new();
     while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
         if bytes.len() + piece.len() > longest {
-            return Err(RequestRefusal::wrong("A field of the form is too long."));
+            return Err(Refused::wrong("A field of the form is too long."));
         }
         bytes.extend_from_slice(&piece);
     }
@@ -114,10 +114,11 @@ pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Reque
 }
 
 /// Takes in an upload.
-pub async fn upload(ask: Visit, mut form: Multipart) -> Result<Response, RequestRefusal> {
+pub async fn upload(ask: Visit, mut form: Multipart) -> Result<Response, Refused> {
     if let Some(closed) = ask.settings.closed(ask.now) {
-        return Err(RequestRefusal::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", closed)
-            .then("Home", "/"));
+        return Err(
+            Refused::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", closed).then("Home", "/")
+        );
     }
     let (mut is_ours, mut only_if_better) = (false, false);
     while let Some(field) = form.next_field().await.map_err(|_| cut_off())? {
@@ -139,11 +140,11 @@ pub async fn upload(ask: Visit, mut form: Multipart) -> Result<Response, Request
 }
 
 /// The form again, with what was wrong.
-async fn again(ask: &Visit, why: &str) -> Result<Response, RequestRefusal> {
+async fn again(ask: &Visit, why: &str) -> Result<Response, Refused> {
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page(ask, Some(why)).await?).into_response())
 }
 
-async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Response, RequestRefusal> {
+async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Response, Refused> {
     let name = field.file_name().unwrap_or("bot").to_owned();
     let UploadedBody { file, place } =
         incoming::take(ask, field).await.map_err(|problem| problem.then("Hand in", "/upload"))?;
@@ -154,7 +155,7 @@ async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Res
         Ok(team) => team,
         Err(why) => return again(ask, &why).await,
     };
-    let team = ask.site.store().entrant(team).await?.ok_or_else(RequestRefusal::ours)?;
+    let team = ask.site.store().entrant(team).await?.ok_or_else(Refused::ours)?;
     let actor = &ask.whoever()?.name;
     let upload = Upload { entrant: &team.name, name: &name, file, only_if_better, actor };
     let uploaded = ask.site.server.upload(upload, ask.now).await?;
@@ -165,7 +166,7 @@ async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Res
             _ => "It is the same, byte for byte, and keeps its matches. Nothing was changed.",
         };
         let title = format!("You handed this in before: it is v{n}");
-        let same = RequestRefusal::new(StatusCode::CONFLICT, title, text);
+        let same = Refused::new(StatusCode::CONFLICT, title, text);
         return Err(same.then(&format!("v{n}"), &format!("/version/{version}")));
     }
     match versions::outcome(ask, uploaded) {
@@ -175,7 +176,7 @@ async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Res
 }
 
 /// The team somebody uploads for: those without one play alone, under their own name.
-pub async fn team(ask: &Visit) -> Result<Result<EntrantId, String>, RequestRefusal> {
+pub async fn team(ask: &Visit) -> Result<Result<EntrantId, String>, Refused> {
     let person = ask.whoever()?;
     if let Some(team) = person.team {
         return Ok(Ok(team));

@@ -12,7 +12,7 @@ use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act};
 use crate::pages::trial::{self, Trial, figure};
 use crate::pages::{matches, own, team, upload, words};
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
@@ -21,22 +21,22 @@ use crate::site::Shown;
 const LINES: usize = 60;
 
 /// The versions of the team that owns this version, with what only the team may know of them.
-async fn all(ask: &Visit) -> Result<Vec<OwnVersion>, RequestRefusal> {
-    let Object::Team(team) = ask.object else { return Err(RequestRefusal::nothing()) };
+async fn all(ask: &Visit) -> Result<Vec<OwnVersion>, Refused> {
+    let Object::Team(team) = ask.object else { return Err(Refused::nothing()) };
     Ok(ask.site.store().own_versions(team).await?)
 }
 
 /// The requested one among them.
-fn found<'a>(ask: &Visit, all: &'a [OwnVersion]) -> Result<&'a OwnVersion, RequestRefusal> {
-    all.iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(RequestRefusal::nothing)
+fn found<'a>(ask: &Visit, all: &'a [OwnVersion]) -> Result<&'a OwnVersion, Refused> {
+    all.iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(Refused::nothing)
 }
 
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let all = all(&ask).await?;
     let own = found(&ask, &all)?;
     let version = &own.version;
     let shown = ask.site.shown().await?;
-    let team = shown.teams.get(&version.entrant).ok_or_else(RequestRefusal::nothing)?;
+    let team = shown.teams.get(&version.entrant).ok_or_else(Refused::nothing)?;
     let store = ask.site.store();
     let filter = Filter { version: Some(version.id), ..Filter::default() };
     let played = store.matches(ask.eyes(), &filter).await?;
@@ -290,7 +290,7 @@ async fn check_card(
     ask: &Visit,
     version: &EntrantVersion,
     check: Option<&StoredMatch>,
-) -> Result<Markup, RequestRefusal> {
+) -> Result<Markup, Refused> {
     let Some(played) = check else {
         return Ok(
             html! { section.card { header { h2 { "Check match" } } p.empty { "It comes after the build: one match, against a built-in bot if there is one." } } },
@@ -332,12 +332,7 @@ async fn check_card(
 }
 
 /// All versions of the team: the result of each, and which one the board shows.
-async fn history(
-    ask: &Visit,
-    shown: &Shown,
-    all: &[OwnVersion],
-    here: VersionId,
-) -> Result<Markup, RequestRefusal> {
+async fn history(ask: &Visit, shown: &Shown, all: &[OwnVersion], here: VersionId) -> Result<Markup, Refused> {
     let mut rows = Vec::new();
     for own in all.iter().take(30) {
         let trial = Trial::of(ask, own.version.id).await?;
@@ -371,7 +366,7 @@ async fn history(
 }
 
 /// The whole output of its build.
-pub async fn log(ask: Visit) -> Result<Response, RequestRefusal> {
+pub async fn log(ask: Visit) -> Result<Response, Refused> {
     let all = all(&ask).await?;
     let own = found(&ask, &all)?;
     let log = ask.site.server.build_log(own).await?;
@@ -382,11 +377,11 @@ pub async fn log(ask: Visit) -> Result<Response, RequestRefusal> {
 }
 
 /// Makes a former version live again.
-pub async fn live(ask: Visit) -> Result<Response, RequestRefusal> {
+pub async fn live(ask: Visit) -> Result<Response, Refused> {
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
         let text = "You can only go back to a version that has been live before; this one is live now, never was, or was taken out by a ruling.";
-        return Err(RequestRefusal::wrong(text).then("The version", &format!("/version/{}", ask.id)));
+        return Err(Refused::wrong(text).then("The version", &format!("/version/{}", ask.id)));
     }
     Ok(redirect::to(&format!("/version/{}", ask.id)).into_response())
 }

@@ -15,7 +15,7 @@ use crate::gate::Visit;
 use crate::pages::draw::chip;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::words;
-use crate::problem::RequestRefusal;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 
@@ -27,7 +27,7 @@ const BACK: &str = "/organise/workers";
 
 /// The fields of the forms here.
 #[derive(Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -89,11 +89,11 @@ pub fn card(ask: &Visit, workers: &[Working]) -> Markup {
 }
 
 /// All machines.
-pub async fn page(ask: Visit) -> Result<Markup, RequestRefusal> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     whole(&ask, None, None).await
 }
 
-async fn whole(ask: &Visit, why: Option<&str>, made: Option<(&str, &str)>) -> Result<Markup, RequestRefusal> {
+async fn whole(ask: &Visit, why: Option<&str>, made: Option<(&str, &str)>) -> Result<Markup, Refused> {
     let workers = ask.site.store().working(Time(ask.now.0 - HOUR)).await?;
     // A worker whose token was never used, or that is away, plays nothing.
     let plays = |worker: &&Working| {
@@ -200,8 +200,8 @@ fn again_form(ask: &Visit, workers: &[Working]) -> Markup {
 }
 
 /// Makes a token.
-pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, RequestRefusal> {
-    let again = async |why: &str| -> Result<Response, RequestRefusal> {
+pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
+    let again = async |why: &str| -> Result<Response, Refused> {
         Ok((StatusCode::UNPROCESSABLE_ENTITY, whole(&ask, Some(why), None).await?).into_response())
     };
     let name = typed.name.trim().to_owned();
@@ -219,37 +219,35 @@ pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Req
 }
 
 /// Revokes a token.
-pub async fn revoke(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, RequestRefusal> {
+pub async fn revoke(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Revoke { contest, worker: WorkerId(typed.worker), actor, now }).await?;
     Ok(redirect::to(BACK))
 }
 
 /// Lets a paused machine play on.
-pub async fn on(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, RequestRefusal> {
+pub async fn on(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(LetPlayOn { contest, worker: WorkerId(typed.worker), actor, now }).await?;
     Ok(redirect::to(BACK))
 }
 
 /// Annuls what a machine has posted, to be played again.
-pub async fn again(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, RequestRefusal> {
+pub async fn again(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let workers = ask.site.store().working(ask.now).await?;
     let found =
         workers.into_iter().find(|worker| worker.id == WorkerId(typed.worker) && worker.revoked.is_some());
     let worker = found.ok_or_else(|| {
-        RequestRefusal::wrong("Revoke the machine's token first: otherwise it would go on posting.")
+        Refused::wrong("Revoke the machine's token first: otherwise it would go on posting.")
             .then("Workers", BACK)
     })?;
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let annul = Annul { contest, what: WhatAgain::Worker(worker.name), reason: typed.reason, actor, now };
     match ask.site.server.annul(annul, now).await {
-        Ok(0) => {
-            Err(RequestRefusal::wrong("None of its matches count. Nothing was done.").then("Workers", BACK))
-        }
+        Ok(0) => Err(Refused::wrong("None of its matches count. Nothing was done.").then("Workers", BACK)),
         Ok(_) => Ok(redirect::to("/rulings").into_response()),
         Err(ServerError::Wrong(why)) => {
-            Err(RequestRefusal::wrong(format!("Not done: {why}.")).then("Workers", BACK))
+            Err(Refused::wrong(format!("Not done: {why}.")).then("Workers", BACK))
         }
         Err(error) => Err(error.into()),
     }

@@ -15,7 +15,7 @@ const MOST_KEPT: usize = 256 << 20;
 const LINE: usize = 16 << 10;
 
 /// A match that is over but not posted yet.
-pub struct Done {
+pub(crate) struct Done {
     lease: i64,
     attempt: Try,
     recorded: Box<HeldRecord>,

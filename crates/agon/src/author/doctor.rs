@@ -37,7 +37,7 @@ pub struct DoctorOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub enum State {
+pub(crate) enum State {
     /// As it should be.
     Good,
     /// Worth knowing.
@@ -52,7 +52,7 @@ use State::{Bad, Good, Note, Warning};
 /// One thing that was examined.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DoctorFinding"))]
-pub struct Finding {
+pub(crate) struct Finding {
     group: &'static str,
     what: String,
     state: State,

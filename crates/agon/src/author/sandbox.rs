@@ -38,7 +38,7 @@ pub enum SandboxCommand {
 
 /// Options of `agon sandbox test`.
 #[derive(Args, Debug)]
-pub struct TestOptions {
+pub(crate) struct TestOptions {
     /// Only attacks whose name begins with one of these
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,

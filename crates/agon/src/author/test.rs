@@ -40,7 +40,7 @@ A test by hand:
 
 /// Options of `agon test`.
 #[derive(Args, Debug, Clone)]
-pub struct TestOptions {
+pub(crate) struct TestOptions {
     /// Only tests whose names contain one of these texts
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,

@@ -136,7 +136,7 @@ pub fn what_is_run(name: &BotName) -> Result<Option<u64>, String> {
 }
 
 /// The result of a build.
-pub enum State {
+pub(crate) enum State {
     /// There is nothing to build.
     Nothing,
     /// Nothing has changed since it was built.

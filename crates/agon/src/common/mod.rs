@@ -45,7 +45,7 @@ use crate::common::sandbox::Bots;
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// A check failed; the details were already printed. Exit code 1.
     Check,
     /// The user asked for something impossible. Exit code 2.
@@ -129,7 +129,7 @@ impl From<std::io::Error> for Failure {
 }
 
 /// The result of a command.
-pub type Done = Result<(), Failure>;
+pub(crate) type Done = Result<(), Failure>;
 
 /// Prints a value as indented JSON.
 pub fn print_json(out: &mut impl Write, value: &impl Serialize) -> Done {

@@ -23,7 +23,7 @@ pub struct SandboxOptions {
 
 /// When bots run in a sandbox.
 #[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum When {
+pub(crate) enum When {
     /// Archives, downloads and bots from a contest do; your own files and folders do not
     #[default]
     Auto,

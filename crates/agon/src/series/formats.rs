@@ -75,7 +75,7 @@ impl From<FormatName> for Name {
 
 /// What is wrong with a number of a format: an option of the command line, or a key of a file.
 #[derive(Debug)]
-pub struct Wrong {
+pub(crate) struct Wrong {
     /// The key, as in a file.
     pub key: &'static str,
     /// The formats it applies to; empty when something else is wrong.
@@ -199,7 +199,7 @@ fn words(names: &[Name]) -> String {
 
 /// A format, and what it seeds its bots by.
 #[derive(Debug, Clone)]
-pub struct Seeded {
+pub(crate) struct Seeded {
     pub form: FormatSpec,
     /// The labels of bots, the best first.
     pub ranking: Vec<String>,

@@ -19,7 +19,7 @@ use ts_rs::TS;
 /// The first event.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Start<'a> {
+pub(crate) struct Start<'a> {
     /// `start`.
     pub event: &'static str,
     #[cfg_attr(test, ts(type = "\"gauntlet\" | \"tournament\" | \"sprt\""))]
@@ -91,7 +91,7 @@ pub struct HowLong {
 /// The state of a series: an event every second, and the part of its result that all commands share.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct State {
+pub(crate) struct State {
     /// `progress` or `result`.
     pub event: &'static str,
     /// Finished matches, including those of earlier runs.
@@ -208,7 +208,7 @@ pub struct RejectedOrders {
 /// Where the points came from.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Origin {
+pub(crate) struct Origin {
     /// By seat, in their order.
     pub seats: Vec<Mean>,
     /// Of the bot under test; empty in a tournament.
@@ -223,7 +223,7 @@ pub struct Origin {
 /// Where the points of a bot came from.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Share {
+pub(crate) struct Share {
     pub maps: BTreeMap<String, Mean>,
     pub opponents: Vec<OfOpponent>,
     pub endings: Vec<OfEnding>,
@@ -241,7 +241,7 @@ pub struct OfBot {
 /// The mean of scores from 0 to 1.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Mean {
+pub(crate) struct Mean {
     pub score: Option<f64>,
     /// How far the mean may be from the truth on either side (95 %); null for fewer than two.
     pub error: Option<f64>,
@@ -392,7 +392,7 @@ pub struct Certainty {
 /// The standing of a newcomer.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Newcomer<'a> {
+pub(crate) struct Newcomer<'a> {
     pub bot: &'a str,
     /// Null while no finite rating fits.
     pub elo: Option<f64>,
@@ -408,7 +408,7 @@ pub struct Newcomer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(TS))]
-pub enum Reason {
+pub(crate) enum Reason {
     /// Its interval is narrow enough.
     Narrow,
     /// It won everything: it stands above all others, and no interval closes.

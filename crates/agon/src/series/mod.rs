@@ -162,7 +162,7 @@ impl From<Replays> for Keep {
 }
 
 /// What a command wants played.
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// The kind of series.
     pub kind: SeriesKind,
     pub game: &'a str,
@@ -183,7 +183,7 @@ pub struct Wanted<'a> {
 }
 
 /// A series that is ready to run.
-pub struct Ready {
+pub(crate) struct Ready {
     pub info: &'static GameInfo,
     /// What is played.
     pub series: SeriesSetup,

@@ -46,7 +46,7 @@ impl NewcomerOptions {
 }
 
 /// The bots that played before.
-pub struct Past {
+pub(crate) struct Past {
     pub paths: Vec<PathBuf>,
     header: JournalHeader,
     /// The best first, with their ratings in tenths of Elo.

@@ -28,7 +28,7 @@ const LARGEST: u64 = LARGEST_BACK as u64 + LARGEST_RESULT + (4 << 20);
 const ALONE: Duration = Duration::from_secs(3);
 
 /// A bot in the form in which machines get it.
-pub struct Sent {
+pub(crate) struct Sent {
     program: BotSource,
     /// Unless it is built in.
     archive: Option<Vec<u8>>,
@@ -57,7 +57,7 @@ impl Sent {
 }
 
 /// A series as a fleet plays it.
-pub struct Fleet {
+pub(crate) struct Fleet {
     online: Online,
     terms: ContestTerms,
     table: PreparedGame,

@@ -13,7 +13,7 @@ use ts_rs::TS;
 /// `serve status`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Contest<'a> {
+pub(crate) struct Contest<'a> {
     pub name: &'a str,
     pub game: &'a str,
     pub paused: bool,
@@ -34,7 +34,7 @@ pub struct Contest<'a> {
 /// The number of matches of a contest in each state.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Matches {
+pub(crate) struct Matches {
     /// Waiting for a worker.
     pub planned: i64,
     /// With a worker.
@@ -79,7 +79,7 @@ impl<'a> Contest<'a> {
 /// `verify`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Verified<'a> {
+pub(crate) struct Verified<'a> {
     pub name: &'a str,
     /// The program that wrote the archive.
     pub program: &'a str,
@@ -120,7 +120,7 @@ impl<'a> Verified<'a> {
 /// A machine that plays: one of `serve workers`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Worker<'a> {
+pub(crate) struct Worker<'a> {
     pub name: &'a str,
     /// How it contains bots; empty until it has introduced itself.
     pub sandbox: &'a str,
