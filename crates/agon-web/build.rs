@@ -65,9 +65,11 @@ fn list_parts(out: &Path) {
     let mut names: Vec<String> = parts.map(|part| part.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     let lines = names.iter().map(|name| {
-        format!("    Part::new({name:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/web/parts/{name}\"))),\n")
+        format!(
+            "    Asset::new({name:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/web/parts/{name}\"))),\n"
+        )
     });
-    let list = format!("static PARTS: [Part; {}] = [\n{}];\n", names.len(), lines.collect::<String>());
+    let list = format!("static PARTS: [Asset; {}] = [\n{}];\n", names.len(), lines.collect::<String>());
     fs::write(out.join("parts.rs"), list).expect("cargo's own folder can be written");
 }
 

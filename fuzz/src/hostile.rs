@@ -90,7 +90,7 @@ pub fn module(bytes: &[u8]) {
         assert!(!refusal.error.is_empty());
     }
     let (id, head) = match engines.answer(Ask::Open { private: private % 2 == 0 }, file) {
-        Ok(agon_view::Answer::Opened(opened)) => (opened.id, opened.head),
+        Ok(agon_view::Reply::Opened(opened)) => (opened.id, opened.head),
         Ok(other) => panic!("{other:?}"),
         Err(refusal) => {
             assert!(!refusal.error.is_empty() && !refusal.gone);
@@ -99,7 +99,7 @@ pub fn module(bytes: &[u8]) {
     };
     let lines = |id, from, to| {
         engines.answer(Ask::Lines { id, from, to }, &[]).map(|lines| match lines {
-            agon_view::Answer::Bytes(lines) => lines,
+            agon_view::Reply::Bytes(lines) => lines,
             other => panic!("{other:?}"),
         })
     };

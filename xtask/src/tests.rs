@@ -31,7 +31,7 @@ const MOST_FLAKY: usize = 5;
 /// `xtask/tests.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Test programs that run with nothing beside them, and how many of their tests run at once.
     alone: BTreeMap<String, usize>,
     /// For each test program, the files that run once more with their contests on PostgreSQL, if there is one.

@@ -30,7 +30,7 @@ pub use played::{Asked, Challenge, DraftQuery, Match, MatchQuery, Matches, Own};
 pub use problem::Problem;
 pub use result::{FaultCount, FaultsTold, MatchResult, Observed, Proven};
 pub use version::{BuildLog, UploadQuery, Uploaded, Version, Versions};
-pub use words::Unknown;
+pub use words::UnknownWord;
 
 /// The path prefix of the whole API.
 pub const ROOT: &str = "/api/v1";

@@ -97,7 +97,7 @@ pub struct Match {
     /// The number of attempts that failed through the contest's own fault.
     pub void_tries: i64,
     /// Who sat where.
-    pub seats: Vec<Seat>,
+    pub seats: Vec<SeatOutcome>,
 }
 
 /// What a match is played for.
@@ -144,7 +144,7 @@ impl MatchState {
 /// A seat of a match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
-pub struct Seat {
+pub struct SeatOutcome {
     /// The team.
     pub team: i64,
     /// Its name.
@@ -166,7 +166,7 @@ pub struct Seat {
 }
 
 /// How a match ended for one of its seats, from 0; none before the end.
-pub fn ended(seats: &[Seat], seat: usize) -> Option<Ended> {
+pub fn ended(seats: &[SeatOutcome], seat: usize) -> Option<Ended> {
     let firsts = seats.iter().filter(|other| other.rank == Some(1)).count();
     Some(Ended::with(seats.get(seat)?.rank?, firsts))
 }

@@ -72,7 +72,7 @@ pub struct Version {
     /// The SHA-256 of what is kept of the upload.
     pub sha256: String,
     /// When it entered each state, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<VersionStep>,
     /// Whether its build printed anything.
     pub has_log: bool,
     /// Its check match, once there is one.
@@ -125,7 +125,7 @@ impl fmt::Display for State {
 /// A step in the life of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
-pub struct Step {
+pub struct VersionStep {
     /// The state it entered.
     pub state: State,
     /// When.

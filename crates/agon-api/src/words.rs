@@ -4,20 +4,20 @@ use std::fmt;
 
 /// A word that is no value of an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnknownWord {
     /// The enum.
     pub of: &'static str,
     /// The word.
     pub word: String,
 }
 
-impl fmt::Display for Unknown {
+impl fmt::Display for UnknownWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the {} `{}`", self.of, self.word)
     }
 }
 
-impl std::error::Error for Unknown {}
+impl std::error::Error for UnknownWord {}
 
 /// Makes an enum of which each value has a word.
 #[macro_export]
@@ -38,10 +38,10 @@ macro_rules! words {
             ///
             /// # Errors
             /// When the word is unknown.
-            pub fn of(word: &str) -> Result<Self, $crate::Unknown> {
+            pub fn of(word: &str) -> Result<Self, $crate::UnknownWord> {
                 match word {
                     $($word => Ok(Self::$case),)*
-                    other => Err($crate::Unknown { of: stringify!($name), word: other.to_owned() }),
+                    other => Err($crate::UnknownWord { of: stringify!($name), word: other.to_owned() }),
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! All of it is guesswork based on well-known messages of interpreters and systems; it is given in addition to what
 //! was seen.
 
-use crate::program::Ending;
+use crate::program::ProgramEnd;
 use crate::tools;
 
 /// Only this much of the end of a program's standard error is searched, in bytes.
@@ -34,11 +34,11 @@ const KITS: &[(&str, &str)] = &[
 
 /// What to do about a program that has ended, judging by what it wrote on standard error; none when nothing there
 /// is recognised.
-pub fn of_end(stderr: &[u8], ending: Ending, for_others: bool) -> Option<String> {
+pub fn of_end(stderr: &[u8], ending: ProgramEnd, for_others: bool) -> Option<String> {
     let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(SEARCHED)..]);
     let found = RULES.iter().find_map(|rule| rule(&text, for_others));
     found.or_else(|| match ending {
-        Ending::Signal(libc::SIGILL) => {
+        ProgramEnd::Signal(libc::SIGILL) => {
             Some("build it on this machine, without -march of another one".to_owned())
         }
         _ => None,
@@ -333,15 +333,17 @@ mod tests {
     #[test]
     fn what_interpreters_complain_of_is_understood() {
         for (said, advised) in SAID {
-            let found = of_end(said.as_bytes(), Ending::Code(1), false).unwrap_or_default();
+            let found = of_end(said.as_bytes(), ProgramEnd::Code(1), false).unwrap_or_default();
             assert!(found.contains(advised), "{said}: {found}");
             assert!(!found.contains('\n') && found.len() < 400, "{found}");
         }
         for said in ["", "IndexError: list index out of range\n", "thinking\n", "x".repeat(1 << 20).as_str()]
         {
-            assert_eq!(of_end(said.as_bytes(), Ending::Code(1), false), None, "{said:.40}");
+            assert_eq!(of_end(said.as_bytes(), ProgramEnd::Code(1), false), None, "{said:.40}");
         }
-        assert!(of_end(b"", Ending::Signal(libc::SIGILL), false).is_some_and(|what| what.contains("-march")));
+        assert!(
+            of_end(b"", ProgramEnd::Signal(libc::SIGILL), false).is_some_and(|what| what.contains("-march"))
+        );
     }
 
     #[test]

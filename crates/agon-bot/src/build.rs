@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::algo::{self, Algo};
 use crate::manifest::{self, Manifest};
-use crate::name::{BotName, Confined, Kind};
+use crate::name::{BotName, Confined, NameKind};
 use crate::run::Run;
 use crate::{java, rights, tools};
 
@@ -159,12 +159,12 @@ pub struct Build {
     /// What holds for all bots of its run.
     pub run: Arc<Run>,
     /// The result in our cache, where we choose the place; none when it is in the bot's folder.
-    pub made: Option<Made>,
+    pub made: Option<Compiled>,
 }
 
 /// What a source file is compiled to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct Compiled {
     pub language: &'static str,
     pub place: PathBuf,
     /// The command that runs it, word by word.
@@ -183,7 +183,7 @@ impl Build {
     /// # Errors
     /// A sentence, when `agon.toml` is wrong or the source cannot be read.
     pub fn of(name: &BotName) -> Result<Option<Self>, String> {
-        let Kind::Path(path) = &name.kind else { return Ok(None) };
+        let NameKind::Path(path) = &name.kind else { return Ok(None) };
         let full = std::path::absolute(path).map_err(|error| format!("bot `{name}`: {error}"))?;
         if !full.is_dir() {
             let build = Self::of_source(&full)?;
@@ -263,7 +263,7 @@ impl Build {
             }
         };
         let fill = |words: &[&str], out: &Path| words.iter().map(|word| filled(word, out)).collect();
-        let made = Made {
+        let made = Compiled {
             language: compiler.language,
             run: fill(compiler.run, &place),
             result: filled(compiler.makes, &draft).into(),

@@ -52,7 +52,7 @@ const TOKEN: std::ops::RangeInclusive<usize> = 16..=1024;
 /// The kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum FrameKind {
     /// From the bot's side: the token.
     Token = 1,
     /// To the bot's side: a [`Welcome`].
@@ -73,7 +73,7 @@ pub enum Kind {
     Ping = 9,
 }
 
-impl Kind {
+impl FrameKind {
     const ALL: [Self; 9] = [
         Self::Token,
         Self::Welcome,
@@ -149,12 +149,12 @@ fn same(one: &[u8], other: &[u8]) -> bool {
 
 /// One end of a connection; both directions may be used at the same time.
 #[derive(Clone)]
-pub struct Line {
+pub struct JoinLink {
     reads: Arc<TcpStream>,
     writes: Arc<Mutex<TcpStream>>,
 }
 
-impl Line {
+impl JoinLink {
     fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(SILENCE))?;
@@ -166,7 +166,7 @@ impl Line {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn send(&self, kind: Kind, content: &[u8]) -> io::Result<()> {
+    pub fn send(&self, kind: FrameKind, content: &[u8]) -> io::Result<()> {
         let mut writes = self.writes.lock().unwrap_or_else(|poison| poison.into_inner());
         let mut rest = content;
         loop {
@@ -187,7 +187,7 @@ impl Line {
     ///
     /// # Errors
     /// A sentence, when the other end is silent or breaks the protocol.
-    pub fn receive(&self) -> Result<Option<(Kind, Vec<u8>)>, String> {
+    pub fn receive(&self) -> Result<Option<(FrameKind, Vec<u8>)>, String> {
         use ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
         match read_frame(&mut &*self.reads) {
             Ok(frame) => Ok(Some(frame)),
@@ -197,7 +197,7 @@ impl Line {
     }
 
     /// The same where the other end has no reason to close the connection.
-    fn expect(&self) -> Result<(Kind, Vec<u8>), String> {
+    fn expect(&self) -> Result<(FrameKind, Vec<u8>), String> {
         self.receive()?.ok_or_else(|| "the connection was lost".to_owned())
     }
 
@@ -205,7 +205,7 @@ impl Line {
     pub fn keep_alive<T: Send + 'static>(&self, done: Sender<T>, word: T) {
         let line = self.clone();
         std::thread::spawn(move || {
-            while line.send(Kind::Ping, b"").is_ok() {
+            while line.send(FrameKind::Ping, b"").is_ok() {
                 std::thread::sleep(PING);
             }
             let _ = done.send(word);
@@ -215,7 +215,7 @@ impl Line {
     /// Passes on everything from `source`, and tells `done` when it ends.
     pub fn pass_on<T: Send + 'static>(
         &self,
-        kind: Kind,
+        kind: FrameKind,
         mut source: impl Read + Send + 'static,
         done: Sender<T>,
         word: T,
@@ -245,11 +245,11 @@ fn lost(error: &io::Error) -> String {
     }
 }
 
-fn read_frame(from: &mut impl Read) -> io::Result<(Kind, Vec<u8>)> {
+fn read_frame(from: &mut impl Read) -> io::Result<(FrameKind, Vec<u8>)> {
     let mut head = [0; 5];
     from.read_exact(&mut head)?;
     let bad = |why: String| io::Error::new(ErrorKind::InvalidData, why);
-    let kind = Kind::ALL.into_iter().find(|kind| *kind as u8 == head[0]);
+    let kind = FrameKind::ALL.into_iter().find(|kind| *kind as u8 == head[0]);
     let kind = kind.ok_or_else(|| bad(format!("there is no frame of kind {}", head[0])))?;
     let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
     if length > LARGEST {
@@ -278,7 +278,7 @@ impl Read for Until<'_> {
 ///
 /// # Errors
 /// A sentence, when nobody waits there, or it does not let us in.
-pub fn join(address: &str, token: &[u8]) -> Result<(Line, Welcome), String> {
+pub fn join(address: &str, token: &[u8]) -> Result<(JoinLink, Welcome), String> {
     let nobody = |error: io::Error| match error.kind() {
         ErrorKind::ConnectionRefused => format!(
             "nobody waits at {address}: start the match first, with a seat `join:...` on this port, or another bot has already \
@@ -287,16 +287,16 @@ pub fn join(address: &str, token: &[u8]) -> Result<(Line, Welcome), String> {
         _ => format!("{address}: {error}"),
     };
     let stream = TcpStream::connect(address).map_err(nobody)?;
-    let line = Line::new(stream).map_err(|error| error.to_string())?;
+    let line = JoinLink::new(stream).map_err(|error| error.to_string())?;
     let greeted = line.writes.lock().unwrap_or_else(|poison| poison.into_inner()).write_all(GREETING);
-    greeted.and_then(|()| line.send(Kind::Token, token)).map_err(|error| lost(&error))?;
+    greeted.and_then(|()| line.send(FrameKind::Token, token)).map_err(|error| lost(&error))?;
     match line.expect() {
-        Ok((Kind::Welcome, content)) => {
+        Ok((FrameKind::Welcome, content)) => {
             let welcome = serde_json::from_slice(&content)
                 .map_err(|_| format!("{address}: the agon waiting there is another version"))?;
             Ok((line, welcome))
         }
-        Ok((Kind::Refused, why)) => {
+        Ok((FrameKind::Refused, why)) => {
             Err(format!("{address} does not let you join: {}", String::from_utf8_lossy(&why)))
         }
         Ok(_) => Err(format!("{address}: what is waiting there is not agon, or another version of it")),
@@ -305,7 +305,7 @@ pub fn join(address: &str, token: &[u8]) -> Result<(Line, Welcome), String> {
 }
 
 /// Checks whether a client knows the token.
-fn admit(stream: TcpStream, token: &[u8]) -> Result<Line, String> {
+fn admit(stream: TcpStream, token: &[u8]) -> Result<JoinLink, String> {
     let mut reads = Until(&stream, Instant::now() + TO_SHOW_TOKEN);
     let mut greeting = [0; GREETING.len()];
     let failed = |_| format!("it did not show a token within {} s", TO_SHOW_TOKEN.as_secs());
@@ -314,23 +314,23 @@ fn admit(stream: TcpStream, token: &[u8]) -> Result<Line, String> {
         return Err("it is no `agon join`".to_owned());
     }
     let shown = read_frame(&mut reads).map_err(failed);
-    let line = Line::new(stream).map_err(|error| error.to_string())?;
+    let line = JoinLink::new(stream).map_err(|error| error.to_string())?;
     let refuse = |why: &str| {
-        let _ = line.send(Kind::Refused, why.as_bytes());
+        let _ = line.send(FrameKind::Refused, why.as_bytes());
         why.to_owned()
     };
     if greeting != *GREETING {
         return Err(refuse("it is an `agon join` of another version"));
     }
     match shown? {
-        (Kind::Token, shown) if same(&shown, token) => Ok(line),
+        (FrameKind::Token, shown) if same(&shown, token) => Ok(line),
         _ => Err(refuse("the token is wrong")),
     }
 }
 
 /// The doorkeeper's job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Door {
+pub struct Doorkeeper {
     pub listen: SocketAddr,
     pub token_file: PathBuf,
     /// What it tells the bot.
@@ -370,7 +370,7 @@ pub fn keep_door(arguments: &[std::ffi::OsString]) -> ExitCode {
 }
 
 /// Waits for a client that may join.
-fn wait(door: &Door) -> Result<Line, String> {
+fn wait(door: &Doorkeeper) -> Result<JoinLink, String> {
     let token = Arc::new(read_token(&door.token_file)?);
     let listener = TcpListener::bind(door.listen)
         .map_err(|error| format!("nobody can join at {}: {error}", door.listen))?;
@@ -391,7 +391,7 @@ fn wait(door: &Door) -> Result<Line, String> {
                 match admit(stream, &token) {
                     Ok(line) => {
                         if let Err(unsent) = told.send(line) {
-                            let _ = unsent.0.send(Kind::Refused, b"another bot has joined already");
+                            let _ = unsent.0.send(FrameKind::Refused, b"another bot has joined already");
                         }
                     }
                     Err(why) => eprintln!("{from}: {why}"),
@@ -411,15 +411,15 @@ fn say_name(announced: &[u8]) -> Result<(), String> {
     out.write_all(&line).and_then(|()| out.flush()).map_err(|error| error.to_string())
 }
 
-fn relay(door: &Door) -> Result<(), String> {
+fn relay(door: &Doorkeeper) -> Result<(), String> {
     let line = wait(door)?;
     let text = serde_json::to_vec(&door.welcome).map_err(|error| error.to_string())?;
-    line.send(Kind::Welcome, &text).map_err(|error| lost(&error))?;
+    line.send(FrameKind::Welcome, &text).map_err(|error| lost(&error))?;
     // A lost client shows by its silence.
     line.keep_alive(channel().0, ());
     let (from_referee, mut to_referee): (Box<dyn Read + Send>, Box<dyn Write>) = loop {
         match line.expect()? {
-            (Kind::Lines, announced) => {
+            (FrameKind::Lines, announced) => {
                 say_name(&announced)?;
                 let mut out = io::stdout();
                 let said =
@@ -427,7 +427,7 @@ fn relay(door: &Door) -> Result<(), String> {
                 said.map_err(|error| error.to_string())?;
                 break (Box::new(io::stdin()), Box::new(out));
             }
-            (Kind::Dialled, announced) => {
+            (FrameKind::Dialled, announced) => {
                 say_name(&announced)?;
                 let place = door.dial.ok_or("the bot dialled in, but bots of this game do not")?;
                 let socket = TcpStream::connect(place).map_err(|error| format!("{place}: {error}"))?;
@@ -435,33 +435,33 @@ fn relay(door: &Door) -> Result<(), String> {
                 let other = socket.try_clone().map_err(|error| error.to_string())?;
                 break (Box::new(other), Box::new(socket));
             }
-            (Kind::Over, why) => return Err(String::from_utf8_lossy(&why).into_owned()),
-            (Kind::Errors, text) => drop(io::stderr().write_all(&text)),
-            (Kind::Ping, _) => {}
+            (FrameKind::Over, why) => return Err(String::from_utf8_lossy(&why).into_owned()),
+            (FrameKind::Errors, text) => drop(io::stderr().write_all(&text)),
+            (FrameKind::Ping, _) => {}
             (other, _) => return Err(format!("the joined side sent {other:?} too early")),
         }
     };
     let (over, is_over) = channel();
-    line.pass_on(Kind::Bytes, from_referee, over, ());
+    line.pass_on(FrameKind::Bytes, from_referee, over, ());
     let own = line.clone();
     std::thread::spawn(move || {
         // The referee has nothing more to say: the match is over.
         let _ = is_over.recv();
-        let _ = own.send(Kind::Over, b"");
+        let _ = own.send(FrameKind::Over, b"");
     });
     loop {
         match line.expect()? {
-            (Kind::Bytes, bytes) => {
+            (FrameKind::Bytes, bytes) => {
                 let passed = to_referee.write_all(&bytes).and_then(|()| to_referee.flush());
                 // Nobody reads it any more.
                 if passed.is_err() {
-                    let _ = line.send(Kind::Over, b"");
+                    let _ = line.send(FrameKind::Over, b"");
                     return Ok(());
                 }
             }
-            (Kind::Errors, text) => drop(io::stderr().write_all(&text)),
-            (Kind::Over, why) if why.is_empty() => return Ok(()),
-            (Kind::Over, why) => return Err(String::from_utf8_lossy(&why).into_owned()),
+            (FrameKind::Errors, text) => drop(io::stderr().write_all(&text)),
+            (FrameKind::Over, why) if why.is_empty() => return Ok(()),
+            (FrameKind::Over, why) => return Err(String::from_utf8_lossy(&why).into_owned()),
             _ => {}
         }
     }
@@ -504,7 +504,7 @@ mod tests {
     #[test]
     fn frames_are_bounded_and_known() {
         let read = |bytes: &[u8]| read_frame(&mut &*bytes).map_err(|error| error.kind());
-        assert_eq!(read(&[6, 0, 0, 0, 2, b'h', b'i']), Ok((Kind::Bytes, b"hi".to_vec())));
+        assert_eq!(read(&[6, 0, 0, 0, 2, b'h', b'i']), Ok((FrameKind::Bytes, b"hi".to_vec())));
         assert_eq!(read(&[6, 0, 1, 0, 1]), Err(ErrorKind::InvalidData), "longer than 64 KiB");
         assert_eq!(read(&[77, 0, 0, 0, 0]), Err(ErrorKind::InvalidData));
         assert_eq!(read(&[6, 0, 0, 0, 9, 1]), Err(ErrorKind::UnexpectedEof));

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::algo::Algo;
 use crate::build::Build;
 use crate::manifest::{self, Manifest};
-use crate::name::{BotName, Confined, Kind};
+use crate::name::{BotName, Confined, NameKind};
 use crate::paths::{plain, stays};
 use crate::run::Run;
 
@@ -96,9 +96,9 @@ impl Launch {
 
     fn unconfined(name: &BotName) -> Result<Option<Self>, LaunchError> {
         match &name.kind {
-            Kind::Builtin { .. } | Kind::WebSocket | Kind::Tcp | Kind::Join => Ok(None),
-            Kind::Command(words) => Ok(Some(Self::command(words, None, Vec::new()))),
-            Kind::Path(path) => {
+            NameKind::Builtin { .. } | NameKind::WebSocket | NameKind::Tcp | NameKind::Join => Ok(None),
+            NameKind::Command(words) => Ok(Some(Self::command(words, None, Vec::new()))),
+            NameKind::Path(path) => {
                 let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 if full.is_dir() {
                     Self::folder(&name.text, &full, name.confined).map(Some)

@@ -33,9 +33,11 @@ pub mod sys;
 pub use agon_sandbox::Level;
 pub use build::Build;
 pub use launch::{Launch, LaunchError};
-pub use name::{BotName, Confined, Js, Kind};
-pub use process::{Excess, KeptWaiting, Limits, StartError, Usage, guard, inside, peer, scratch, tree};
-pub use program::{Ending, Program};
+pub use name::{BotName, Confined, Js, NameKind};
+pub use process::{
+    Excess, KeptWaiting, ProcessLimits, StartError, Usage, guard, inside, peer, scratch, tree,
+};
+pub use program::{Program, ProgramEnd};
 pub use run::{Packages, Run};
 pub use script::Script;
 pub use wire::{Received, Wire};

@@ -44,14 +44,14 @@ const NO_PAGE: &str = "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nCo
                        Content-Type: text/plain\r\nContent-Length: 54\r\n\r\nBots connect here, over WebSocket. There is no page.\r\n\r\n";
 
 /// A seat that waits for its bot.
-pub struct Seat {
+pub struct WaitingSeat {
     listener: Arc<Listener>,
     number: u64,
     token: String,
     event: Arc<OwnedFd>,
 }
 
-impl Seat {
+impl WaitingSeat {
     /// A seat for a program about to be started, with a token of its own.
     ///
     /// # Errors
@@ -153,7 +153,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for WaitingSeat {
     fn drop(&mut self) {
         self.listener.remove(self.number);
     }
@@ -702,7 +702,7 @@ mod tests {
     }
 
     /// Waits until a client has come to a seat; returns its connection and what it said.
-    fn arrival(seat: &Seat) -> (Connection, Vec<u8>) {
+    fn arrival(seat: &WaitingSeat) -> (Connection, Vec<u8>) {
         let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
         let ready = poll(&mut [PollFd::from_borrowed_fd(seat.reads(), PollFlags::IN)], Some(&limit));
         assert_eq!(ready, Ok(1), "nobody came");
@@ -713,7 +713,7 @@ mod tests {
     fn a_seat_that_was_taken_is_not_given_to_the_next_client() {
         let port =
             TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
-        let seat = || Seat::for_anybody(&KIT, Some(port), 1_000, &Run::default()).expect("a seat");
+        let seat = || WaitingSeat::for_anybody(&KIT, Some(port), 1_000, &Run::default()).expect("a seat");
         let (first, second) = (seat(), seat());
         let _one = dial(port, "one");
         let (_connection, said) = arrival(&first);

@@ -19,7 +19,7 @@ pub struct BotName {
     /// What was written.
     pub text: String,
     /// What it means.
-    pub kind: Kind,
+    pub kind: NameKind,
     /// Whether it runs in a sandbox.
     pub confined: Confined,
     /// What holds for all bots of its run.
@@ -28,7 +28,7 @@ pub struct BotName {
 
 /// What a bot's name means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NameKind {
     /// A file or folder; with `node:` in front, a script runs under Node.
     Path(PathBuf),
     /// `cmd:` a command line, split as a shell would but run without one; `lines:` likewise, for a bot that talks in
@@ -84,7 +84,7 @@ impl BotName {
                     "`{text}` names no command; write it after the colon: cmd:PROGRAM ARGUMENTS"
                 ));
             }
-            Kind::Command(words::split(command).map_err(|why| format!("`{text}`: {why}"))?)
+            NameKind::Command(words::split(command).map_err(|why| format!("`{text}`: {why}"))?)
         } else if let Some(builtin) = text.strip_prefix("builtin:") {
             let (name, options) = builtin.split_once('?').unwrap_or((builtin, ""));
             let options = options.split('&').filter(|option| !option.is_empty()).map(|option| {
@@ -92,17 +92,17 @@ impl BotName {
                     option.split_once('=').ok_or_else(|| format!("`{text}`: `{option}` is not KEY=VALUE"))?;
                 Ok((key.to_owned(), value.to_owned()))
             });
-            Kind::Builtin { name: name.to_owned(), options: options.collect::<Result<_, String>>()? }
+            NameKind::Builtin { name: name.to_owned(), options: options.collect::<Result<_, String>>()? }
         } else if text.starts_with("ws:") {
-            Kind::WebSocket
+            NameKind::WebSocket
         } else if text.starts_with("tcp:") {
-            Kind::Tcp
+            NameKind::Tcp
         } else if text.starts_with("join:") {
-            Kind::Join
+            NameKind::Join
         } else if text.is_empty() {
             return Err("a bot's name is empty".to_owned());
         } else {
-            Kind::Path(PathBuf::from(text.strip_prefix(NODE).unwrap_or(text)))
+            NameKind::Path(PathBuf::from(text.strip_prefix(NODE).unwrap_or(text)))
         };
         Ok(Self { text: text.to_owned(), kind, confined: Confined::No, run: Arc::default() })
     }
@@ -154,12 +154,12 @@ impl BotName {
     /// A short name for tables: the folder of `bots/python/bot.py` says more than `bot.py`.
     pub fn label(&self) -> String {
         match &self.kind {
-            Kind::Builtin { .. } => self.text.trim_start_matches("builtin:").to_owned(),
-            Kind::Command(words) => Path::new(words.last().expect("not empty"))
+            NameKind::Builtin { .. } => self.text.trim_start_matches("builtin:").to_owned(),
+            NameKind::Command(words) => Path::new(words.last().expect("not empty"))
                 .file_name()
                 .map_or_else(|| self.text.clone(), |name| name.to_string_lossy().into_owned()),
-            Kind::WebSocket | Kind::Tcp | Kind::Join => self.text.clone(),
-            Kind::Path(path) => {
+            NameKind::WebSocket | NameKind::Tcp | NameKind::Join => self.text.clone(),
+            NameKind::Path(path) => {
                 let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 let part = |path: &Path| {
                     algo::owner(path).file_name().map(|name| name.to_string_lossy().into_owned())
@@ -193,17 +193,17 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         assert_eq!(
             kind("cmd:python3 'my bot.py' -x"),
-            Ok(Kind::Command(words(&["python3", "my bot.py", "-x"])))
+            Ok(NameKind::Command(words(&["python3", "my bot.py", "-x"])))
         );
         assert_eq!(
             kind("builtin:hunter?nodes=500&seed=1"),
-            Ok(Kind::Builtin {
+            Ok(NameKind::Builtin {
                 name: "hunter".to_owned(),
                 options: vec![("nodes".to_owned(), "500".to_owned()), ("seed".to_owned(), "1".to_owned())],
             })
         );
-        assert_eq!(kind("bots/python"), Ok(Kind::Path(PathBuf::from("bots/python"))));
-        assert_eq!(kind("node:bots/a.js"), Ok(Kind::Path(PathBuf::from("bots/a.js"))));
+        assert_eq!(kind("bots/python"), Ok(NameKind::Path(PathBuf::from("bots/python"))));
+        assert_eq!(kind("node:bots/a.js"), Ok(NameKind::Path(PathBuf::from("bots/a.js"))));
         assert_eq!(BotName::parse("node:bots/a.js").expect("a name").js(), Js::Node);
         assert!(kind("builtin:hunter?fast").unwrap_err().contains("KEY=VALUE"));
         assert!(kind("cmd:'").unwrap_err().contains("quote"));

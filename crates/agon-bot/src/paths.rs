@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use agon_sandbox::{Confinement, Place};
+use agon_sandbox::{Confinement, ShownPath};
 
 /// What every sandbox shows.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -13,7 +13,7 @@ pub fn is_systems(path: &Path) -> bool {
 
 /// Whether a path can be shown in a sandbox, which has a /proc, /sys, /dev, /tmp and /etc of its own.
 pub fn can_show(path: &Path) -> bool {
-    Confinement { readable: vec![Place::same(path)], ..Confinement::default() }.check().is_ok()
+    Confinement { readable: vec![ShownPath::same(path)], ..Confinement::default() }.check().is_ok()
 }
 
 /// A path without `.` and `..`, resolved as text: links are not followed.

@@ -22,22 +22,22 @@ pub mod tree;
 mod usage;
 
 pub use children::MARK;
-pub use inside::{Cage, Trouble};
-pub use spawn::Started;
+pub use inside::{Cage, StartTrouble};
+pub use spawn::StartedProcess;
 pub use start::{start, troubled};
 pub use tree::ProcessTree;
 pub use usage::{KeptWaiting, Usage};
 
 /// What a bot may take of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// Memory of all its processes, in bytes.
     pub memory: u64,
     /// Processes at once.
     pub processes: usize,
 }
 
-impl Default for Limits {
+impl Default for ProcessLimits {
     fn default() -> Self {
         // Half of a small machine's memory.
         Self { memory: (4 << 30).min(sys::machine_memory() / 2), processes: 512 }
@@ -61,7 +61,7 @@ pub enum Excess {
 
 /// What a bot's processes used from start to end, as far as they were waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Used {
+pub struct ProcessUse {
     /// CPU time.
     pub cpu: Duration,
     /// Peak memory of any one of them, in bytes; none if they had ended before they were asked.

@@ -12,10 +12,10 @@ use std::time::Duration;
 use crate::launch::Launch;
 use crate::name::Confined;
 use crate::process::peer::Owner;
-use crate::process::{self, Cage, ProcessTree, StartError, Started, Used, guard, scratch};
+use crate::process::{self, Cage, ProcessTree, ProcessUse, StartError, StartedProcess, guard, scratch};
 use crate::run::Run;
 use crate::sys;
-use crate::wire::{HungUp, Lines, Wire};
+use crate::wire::{HungUp, LineWire, Wire};
 
 /// How much of a bot's standard error is kept per turn, in bytes.
 pub const STDERR_PER_TURN: usize = 64 << 10;
@@ -39,7 +39,7 @@ pub struct Program {
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ProgramEnd {
     /// It still runs.
     Runs,
     /// It exited with this code.
@@ -48,7 +48,7 @@ pub enum Ending {
     Signal(i32),
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for ProgramEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Runs => f.write_str("it still runs"),
@@ -109,10 +109,10 @@ impl Program {
             process::start(&launch, seat, cpus, folder.as_deref()).inspect_err(|_| {
                 folder.iter().cloned().for_each(scratch::give_back);
             })?;
-        let Started { input, output, error: stderr, .. } = process;
+        let StartedProcess { input, output, error: stderr, .. } = process;
         let wire: io::Result<Box<dyn Wire>> = match launch.dials_in {
             true => HungUp::new().map(|wire| Box::new(wire) as _),
-            false => Lines::new(output, input, longest).map(|lines| Box::new(lines) as _),
+            false => LineWire::new(output, input, longest).map(|lines| Box::new(lines) as _),
         };
         let wire = sys::never_block(&stderr).and(wire).map_err(|error| {
             tree.end();
@@ -191,7 +191,7 @@ impl Program {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn hang_up(&mut self, patience: Duration) -> io::Result<Ending> {
+    pub fn hang_up(&mut self, patience: Duration) -> io::Result<ProgramEnd> {
         self.wire = Box::new(HungUp::new()?);
         Ok(self.ending(patience))
     }
@@ -255,15 +255,15 @@ impl Program {
     }
 
     /// How it ended, or that it still runs. Waits at most `patience` for a program that is just ending.
-    pub fn ending(&mut self, patience: Duration) -> Ending {
+    pub fn ending(&mut self, patience: Duration) -> ProgramEnd {
         if !patience.is_zero() && !self.tree.is_over() {
             self.tree.wait(patience);
         }
         match self.tree.status() {
-            None => Ending::Runs,
-            Some(status) => {
-                status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Code)
-            }
+            None => ProgramEnd::Runs,
+            Some(status) => status
+                .code()
+                .map_or_else(|| ProgramEnd::Signal(status.signal().unwrap_or(0)), ProgramEnd::Code),
         }
     }
 
@@ -274,7 +274,7 @@ impl Program {
     }
 
     /// Ends the bot and everything it started; returns what all of them used together.
-    pub fn end(&mut self) -> Used {
+    pub fn end(&mut self) -> ProcessUse {
         self.wire.close();
         let used = self.tree.end();
         self.folder.take().into_iter().for_each(scratch::give_back);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::guard;
 use crate::launch::{Launch, known_file};
 use crate::manifest::Manifest;
-use crate::name::{BotName, Js, Kind, NODE};
+use crate::name::{BotName, Js, NODE, NameKind};
 
 /// The hidden subcommand that makes our program the process of a script: `agon __script ...`.
 pub const SUBCOMMAND: &str = "__script";
@@ -54,7 +54,7 @@ impl Script {
     /// A folder counts when a JavaScript file is what would run there. A folder with a command in its
     /// `agon.toml` is a program, unless it says `dialect = "script"`: then the command is the file.
     pub fn file(name: &BotName) -> Option<PathBuf> {
-        let Kind::Path(path) = &name.kind else { return None };
+        let NameKind::Path(path) = &name.kind else { return None };
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let file = if path.is_dir() {
             match Manifest::read(&path).ok()? {

@@ -436,22 +436,22 @@ pub fn signal_group(pid: Pid, signal: Signal) {
 ///
 /// The claim is an abstract socket name, which ends with the process, however that ends.
 #[derive(Debug)]
-pub struct Claim {
+pub struct CpuClaim {
     pub cpu: usize,
     _name: Option<OwnedFd>,
 }
 
 /// Claims up to `count` CPUs, all different while there are enough. CPUs claimed by others are shared only when no other is left.
-pub fn claim_cpus(count: usize) -> Vec<Claim> {
+pub fn claim_cpus(count: usize) -> Vec<CpuClaim> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, socket_with};
     let claim = |cpu: usize| {
         let address = SocketAddrUnix::new_abstract_name(format!("agon-cpu-{cpu}").as_bytes()).ok()?;
         let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None).ok()?;
-        bind(&socket, &address).is_ok().then_some(Claim { cpu, _name: Some(socket) })
+        bind(&socket, &address).is_ok().then_some(CpuClaim { cpu, _name: Some(socket) })
     };
     let all = cpus();
     // From the last one down, because the first does much of the system's own work.
-    let mut claims: Vec<Claim> = all.iter().rev().filter_map(|&cpu| claim(cpu)).take(count).collect();
+    let mut claims: Vec<CpuClaim> = all.iter().rev().filter_map(|&cpu| claim(cpu)).take(count).collect();
     let start = rustix::process::getpid().as_raw_nonzero().get() as usize;
     for number in 0.. {
         if claims.len() >= count {
@@ -459,7 +459,7 @@ pub fn claim_cpus(count: usize) -> Vec<Claim> {
         }
         let cpu = all[(start + number) % all.len()];
         if number >= all.len() || claims.iter().all(|claim| claim.cpu != cpu) {
-            claims.push(Claim { cpu, _name: None });
+            claims.push(CpuClaim { cpu, _name: None });
         }
     }
     claims

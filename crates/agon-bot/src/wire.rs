@@ -64,7 +64,7 @@ pub enum Received {
 ///
 /// A line feed is sent after each message. A received line ends at a line feed, a carriage return, or both as one.
 /// While nobody asks for a message, at most one read's worth is taken out of the pipe.
-pub struct Lines {
+pub struct LineWire {
     input: OwnedFd,
     output: Option<OwnedFd>,
     outbox: VecDeque<u8>,
@@ -80,7 +80,7 @@ const READ: usize = 16 << 10;
 /// Size of a widened pipe: the most that any user may ask for.
 const WIDE: usize = 1 << 20;
 
-impl Lines {
+impl LineWire {
     /// Lines written to `output` and read from `input`. `longest` bounds a received line, in bytes.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Lines {
     }
 }
 
-impl Wire for Lines {
+impl Wire for LineWire {
     fn send(&mut self, message: &[u8]) {
         self.outbox.extend(message);
         self.outbox.push_back(b'\n');
@@ -309,11 +309,11 @@ mod tests {
     use super::*;
 
     /// Our end, and the bot's two ends.
-    fn lines_of(longest: usize) -> (Lines, OwnedFd, OwnedFd) {
+    fn lines_of(longest: usize) -> (LineWire, OwnedFd, OwnedFd) {
         // Bots started by other tests must not hold these ends open.
         let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");
         let ((their_input, our_output), (our_input, their_output)) = (pipe(), pipe());
-        (Lines::new(our_input, our_output, longest).expect("pipes"), their_input, their_output)
+        (LineWire::new(our_input, our_output, longest).expect("pipes"), their_input, their_output)
     }
 
     /// Retries for a few seconds: a bot that another test is just starting holds the ends of our pipes until it

@@ -6,7 +6,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use agon_bot::{BotName, Kind, Launch};
+use agon_bot::{BotName, Launch, NameKind};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Folders that are not part of a bot: what version control, compilers, package managers and agon itself leave behind.
@@ -43,11 +43,11 @@ pub fn of_bot(name: &BotName) -> Result<u64, String> {
     let mut hash = Xxh3::new();
     match &name.kind {
         // The program's version stands for the code of its built-in bots.
-        Kind::Builtin { .. } => {
+        NameKind::Builtin { .. } => {
             hash.update(name.text.as_bytes());
             hash.update(env!("CARGO_PKG_VERSION").as_bytes());
         }
-        Kind::Command(words) => {
+        NameKind::Command(words) => {
             for word in words {
                 hash.update(word.as_bytes());
                 hash.update(&[0]);
@@ -57,7 +57,7 @@ pub fn of_bot(name: &BotName) -> Result<u64, String> {
                 }
             }
         }
-        Kind::Path(path) => {
+        NameKind::Path(path) => {
             add_path(&mut hash, path)?;
             // The program may be in a folder that is left out: `run = "target/release/bot"`.
             if path.is_dir()

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use agon_stats::{Estimate, Sprt, Tally};
 use serde::Serialize;
 
-use crate::journal::{Entry, Header};
-use crate::plan::Kind;
-use crate::standing::{Standing, shape};
+use crate::journal::{Entry, JournalHeader};
+use crate::plan::SeriesKind;
+use crate::standing::{SeriesStanding, shape};
 
 /// A moment of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ pub struct Point {
 
 /// The course of one pairing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Course {
+pub struct PairingCourse {
     /// The bots, by index in the header; the figures are those of the first.
     pub bots: Vec<usize>,
     /// The moments, in order; the last is the end.
@@ -48,8 +48,8 @@ const EARLY: f64 = 0.1;
 
 /// The courses of a test, or of a gauntlet with each opponent; none for a tournament. `entries` are all matches of the
 /// journal.
-pub fn courses(header: &Header, entries: &[Entry]) -> Vec<Course> {
-    if header.kind == Kind::Tournament {
+pub fn courses(header: &JournalHeader, entries: &[Entry]) -> Vec<PairingCourse> {
+    if header.kind == SeriesKind::Tournament {
         return Vec::new();
     }
     let plan = header.plan(None);
@@ -62,7 +62,7 @@ pub fn courses(header: &Header, entries: &[Entry]) -> Vec<Course> {
     blocks.retain(|_, entries| entries.len() == games);
     let each = (blocks.len() as u64).div_ceil(pairings.len() as u64);
     let step = each.div_ceil(MOST_POINTS).max(1);
-    let mut standing = Standing::new(&plan, None);
+    let mut standing = SeriesStanding::new(&plan, None);
     let mut points: Vec<Vec<Point>> = vec![Vec::new(); pairings.len()];
     for (number, entries) in blocks {
         let mut entries: Vec<Entry> = entries.into_iter().cloned().collect();
@@ -91,7 +91,7 @@ pub fn courses(header: &Header, entries: &[Entry]) -> Vec<Course> {
             let early = end as f64 * EARLY;
             let late = points.iter().filter(|point| point.games as f64 >= early);
             let elo = late.flat_map(|point| [point.elo, point.low, point.high]).flatten();
-            Some(Course { bots, elo: range(elo), llr: range(llr), bounds, points })
+            Some(PairingCourse { bots, elo: range(elo), llr: range(llr), bounds, points })
         })
         .collect()
 }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn the_course_of_a_test_ends_where_its_result_is() {
         let test = TestId { model: Model::Normalized, elo0: 0.0, elo1: 20.0, alpha: 0.05, beta: 0.05 };
-        let header = Header { test: Some(test), ..header(Kind::Sprt) };
+        let header = JournalHeader { test: Some(test), ..header(SeriesKind::Sprt) };
         let entries = entries(450);
         let found = courses(&header, &entries);
         let [course] = &found[..] else { panic!("{found:?}") };
@@ -142,7 +142,7 @@ mod tests {
         assert!((100..=201).contains(&course.points.len()), "{}", course.points.len());
         assert!(course.points.windows(2).all(|two| two[0].games < two[1].games));
         let last = course.points.last().expect("an end");
-        let standing = Standing::of(&header, &entries);
+        let standing = SeriesStanding::of(&header, &entries);
         let estimate = standing.pairings[0].estimate().expect("an estimate");
         assert_eq!((last.games, last.elo, last.low), (900, estimate.elo, estimate.elo_low));
         let [lower, upper] = course.bounds.expect("a test has bounds");
@@ -154,9 +154,9 @@ mod tests {
 
     #[test]
     fn a_gauntlet_has_no_bounds_and_a_tournament_no_course() {
-        let found = courses(&header(Kind::Gauntlet), &entries(1));
+        let found = courses(&header(SeriesKind::Gauntlet), &entries(1));
         assert_eq!((found.len(), found[0].points.len(), found[0].bounds), (1, 1, None));
-        assert!(courses(&header(Kind::Gauntlet), &[]).is_empty());
-        assert!(courses(&header(Kind::Tournament), &entries(4)).is_empty());
+        assert!(courses(&header(SeriesKind::Gauntlet), &[]).is_empty());
+        assert!(courses(&header(SeriesKind::Tournament), &entries(4)).is_empty());
     }
 }

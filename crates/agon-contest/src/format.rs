@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use agon_pairing::{
-    DoubleElimination, Format, FormatError, Heats, Id, Knockout, Ladder, Placed, Placement, Played, Results,
-    Standing, Swiss,
+    BlockResults, DoubleElimination, FinishedBlock, Format, FormatError, Heats, Id, Knockout, LadderFormat,
+    Placed, Placement, Standing, Swiss,
 };
 use agon_stats::twin::half_opponents_beaten;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::plan::{BlockPlan, Plan};
 /// A format with its parameters. An encounter is one block or several; a block is one seed in all rotations of the seats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
-pub enum Form {
+pub enum FormatSpec {
     /// A fixed number of rounds; bots with equal points meet, no pair twice.
     Swiss {
         /// The number of rounds.
@@ -59,7 +59,7 @@ pub enum Form {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormatId {
     #[serde(flatten)]
-    pub form: Form,
+    pub form: FormatSpec,
     /// The bots by index in the header, the presumed strongest first.
     pub seeding: Vec<usize>,
     /// In a placement, the ratings of all but the newcomer, in seeding order, in tenths of Elo.
@@ -86,10 +86,10 @@ pub fn id(number: u64) -> Option<Id> {
 /// Hands out the blocks of a format.
 pub struct Schedule {
     format: Box<dyn Format + Send>,
-    ladder: Option<Ladder>,
+    ladder: Option<LadderFormat>,
     placement: Option<Placement>,
     seeding: Vec<usize>,
-    results: Results,
+    results: BlockResults,
     named: BTreeSet<Id>,
     blocks: Option<u64>,
 }
@@ -103,25 +103,29 @@ impl Schedule {
         let seats = usize::from(seats);
         let (mut ladder, mut placement) = (None, None);
         let (format, blocks): (Box<dyn Format + Send>, Option<u64>) = match what.form {
-            Form::Swiss { rounds } => {
+            FormatSpec::Swiss { rounds } => {
                 (Box::new(Swiss::new(bots, seats, rounds)?), Some(u64::from(rounds) * (bots / seats) as u64))
             }
-            Form::Knockout { best_of } => (Box::new(Knockout::new(bots, best_of)?), None),
-            Form::DoubleElimination { best_of } => (Box::new(DoubleElimination::new(bots, best_of)?), None),
-            Form::Heats { best_of, advance } => (Box::new(Heats::new(bots, seats, advance, best_of)?), None),
-            Form::Ladder { blocks, top } => {
-                let made = Ladder::new(bots, seats, blocks, top)?;
+            FormatSpec::Knockout { best_of } => (Box::new(Knockout::new(bots, best_of)?), None),
+            FormatSpec::DoubleElimination { best_of } => {
+                (Box::new(DoubleElimination::new(bots, best_of)?), None)
+            }
+            FormatSpec::Heats { best_of, advance } => {
+                (Box::new(Heats::new(bots, seats, advance, best_of)?), None)
+            }
+            FormatSpec::Ladder { blocks, top } => {
+                let made = LadderFormat::new(bots, seats, blocks, top)?;
                 ladder = Some(made.clone());
                 (Box::new(made), Some(u64::from(blocks)))
             }
-            Form::Placement { blocks, within } => {
+            FormatSpec::Placement { blocks, within } => {
                 let ratings = what.ratings.iter().map(|tenths| f64::from(*tenths) / 10.0).collect();
                 let made = Placement::new(seats, blocks, within, ratings)?;
                 placement = Some(made.clone());
                 (Box::new(made), Some(u64::from(blocks)))
             }
         };
-        let (seeding, results, named) = (what.seeding.clone(), Results::new(), BTreeSet::new());
+        let (seeding, results, named) = (what.seeding.clone(), BlockResults::new(), BTreeSet::new());
         Ok(Self { format, ladder, placement, seeding, results, named, blocks })
     }
 
@@ -159,7 +163,7 @@ impl Schedule {
                 .sum()
         };
         let seed = |bot: usize| self.seeding.iter().position(|&other| other == bot).unwrap_or(0);
-        let played = Played {
+        let played = FinishedBlock {
             bots: lineup.iter().map(|&bot| seed(bot)).collect(),
             points: lineup.iter().map(|&bot| of(bot)).collect(),
         };
@@ -168,7 +172,7 @@ impl Schedule {
 
     /// Whether the results belong to blocks that this format would have chosen.
     pub fn knows_its_results(&self) -> bool {
-        let mut known = Results::new();
+        let mut known = BlockResults::new();
         loop {
             let before = known.len();
             for fixture in self.format.next(&known) {
@@ -213,12 +217,12 @@ mod tests {
         }
         assert_eq!((id(0), id(1), id(u64::MAX)), (None, None, None));
         let texts = [
-            (Form::Swiss { rounds: 5 }, r#"{"name":"swiss","rounds":5,"seeding":[1,0]}"#),
+            (FormatSpec::Swiss { rounds: 5 }, r#"{"name":"swiss","rounds":5,"seeding":[1,0]}"#),
             (
-                Form::DoubleElimination { best_of: 3 },
+                FormatSpec::DoubleElimination { best_of: 3 },
                 r#"{"name":"double-elimination","best_of":3,"seeding":[1,0]}"#,
             ),
-            (Form::Ladder { blocks: 9, top: None }, r#"{"name":"ladder","blocks":9,"seeding":[1,0]}"#),
+            (FormatSpec::Ladder { blocks: 9, top: None }, r#"{"name":"ladder","blocks":9,"seeding":[1,0]}"#),
         ];
         for (form, text) in texts {
             let made = FormatId { form, seeding: vec![1, 0], ratings: Vec::new() };

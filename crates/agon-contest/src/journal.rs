@@ -28,8 +28,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::format::{Form, FormatId, Schedule};
-use crate::plan::{self, Kind, Plan};
+use crate::format::{FormatId, FormatSpec, Schedule};
+use crate::plan::{self, Plan, SeriesKind};
 use crate::whole;
 
 /// The version of the format. Version 3 adds identities of matches and the chain of lines.
@@ -39,7 +39,7 @@ const LONGEST_LINE: usize = 1 << 20;
 
 /// The first line: everything that must stay the same for a series to be resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct JournalHeader {
     /// The version of the format.
     pub agon_journal: u32,
     /// The program that wrote it.
@@ -53,7 +53,7 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<FormatId>,
     /// The kind of series.
-    pub kind: Kind,
+    pub kind: SeriesKind,
     pub game: String,
     /// The version of the game's rules.
     pub rules_version: u32,
@@ -304,7 +304,7 @@ impl Chain {
 
 /// A match that could not be played fairly, after all its tries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Void {
+pub struct VoidEntry {
     /// The block, from 1.
     pub block: u64,
     /// The match in the block, from 1.
@@ -325,7 +325,7 @@ pub struct Void {
 /// The journal line of a void match.
 #[derive(Serialize, Deserialize)]
 struct VoidLine {
-    void: Void,
+    void: VoidEntry,
 }
 
 /// How such a line begins.
@@ -368,7 +368,7 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-impl Header {
+impl JournalHeader {
     /// The plan. The number of rounds is not part of a journal, so that a series can be extended.
     pub fn plan(&self, rounds: Option<u64>) -> Plan {
         Plan {
@@ -515,7 +515,7 @@ impl Header {
         if format.seeding.len() != self.bots.len() || !all.into_iter().eq(0..self.bots.len()) {
             return Err("its seeding does not name every bot once".to_owned());
         }
-        let rated = if matches!(format.form, Form::Placement { .. }) { self.bots.len() - 1 } else { 0 };
+        let rated = if matches!(format.form, FormatSpec::Placement { .. }) { self.bots.len() - 1 } else { 0 };
         if format.ratings.len() != rated {
             return Err(format!("it has {} ratings where {rated} belong", format.ratings.len()));
         }
@@ -523,7 +523,7 @@ impl Header {
     }
 }
 
-fn rules_changed(was: &Header, now: &Header) -> String {
+fn rules_changed(was: &JournalHeader, now: &JournalHeader) -> String {
     let value = |text: &str, key: &str| {
         text.lines()
             .find_map(|line| line.split_once('=').filter(|(name, _)| name.trim() == key))
@@ -551,11 +551,11 @@ fn rules_changed(was: &Header, now: &Header) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Past {
     /// The first line.
-    pub header: Header,
+    pub header: JournalHeader,
     /// The number of whole entries that followed.
     pub entries: u64,
     /// The matches that stayed void and have not been played since.
-    pub voids: Vec<Void>,
+    pub voids: Vec<VoidEntry>,
     /// Whether the last line was incomplete; it was left out.
     pub torn: bool,
     /// The length of the whole lines, in bytes.
@@ -568,25 +568,25 @@ pub struct Past {
 ///
 /// # Errors
 /// When it is not a journal.
-pub fn read_header(path: &Path) -> Result<Header, JournalError> {
+pub fn read_header(path: &Path) -> Result<JournalHeader, JournalError> {
     let failed = |error| JournalError::Io(path.to_owned(), error);
     let mut line = Vec::new();
     let file = BufReader::new(agon_replay::file::open(path).map_err(failed)?);
     io::Read::take(file, LONGEST_LINE as u64).read_until(b'\n', &mut line).map_err(failed)?;
     let foreign = |why: String| JournalError::Foreign(path.to_owned(), why);
-    read_header(&line).map_err(foreign)
+    parse_header(&line).map_err(foreign)
 }
 
 /// Keys of a header that later programs will write. Who does not know them must not go on with such a series.
 const RESERVED: [&str; 4] = ["game_file", "bot_files", "points", "stages"];
 
 /// Reads a first line; the error is a sentence.
-fn read_header(line: &[u8]) -> Result<Header, String> {
+fn parse_header(line: &[u8]) -> Result<JournalHeader, String> {
     let value: serde_json::Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     if let Some(key) = RESERVED.into_iter().find(|key| value.get(key).is_some()) {
         return Err(format!("a later agon wrote it, with `{key}`; update agon"));
     }
-    let header: Header = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    let header: JournalHeader = serde_json::from_value(value).map_err(|error| error.to_string())?;
     header.check().map(|()| header)
 }
 
@@ -623,7 +623,7 @@ pub fn read_from(
             _ => foreign("its first line is not whole, so no match was finished; start again"),
         });
     }
-    let header = read_header(&line).map_err(|why| foreign(&why))?;
+    let header = parse_header(&line).map_err(|why| foreign(&why))?;
     let mut chain = Chain::of_header(&line);
     let follow = agon_games::find(&header.game).is_some_and(|game| game.info().ranks_follow_scores);
     let mut past =
@@ -632,7 +632,7 @@ pub fn read_from(
     let pairings = plan.pairings();
     let mut seen: BTreeSet<(u64, u32)> = BTreeSet::new();
     let mut identities: BTreeSet<MatchId> = BTreeSet::new();
-    let mut voids: BTreeMap<(u64, u32), Void> = BTreeMap::new();
+    let mut voids: BTreeMap<(u64, u32), VoidEntry> = BTreeMap::new();
     for number in 2.. {
         let whole = next(&mut line)?;
         let damaged = |why: String| JournalError::Damaged { path: path.to_owned(), line: number, why };
@@ -733,7 +733,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it already exists, or the system refuses.
-    pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
+    pub fn create(path: &Path, header: &JournalHeader) -> Result<Self, JournalError> {
         let failed = |error| JournalError::Io(path.to_owned(), error);
         if path.exists() {
             return Err(JournalError::Exists(path.to_owned()));
@@ -795,7 +795,7 @@ impl Journal {
     ///
     /// # Errors
     /// Those of the file.
-    pub fn write_void(&mut self, void: Void) -> io::Result<()> {
+    pub fn write_void(&mut self, void: VoidEntry) -> io::Result<()> {
         self.put(&VoidLine { void })
     }
 
@@ -836,14 +836,14 @@ pub(crate) mod tests {
 
     use super::*;
 
-    pub(crate) fn header(kind: Kind) -> Header {
+    pub(crate) fn header(kind: SeriesKind) -> JournalHeader {
         let bot = |name: &str| BotId {
             bot: name.to_owned(),
             play: None,
             label: name.to_owned(),
             hash: "00".to_owned(),
         };
-        Header {
+        JournalHeader {
             agon_journal: FORMAT,
             program: "agon".to_owned(),
             started: 0,
@@ -916,7 +916,7 @@ pub(crate) mod tests {
     #[test]
     fn what_was_written_is_read_and_a_torn_line_is_cut_off() {
         let (_folder, path) = place();
-        let mut journal = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
+        let mut journal = Journal::create(&path, &header(SeriesKind::Gauntlet)).expect("a journal");
         journal.write(&entry(1, 1)).expect("written");
         journal.write(&entry(1, 2)).expect("written");
         drop(journal);
@@ -936,8 +936,11 @@ pub(crate) mod tests {
     #[test]
     fn two_programs_never_write_to_one_journal() {
         let (_folder, path) = place();
-        let held = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
-        assert!(matches!(Journal::create(&path, &header(Kind::Gauntlet)), Err(JournalError::Exists(_))));
+        let held = Journal::create(&path, &header(SeriesKind::Gauntlet)).expect("a journal");
+        assert!(matches!(
+            Journal::create(&path, &header(SeriesKind::Gauntlet)),
+            Err(JournalError::Exists(_))
+        ));
         assert!(matches!(Journal::reopen(&path, |_| {}), Err(JournalError::Busy(_))));
         drop(held);
         assert!(Journal::reopen(&path, |_| {}).is_ok());
@@ -955,13 +958,13 @@ pub(crate) mod tests {
         std::fs::write(&path, "{\"some\": \"thing\"}\n").expect("written");
         assert!(error(&path).contains("is not a journal of agon"));
         std::fs::remove_file(&path).expect("removed");
-        let mut journal = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
+        let mut journal = Journal::create(&path, &header(SeriesKind::Gauntlet)).expect("a journal");
         journal.write(&entry(1, 1)).expect("written");
         let twice = std::fs::read(&path).expect("read");
         journal.write(&entry(1, 1)).expect("written");
         assert!(error(&path).contains("line 3: match 1 of block 1 appears twice"), "{}", error(&path));
         std::fs::remove_file(&path).expect("removed");
-        let mut journal = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
+        let mut journal = Journal::create(&path, &header(SeriesKind::Gauntlet)).expect("a journal");
         journal.write(&entry(1, 1)).expect("written");
         journal.write(&Entry { id: entry(1, 1).id, ..entry(1, 2) }).expect("written");
         assert!(error(&path).contains("line 3: match 0000000100000001 appears twice"), "{}", error(&path));
@@ -984,12 +987,12 @@ pub(crate) mod tests {
     #[test]
     fn whatever_is_changed_by_hand_is_noticed() {
         let (_folder, path) = place();
-        let mut journal = Journal::create(&path, &header(Kind::Gauntlet)).expect("a journal");
+        let mut journal = Journal::create(&path, &header(SeriesKind::Gauntlet)).expect("a journal");
         for block in 1..=3 {
             (1..=2).for_each(|game| journal.write(&entry(block, game)).expect("written"));
         }
         journal
-            .write_void(Void {
+            .write_void(VoidEntry {
                 block: 4,
                 game: 1,
                 seed: 10,
@@ -1044,7 +1047,7 @@ pub(crate) mod tests {
             ("chess", [3.0, 1.0], [1, 3], true),
         ] {
             let (_folder, path) = place();
-            let header = Header { game: game.to_owned(), ..header(Kind::Gauntlet) };
+            let header = JournalHeader { game: game.to_owned(), ..header(SeriesKind::Gauntlet) };
             let mut journal = Journal::create(&path, &header).expect("created");
             let mut changed = with_ranks(entry(1, 1), ranks.to_vec());
             changed.result.proven.scores = scores.to_vec();
@@ -1060,17 +1063,17 @@ pub(crate) mod tests {
     #[test]
     fn a_journal_of_before_is_refused_with_the_program_that_reads_it() {
         let (_folder, path) = place();
-        let said = |header: Header| {
+        let said = |header: JournalHeader| {
             std::fs::write(&path, serde_json::to_string(&header).expect("text") + "\n").expect("written");
             read(&path, |_| {}).expect_err("refused").to_string()
         };
-        let old = Header { program: "agon 0.0.9".to_owned(), ..header(Kind::Gauntlet) };
+        let old = JournalHeader { program: "agon 0.0.9".to_owned(), ..header(SeriesKind::Gauntlet) };
         for (agon_journal, plan) in [(1, 1), (2, 2), (FORMAT, 1), (FORMAT, 2), (FORMAT, 0)] {
-            let said = said(Header { agon_journal, plan, ..old.clone() });
+            let said = said(JournalHeader { agon_journal, plan, ..old.clone() });
             assert!(said.contains(&format!("format {agon_journal} and plan {plan}")), "{said}");
             assert!(said.contains("read it with the agon that wrote it, agon 0.0.9, or begin"), "{said}");
         }
-        let later = Header { plan: plan::VERSION + 1, ..old };
+        let later = JournalHeader { plan: plan::VERSION + 1, ..old };
         assert!(said(later).contains("update agon"));
     }
 
@@ -1088,7 +1091,7 @@ pub(crate) mod tests {
 
     #[test]
     fn changes_are_told_one_by_one() {
-        let was = header(Kind::Sprt);
+        let was = header(SeriesKind::Sprt);
         assert_eq!(was.changes(&was), Vec::<String>::new());
         let mut now = was.clone();
         now.bots[1].hash = "11".to_owned();

@@ -6,19 +6,19 @@ use agon_match::FaultKind;
 use agon_stats::twin::half_opponents_beaten;
 use serde::Serialize;
 
-use crate::journal::{Entry, Header};
-use crate::plan::Kind;
+use crate::journal::{Entry, JournalHeader};
+use crate::plan::SeriesKind;
 
 /// The mean of scores, and its uncertainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Mean {
+pub struct ScoreMean {
     /// The number of scores.
     pub count: u64,
     sum: f64,
     squares: f64,
 }
 
-impl Mean {
+impl ScoreMean {
     /// Adds a score from 0 to 1.
     pub fn add(&mut self, score: f64) {
         self.count += 1;
@@ -48,7 +48,7 @@ impl Mean {
 /// How a match ended, as seen by the bot that a series is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum OwnEnding {
     /// By the rules, with no fault that cost an answer.
     Rules,
     /// Another bot crashed or gave no playable answer.
@@ -61,7 +61,7 @@ pub enum Ending {
     OwnTimeout,
 }
 
-impl Ending {
+impl OwnEnding {
     /// All of them, in display order.
     pub const ALL: [Self; 5] =
         [Self::Rules, Self::OthersFault, Self::OthersTimeout, Self::OwnFault, Self::OwnTimeout];
@@ -104,28 +104,28 @@ impl Ending {
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// What each seat scored, whoever sat there; one score per block.
-    pub seats: Vec<Mean>,
+    pub seats: Vec<ScoreMean>,
     /// Where the points of single bots came from, by index in the header: of all bots in a tournament, otherwise of the one
     /// that the series is about.
-    pub bots: BTreeMap<usize, Share>,
+    pub bots: BTreeMap<usize, PointShare>,
 }
 
 /// Where the points of a bot came from.
 #[derive(Clone, Debug, Default)]
-pub struct Share {
+pub struct PointShare {
     /// What it scored on each map.
-    pub maps: BTreeMap<String, Mean>,
+    pub maps: BTreeMap<String, ScoreMean>,
     /// What it scored against each other bot, by index in the header.
-    pub opponents: BTreeMap<usize, Mean>,
+    pub opponents: BTreeMap<usize, ScoreMean>,
     /// What it scored by the way matches ended.
-    pub endings: BTreeMap<Ending, Mean>,
+    pub endings: BTreeMap<OwnEnding, ScoreMean>,
 }
 
 impl Origin {
     /// Adds a block that counts. The bot that the series is about is number 0; none if it is about all of them.
     pub fn add(&mut self, entries: &[Entry], about: Option<usize>) {
         let seats = entries.first().map_or(0, |entry| entry.result.proven.ranks.len());
-        self.seats.resize(seats.max(self.seats.len()), Mean::default());
+        self.seats.resize(seats.max(self.seats.len()), ScoreMean::default());
         let share = |entry: &Entry, seat: usize| {
             f64::from(half_opponents_beaten(&entry.result.proven.ranks, seat)) / (2.0 * (seats - 1) as f64)
         };
@@ -142,15 +142,15 @@ impl Origin {
     }
 
     /// The share of the bot that the series is about; none in a tournament and before the first block.
-    pub fn about(&self, header: &Header) -> Option<&Share> {
-        self.bots.get(&0).filter(|_| header.kind != Kind::Tournament)
+    pub fn about(&self, header: &JournalHeader) -> Option<&PointShare> {
+        self.bots.get(&0).filter(|_| header.kind != SeriesKind::Tournament)
     }
 }
 
-impl Share {
+impl PointShare {
     fn add(&mut self, entry: &Entry, seat: usize, score: f64) {
         self.maps.entry(entry.map.clone()).or_default().add(score);
-        self.endings.entry(Ending::of(entry, seat)).or_default().add(score);
+        self.endings.entry(OwnEnding::of(entry, seat)).or_default().add(score);
         for (other, &bot) in entry.bots.iter().enumerate().filter(|(other, _)| *other != seat) {
             let pair = [entry.result.proven.ranks[seat], entry.result.proven.ranks[other]];
             let met = self.opponents.entry(bot).or_default();
@@ -159,8 +159,9 @@ impl Share {
     }
 
     /// The maps with the lowest and the highest score; none with fewer than two maps.
-    pub fn worst_and_best_map(&self) -> Option<[(&str, &Mean); 2]> {
-        let mut maps: Vec<(&str, &Mean)> = self.maps.iter().map(|(map, mean)| (map.as_str(), mean)).collect();
+    pub fn worst_and_best_map(&self) -> Option<[(&str, &ScoreMean); 2]> {
+        let mut maps: Vec<(&str, &ScoreMean)> =
+            self.maps.iter().map(|(map, mean)| (map.as_str(), mean)).collect();
         maps.sort_by(|a, b| a.1.mean().unwrap_or(0.0).total_cmp(&b.1.mean().unwrap_or(0.0)));
         match maps[..] {
             [worst, .., best] => Some([worst, best]),
@@ -173,7 +174,7 @@ impl Share {
         let all = self.endings.values().map(|mean| mean.count).sum();
         let given =
             self.endings.iter().filter(|(ending, _)| ending.is_a_gift()).map(|(_, mean)| mean.count).sum();
-        let by_rules = self.endings.get(&Ending::Rules).and_then(Mean::mean);
+        let by_rules = self.endings.get(&OwnEnding::Rules).and_then(ScoreMean::mean);
         (given > 0).then_some(Gifts { given, all, by_rules })
     }
 }
@@ -216,15 +217,15 @@ mod tests {
         // Each wins in the first seat; in one match the bot itself was late.
         let second = with_faults(entry(2, 2), vec![fault(2, "timeout"), fault(1, "crash")]);
         origin.add(&[entry(2, 1), second], Some(0));
-        let means = |mean: &Mean| (mean.count, mean.mean());
+        let means = |mean: &ScoreMean| (mean.count, mean.mean());
         let share = &origin.bots[&0];
         assert_eq!(origin.bots.len(), 1, "the series is about one bot");
         assert_eq!(origin.seats.iter().map(means).collect::<Vec<_>>(), [(2, Some(0.75)), (2, Some(0.25))]);
         assert_eq!(means(&share.maps[""]), (3, Some(2.0 / 3.0)));
         assert_eq!(means(&share.maps["b"]), (1, Some(1.0)));
         assert_eq!(means(&share.opponents[&1]), (4, Some(0.75)));
-        assert_eq!(means(&share.endings[&Ending::OthersFault]), (1, Some(1.0)));
-        assert_eq!(means(&share.endings[&Ending::OwnTimeout]), (1, Some(0.0)));
+        assert_eq!(means(&share.endings[&OwnEnding::OthersFault]), (1, Some(1.0)));
+        assert_eq!(means(&share.endings[&OwnEnding::OwnTimeout]), (1, Some(0.0)));
         assert_eq!(share.gifts(), Some(Gifts { given: 1, all: 4, by_rules: Some(1.0) }));
     }
 
@@ -240,21 +241,21 @@ mod tests {
         let [worst, best] = origin.bots[&0].worst_and_best_map().expect("two maps");
         assert!(worst.1.mean() <= best.1.mean() && worst.0 != best.0);
         let crashed =
-            origin.bots.values().filter(|share| share.endings.contains_key(&Ending::OwnFault)).count();
+            origin.bots.values().filter(|share| share.endings.contains_key(&OwnEnding::OwnFault)).count();
         let given = origin.bots.values().filter(|share| share.gifts().is_some()).count();
         assert_eq!((crashed, given), (1, 1), "who crashed, and to whom it gave the match");
     }
 
     #[test]
     fn the_error_of_a_mean_is_that_of_its_scores() {
-        let mut mean = Mean::default();
+        let mut mean = ScoreMean::default();
         assert_eq!((mean.mean(), mean.error()), (None, None));
         [0.0, 1.0].repeat(50).into_iter().for_each(|score| mean.add(score));
         let error = mean.error().expect("a hundred scores");
         assert!((error - 1.96 * 0.05).abs() < 1e-3, "{error}");
         // A hundred draws, and a hundred wins: a result with a chance of 3.6 % may have been missed.
         for (score, furthest) in [(0.5, 0.5), (1.0, 1.0)] {
-            let mut mean = Mean::default();
+            let mut mean = ScoreMean::default();
             (0..100).for_each(|_| mean.add(score));
             let error = mean.error().expect("a hundred scores");
             assert!((error - 0.0362 * furthest).abs() < 1e-3, "{error}");

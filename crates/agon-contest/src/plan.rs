@@ -13,7 +13,7 @@ pub const VERSION: u32 = 3;
 /// The kind of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum SeriesKind {
     /// The first bot against each of the others.
     Gauntlet,
     /// Every bot against every other.
@@ -22,7 +22,7 @@ pub enum Kind {
     Sprt,
 }
 
-impl Kind {
+impl SeriesKind {
     pub fn word(self) -> &'static str {
         match self {
             Self::Gauntlet => "gauntlet",
@@ -36,7 +36,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The kind of series.
-    pub kind: Kind,
+    pub kind: SeriesKind,
     /// Seats in a match.
     pub seats: u8,
     /// The number of bots.
@@ -72,12 +72,12 @@ pub const MOST_PAIRINGS: usize = 100_000;
 impl Plan {
     /// Whether NEW and OLD are compared through twin matches against a field.
     pub fn twins(&self) -> bool {
-        self.kind == Kind::Sprt && self.seats > 2
+        self.kind == SeriesKind::Sprt && self.seats > 2
     }
 
     /// Whether a gauntlet's opponents share its matches, drawn in turn.
     pub fn mixed(&self) -> bool {
-        self.kind == Kind::Gauntlet && self.seats > 2 && self.bots > 2
+        self.kind == SeriesKind::Gauntlet && self.seats > 2 && self.bots > 2
     }
 
     /// The number of matches in a block.
@@ -88,11 +88,11 @@ impl Plan {
     /// The number of pairings; more than [`MOST_PAIRINGS`] are not listed.
     pub fn pairing_count(&self) -> usize {
         match self.kind {
-            Kind::Gauntlet if self.mixed() => 1,
-            Kind::Gauntlet => self.bots.saturating_sub(1),
-            Kind::Sprt => 1,
-            Kind::Tournament if self.free => 1,
-            Kind::Tournament => {
+            SeriesKind::Gauntlet if self.mixed() => 1,
+            SeriesKind::Gauntlet => self.bots.saturating_sub(1),
+            SeriesKind::Sprt => 1,
+            SeriesKind::Tournament if self.free => 1,
+            SeriesKind::Tournament => {
                 let seats = usize::from(self.seats);
                 (0..seats).fold(1usize, |ways, taken| {
                     ways.saturating_mul(self.bots.saturating_sub(taken)) / (taken + 1)
@@ -107,14 +107,14 @@ impl Plan {
     /// When there are too few bots or seats, or too many pairings.
     pub fn check(&self) -> Result<(), String> {
         let (needs, why) = match self.kind {
-            Kind::Gauntlet => (2, "a gauntlet needs NEW and at least one opponent".to_owned()),
-            Kind::Sprt if self.twins() => {
+            SeriesKind::Gauntlet => (2, "a gauntlet needs NEW and at least one opponent".to_owned()),
+            SeriesKind::Sprt if self.twins() => {
                 let why =
                     format!("with {} seats NEW and OLD need others to play against: --field BOT", self.seats);
                 (3, why)
             }
-            Kind::Sprt => (2, "a test needs NEW and OLD".to_owned()),
-            Kind::Tournament => {
+            SeriesKind::Sprt => (2, "a test needs NEW and OLD".to_owned()),
+            SeriesKind::Tournament => {
                 let why = format!("a tournament in matches of {} seats needs that many bots", self.seats);
                 (usize::from(self.seats), why)
             }
@@ -137,12 +137,12 @@ impl Plan {
     /// Who meets whom. In a test against a field and in a mixed gauntlet: the first bot and all those the other seats are drawn from.
     pub fn pairings(&self) -> Vec<Vec<usize>> {
         match self.kind {
-            Kind::Gauntlet if self.mixed() => vec![(0..self.bots).collect()],
-            Kind::Gauntlet => (1..self.bots).map(|other| vec![0, other]).collect(),
-            Kind::Tournament if self.free => vec![(0..self.bots).collect()],
-            Kind::Tournament => choose(self.bots, usize::from(self.seats)),
-            Kind::Sprt if self.twins() => vec![std::iter::once(0).chain(2..self.bots).collect()],
-            Kind::Sprt => vec![vec![0, 1]],
+            SeriesKind::Gauntlet if self.mixed() => vec![(0..self.bots).collect()],
+            SeriesKind::Gauntlet => (1..self.bots).map(|other| vec![0, other]).collect(),
+            SeriesKind::Tournament if self.free => vec![(0..self.bots).collect()],
+            SeriesKind::Tournament => choose(self.bots, usize::from(self.seats)),
+            SeriesKind::Sprt if self.twins() => vec![std::iter::once(0).chain(2..self.bots).collect()],
+            SeriesKind::Sprt => vec![vec![0, 1]],
         }
     }
 
@@ -288,7 +288,7 @@ mod tests {
 
     use super::*;
 
-    fn plan(kind: Kind, seats: u8, bots: usize) -> Plan {
+    fn plan(kind: SeriesKind, seats: u8, bots: usize) -> Plan {
         Plan { free: false, kind, seats, bots, maps: 2, first_seed: 40, rounds: Some(3) }
     }
 
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_pair_swaps_the_seats_on_the_same_seed_and_map() {
-        let all = blocks(&plan(Kind::Gauntlet, 2, 3));
+        let all = blocks(&plan(SeriesKind::Gauntlet, 2, 3));
         assert_eq!(all.len(), 6, "three rounds against two opponents");
         assert_eq!(all[0].games, [[0, 1], [1, 0]]);
         assert_eq!(all[1].games, [[0, 2], [2, 0]]);
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn in_more_seats_everybody_sits_everywhere_once() {
-        let plan = plan(Kind::Tournament, 3, 4);
+        let plan = plan(SeriesKind::Tournament, 3, 4);
         let all = blocks(&plan);
         assert_eq!(plan.pairings(), [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]);
         for block in &all {
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn twins_differ_in_one_seat_only() {
-        let plan = plan(Kind::Sprt, 4, 4);
+        let plan = plan(SeriesKind::Sprt, 4, 4);
         let all = blocks(&plan);
         assert_eq!(all[0].games.len(), 8);
         for pair in all.iter().flat_map(|block| block.games.chunks(2)) {
@@ -350,17 +350,19 @@ mod tests {
     fn nobody_sits_behind_anybody_more_often_than_others() {
         for seats in 3..=9u8 {
             let all = usize::from(seats);
-            for (kind, bots) in [(Kind::Tournament, all), (Kind::Gauntlet, all), (Kind::Sprt, all + 1)] {
+            for (kind, bots) in
+                [(SeriesKind::Tournament, all), (SeriesKind::Gauntlet, all), (SeriesKind::Sprt, all + 1)]
+            {
                 let rounds = Some(2 * count(all));
                 let times = behind(&Plan { rounds, ..plan(kind, seats, bots) });
                 // NEW and OLD of a test never meet; each sits among the field as often as NEW alone would.
-                let among = |pair: &(usize, usize)| kind == Kind::Sprt && pair.0 > 1 && pair.1 > 1;
+                let among = |pair: &(usize, usize)| kind == SeriesKind::Sprt && pair.0 > 1 && pair.1 > 1;
                 let usual = times[&(0, all - 1)];
                 for (pair, &each) in &times {
                     let expected = if among(pair) { 2 * usual } else { usual };
                     assert_eq!(each, expected, "{kind:?}, {seats} seats: {pair:?}");
                 }
-                let pairs = if kind == Kind::Sprt { bots * (bots - 1) - 2 } else { bots * (bots - 1) };
+                let pairs = if kind == SeriesKind::Sprt { bots * (bots - 1) - 2 } else { bots * (bots - 1) };
                 assert_eq!(times.len(), pairs, "{kind:?}, {seats} seats");
             }
         }
@@ -368,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_field_is_drawn_in_turn() {
-        for (kind, first) in [(Kind::Gauntlet, 1), (Kind::Sprt, 2)] {
+        for (kind, first) in [(SeriesKind::Gauntlet, 1), (SeriesKind::Sprt, 2)] {
             for opponents in 2..=7usize {
                 let plan = Plan { rounds: Some(60 * opponents as u64), ..plan(kind, 4, first + opponents) };
                 let mut sat = BTreeMap::new();
@@ -393,7 +395,7 @@ mod tests {
                 assert!(even && times.len() == opponents * (opponents - 1), "{kind:?}: {times:?}");
             }
         }
-        let mixed = plan(Kind::Gauntlet, 4, 7);
+        let mixed = plan(SeriesKind::Gauntlet, 4, 7);
         assert_eq!(
             (mixed.pairing_count(), mixed.rounds_for(100)),
             (1, 50),
@@ -405,7 +407,7 @@ mod tests {
     fn the_order_of_the_names_decides_nothing() {
         // A bot that sits behind bot `prey` gets a point from it; strength counts besides.
         let share = |names: [usize; 5]| -> Vec<f64> {
-            let plan = Plan { rounds: Some(40), ..plan(Kind::Tournament, 5, 5) };
+            let plan = Plan { rounds: Some(40), ..plan(SeriesKind::Tournament, 5, 5) };
             let mut points = [0.0; 5];
             for game in blocks(&plan).iter().flat_map(|block| &block.games) {
                 for seat in 0..5 {
@@ -423,16 +425,16 @@ mod tests {
 
     #[test]
     fn too_few_bots_make_no_pairing_and_rounds_are_whole() {
-        assert!(plan(Kind::Tournament, 4, 3).pairings().is_empty());
-        assert!(plan(Kind::Tournament, 4, 3).check().unwrap_err().contains("needs that many"));
-        assert!(plan(Kind::Sprt, 4, 2).check().unwrap_err().contains("--field"));
-        assert!(plan(Kind::Tournament, 16, 9_999).check().unwrap_err().contains("more than 100000"));
+        assert!(plan(SeriesKind::Tournament, 4, 3).pairings().is_empty());
+        assert!(plan(SeriesKind::Tournament, 4, 3).check().unwrap_err().contains("needs that many"));
+        assert!(plan(SeriesKind::Sprt, 4, 2).check().unwrap_err().contains("--field"));
+        assert!(plan(SeriesKind::Tournament, 16, 9_999).check().unwrap_err().contains("more than 100000"));
         for (seats, bots) in [(2, 2), (2, 9), (3, 7), (4, 4)] {
-            let plan = plan(Kind::Tournament, seats, bots);
+            let plan = plan(SeriesKind::Tournament, seats, bots);
             assert_eq!((plan.check(), plan.pairing_count()), (Ok(()), plan.pairings().len()));
         }
-        assert_eq!(plan(Kind::Tournament, 4, 4).rounds_for(5), 2);
-        let endless = Plan { rounds: None, ..plan(Kind::Sprt, 2, 2) };
+        assert_eq!(plan(SeriesKind::Tournament, 4, 4).rounds_for(5), 2);
+        let endless = Plan { rounds: None, ..plan(SeriesKind::Sprt, 2, 2) };
         assert!(endless.block(1_000_000, &endless.pairings()).is_some());
         assert_eq!(endless.all_games(), None);
     }

@@ -11,12 +11,12 @@ use agon_match::{
 };
 use agon_replay::{Header, SeatInfo};
 
-use crate::same::Answers;
+use crate::same::AnswerHash;
 use crate::told::{observed, proven};
 use crate::work::Trouble;
 
 /// A match to be played.
-pub struct Match<'a> {
+pub struct MatchOrder<'a> {
     /// The game before its first step.
     pub session: Box<dyn Session>,
     pub clock: Clock,
@@ -38,7 +38,7 @@ pub struct FinishedMatch {
     /// What the referee saw, with the reason if it does not count.
     pub record: MatchRecord,
     session: Box<dyn Session>,
-    answers: Answers,
+    answers: AnswerHash,
     recorder: Option<Recorder<Vec<u8>>>,
 }
 
@@ -47,16 +47,16 @@ pub struct FinishedMatch {
 /// # Errors
 /// When it cannot begin.
 pub fn play_match(
-    game: Match<'_>,
+    game: MatchOrder<'_>,
     cpus: &[usize],
     halt: &AtomicBool,
     turn: &AtomicU32,
 ) -> Result<FinishedMatch, Trouble> {
-    let Match { mut session, clock, ponder, seats, bots, disturbed, id, is_recorded } = game;
+    let MatchOrder { mut session, clock, ponder, seats, bots, disturbed, id, is_recorded } = game;
     let labels: Vec<String> = seats.iter().map(|seat| seat.label.clone()).collect();
     let begin = || Recorder::new(Vec::new(), &Header { id, ..Header::new(session.as_ref(), seats, clock) });
     let recorder = is_recorded.then(begin).transpose().map_err(no_memory)?;
-    let mut watch = Watch { answers: Answers::default(), recorder, turn };
+    let mut watch = Watch { answers: AnswerHash::default(), recorder, turn };
     let mut players = seat_all(session.as_mut(), bots, clock, ponder, cpus).map_err(|error| match error {
         SeatError::Name(why) => Trouble::CannotStart(why),
         SeatError::Machine(why) => Trouble::Machine(why),
@@ -96,7 +96,7 @@ impl FinishedMatch {
 
 /// Sees every step: for the fingerprint of the answers, for the replay, and for whoever waits.
 struct Watch<'a> {
-    answers: Answers,
+    answers: AnswerHash,
     recorder: Option<Recorder<Vec<u8>>>,
     turn: &'a AtomicU32,
 }

@@ -20,12 +20,12 @@ pub fn start(session: &mut dyn Session) -> u64 {
 
 /// A hash of all answers of a match, and who gave one at all.
 #[derive(Clone, Default)]
-pub struct Answers {
+pub struct AnswerHash {
     hash: Xxh3,
     answered: BTreeSet<u8>,
 }
 
-impl Answers {
+impl AnswerHash {
     /// Adds what was played, without its duration or the words of a malformed answer.
     pub fn add(&mut self, seat: Seat, answer: &PackedAnswer) {
         let (kind, order): (u8, &[u8]) = match answer {

@@ -12,22 +12,22 @@ use std::time::Duration;
 use agon_stats::{Decision, Sprt};
 
 use crate::format::Schedule;
-use crate::journal::{Entry, Header, Journal, MatchId, Void};
+use crate::journal::{Entry, Journal, JournalHeader, MatchId, VoidEntry};
 use crate::plan::{BlockPlan, Plan};
-use crate::standing::Standing;
-use crate::work::{Came, Output, Trouble};
+use crate::standing::SeriesStanding;
+use crate::work::{MatchFate, Output, Trouble};
 
 /// Hands out matches and counts them.
 pub struct Scheduler {
     inside: Mutex<Inside>,
     ended: Condvar,
     halt: AtomicBool,
-    header: Arc<Header>,
+    header: Arc<JournalHeader>,
 }
 
 /// A match to be played.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct ScheduledMatch {
     pub block: Arc<BlockPlan>,
     /// Which match of the block, from 0.
     pub game: usize,
@@ -37,7 +37,7 @@ pub struct Job {
     pub id: MatchId,
 }
 
-impl Job {
+impl ScheduledMatch {
     /// The bot in each seat, by index in the header.
     pub fn bots(&self) -> &[usize] {
         &self.block.games[self.game]
@@ -53,7 +53,7 @@ pub const VOIDS_IN_A_ROW: u32 = 24;
 
 /// Why a series ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum End {
+pub enum SeriesEnd {
     /// All its matches are played.
     Complete,
     /// The test is decided.
@@ -107,7 +107,7 @@ pub struct Progress {
     /// What happened the first time.
     pub first_late: Option<String>,
     /// The matches that stayed void.
-    pub voids: Vec<Void>,
+    pub voids: Vec<VoidEntry>,
     /// What bots did wrong as programs.
     pub faults: BTreeMap<(usize, String), Faulty>,
     /// Orders that the rules rejected, by bot: bad moves, not faults.
@@ -119,18 +119,18 @@ pub struct Progress {
     /// Finished matches whose block is unfinished, or comes after an unfinished one.
     pub waiting: u64,
     /// The standing from the finished blocks.
-    pub standing: Standing,
+    pub standing: SeriesStanding,
     /// Why it ended.
-    pub end: Option<End>,
+    pub end: Option<SeriesEnd>,
 }
 
 struct Inside {
-    header: Arc<Header>,
+    header: Arc<JournalHeader>,
     plan: Plan,
     pairings: Vec<Vec<usize>>,
     journal: Journal,
     /// Unfair matches, each with the count of matches handed out at which it is retried.
-    again: VecDeque<(u64, Job)>,
+    again: VecDeque<(u64, ScheduledMatch)>,
     /// Who meets, where that depends on the results.
     schedule: Option<Schedule>,
     /// The number of matches being played.
@@ -142,7 +142,7 @@ struct Inside {
     voids_in_a_row: u32,
     /// The next block to hand out, and what is left of the one before it.
     next: u64,
-    left: VecDeque<Job>,
+    left: VecDeque<ScheduledMatch>,
     /// The next block to count.
     counts: u64,
     /// Finished matches of blocks that do not count yet.
@@ -153,7 +153,7 @@ struct Inside {
 impl Scheduler {
     /// A scheduler for the series of `header`, whose journal may already hold matches: `past`.
     pub fn new(
-        header: Header,
+        header: JournalHeader,
         rounds: Option<u64>,
         sprt: Option<Sprt>,
         journal: Journal,
@@ -178,7 +178,7 @@ impl Scheduler {
             replays: 0,
             steps: None,
             waiting: 0,
-            standing: Standing::new(&plan, sprt),
+            standing: SeriesStanding::new(&plan, sprt),
             end: None,
         };
         let header = Arc::new(header);
@@ -205,14 +205,14 @@ impl Scheduler {
         if inside.schedule.as_ref().is_some_and(|schedule| !schedule.knows_its_results()) {
             let why = "the journal holds matches that this agon would not have played in this format; continue with the \
                        agon that began it";
-            inside.end(End::Failed(Trouble::Setup(why.to_owned())));
+            inside.end(SeriesEnd::Failed(Trouble::Setup(why.to_owned())));
         }
         inside.complete();
         Self { inside: Mutex::new(inside), ended: Condvar::new(), halt: AtomicBool::new(false), header }
     }
 
     /// The header of the journal.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &JournalHeader {
         &self.header
     }
 
@@ -223,7 +223,7 @@ impl Scheduler {
 
     /// The next match; none when none is left or the series has ended. Waits where the next matches depend on those being
     /// played.
-    pub fn take(&self) -> Option<Job> {
+    pub fn take(&self) -> Option<ScheduledMatch> {
         let mut inside = self.lock();
         loop {
             let job = inside.take();
@@ -237,7 +237,7 @@ impl Scheduler {
     }
 
     /// The next match, as in [`take`](Self::take), but also none where that would wait.
-    pub fn take_now(&self) -> Option<Job> {
+    pub fn take_now(&self) -> Option<ScheduledMatch> {
         let mut inside = self.lock();
         let job = inside.take();
         inside.in_play += u64::from(job.is_some());
@@ -245,7 +245,7 @@ impl Scheduler {
     }
 
     /// How many matches the bot of each seat of a match has made void.
-    pub fn disturbed(&self, job: &Job) -> Vec<u32> {
+    pub fn disturbed(&self, job: &ScheduledMatch) -> Vec<u32> {
         let inside = self.lock();
         job.bots().iter().map(|&bot| inside.disturbed[bot]).collect()
     }
@@ -266,12 +266,12 @@ impl Scheduler {
     }
 
     /// Takes back a match that was handed out, with what became of it.
-    pub fn over(&self, job: Job, came: Result<Came, Trouble>) {
+    pub fn over(&self, job: ScheduledMatch, came: Result<MatchFate, Trouble>) {
         match came {
-            Ok(Came::Whole(entry)) => self.finish(*entry),
-            Ok(Came::Unfair { why, culprit }) => self.void(job, why, culprit),
-            Ok(Came::Stopped) => {}
-            Err(trouble) => self.end(End::Failed(trouble)),
+            Ok(MatchFate::Whole(entry)) => self.finish(*entry),
+            Ok(MatchFate::Unfair { why, culprit }) => self.void(job, why, culprit),
+            Ok(MatchFate::Stopped) => {}
+            Err(trouble) => self.end(SeriesEnd::Failed(trouble)),
         }
     }
 
@@ -280,7 +280,7 @@ impl Scheduler {
         let mut inside = self.lock();
         inside.voids_in_a_row = 0;
         inside.in_play = inside.in_play.saturating_sub(1);
-        if matches!(inside.progress.end, Some(End::Failed(Trouble::Journal(_)))) {
+        if matches!(inside.progress.end, Some(SeriesEnd::Failed(Trouble::Journal(_)))) {
             return;
         }
         let written = inside.journal.write(&entry);
@@ -297,7 +297,7 @@ impl Scheduler {
 
     /// Takes back a match that was unfair because of `why`, caused by this bot or, with none, by other load. It is retried
     /// later; after enough tries it stays void and its block does not count.
-    pub fn void(&self, mut job: Job, why: String, culprit: Option<usize>) {
+    pub fn void(&self, mut job: ScheduledMatch, why: String, culprit: Option<usize>) {
         let mut inside = self.lock();
         inside.voids_in_a_row += 1;
         inside.in_play = inside.in_play.saturating_sub(1);
@@ -309,7 +309,7 @@ impl Scheduler {
             return;
         }
         if inside.voids_in_a_row >= VOIDS_IN_A_ROW {
-            inside.end(End::Failed(Trouble::Late(why)));
+            inside.end(SeriesEnd::Failed(Trouble::Late(why)));
         } else if job.tries < TRIES || inside.plan.free {
             // A format cannot go on without a result.
             inside.progress.late += 1;
@@ -317,7 +317,7 @@ impl Scheduler {
             let when = inside.handed_out + LATER;
             inside.again.push_back((when, job));
         } else {
-            let void = Void {
+            let void = VoidEntry {
                 block: job.block.number,
                 game: job.game as u32 + 1,
                 seed: job.block.seed,
@@ -341,7 +341,7 @@ impl Scheduler {
     }
 
     /// Ends the series early.
-    pub fn end(&self, end: End) {
+    pub fn end(&self, end: SeriesEnd) {
         let mut inside = self.lock();
         inside.end(end);
         self.wind_up(inside);
@@ -390,16 +390,16 @@ impl Inside {
     fn is_written(&mut self, written: std::io::Result<()>) -> bool {
         if let Err(error) = &written {
             let (path, games) = (self.journal.path().to_owned(), self.progress.games);
-            self.end(End::Failed(Trouble::unwritable(Output::Journal, &path, error, games)));
+            self.end(SeriesEnd::Failed(Trouble::unwritable(Output::Journal, &path, error, games)));
         }
         written.is_ok()
     }
 
-    fn end(&mut self, end: End) {
+    fn end(&mut self, end: SeriesEnd) {
         self.progress.end.get_or_insert(end);
     }
 
-    fn take(&mut self) -> Option<Job> {
+    fn take(&mut self) -> Option<ScheduledMatch> {
         if self.progress.end.is_some() {
             return None;
         }
@@ -423,8 +423,9 @@ impl Inside {
             let done = self.open.get(&block.number);
             let is_done = |game: usize| done.is_some_and(|games| games[game].is_some());
             let left = (0..block.games.len()).filter(|&game| !is_done(game));
-            self.left =
-                left.map(|game| Job { block: block.clone(), game, tries: 1, id: MatchId::fresh() }).collect();
+            self.left = left
+                .map(|game| ScheduledMatch { block: block.clone(), game, tries: 1, id: MatchId::fresh() })
+                .collect();
         }
     }
 
@@ -441,7 +442,7 @@ impl Inside {
             let done = self.open.get(&block.number);
             let is_done = |game: usize| done.is_some_and(|games| games[game].is_some());
             let left = (0..block.games.len()).filter(|&game| !is_done(game));
-            self.left.extend(left.map(|game| Job {
+            self.left.extend(left.map(|game| ScheduledMatch {
                 block: block.clone(),
                 game,
                 tries: 1,
@@ -511,7 +512,7 @@ impl Inside {
             self.counts += 1;
             let decision = self.progress.standing.feed(&block, &self.header, &entries);
             if decision != Decision::Continue {
-                self.end(End::Decided(decision));
+                self.end(SeriesEnd::Decided(decision));
             }
         }
     }
@@ -529,9 +530,9 @@ impl Inside {
             // Not one fair match: there is no result.
             Some(void) if self.progress.games == 0 => {
                 let why = void.why.clone();
-                self.end(End::Failed(Trouble::Late(why)));
+                self.end(SeriesEnd::Failed(Trouble::Late(why)));
             }
-            _ => self.end(End::Complete),
+            _ => self.end(SeriesEnd::Complete),
         }
     }
 }
@@ -540,15 +541,15 @@ impl Inside {
 mod tests {
     use super::*;
     use crate::journal::tests::{entry, header};
-    use crate::plan::Kind;
+    use crate::plan::SeriesKind;
 
     fn scheduler(folder: &std::path::Path, rounds: Option<u64>) -> Scheduler {
-        let header = header(Kind::Gauntlet);
+        let header = header(SeriesKind::Gauntlet);
         let journal = Journal::create(&folder.join("journal.jsonl"), &header).expect("a journal");
         Scheduler::new(header, rounds, None, journal, Vec::new())
     }
 
-    fn finish(scheduler: &Scheduler, job: &Job) {
+    fn finish(scheduler: &Scheduler, job: &ScheduledMatch) {
         let mut played =
             Entry { id: job.id, tries: job.tries, ..entry(job.block.number, job.game as u32 + 1) };
         played.result.proven.steps += job.block.number as u32;
@@ -571,7 +572,7 @@ mod tests {
         assert_eq!(order[..6], first);
         assert_eq!(order[6..], [(1, 1, 2), (2, 0, 2), (1, 1, 3)], "at the end, in the order of their going");
         scheduler.look(|progress| {
-            assert_eq!(progress.end, Some(End::Complete));
+            assert_eq!(progress.end, Some(SeriesEnd::Complete));
             assert_eq!((progress.games, progress.late, progress.waiting), (5, 3, 1));
             assert_eq!(progress.steps, Some((101, 101 + 2 * 102 + 2 * 103, 103)));
             assert_eq!(progress.standing.pairings[0].blocks, 2, "the other two blocks count");
@@ -584,7 +585,7 @@ mod tests {
         let mut past = Vec::new();
         let (journal, found) = Journal::reopen(&path, |entry| past.push(entry)).expect("a journal");
         assert_eq!((found.entries, found.voids.len()), (5, 1));
-        let scheduler = Scheduler::new(header(Kind::Gauntlet), Some(3), None, journal, past);
+        let scheduler = Scheduler::new(header(SeriesKind::Gauntlet), Some(3), None, journal, past);
         let job = scheduler.take().expect("the void match");
         assert_eq!((job.block.number, job.game, job.tries), (1, 1, 1));
         finish(&scheduler, &job);
@@ -633,6 +634,6 @@ mod tests {
         }
         assert_eq!(voids, VOIDS_IN_A_ROW);
         let end = scheduler.look(|progress| progress.end.clone());
-        assert_eq!(end, Some(End::Failed(Trouble::Late("a compiler".to_owned()))));
+        assert_eq!(end, Some(SeriesEnd::Failed(Trouble::Late("a compiler".to_owned()))));
     }
 }

@@ -9,17 +9,17 @@ use agon_stats::{
 };
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::journal::{Entry, Header};
+use crate::journal::{Entry, JournalHeader};
 use crate::origin::Origin;
-use crate::plan::{BlockPlan, Kind, Plan};
+use crate::plan::{BlockPlan, Plan, SeriesKind};
 
 /// The standing of a series.
 ///
 /// The unit of evidence is a **round** of a pairing: a block on each map of the series. So each map has the weight that the
 /// schedule gives it, however the bots play there; and what differs between maps is not taken for luck.
 #[derive(Clone, Debug)]
-pub struct Standing {
-    kind: Kind,
+pub struct SeriesStanding {
+    kind: SeriesKind,
     twins: bool,
     maps: usize,
     /// The pairings, in the plan's order.
@@ -148,7 +148,7 @@ pub fn fingerprint(entries: &[Entry]) -> u64 {
 
 /// A hash of where a block begins: rules, maps and states, and the versions of the bots in their seats. Journals of earlier
 /// versions lack the state; there each map counts as one start.
-pub fn start(header: &Header, entries: &[Entry]) -> u64 {
+pub fn start(header: &JournalHeader, entries: &[Entry]) -> u64 {
     let mut hash = Xxh3::new();
     hash.update(&header.rules.hash.0.to_le_bytes());
     for entry in entries {
@@ -166,11 +166,11 @@ pub fn start(header: &Header, entries: &[Entry]) -> u64 {
     hash.digest()
 }
 
-impl Standing {
+impl SeriesStanding {
     /// The standing before the first block.
     pub fn new(plan: &Plan, sprt: Option<Sprt>) -> Self {
         let tally = match plan.kind {
-            Kind::Tournament => None,
+            SeriesKind::Tournament => None,
             _ => Some(Tally::new(shape(plan)).expect("so few seats and maps make a shape")),
         };
         let maps = blocks_in_round(plan);
@@ -190,7 +190,7 @@ impl Standing {
     }
 
     /// The standing from the whole blocks of a journal, regardless of when a test would have stopped.
-    pub fn of(header: &Header, entries: &[Entry]) -> Self {
+    pub fn of(header: &JournalHeader, entries: &[Entry]) -> Self {
         let plan = header.plan(None);
         let (pairings, games) = (plan.pairings(), plan.games() as usize);
         let mut blocks: BTreeMap<u64, Vec<Entry>> = BTreeMap::new();
@@ -208,8 +208,8 @@ impl Standing {
     }
 
     /// Adds a finished block and returns what a test would decide.
-    pub fn feed(&mut self, plan: &BlockPlan, header: &Header, entries: &[Entry]) -> Decision {
-        let about = (self.kind != Kind::Tournament).then_some(0);
+    pub fn feed(&mut self, plan: &BlockPlan, header: &JournalHeader, entries: &[Entry]) -> Decision {
+        let about = (self.kind != SeriesKind::Tournament).then_some(0);
         for (bot, share) in points(entries) {
             self.points[bot].0 += share;
             self.points[bot].1 += 1;
@@ -271,8 +271,8 @@ fn points(entries: &[Entry]) -> Vec<(usize, f64)> {
 }
 
 /// The points of the bot that the series is about in each game; none in a tournament.
-fn points_of_first(kind: Kind, twins: bool, entries: &[Entry]) -> Option<Vec<u32>> {
-    if kind == Kind::Tournament {
+fn points_of_first(kind: SeriesKind, twins: bool, entries: &[Entry]) -> Option<Vec<u32>> {
+    if kind == SeriesKind::Tournament {
         return None;
     }
     let seat = |entry: &Entry| entry.bots.iter().position(|&bot| bot == 0);
@@ -295,11 +295,11 @@ mod tests {
     use super::*;
     use crate::journal::tests::{entry, header, with_ranks};
 
-    fn plan(kind: Kind) -> Plan {
+    fn plan(kind: SeriesKind) -> Plan {
         Plan { free: false, kind, seats: 2, bots: 2, maps: 1, first_seed: 7, rounds: None }
     }
 
-    fn feed(standing: &mut Standing, plan: &Plan, number: u64, ranks: [[u8; 2]; 2]) -> Decision {
+    fn feed(standing: &mut SeriesStanding, plan: &Plan, number: u64, ranks: [[u8; 2]; 2]) -> Decision {
         let block = plan.block(number, &plan.pairings()).expect("a block");
         let entries: Vec<Entry> =
             [1, 2].map(|game| with_ranks(entry(number, game), ranks[game as usize - 1].to_vec())).into();
@@ -308,8 +308,8 @@ mod tests {
 
     #[test]
     fn results_are_seen_from_the_first_bot_wherever_it_sits() {
-        let plan = plan(Kind::Gauntlet);
-        let mut standing = Standing::new(&plan, None);
+        let plan = plan(SeriesKind::Gauntlet);
+        let mut standing = SeriesStanding::new(&plan, None);
         feed(&mut standing, &plan, 1, [[1, 2], [2, 1]]);
         feed(&mut standing, &plan, 2, [[1, 2], [1, 1]]);
         feed(&mut standing, &plan, 2, [[1, 2], [1, 1]]);
@@ -327,8 +327,8 @@ mod tests {
     /// What an author would do who has five maps: lose on four, always alike, and play at random on the one where that wins.
     #[test]
     fn a_bot_that_varies_only_where_it_wins_gains_nothing() {
-        let plan = Plan { maps: 5, ..plan(Kind::Gauntlet) };
-        let mut standing = Standing::new(&plan, None);
+        let plan = Plan { maps: 5, ..plan(SeriesKind::Gauntlet) };
+        let mut standing = SeriesStanding::new(&plan, None);
         for number in 1..=100 {
             let block = plan.block(number, &plan.pairings()).expect("a block");
             let wins = block.map == 0;
@@ -355,8 +355,8 @@ mod tests {
 
     #[test]
     fn a_round_is_whole_when_every_map_was_played() {
-        let plan = Plan { maps: 3, ..plan(Kind::Gauntlet) };
-        let mut standing = Standing::new(&plan, None);
+        let plan = Plan { maps: 3, ..plan(SeriesKind::Gauntlet) };
+        let mut standing = SeriesStanding::new(&plan, None);
         // The second block stayed void.
         for number in [1, 3, 4] {
             feed(&mut standing, &plan, number, [[1, 2], [2, 1]]);
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn twins_compare_the_two_in_the_same_seat() {
-        let plan = Plan { seats: 3, bots: 4, ..plan(Kind::Sprt) };
+        let plan = Plan { seats: 3, bots: 4, ..plan(SeriesKind::Sprt) };
         let block = plan.block(1, &plan.pairings()).expect("a block");
         // NEW always first, OLD always last.
         let entries: Vec<Entry> = (0..6)
@@ -385,9 +385,9 @@ mod tests {
                 Entry { bots: block.games[game].clone(), ..with_ranks(entry(1, game as u32 + 1), ranks) }
             })
             .collect();
-        let mut standing = Standing::new(&plan, None);
-        let bots = vec![header(Kind::Sprt).bots[0].clone(); 4];
-        standing.feed(&block, &Header { bots, ..header(Kind::Sprt) }, &entries);
+        let mut standing = SeriesStanding::new(&plan, None);
+        let bots = vec![header(SeriesKind::Sprt).bots[0].clone(); 4];
+        standing.feed(&block, &JournalHeader { bots, ..header(SeriesKind::Sprt) }, &entries);
         let estimate = standing.pairings[0].estimate().expect("an estimate");
         assert_eq!(estimate.score, 1.0);
     }

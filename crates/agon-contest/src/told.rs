@@ -11,11 +11,11 @@ use agon_match::record::Held;
 use agon_match::{FaultKind, MatchRecord};
 
 use crate::journal::Entry;
-use crate::plan::Kind;
-use crate::same::Answers;
-use crate::scheduler::Job;
+use crate::plan::SeriesKind;
+use crate::same::AnswerHash;
+use crate::scheduler::ScheduledMatch;
 use crate::whole;
-use crate::work::{Keep, Output, Series, Trouble};
+use crate::work::{Keep, Output, SeriesSetup, Trouble};
 
 /// The most bytes of replays that a series keeps.
 const MOST_REPLAYS: u64 = 1 << 30;
@@ -24,7 +24,7 @@ const MOST_REPLAYS: u64 = 1 << 30;
 const LISTED_FAULTS: usize = 16;
 
 /// What the replay of a match proves that began at `start` and was given these answers; none before its end.
-pub fn proven(session: &dyn Session, start: u64, mut answers: Answers) -> Option<Proven> {
+pub fn proven(session: &dyn Session, start: u64, mut answers: AnswerHash) -> Option<Proven> {
     let outcome = session.outcome()?.clone();
     // The same answers may end differently where time is part of play.
     answers.ended(&outcome.ranks);
@@ -108,7 +108,7 @@ impl Shelf {
     }
 
     /// Writes a replay and returns its name relative to the journal.
-    fn keep(&self, job: &Job, bytes: &[u8]) -> Result<String, Trouble> {
+    fn keep(&self, job: &ScheduledMatch, bytes: &[u8]) -> Result<String, Trouble> {
         let name = format!("{}-{}-seed{}.replay", job.block.number, job.game + 1, job.block.seed);
         let path = self.folder.join(&name);
         let failed = |error: io::Error| Trouble::unwritable(Output::Replay, &path, &error, 0);
@@ -127,7 +127,7 @@ impl Shelf {
     }
 }
 
-impl Series {
+impl SeriesSetup {
     /// The journal line of a match on this map. A replay that is kept is on the disk before this returns; `replay` makes it, where there is one.
     ///
     /// # Errors
@@ -135,14 +135,14 @@ impl Series {
     /// the rulebook says); when the replay cannot be written.
     pub fn entry(
         &self,
-        kind: Kind,
-        job: &Job,
+        kind: SeriesKind,
+        job: &ScheduledMatch,
         (map, result): (String, MatchResult),
         replay: impl FnOnce() -> Result<Option<Vec<u8>>, Trouble>,
     ) -> Result<Entry, Trouble> {
         let faults = result.observed.faults.counted();
         let never = faults.iter().find(|fault| fault.kind == FaultKind::NeverStarted.word());
-        if let Some(fault) = never.filter(|_| kind != Kind::Tournament) {
+        if let Some(fault) = never.filter(|_| kind != SeriesKind::Tournament) {
             let bot = job.bots().get(usize::from(fault.seat).saturating_sub(1));
             let label = bot.map_or("", |&bot| &self.bots[bot].label);
             return Err(Trouble::CannotStart(format!("{label}: {}", fault.message)));
@@ -165,10 +165,10 @@ impl Series {
     }
 
     /// Whether the replay of a match that ended like this is kept.
-    fn wants(&self, kind: Kind, bots: &[usize], ranks: &[u8], faults: &[FaultCount]) -> bool {
+    fn wants(&self, kind: SeriesKind, bots: &[usize], ranks: &[u8], faults: &[FaultCount]) -> bool {
         let lost = |seat: usize| ranks.iter().any(|other| *other < ranks[seat]);
         let faulted = |seat: usize| faults.iter().any(|fault| usize::from(fault.seat) == seat + 1);
-        let is_asked_about = |seat: &usize| kind == Kind::Tournament || bots[*seat] == 0;
+        let is_asked_about = |seat: &usize| kind == SeriesKind::Tournament || bots[*seat] == 0;
         match self.keep {
             Keep::All => true,
             Keep::None => false,

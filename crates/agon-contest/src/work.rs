@@ -8,16 +8,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_bot::{BotName, Kind as BotKind, sys};
+use agon_bot::{BotName, NameKind as BotKind, sys};
 use agon_game::AnyGame;
 use agon_match::record::Void;
 use agon_match::{Clock, CpuShares, Ponder, cpus_a_match};
 use agon_replay::SeatInfo;
 
 use crate::journal::Entry;
-use crate::play::{Match, play_match};
+use crate::play::{MatchOrder, play_match};
 use crate::same::start;
-use crate::scheduler::{End, Job, Scheduler};
+use crate::scheduler::{ScheduledMatch, Scheduler, SeriesEnd};
 use crate::told::Shelf;
 
 /// How long a worker waits before it plays an unfair match again; twice as long before the third try, and so on. What kept
@@ -27,12 +27,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 const SYNC: Duration = Duration::from_secs(1);
 
 /// Everything needed to play the matches of a series.
-pub struct Series {
+pub struct SeriesSetup {
     pub game: &'static dyn AnyGame,
     /// Rules and map, read once for each map.
     pub prepared: Vec<Box<dyn agon_game::Ready>>,
     /// The bots, in the order of the header.
-    pub bots: Vec<Entrant>,
+    pub bots: Vec<SeriesBot>,
     pub clock: Clock,
     /// What happens to bots that compute in their opponent's time.
     pub ponder: Ponder,
@@ -44,7 +44,7 @@ pub struct Series {
 
 /// A bot of a series.
 #[derive(Clone, Debug)]
-pub struct Entrant {
+pub struct SeriesBot {
     pub name: BotName,
     /// A short name.
     pub label: String,
@@ -126,7 +126,7 @@ impl Trouble {
     }
 }
 
-impl Series {
+impl SeriesSetup {
     fn cpus_a_match(&self, seats: u8) -> usize {
         let programs = self.bots.iter().any(|bot| !matches!(bot.name.kind, BotKind::Builtin { .. }));
         cpus_a_match(self.game.info(), self.ponder, usize::from(seats), programs)
@@ -144,7 +144,7 @@ impl Series {
 /// # Errors
 /// Those of `show`; they end the series.
 pub fn run(
-    series: &Series,
+    series: &SeriesSetup,
     scheduler: &Scheduler,
     jobs: usize,
     stop: &AtomicBool,
@@ -180,7 +180,7 @@ pub fn attend(
         let mut shown = Ok(());
         while !scheduler.wait(Duration::from_millis(100)) {
             if stop.load(Ordering::Relaxed) {
-                scheduler.end(End::Stopped);
+                scheduler.end(SeriesEnd::Stopped);
                 break;
             }
             let games = scheduler.look(|progress| progress.games);
@@ -188,13 +188,13 @@ pub fn attend(
                 if let Err(error) = file.sync_data() {
                     let failed =
                         Trouble::unwritable(Output::Journal, &scheduler.journal_path(), &error, games);
-                    scheduler.end(End::Failed(failed));
+                    scheduler.end(SeriesEnd::Failed(failed));
                 }
                 synced = (Instant::now(), games);
             }
             shown = show(scheduler);
             if shown.is_err() {
-                scheduler.end(End::Stopped);
+                scheduler.end(SeriesEnd::Stopped);
                 break;
             }
         }
@@ -204,7 +204,7 @@ pub fn attend(
 }
 
 /// What became of a match that was handed out.
-pub enum Came {
+pub enum MatchFate {
     /// It was played to its end.
     Whole(Box<Entry>),
     /// It does not count, because of this bot or of other load.
@@ -219,7 +219,7 @@ pub enum Came {
 }
 
 struct Worker<'a> {
-    series: &'a Series,
+    series: &'a SeriesSetup,
     scheduler: &'a Scheduler,
     cpus: &'a [usize],
 }
@@ -238,19 +238,19 @@ impl Worker<'_> {
         }
     }
 
-    fn play(&self, job: &Job) -> Result<Came, Trouble> {
+    fn play(&self, job: &ScheduledMatch) -> Result<MatchFate, Trouble> {
         let (series, seed) = (self.series, job.block.seed);
         let mut session = series.prepared[job.block.map].open(seed).map_err(|error| {
             Trouble::Setup(format!("the match with seed {seed} cannot be set up: {error}"))
         })?;
         let start = start(session.as_mut());
-        let bots: Vec<&Entrant> = job.bots().iter().map(|&bot| &series.bots[bot]).collect();
+        let bots: Vec<&SeriesBot> = job.bots().iter().map(|&bot| &series.bots[bot]).collect();
         let seats = bots.iter().map(|bot| SeatInfo {
             bot: bot.name.text.clone(),
             label: bot.label.clone(),
             hash: Some(bot.hash.clone()),
         });
-        let game = Match {
+        let game = MatchOrder {
             session,
             clock: series.clock,
             ponder: series.ponder,
@@ -263,16 +263,16 @@ impl Worker<'_> {
         let mut recorded = play_match(game, self.cpus, self.scheduler.halt(), &AtomicU32::new(0))?;
         match recorded.record.void.take() {
             None => {}
-            Some(Void::Stopped) => return Ok(Came::Stopped),
+            Some(Void::Stopped) => return Ok(MatchFate::Stopped),
             Some(Void::OwnFault(why)) => return Err(Trouble::Own(why)),
-            Some(Void::HostLate(why)) => return Ok(Came::Unfair { why, culprit: None }),
+            Some(Void::HostLate(why)) => return Ok(MatchFate::Unfair { why, culprit: None }),
             Some(Void::Disturbed { by, why }) => {
-                return Ok(Came::Unfair { why, culprit: Some(job.bots()[by.index()]) });
+                return Ok(MatchFate::Unfair { why, culprit: Some(job.bots()[by.index()]) });
             }
         }
         let result = recorded.result(start)?;
         let entry = series.entry(self.scheduler.header().kind, job, result, || recorded.replay())?;
-        Ok(Came::Whole(Box::new(entry)))
+        Ok(MatchFate::Whole(Box::new(entry)))
     }
 }
 

@@ -7,7 +7,9 @@
 //! let a start that never varied count once and one that varied count every time.
 
 use agon_contest::journal::{FORMAT, MatchId};
-use agon_contest::{BotId, Entry, Header, Kind, MapId, MatchResult, Proven, RulesId, Standing, plan};
+use agon_contest::{
+    BotId, Entry, JournalHeader, MapId, MatchResult, Proven, RulesId, SeriesKind, SeriesStanding, plan,
+};
 use agon_game::Seeded;
 use agon_spec::Ponder;
 use agon_stats::trend::WRONG;
@@ -211,15 +213,15 @@ fn attacks() -> Vec<Attack> {
     all
 }
 
-fn header(maps: usize) -> Header {
+fn header(maps: usize) -> JournalHeader {
     let bot = |label: &str| BotId { bot: label.into(), play: None, label: label.into(), hash: label.into() };
-    Header {
+    JournalHeader {
         agon_journal: FORMAT,
         program: "agon".to_owned(),
         started: 0,
         plan: plan::VERSION,
         format: None,
-        kind: Kind::Gauntlet,
+        kind: SeriesKind::Gauntlet,
         game: "any".to_owned(),
         rules_version: 1,
         rules: RulesId { name: String::new(), hash: RulesHash(1), text: String::new() },
@@ -248,7 +250,7 @@ fn series(attack: &Attack, run: i64) -> Said {
     let header = header(attack.maps);
     let plan = header.plan(None);
     let pairings = plan.pairings();
-    let mut standing = Standing::new(&plan, None);
+    let mut standing = SeriesStanding::new(&plan, None);
     // The method of before: blocks, and each start that never varied once.
     let (mut repeats, mut tally) = (Repeats::default(), Tally::new(Shape::PAIR).expect("a shape"));
     for number in 1..=ROUNDS * attack.maps as u64 {

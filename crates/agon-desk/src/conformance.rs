@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use agon_contest::parallel::on_all_cpus;
 use agon_game::AnyGame;
-use agon_game::conform::{Recognised, Report, Tally};
+use agon_game::conform::{ComparisonTally, ConformReport, Recognised};
 use agon_replay::record;
 use serde::Serialize;
 
@@ -91,17 +91,17 @@ impl Conformance {
     /// Compares the records among these files with the engine of a game, several at once; `compared` is called after each.
     pub fn of(game: &dyn AnyGame, files: &[PathBuf], compared: &(dyn Fn() + Sync)) -> Self {
         let found = on_all_cpus(files.iter().collect(), |file: &PathBuf| {
-            let mut own = Report::default();
+            let mut own = ConformReport::default();
             let found = match record::read(file) {
                 Ok(bytes) => game.conform(&bytes, &mut own),
                 Err(error) => Recognised::Damaged(error.to_string()),
             };
             compared();
-            let mut report = Report::default();
+            let mut report = ConformReport::default();
             report.absorb(own, &file.file_name().unwrap_or_default().to_string_lossy());
             (report, found)
         });
-        let mut report = Report::default();
+        let mut report = ConformReport::default();
         let (mut records, mut foreign, mut damaged, mut cut) = (0, 0, Vec::new(), Vec::new());
         for (file, (own, found)) in files.iter().zip(found) {
             match found {
@@ -120,7 +120,8 @@ impl Conformance {
             }
             report.differences.extend(own.differences);
         }
-        let compared = |tally: &Tally| ComparedValues { compared: tally.compared, differ: tally.differ };
+        let compared =
+            |tally: &ComparisonTally| ComparedValues { compared: tally.compared, differ: tally.differ };
         Self {
             game: game.info().name,
             records,

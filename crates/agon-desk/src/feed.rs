@@ -9,11 +9,11 @@ use std::io;
 use agon_bot::BotName;
 use agon_game::{
     Absence, Answer, ByHand, Facts, GameInfo, Heard, Kit, Outcome, PackedAnswer, Picture, Position, Recipe,
-    Rejection, Seat, Seats, Seeded, Session, Standing,
+    Rejection, Seat, SeatAdvantages, Seats, Seeded, Session,
 };
 use agon_match::record::Void;
 use agon_match::{Clock, Fault, MatchRecord, Observer, Player, StepReport, Terms, seat_player};
-use agon_replay::asked::Asked;
+use agon_replay::asked::AskedAgain;
 use agon_replay::{Replay, Step};
 use serde::Serialize;
 use serde_json::Value;
@@ -83,7 +83,7 @@ impl<'a> Feed<'a> {
         until: usize,
         clock: Clock,
     ) -> Result<Self, DeskError> {
-        let inner = Asked::with(open(replay)?, replay, seat);
+        let inner = AskedAgain::with(open(replay)?, replay, seat);
         let mut session = Rerun { inner, until, fed: seat, asked: false, lost: false };
         // The others need no program, because their answers are recorded.
         let mut players: Vec<Player> = (0..session.recipe().seats).map(|_| Player::Builtin).collect();
@@ -184,7 +184,7 @@ impl Observer for LastAnswer {
 /// A recorded match that goes on as it did, whatever the bot answers now. The others' messages are computed again too:
 /// what they said besides their orders, such as the name of a team, may be passed on to the fed bot.
 struct Rerun<'a> {
-    inner: Asked<'a>,
+    inner: AskedAgain<'a>,
     /// The number of steps to feed.
     until: usize,
     fed: Seat,
@@ -263,7 +263,7 @@ impl Session for Rerun<'_> {
         public(order: &[u8]) -> Option<Vec<u8>>;
         registered(seat: Seat) -> Option<String>;
         stray(seat: Seat, chance: &mut Seeded) -> Vec<u8>;
-        standing() -> Standing;
+        standing() -> SeatAdvantages;
         events() -> Vec<Value>;
         events_json() -> Box<RawValue>;
         frames_json() -> Option<Box<RawValue>>;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use agon_bot::rights;
 use agon_game::{PackedAnswer, Seat};
 use agon_replay::Replay;
-use agon_replay::asked::Asked;
+use agon_replay::asked::AskedAgain;
 use serde::{Deserialize, Serialize};
 
 use crate::DeskError;
@@ -139,7 +139,7 @@ impl BotTest {
 
 /// What a seat answered at a turn, as its protocol writes it.
 fn answer_then(replay: &Replay, seat: Seat, turn: u32) -> Result<String, String> {
-    let mut again = Asked::new(open(replay).map_err(|error| error.to_string())?, replay);
+    let mut again = AskedAgain::new(open(replay).map_err(|error| error.to_string())?, replay);
     for _ in 0..=turn {
         again.ask(|_, _| ());
         again.play()?;

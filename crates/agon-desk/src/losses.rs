@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agon_contest::parallel::on_all_cpus;
-use agon_contest::{Entry, Header, journal, standing};
+use agon_contest::{Entry, JournalHeader, journal, standing};
 use agon_stats::Repeats;
 use agon_stats::causes::{Group, Outcomes, Set, found};
 use agon_view::Course;
@@ -98,7 +98,7 @@ impl Losses {
     /// When the journal cannot be read, or `about` finds none.
     pub fn of(
         journal: &Path,
-        about: impl Fn(&Header) -> Result<usize, DeskError>,
+        about: impl Fn(&JournalHeader) -> Result<usize, DeskError>,
     ) -> Result<Self, DeskError> {
         let (mut entries, mut notes) = (Vec::new(), Vec::new());
         let past = journal::read(journal, |entry| entries.push(entry))
@@ -190,7 +190,7 @@ fn points(fall: f64) -> u32 {
 }
 
 /// The counting matches of a bot, in the order of their blocks, and how many of its matches only repeat others.
-fn own(header: &Header, entries: Vec<Entry>, bot: usize) -> (Vec<Own>, u64) {
+fn own(header: &JournalHeader, entries: Vec<Entry>, bot: usize) -> (Vec<Own>, u64) {
     let mut blocks: BTreeMap<u64, Vec<Entry>> = BTreeMap::new();
     entries.into_iter().for_each(|entry| blocks.entry(entry.block).or_default().push(entry));
     let of_bot = |entry: Entry| {
@@ -254,7 +254,7 @@ fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) ->
 
 /// The matches of the bot whose losses are explained.
 struct Matches {
-    header: Header,
+    header: JournalHeader,
     all: Vec<Own>,
     signs: Signs,
     /// The folder of the series.

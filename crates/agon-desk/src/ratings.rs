@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use agon_contest::{BotId, Entry, Header, journal, standing};
-use agon_stats::{CrossTable, Match, MatchBlock, Options, RatingTable, Results, TableKey};
+use agon_contest::{BotId, Entry, JournalHeader, journal, standing};
+use agon_stats::{CrossTable, MatchBlock, Options, RankedMatch, RatingTable, Results, TableKey};
 use serde::Serialize;
 
 use crate::DeskError;
@@ -74,7 +74,7 @@ impl Anchors {
 
 /// What was read from journals.
 pub struct JournalBlocks {
-    journals: Vec<(Header, Vec<MatchBlock>)>,
+    journals: Vec<(JournalHeader, Vec<MatchBlock>)>,
     /// Notes for the user.
     pub notes: Vec<String>,
 }
@@ -86,7 +86,7 @@ impl JournalBlocks {
     }
 
     /// The headers of the journals, in the order of their names.
-    pub fn headers(&self) -> impl Iterator<Item = &Header> {
+    pub fn headers(&self) -> impl Iterator<Item = &JournalHeader> {
         self.journals.iter().map(|(header, _)| header)
     }
 }
@@ -156,7 +156,7 @@ pub fn read(paths: &[PathBuf]) -> Result<JournalBlocks, DeskError> {
         }
         let blocks = rounds(&past.header, whole).into_iter().map(|entries| {
             let label = |bot: &usize| name(&past.header.bots[*bot]);
-            let matches = entries.iter().map(|entry| Match {
+            let matches = entries.iter().map(|entry| RankedMatch {
                 bots: entry.bots.iter().map(label).collect(),
                 ranks: entry.result.proven.ranks.clone(),
             });
@@ -179,7 +179,7 @@ pub fn read(paths: &[PathBuf]) -> Result<JournalBlocks, DeskError> {
 
 /// The matches of each round: a block on each map of a pairing, as in the series itself. Where results decide who meets whom, each
 /// block stands alone. The last round of a series that was interrupted may not be whole; its blocks count all the same.
-fn rounds(header: &Header, blocks: Vec<Vec<Entry>>) -> Vec<Vec<Entry>> {
+fn rounds(header: &JournalHeader, blocks: Vec<Vec<Entry>>) -> Vec<Vec<Entry>> {
     let plan = header.plan(None);
     let (pairings, maps) = (plan.pairing_count().max(1) as u64, standing::blocks_in_round(&plan) as u64);
     let mut rounds: BTreeMap<(u64, u64), Vec<Entry>> = BTreeMap::new();
@@ -236,7 +236,7 @@ pub fn tables(read: &JournalBlocks, anchors: &Anchors) -> Result<Vec<RatedGame>,
         titles.entry(key.clone()).or_insert_with(|| header.rules.name.clone());
         let results: &mut Results = sorted.entry(key.clone()).or_insert_with(|| Results::new(key.clone()));
         for block in blocks {
-            let matches = block.matches.iter().map(|game| Match {
+            let matches = block.matches.iter().map(|game| RankedMatch {
                 bots: game.bots.iter().map(|bot| shown(bot)).collect(),
                 ranks: game.ranks.clone(),
             });

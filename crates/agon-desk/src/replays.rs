@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use agon_game::conform::Report;
+use agon_game::conform::ConformReport;
 use agon_game::{AnyGame, Session};
 use agon_replay::{Header, Replay, ReplayError};
 use agon_view::record::{self, Record};
@@ -23,7 +23,7 @@ pub struct OriginalRecord {
     /// What the replay cannot hold of the record.
     pub notes: Vec<String>,
     /// How our engine compares with the record at each step.
-    pub report: Report,
+    pub report: ConformReport,
 }
 
 impl OriginalRecord {
@@ -34,7 +34,7 @@ impl OriginalRecord {
     pub fn read(record: &[u8], name: &str) -> Result<Option<Self>, DeskError> {
         let read = record::import(record).map_err(|why| DeskError::Impossible(format!("{name}: {why}")))?;
         let Some(Record { game, bytes, notes }) = read else { return Ok(None) };
-        let mut report = Report::default();
+        let mut report = ConformReport::default();
         game.conform(record, &mut report);
         Ok(Some(Self { game, bytes, notes, report }))
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use agon_bot::BotName;
-use agon_bot::sys::{self, Claim};
+use agon_bot::sys::{self, CpuClaim};
 use agon_game::{Seat, Session};
 use agon_match::{Clock, Player, Ponder, cpus_a_match};
 use agon_replay::{Header, Replay, SeatInfo};
@@ -24,7 +24,7 @@ pub fn seat_all(
     ponder: Ponder,
 ) -> Result<Vec<Player>, DeskError> {
     // Claimed for the life of this process: another run takes other CPUs.
-    static CLAIMS: OnceLock<Vec<Claim>> = OnceLock::new();
+    static CLAIMS: OnceLock<Vec<CpuClaim>> = OnceLock::new();
     let wanted = cpus_a_match(session.info(), ponder, names.len(), true);
     let cpus: Vec<usize> =
         CLAIMS.get_or_init(|| sys::claim_cpus(wanted)).iter().map(|claim| claim.cpu).collect();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_contest::{Entry, Header};
+use agon_contest::{Entry, JournalHeader};
 use agon_game::GameInfo;
 use agon_stats::causes::{Family, Set, Sign};
 use agon_view::Course;
@@ -74,7 +74,7 @@ const CLEARLY: f64 = 0.1;
 
 impl Signs {
     /// What can be said of these matches of this series.
-    pub fn of(matches: &[Own], header: &Header, info: &GameInfo) -> Self {
+    pub fn of(matches: &[Own], header: &JournalHeader, info: &GameInfo) -> Self {
         let mut signs = Self { said: Vec::new(), signs: Vec::new() };
         signs.places(matches, header);
         signs.faults(matches);
@@ -100,7 +100,7 @@ impl Signs {
         }
     }
 
-    fn places(&mut self, matches: &[Own], header: &Header) {
+    fn places(&mut self, matches: &[Own], header: &JournalHeader) {
         for map in most(matches.iter().map(|own| &own.entry.map)) {
             let words = if map.is_empty() {
                 "on the game's own map".into()

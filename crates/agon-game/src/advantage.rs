@@ -24,7 +24,7 @@ impl Feature {
 
 /// What speaks for each seat in a position.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct SeatAdvantages {
     /// How far the match has gone, from 0 to 1.
     pub progress: f64,
     /// The features, in the order of the game's list: those of seat 1, then those of seat 2, and so on.

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub struct Starter {
     /// What it is written in.
-    pub language: Language,
+    pub language: StarterLanguage,
     /// The file with the strategy, which is what its author changes.
     pub strategy: &'static str,
     /// The command that runs its own test, inside its folder.
@@ -26,7 +26,7 @@ macro_rules! starter {
     (@ $language:ident, $strategy:literal, $test:literal,
         $folder:literal: $($file:literal)+ $(, $name:literal from $path:literal)*) => {
         $crate::Starter {
-            language: $crate::Language::$language,
+            language: $crate::StarterLanguage::$language,
             strategy: $strategy,
             test: $test,
             files: &[
@@ -39,7 +39,7 @@ macro_rules! starter {
 
 /// A language that starters are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub enum StarterLanguage {
     /// Python.
     Python,
     /// JavaScript.
@@ -60,7 +60,7 @@ pub enum Language {
     CSharp,
 }
 
-impl Language {
+impl StarterLanguage {
     /// All of them.
     pub const ALL: [Self; 9] = [
         Self::Python,

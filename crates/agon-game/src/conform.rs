@@ -18,16 +18,16 @@ pub enum Recognised {
 
 /// How much was compared, and what differs.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct ConformReport {
     /// By kind of thing compared: how many were compared, and how many differ.
-    pub kinds: BTreeMap<&'static str, Tally>,
+    pub kinds: BTreeMap<&'static str, ComparisonTally>,
     /// The first differences, at most [`Report::KEPT`].
     pub differences: Vec<Difference>,
 }
 
 /// Counts of things compared and of differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ComparisonTally {
     /// How many were compared.
     pub compared: u64,
     /// How many of them differ.
@@ -47,7 +47,7 @@ pub struct Difference {
     pub got: String,
 }
 
-impl Report {
+impl ConformReport {
     /// How many differences are kept with their text.
     pub const KEPT: usize = 20;
 
@@ -78,7 +78,7 @@ impl Report {
     }
 
     /// Adds another report to this one. `record` is put in front of the places of its differences.
-    pub fn absorb(&mut self, other: Report, record: &str) {
+    pub fn absorb(&mut self, other: ConformReport, record: &str) {
         for (kind, tally) in other.kinds {
             let own = self.kinds.entry(kind).or_default();
             own.compared += tally.compared;

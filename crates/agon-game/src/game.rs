@@ -4,12 +4,12 @@ use std::fmt::{Debug, Display};
 
 use serde::Serialize;
 
-use crate::conform::{Recognised, Report};
+use crate::conform::{ConformReport, Recognised};
 use crate::leaves::leaves;
 use crate::session::value;
 use crate::{
     Answer, Answers, Chance, Dialect, Facts, GameInfo, Hand, Import, Ink, Kit, MapFindings, Outcome, Picture,
-    Recipe, Seat, Seats, Seeded, Setup, SetupError, Standing, Unreadable, Workload,
+    Recipe, Seat, SeatAdvantages, Seats, Seeded, Setup, SetupError, Unreadable, Workload,
 };
 
 /// The rules of a game. `self` holds what never changes in a match (rules, map, tables); the state is a small separate value,
@@ -105,8 +105,8 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// What speaks for each seat in a position: the features of [`GameInfo::advantage`], from everything on the board, hidden
     /// or not. It is read from the state alone, without any history.
-    fn standing(&self, _state: &Self::State) -> Standing {
-        Standing::default()
+    fn standing(&self, _state: &Self::State) -> SeatAdvantages {
+        SeatAdvantages::default()
     }
 
     /// Appends the canonical bytes of an order.
@@ -188,7 +188,7 @@ pub trait Game: Sized + Send + Sync + 'static {
 
     /// Compares a recorded match of the original, if there is one, with this engine. `record` is the whole (already unpacked)
     /// content of a file.
-    fn conform(_record: &[u8], _report: &mut Report) -> Recognised {
+    fn conform(_record: &[u8], _report: &mut ConformReport) -> Recognised {
         Recognised::Foreign
     }
 

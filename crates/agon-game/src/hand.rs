@@ -10,7 +10,7 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::session::{Listed, Table, json, value};
+use crate::session::{Listed, RunningMatch, json, value};
 use crate::{Answer, Answers, Game, Reason as _, Seat, Seeded, Sink};
 
 /// How a game is played choice by choice.
@@ -132,7 +132,7 @@ pub struct Prospect {
     /// What can be added, each written as the game writes its choices.
     pub choices: Box<RawValue>,
     /// Which of the list are refused, and why; `index` counts from 0.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedChoice>,
     /// The scene before anybody else moves, where the game can show that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub midway: Option<Value>,
@@ -147,7 +147,7 @@ pub struct Prospect {
 
 /// A choice that is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct RefusedChoice {
     /// Its index in the list, from 0.
     pub index: usize,
     /// The rule behind it.
@@ -181,7 +181,7 @@ pub trait ByHand {
 /// Upper limit on the choices in one list: more than anybody makes by hand.
 const MOST_CHOSEN: usize = 4_096;
 
-impl<G: Game> Table<G> {
+impl<G: Game> RunningMatch<G> {
     fn seen_by(&self, seat: Seat) -> G::State {
         G::Hand::seen(self.game(), &self.game().view(self.state(), seat))
     }
@@ -198,7 +198,7 @@ impl<G: Game> Table<G> {
     }
 }
 
-impl<G: Game> ByHand for Table<G> {
+impl<G: Game> ByHand for RunningMatch<G> {
     fn hides(&self) -> bool {
         G::Hand::HIDES
     }
@@ -231,10 +231,10 @@ impl<G: Game> ByHand for Table<G> {
         let mut told = Refusals::<G> { seat: Some(seat), ..Refusals::default() };
         let order = G::Hand::order(game, seat, &seen, &chosen);
         let after = G::Hand::tried(game, seat, &seen, order, &mut told);
-        let refused: Vec<Refused> = told
+        let refused: Vec<RefusedChoice> = told
             .found
             .iter()
-            .map(|(index, reason)| Refused {
+            .map(|(index, reason)| RefusedChoice {
                 index: G::Hand::entry(&chosen, *index),
                 rule: reason.rule(),
                 why: reason.to_string(),

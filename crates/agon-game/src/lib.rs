@@ -41,9 +41,9 @@ pub mod rules_name;
 pub mod session;
 pub mod simple;
 
-pub use advantage::{Feature, Standing, advantage};
+pub use advantage::{Feature, SeatAdvantages, advantage};
 pub use answer::{Absence, Answer, Answers, Heard};
-pub use author::{HandIn, Language, Starter};
+pub use author::{HandIn, Starter, StarterLanguage};
 pub use bench::{Bench, Workload};
 pub use chance::{Chance, Seeded};
 pub use dialect::{Dialect, Facts};

@@ -14,11 +14,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bench::Bench;
-use crate::conform::{Recognised, Report};
+use crate::conform::{ConformReport, Recognised};
 use crate::hand::{ByHand, Hand as _};
 use crate::{
     Answer, Answers, Builtin, Chance, Dialect, Facts, Game, GameInfo, Heard, Import, Kit, MapFindings,
-    Outcome, Picture, Reason, Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Standing, Unreadable,
+    Outcome, Picture, Reason, Recipe, Seat, SeatAdvantages, Seats, Seeded, Setup, SetupError, Sink,
+    Unreadable,
 };
 
 /// An answer whose order is in canonical bytes.
@@ -139,7 +140,7 @@ pub trait Session: Send {
     /// A random order of `seat`, mostly legal, as a packed order.
     fn stray(&self, seat: Seat, chance: &mut Seeded) -> Vec<u8>;
     /// What speaks for each seat as the match stands.
-    fn standing(&self) -> Standing;
+    fn standing(&self) -> SeatAdvantages;
     /// Plays one step with one answer per deciding seat, ascending.
     ///
     /// # Errors
@@ -210,7 +211,7 @@ pub trait AnyGame: Send + Sync {
         self.prepare(setup)?.open(setup.seed)
     }
     /// Compares a recorded match of the original with the engine.
-    fn conform(&self, record: &[u8], report: &mut Report) -> Recognised;
+    fn conform(&self, record: &[u8], report: &mut ConformReport) -> Recognised;
     /// Reads a match that the original recorded.
     ///
     /// # Errors
@@ -260,7 +261,7 @@ struct Prepared<G: Game>(G::Prepared);
 
 impl<G: Game> Ready for Prepared<G> {
     fn open(&self, seed: i64) -> Result<Box<dyn Session>, SetupError> {
-        Ok(Box::new(Table::new(G::begin(&self.0, seed)?)))
+        Ok(Box::new(RunningMatch::new(G::begin(&self.0, seed)?)))
     }
 }
 
@@ -287,7 +288,7 @@ impl<G: Game> AnyGame for Face<G> {
         Ok(Box::new(Prepared::<G>(G::prepare(setup)?)))
     }
 
-    fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {
+    fn conform(&self, record: &[u8], report: &mut ConformReport) -> Recognised {
         if BARE && !G::IMPORTS {
             return Recognised::Foreign;
         }
@@ -317,7 +318,7 @@ impl<G: Game> AnyGame for Face<G> {
         if BARE {
             return Ok(None);
         }
-        let mut table = Table::new(G::set_up(setup).map_err(|error| error.to_string())?);
+        let mut table = RunningMatch::new(G::set_up(setup).map_err(|error| error.to_string())?);
         let mut typed = Vec::new();
         for answers in steps {
             typed.push(table.typed(answers)?);
@@ -341,7 +342,7 @@ impl<G: Game> AnyGame for Face<G> {
 }
 
 /// One running match of `G`, with its dialect and its built-in bots.
-pub struct Table<G: Game> {
+pub struct RunningMatch<G: Game> {
     game: G,
     state: G::State,
     work: G::Work,
@@ -356,7 +357,7 @@ pub struct Table<G: Game> {
     announced: BTreeMap<Seat, String>,
 }
 
-impl<G: Game> Table<G> {
+impl<G: Game> RunningMatch<G> {
     /// A match of `game` before its first answer.
     pub fn new(game: G) -> Self {
         let recipe = game.recipe();
@@ -476,7 +477,7 @@ impl<G: Game> Sink<G> for Teller<'_, G> {
     }
 }
 
-impl<G: Game> Session for Table<G> {
+impl<G: Game> Session for RunningMatch<G> {
     fn info(&self) -> &'static GameInfo {
         const { &G::INFO }
     }
@@ -583,7 +584,7 @@ impl<G: Game> Session for Table<G> {
         bytes
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> SeatAdvantages {
         self.game.standing(&self.state)
     }
 

@@ -1,6 +1,6 @@
 //! A game that is added when a program starts. A program of its own, because a program's list is filled once.
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{AnyGame, Bench, Face, GameInfo, Ready, Setup, SetupError};
 use cultist_wars::CultistWars;
 
@@ -18,7 +18,7 @@ impl AnyGame for MoonWars {
         self.0.prepare(setup)
     }
 
-    fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {
+    fn conform(&self, record: &[u8], report: &mut ConformReport) -> Recognised {
         self.0.conform(record, report)
     }
 

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::Ladder;
+use crate::LadderState;
 
 /// A version that may play now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Policy {
 /// Upper limit on the matches of a version in flight, except that a block is always whole.
 pub const IN_FLIGHT: u32 = 4;
 
-impl Ladder {
+impl LadderState {
     /// The versions of the next block, in the order of the seats of its first match; none if no version needs one, or too few are free.
     /// `number` is the block's number, from 1: it decides which share the block belongs to.
     pub fn next(&mut self, contenders: &[Contender], policy: &Policy, number: i64) -> Option<Vec<i64>> {
@@ -139,7 +139,7 @@ mod tests {
     const POLICY: Policy = Policy { seats: 2, placing: 20, enough: 60 };
 
     /// Plays a block of two: the version with the greater number is much or slightly better.
-    fn play(ladder: &mut Ladder, block: i64, lineup: &[i64], luck: f64) {
+    fn play(ladder: &mut LadderState, block: i64, lineup: &[i64], luck: f64) {
         let mut chance = Seeded::stream(block, "luck");
         let mut random = || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
         for rotation in 0..lineup.len() {
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_lone_upload_gets_its_first_matches_before_anything_else() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         let old = idle(1..=5);
         for block in 1..=60 {
             let lineup =
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn of_forty_uploads_each_gets_four_before_any_gets_twenty() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         let all = idle(1..=40);
         for block in 1.. {
             let lineup = ladder.next(&all, &POLICY, block).expect("somebody plays");
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn nobody_has_more_than_four_matches_in_flight_and_the_ladder_comes_to_rest() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         let mut flying: BTreeMap<i64, u32> = BTreeMap::new();
         let mut open: Vec<(i64, Vec<i64>)> = Vec::new();
         let mut block = 0;
@@ -237,7 +237,7 @@ mod tests {
                 if old + new < seats as i64 {
                     continue;
                 }
-                let (mut ladder, mut block) = (Ladder::new(), 0);
+                let (mut ladder, mut block) = (LadderState::new(), 0);
                 for all in [idle(1..=old), idle(1..=old + new)] {
                     // How many were said to be owed after this many matches.
                     let mut said = Vec::new();
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn blocks_that_are_planned_together_are_of_others_and_keep_every_limit() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         let policy = Policy { enough: 1000, ..POLICY };
         for block in 1..=400 {
             let lineup = ladder.next(&idle(1..=40), &policy, block).expect("somebody plays");
@@ -297,10 +297,10 @@ mod tests {
 
     #[test]
     fn three_of_ten_blocks_are_for_whoever_waited_longest_however_much_it_played() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         let all = idle(1..=20);
         let mut block = 0;
-        let mut meet = |ladder: &mut Ladder, lineup: &[i64], times: usize| {
+        let mut meet = |ladder: &mut LadderState, lineup: &[i64], times: usize| {
             for _ in 0..times {
                 block += 1;
                 play(ladder, block, lineup, 9.0);
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn in_nine_seats_one_block_at_a_time_is_allowed() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         let policy = Policy { seats: 9, ..POLICY };
         let lineup = ladder.next(&idle(1..=12), &policy, 1).expect("nine are free");
         assert_eq!(lineup.len(), 9);

@@ -19,21 +19,21 @@ pub mod verdict;
 mod table;
 
 pub use agon_api::{LadderRow, VersionRating};
-pub use agon_stats::Head;
+pub use agon_stats::TableHead;
 
 pub use admission::{Admission, Check, admission};
 pub use choice::{Contender, Policy};
 pub use outliers::{Outlier, outlier};
 pub use shares::{Lane, Shares};
-pub use shown::{SURE, Standing, head, shown};
+pub use shown::{SURE, StandingVersion, head, shown};
 pub use table::{PLACED, Table};
-pub use verdict::Verdict;
+pub use verdict::Evidence;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_pairing::ladder::Known;
+use agon_pairing::ladder::Knowledge;
 use agon_stats::pairs::{Meeting, meetings};
-use agon_stats::{Match, MatchBlock};
+use agon_stats::{MatchBlock, RankedMatch};
 
 /// A rated match, as recorded in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +54,8 @@ pub struct Row {
 
 /// The state derived from the log so far.
 #[derive(Clone, Debug)]
-pub struct Ladder {
-    known: Known,
+pub struct LadderState {
+    known: Knowledge,
     /// The number of each version in `known`.
     numbers: BTreeMap<i64, usize>,
     /// Rows of incomplete blocks.
@@ -117,17 +117,17 @@ impl LeftOut {
     }
 }
 
-impl Default for Ladder {
+impl Default for LadderState {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Ladder {
+impl LadderState {
     /// The ladder before the first match.
     pub fn new() -> Self {
         Self {
-            known: Known::new(0),
+            known: Knowledge::new(0),
             numbers: BTreeMap::new(),
             open: BTreeMap::new(),
             whole: Vec::new(),
@@ -197,7 +197,7 @@ impl Ladder {
                 fingerprint: table::fingerprint(rows),
                 matches: rows
                     .iter()
-                    .map(|row| Match {
+                    .map(|row| RankedMatch {
                         bots: row.versions.iter().map(|version| table::name(*version)).collect(),
                         ranks: row.ranks.clone(),
                     })
@@ -241,7 +241,7 @@ impl Ladder {
         }
         self.left_out = left_out;
         self.matches.clear();
-        self.known = Known::new(self.numbers.len());
+        self.known = Knowledge::new(self.numbers.len());
         let whole = std::mem::take(&mut self.whole);
         for block in &whole {
             self.count(block.number, &block.lineup, block.block.matches.len() as u32);
@@ -274,14 +274,14 @@ mod tests {
 
     #[test]
     fn every_pair_is_dealt_all_maps_equally_often_whoever_else_plays() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         let mut played: BTreeMap<(i64, i64), [u32; 5]> = BTreeMap::new();
         // One pair meets in every fifth block: taking the maps in turn would give it always the same one.
         for block in 0..200i64 {
             let lineup = if block % 5 == 0 { [2, 1] } else { [1 + block % 3, 5 + block % 4] };
             // After a restart it is known from the log.
             if block == 100 {
-                let mut again = Ladder::new();
+                let mut again = LadderState::new();
                 for number in 0..100i64 {
                     let versions =
                         if number % 5 == 0 { vec![1, 2] } else { vec![1 + number % 3, 5 + number % 4] };

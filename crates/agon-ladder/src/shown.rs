@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use agon_api::{LadderRow, VersionRating};
-use agon_stats::Head;
+use agon_stats::TableHead;
 
 use crate::Table;
 
 /// A version and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct StandingVersion {
     pub version: i64,
     /// Its number among the versions of its entrant.
     pub n: i64,
@@ -27,11 +27,11 @@ pub const SURE: f64 = 0.95;
 
 /// The board. A live version with fewer than `placing` matches leaves its place to the last one before it that has enough, so that nobody
 /// drops during the first minutes of a new version.
-pub fn shown(table: &Table, versions: &[Standing], placing: u64) -> Vec<LadderRow> {
+pub fn shown(table: &Table, versions: &[StandingVersion], placing: u64) -> Vec<LadderRow> {
     // An index, not a search: a board of thousands is made while others wait for the same thread.
     let found = numbers(table);
     let is_placed = |version: i64| found.get(&version).is_some_and(|&at| table.places[at].matches >= placing);
-    let mut own: BTreeMap<i64, Vec<&Standing>> = BTreeMap::new();
+    let mut own: BTreeMap<i64, Vec<&StandingVersion>> = BTreeMap::new();
     for version in versions {
         own.entry(version.team).or_default().push(version);
     }
@@ -116,7 +116,7 @@ fn numbers(table: &Table) -> BTreeMap<i64, usize> {
 ///
 /// A version that lost everything has no finite rating either, and stands below: it counts to the degree that the last of these lines is
 /// better than it.
-pub fn head(table: &Table, lines: &[LadderRow], best: usize) -> Option<Head> {
+pub fn head(table: &Table, lines: &[LadderRow], best: usize) -> Option<TableHead> {
     let numbers = numbers(table);
     let found = |line: &LadderRow| numbers.get(&line.rating.version).copied();
     let ranked: Vec<usize> =
@@ -136,7 +136,7 @@ pub fn head(table: &Table, lines: &[LadderRow], best: usize) -> Option<Head> {
         best,
     )?;
     let below = rest.iter().map(|&at| table.sure(last, at)).product::<Option<f64>>()?;
-    Some(Head { these: below * drawn.these, order: below * drawn.order, ..drawn })
+    Some(TableHead { these: below * drawn.these, order: below * drawn.order, ..drawn })
 }
 
 #[cfg(test)]
@@ -147,9 +147,9 @@ mod tests {
         VersionRating { version, elo: Some(elo), matches, group: 1, ..VersionRating::default() }
     }
 
-    fn standing(version: i64, entrant: &str, n: i64, live: bool) -> Standing {
+    fn standing(version: i64, entrant: &str, n: i64, live: bool) -> StandingVersion {
         let team = i64::from(entrant.as_bytes()[0]);
-        Standing { version, n, team, entrant: entrant.into(), boss: false, live }
+        StandingVersion { version, n, team, entrant: entrant.into(), boss: false, live }
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
             VersionRating { low, high, ..place(n, 0.0, if n < last { 20 } else { 19 }) }
         };
         let places = ends.iter().enumerate().map(rating).collect();
-        let versions: Vec<Standing> =
+        let versions: Vec<StandingVersion> =
             (0..=last).map(|n| standing(n, &"abcde"[n as usize..=n as usize], 1, true)).collect();
         let rows = shown(&Table { places, sure, ..Table::default() }, &versions, 20);
         rows.iter().map(|row| row.places).collect()

@@ -8,7 +8,7 @@ use agon_api::VersionRating;
 use agon_stats::{Options, Pairs, Rated, RatingError, RatingTable, Results, Scale, TableKey, rate};
 use serde::{Deserialize, Serialize};
 
-use crate::{Ladder, Row, Whole};
+use crate::{LadderState, Row, Whole};
 
 /// All versions that have played, best first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ pub fn fingerprint(rows: &[Row]) -> u64 {
 /// After how many blocks the ladder first looks who could carry the zero of its scale; then each time there are half as many more.
 const FIRST_LOOK: usize = 8;
 
-impl Ladder {
+impl LadderState {
     /// The table of all complete blocks that no ruling left out, under the rules that `key` names.
     ///
     /// Its zero must not move with who plays. So one version carries it ([`zero`](Self::zero)), and its intervals are those of the
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn the_order_in_which_matches_ended_decides_nothing() {
-        let (mut one, mut other) = (Ladder::new(), Ladder::new());
+        let (mut one, mut other) = (LadderState::new(), LadderState::new());
         rows(30).into_iter().for_each(|row| one.feed(row));
         rows(30).into_iter().rev().for_each(|row| other.feed(row));
         let table = one.table(&key(), &[]);
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn points_are_the_share_of_what_could_be_gained() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         let [won, drawn] = [[[1, 2], [2, 1]], [[1, 1], [1, 2]]];
         for (block, [first, second]) in (1..).zip([won, drawn]) {
             ladder.feed(row(block, 0, [1, 2], first));
@@ -293,12 +293,12 @@ mod tests {
 
     #[test]
     fn without_somebody_differences_are_as_if_they_had_never_played_and_with_them_all_is_as_before() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         rows(60).into_iter().for_each(|row| ladder.feed(row));
         let whole = ladder.table(&key(), &[]);
         let had = ladder.matches(1);
         ladder.leave_out(LeftOut { versions: [2].into(), ..LeftOut::default() });
-        let mut others = Ladder::new();
+        let mut others = LadderState::new();
         rows(60).into_iter().filter(|row| !row.versions.contains(&2)).for_each(|row| others.feed(row));
         // Only the level stays what it was.
         let own = ladder.table(&key(), &[]);
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn without_a_block_the_table_is_as_if_it_had_not_been_played_also_while_it_is_not_whole() {
-        let (mut ladder, mut others) = (Ladder::new(), Ladder::new());
+        let (mut ladder, mut others) = (LadderState::new(), LadderState::new());
         rows(30).into_iter().filter(|row| row.block != 7).for_each(|row| others.feed(row));
         // Its second match comes only after the ruling.
         let (late, rest): (Vec<Row>, Vec<Row>) =
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_block_counts_when_it_is_whole() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         ladder.feed(row(1, 1, [2, 1], [1, 2]));
         assert_eq!((ladder.table(&key(), &[]), ladder.matches(1)), (Table::default(), 1));
         ladder.feed(row(1, 0, [1, 2], [2, 1]));
@@ -349,14 +349,14 @@ mod tests {
 
     /// Plays blocks between versions as often won as their strengths say, so that no result contradicts another.
     struct Play {
-        ladder: Ladder,
+        ladder: LadderState,
         block: i64,
         round: u64,
     }
 
     impl Play {
         fn new() -> Self {
-            Self { ladder: Ladder::new(), block: 0, round: 0 }
+            Self { ladder: LadderState::new(), block: 0, round: 0 }
         }
 
         fn won(&mut self, pair: [i64; 2], wins: [bool; 2]) {
@@ -499,7 +499,7 @@ mod tests {
     /// It loses on four of five maps, always alike, and plays at random on the one where it wins.
     #[test]
     fn noise_on_won_maps_wins_no_ladder() {
-        let (mut ladder, mut block) = (Ladder::new(), 0);
+        let (mut ladder, mut block) = (LadderState::new(), 0);
         for round in 0..40 {
             for pair in [[1, 2], [1, 3], [2, 3]] {
                 block += 1;

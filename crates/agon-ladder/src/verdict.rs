@@ -15,7 +15,7 @@ use agon_stats::twin::half_opponents_beaten;
 use agon_stats::{Block, Estimate, Repeats, Shape, Tally, Twin, elo_of_score};
 use serde::{Deserialize, Serialize};
 
-use crate::{Ladder, Row, table};
+use crate::{LadderState, Row, table};
 
 /// Upper limit on the blocks of a trial.
 pub const BLOCKS: u32 = 50;
@@ -89,7 +89,7 @@ pub struct Trial {
 /// What is known about the difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
-pub struct Verdict {
+pub struct Evidence {
     /// The conclusion.
     pub says: Says,
     /// The number of blocks played.
@@ -112,7 +112,7 @@ pub struct Verdict {
 ///
 /// Every map has the same weight, so only whole rounds count, which gave each map its blocks. Within them a block is evidence of its own:
 /// there are too few rounds, and what differs from map to map only makes the verdict more careful.
-pub fn verdict(trials: &[Trial], seats: usize, maps: i64, new: i64, old: i64) -> Verdict {
+pub fn verdict(trials: &[Trial], seats: usize, maps: i64, new: i64, old: i64) -> Evidence {
     let shape = Shape::twins(seats as u32);
     let whole: Vec<(i64, Block)> =
         trials.iter().filter_map(|trial| Some((trial.map, block(trial, seats, new, old)?))).collect();
@@ -133,7 +133,7 @@ pub fn verdict(trials: &[Trial], seats: usize, maps: i64, new: i64, old: i64) ->
         });
         judged.map(|(map, _)| *map).collect()
     };
-    Verdict {
+    Evidence {
         says,
         blocks: whole.len() as u32,
         counted: all.evidence() as u32,
@@ -217,7 +217,7 @@ fn block(trial: &Trial, seats: usize, new: i64, old: i64) -> Option<Block> {
     Some(Block { start: table::start(&both), fingerprint: table::fingerprint(&both), points })
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.blocks == 0 {
             return f.write_str("not known yet: no block was played");
@@ -250,7 +250,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-impl Ladder {
+impl LadderState {
     /// The versions of `among` that are nearest to `version` in rating, the nearest first.
     pub fn nearest(&mut self, version: i64, among: &[i64], count: usize) -> Vec<i64> {
         let number = self.number(version);
@@ -404,10 +404,10 @@ mod tests {
                 .collect();
             verdict(&trials, 2, 1, NEW, OLD)
         };
-        let even: Vec<Verdict> = (0..400).map(|_| run(0.0)).collect();
+        let even: Vec<Evidence> = (0..400).map(|_| run(0.0)).collect();
         let wrong = even.iter().filter(|verdict| verdict.says != Says::Unknown).count();
         assert!((6..=36).contains(&wrong), "{wrong} of 400");
-        let better: Vec<Verdict> = (0..200).map(|_| run(150.0)).collect();
+        let better: Vec<Evidence> = (0..200).map(|_| run(150.0)).collect();
         assert!(better.iter().all(|verdict| verdict.says != Says::Worse));
         let seen = better.iter().filter(|verdict| verdict.says == Says::Better).count();
         assert!(seen > 120, "{seen} of 200");
@@ -417,7 +417,7 @@ mod tests {
 
     #[test]
     fn the_nearest_are_those_of_the_nearest_ratings() {
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         for block in 1..=40 {
             for (one, other) in [(1, 2), (2, 3), (3, 4)] {
                 let number = block * 10 + one;

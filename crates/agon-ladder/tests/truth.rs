@@ -4,7 +4,7 @@
 //! `cargo xtask long contest-ladder` makes 20 runs; this makes a few.
 
 use agon_game::Seeded;
-use agon_ladder::{Contender, Ladder, Policy, Row, Table};
+use agon_ladder::{Contender, LadderState, Policy, Row, Table};
 use agon_stats::{RulesHash, TableKey, score_of_elo};
 
 const VERSIONS: i64 = 40;
@@ -36,7 +36,7 @@ impl World {
         score_of_elo(self.elo[one as usize] - self.elo[other as usize] + circle)
     }
 
-    fn block(&mut self, ladder: &mut Ladder, block: i64, lineup: &[i64]) {
+    fn block(&mut self, ladder: &mut LadderState, block: i64, lineup: &[i64]) {
         for rotation in 0..2 {
             let versions =
                 if rotation == 0 { vec![lineup[0], lineup[1]] } else { vec![lineup[1], lineup[0]] };
@@ -48,7 +48,7 @@ impl World {
     }
 }
 
-fn table(ladder: &Ladder) -> Table {
+fn table(ladder: &LadderState) -> Table {
     ladder.table(&TableKey { game: "any".into(), rules: RulesHash(1) }, &[])
 }
 
@@ -84,7 +84,7 @@ fn a_quarter_of_the_games_gives_as_true_an_order() {
     for run in 0..runs {
         let mut chance = Seeded::stream(run, "strengths");
         let mut world = World { elo: strengths(&mut chance), chance: Seeded::stream(run, "games") };
-        let mut everybody = Ladder::new();
+        let mut everybody = LadderState::new();
         let mut block = 0;
         for one in 0..VERSIONS {
             for other in one + 1..VERSIONS {
@@ -94,7 +94,7 @@ fn a_quarter_of_the_games_gives_as_true_an_order() {
                 }
             }
         }
-        let mut ladder = Ladder::new();
+        let mut ladder = LadderState::new();
         let contenders: Vec<Contender> =
             (0..VERSIONS).map(|version| Contender { version, in_flight: 0 }).collect();
         let policy = Policy { seats: 2, placing: 20, enough: u32::MAX };

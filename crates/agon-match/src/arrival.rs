@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 
 use agon_bot::manifest::Manifest;
 use agon_bot::peer::Caller;
-use agon_bot::program::Ending;
+use agon_bot::program::ProgramEnd;
 use agon_bot::tcp::{self, Framed};
 use agon_bot::{
-    BotName, Confined, KeptWaiting, Kind, Launch, Program, Received, StartError, Wire, advice, guard, join,
-    listener, scratch,
+    BotName, Confined, KeptWaiting, Launch, NameKind, Program, Received, StartError, Wire, advice, guard,
+    join, listener, scratch,
 };
 use agon_game::{Kit, Seat, Session, TcpKit, Transport};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -65,7 +65,7 @@ pub struct Expected {
 /// Where it will come in.
 enum Listener {
     Tcp(tcp::Listener),
-    WebSocket(listener::Seat),
+    WebSocket(listener::WaitingSeat),
     /// Its own pipes.
     Pipes,
 }
@@ -133,7 +133,7 @@ pub fn expect(
                 }
                 Kit::WebSocket(kit) => {
                     let waiting =
-                        listener::Seat::for_program(kit, longest, run).map_err(SeatError::Machine)?;
+                        listener::WaitingSeat::for_program(kit, longest, run).map_err(SeatError::Machine)?;
                     dial = waiting.address().trim_start_matches("ws://").parse().ok();
                     token = Some(waiting.token().to_owned());
                     Listener::WebSocket(waiting)
@@ -149,7 +149,7 @@ pub fn expect(
                 token,
             };
             let token_file = join::token_file(run).map_err(wrong)?;
-            let door = join::Door { listen, token_file, welcome, dial };
+            let door = join::Doorkeeper { listen, token_file, welcome, dial };
             match start(keeper(&door))? {
                 Ok(program) => {
                     if let Listener::WebSocket(waiting) = &listener {
@@ -170,7 +170,7 @@ pub fn expect(
         (Way::Elsewhere, Kit::WebSocket(kit)) => {
             let port = name.port().map_err(wrong)?;
             let waiting =
-                listener::Seat::for_anybody(&kit, port, longest, run).map_err(SeatError::Machine)?;
+                listener::WaitingSeat::for_anybody(&kit, port, longest, run).map_err(SeatError::Machine)?;
             expected(None, Listener::WebSocket(waiting), None)
         }
         (way @ (Way::Client(_) | Way::Dials), Kit::Tcp(kit)) if name.confined != Confined::No => {
@@ -198,7 +198,7 @@ pub fn expect(
             match start(launch)? {
                 Ok(program) => {
                     let seat = way_in(&program)
-                        .and_then(|socket| listener::Seat::inside(&kit, socket, longest))
+                        .and_then(|socket| listener::WaitingSeat::inside(&kit, socket, longest))
                         .map_err(SeatError::Machine)?;
                     expected(Some(program), Listener::WebSocket(seat), Some(kit.connect_ms))
                 }
@@ -223,7 +223,8 @@ pub fn expect(
             }
         }
         (Way::Dials, Kit::WebSocket(kit)) => {
-            let waiting = listener::Seat::for_program(&kit, longest, run).map_err(SeatError::Machine)?;
+            let waiting =
+                listener::WaitingSeat::for_program(&kit, longest, run).map_err(SeatError::Machine)?;
             let mut launch = launch(name)?;
             launch.dials_in = true;
             launch.environment.push((kit.token.to_owned(), waiting.token().to_owned()));
@@ -257,7 +258,7 @@ fn way_in(program: &Program) -> Result<OwnedFd, String> {
 }
 
 /// The doorkeeper's command.
-fn keeper(door: &join::Door) -> Launch {
+fn keeper(door: &join::Doorkeeper) -> Launch {
     let program = guard::program().map_or("agon".into(), |program| program.to_string_lossy().into_owned());
     let door = serde_json::to_string(door).expect("plain values");
     Launch::command(&[program, join::SUBCOMMAND.to_owned(), door], None, Vec::new())
@@ -283,7 +284,7 @@ pub fn beside(
     match (way(session, name).map_err(wrong)?, session.kit()) {
         (Way::Lines, _) => match script(session, name, seat, Clock::ORIGINAL) {
             Some(script) => launched(script.launch(name.js())),
-            None if matches!(name.kind, Kind::Builtin { .. }) => {
+            None if matches!(name.kind, NameKind::Builtin { .. }) => {
                 Err(wrong("a built-in bot plays where the match is; write its name there".to_owned()))
             }
             None => launched(launch(name)?),
@@ -332,17 +333,17 @@ enum Way {
 /// How a bot talks: as its `agon.toml` says, else like the game's bots.
 fn way(session: &dyn Session, name: &BotName) -> Result<Way, String> {
     let path = match &name.kind {
-        Kind::WebSocket if !matches!(session.kit(), Kit::WebSocket(_)) => {
+        NameKind::WebSocket if !matches!(session.kit(), Kit::WebSocket(_)) => {
             return Err(format!("{} has no WebSocket", session.info().title));
         }
-        Kind::Tcp if !matches!(session.kit(), Kit::Tcp(_)) => {
+        NameKind::Tcp if !matches!(session.kit(), Kit::Tcp(_)) => {
             return Err(format!("{} is not played over TCP", session.info().title));
         }
-        Kind::WebSocket | Kind::Tcp => return Ok(Way::Elsewhere),
-        Kind::Join => return Ok(Way::Joins),
-        Kind::Builtin { .. } => return Ok(Way::Lines),
-        Kind::Command(_) => None,
-        Kind::Path(path) => Some(std::path::absolute(path).unwrap_or_else(|_| path.clone())),
+        NameKind::WebSocket | NameKind::Tcp => return Ok(Way::Elsewhere),
+        NameKind::Join => return Ok(Way::Joins),
+        NameKind::Builtin { .. } => return Ok(Way::Lines),
+        NameKind::Command(_) => None,
+        NameKind::Path(path) => Some(std::path::absolute(path).unwrap_or_else(|_| path.clone())),
     };
     let folder = path.as_deref().and_then(|path| if path.is_dir() { Some(path) } else { path.parent() });
     let manifest = folder.map(Manifest::read).transpose()?.flatten().unwrap_or_default();
@@ -387,7 +388,7 @@ fn way(session: &dyn Session, name: &BotName) -> Result<Way, String> {
 /// # Errors
 /// A sentence naming them, when there are several.
 pub fn bot_below(session: &dyn Session, name: &BotName) -> Result<Option<PathBuf>, String> {
-    let (Kit::Tcp(kit), Kind::Path(root)) = (session.kit(), &name.kind) else { return Ok(None) };
+    let (Kit::Tcp(kit), NameKind::Path(root)) = (session.kit(), &name.kind) else { return Ok(None) };
     let starts_all = |script: &Path| {
         let mut text = Vec::new();
         let read = File::open(script).and_then(|file| file.take(64 << 10).read_to_end(&mut text));
@@ -663,7 +664,7 @@ impl Expected {
             });
         };
         let ending = program.ending(Duration::ZERO);
-        if ending == Ending::Runs && late.is_none() {
+        if ending == ProgramEnd::Runs && late.is_none() {
             return None;
         }
         let trouble = self.trouble.iter().map(|trouble| format!("; {trouble}")).collect::<String>();
@@ -675,10 +676,10 @@ impl Expected {
             words = format!("{words}; {advice}");
         }
         Some(match late {
-            Some(late) if self.joins.is_some() && ending == Ending::Runs => {
+            Some(late) if self.joins.is_some() && ending == ProgramEnd::Runs => {
                 format!("nobody joined at {address} within {} s{trouble}", late.as_secs())
             }
-            Some(late) if ending == Ending::Runs => format!(
+            Some(late) if ending == ProgramEnd::Runs => format!(
                 "did not connect to {address} within {} s{trouble}{words}. A bot that reads and writes lines instead says so in \
                  its agon.toml (dialect = \"lines\"), or is named lines:COMMAND",
                 late.as_secs_f64()

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use agon_bot::{Ending, Excess, Limits, advice};
+use agon_bot::{Excess, ProcessLimits, ProgramEnd, advice};
 
 use crate::FaultKind;
 
 /// The cause of a fault found by the referee. (Malformed answers and stray output are described by
 /// the game's dialect, rejected orders by its rules.)
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cause {
+pub enum FaultCause {
     /// No whole answer came in time.
     Late {
         limit: Duration,
@@ -29,7 +29,7 @@ pub enum Cause {
     /// It ended, or closed its output.
     Gone {
         /// How it ended, or that it still runs.
-        ending: Ending,
+        ending: ProgramEnd,
         /// Whether its last line was unfinished.
         unfinished: bool,
         /// The last line it wrote on standard error; empty for none.
@@ -50,7 +50,7 @@ pub enum Cause {
     /// It does not read.
     Deaf,
     /// It took more of this machine than a bot may.
-    Greedy(Excess, Limits),
+    Greedy(Excess, ProcessLimits),
     /// How often an answer was there before its question.
     Unasked(u32),
     /// It computed while its opponent was to move.
@@ -72,7 +72,7 @@ pub enum Lateness {
     /// This came, without a line end.
     NoLineEnd(String),
     /// It has ended, though something still holds its output open.
-    Ended(Ending),
+    Ended(ProgramEnd),
     /// It was stopped by a signal that was not ours.
     StoppedItself,
     /// This many parts of an answer came, but not the last one.
@@ -87,7 +87,7 @@ pub enum Lateness {
     Slow,
 }
 
-impl Cause {
+impl FaultCause {
     pub fn kind(&self) -> FaultKind {
         match self {
             Self::Late { .. } | Self::OutOfTime { .. } => FaultKind::Timeout,
@@ -128,20 +128,20 @@ impl Cause {
             late(Lateness::NoAnswer(3)),
             late(Lateness::NotRead),
             late(Lateness::StoppedItself),
-            late(Lateness::Ended(Ending::Code(0))),
+            late(Lateness::Ended(ProgramEnd::Code(0))),
             late(Lateness::Pondered(Duration::from_micros(31_400))),
             Self::OutOfTime {
                 used: Duration::from_secs(60),
                 total: Duration::from_secs(60),
                 why: Lateness::Slow,
             },
-            gone(Ending::Code(1), false, "IndexError: list index out of range"),
-            gone(Ending::Code(1), false, "ModuleNotFoundError: No module named 'numpy'"),
-            gone(Ending::Code(127), false, "env: 'python3\\r': No such file or directory"),
-            gone(Ending::Code(0), true, ""),
-            gone(Ending::Signal(11), false, ""),
-            gone(Ending::Signal(9), false, ""),
-            gone(Ending::Runs, false, ""),
+            gone(ProgramEnd::Code(1), false, "IndexError: list index out of range"),
+            gone(ProgramEnd::Code(1), false, "ModuleNotFoundError: No module named 'numpy'"),
+            gone(ProgramEnd::Code(127), false, "env: 'python3\\r': No such file or directory"),
+            gone(ProgramEnd::Code(0), true, ""),
+            gone(ProgramEnd::Signal(11), false, ""),
+            gone(ProgramEnd::Signal(9), false, ""),
+            gone(ProgramEnd::Runs, false, ""),
             Self::NotStarted("cannot start `bot`: it may not be executed; try chmod +x bot".to_owned()),
             Self::NotStarted("nobody connected to ws://127.0.0.1:8765 within 500 s".to_owned()),
             Self::NotStarted(
@@ -162,11 +162,11 @@ impl Cause {
             Self::ManyMessages(1_000),
             Self::ManyParts,
             Self::Deaf,
-            Self::Greedy(Excess::Memory(5 << 30), Limits { memory: 4 << 30, processes: 512 }),
-            Self::Greedy(Excess::Processes(513), Limits { memory: 4 << 30, processes: 512 }),
-            Self::Greedy(Excess::OutOfMemory(256 << 20), Limits { memory: 256 << 20, processes: 64 }),
-            Self::Greedy(Excess::NoMoreProcesses(64), Limits { memory: 256 << 20, processes: 64 }),
-            Self::Greedy(Excess::DiskFull(64 << 20), Limits { memory: 256 << 20, processes: 64 }),
+            Self::Greedy(Excess::Memory(5 << 30), ProcessLimits { memory: 4 << 30, processes: 512 }),
+            Self::Greedy(Excess::Processes(513), ProcessLimits { memory: 4 << 30, processes: 512 }),
+            Self::Greedy(Excess::OutOfMemory(256 << 20), ProcessLimits { memory: 256 << 20, processes: 64 }),
+            Self::Greedy(Excess::NoMoreProcesses(64), ProcessLimits { memory: 256 << 20, processes: 64 }),
+            Self::Greedy(Excess::DiskFull(64 << 20), ProcessLimits { memory: 256 << 20, processes: 64 }),
             Self::Unasked(12),
             Self::Pondered { used: Duration::from_micros(12_300), own: Duration::from_micros(20_100) },
             Self::Disturbed("at turn 12 a signal of seat 2 stopped seat 1".to_owned()),
@@ -174,7 +174,7 @@ impl Cause {
     }
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for FaultCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Late { limit, why } => {
@@ -188,7 +188,7 @@ impl fmt::Display for Cause {
             ),
             Self::Gone { ending, unfinished, last_words, advice } => {
                 match ending {
-                    Ending::Runs => f.write_str("closed its output, yet an answer was expected")?,
+                    ProgramEnd::Runs => f.write_str("closed its output, yet an answer was expected")?,
                     ending => write!(f, "ended although an answer was expected: {ending}")?,
                 }
                 if *unfinished {

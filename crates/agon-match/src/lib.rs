@@ -18,12 +18,12 @@ pub mod trace;
 mod pulse;
 
 pub use agon_spec::{Clock, Ponder};
-pub use cause::{Cause, Lateness};
+pub use cause::{FaultCause, Lateness};
 pub use fault::{Fault, FaultKind, RejectedOrder};
 pub use player::{Player, SeatError, seat_player};
 pub use record::{MatchRecord, PrintedMatch, SeatCounts, SeatResult, SeatTime};
 pub use recorder::Recorder;
 pub use referee::{
-    Future, MOST_DISTURBANCES, Observer, Said, StepReport, Take, Terms, Together, When, play, play_on,
+    Future, MOST_DISTURBANCES, Observer, Said, StepReport, TakenAnswer, Terms, Together, When, play, play_on,
 };
 pub use seats::{CpuShares, cpus_a_match, place, seat_all};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agon_bot::program::Starting;
-use agon_bot::{BotName, Kind, Launch, Program, Script, StartError};
+use agon_bot::{BotName, Launch, NameKind, Program, Script, StartError};
 use agon_game::{Seat, Session, Transport};
 use thiserror::Error;
 
@@ -77,7 +77,7 @@ pub(crate) fn begin(
     cpus: Option<&[usize]>,
     clock: Clock,
 ) -> Result<Coming, SeatError> {
-    if let Kind::Builtin { name: builtin, options } = &name.kind {
+    if let NameKind::Builtin { name: builtin, options } = &name.kind {
         // The bot's own seed differs for each match and seat.
         let seed = (session.recipe().seed as u64).wrapping_mul(31).wrapping_add(u64::from(seat.number()));
         session.seat_builtin(seat, builtin, options, seed).map_err(SeatError::Name)?;

@@ -11,7 +11,7 @@ pub const BEAT: Duration = Duration::from_millis(4);
 const JITTER: Duration = Duration::from_millis(1);
 
 /// Our own heartbeat.
-pub struct Pulse {
+pub(crate) struct Pulse {
     counters: Option<Counters>,
     heart: Heart,
 }

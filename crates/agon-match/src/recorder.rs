@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use agon_game::{Seat, Session};
 use agon_replay::data::note;
-use agon_replay::{End, Header, Timing, Writer};
+use agon_replay::{EndInfo, Header, Timing, Writer};
 
 use crate::record::{MatchRecord, Void};
 use crate::referee::{Observer, StepReport};
@@ -47,7 +47,7 @@ impl<W: Write> Recorder<W> {
             "wall_us": record.wall_us,
         });
         let state = format!("{:016x}", session.hash());
-        let end = End { steps: 0, outcome: record.outcome.clone(), state, chain: String::new(), facts };
+        let end = EndInfo { steps: 0, outcome: record.outcome.clone(), state, chain: String::new(), facts };
         self.writer.finish(end)
     }
 }

@@ -17,7 +17,7 @@ use rustix::time::Timespec;
 use crate::arrival::{self, Awaited};
 use crate::pulse::Pulse;
 use crate::record::{Held, MatchRecord, SeatCounts, SeatTime, Void};
-use crate::{Cause, Clock, Fault, FaultKind, Player, Ponder, RejectedOrder, trace};
+use crate::{Clock, Fault, FaultCause, FaultKind, Player, Ponder, RejectedOrder, trace};
 
 mod asking;
 mod budget;
@@ -85,7 +85,7 @@ pub struct StepReport<'a> {
     /// What the seats answered, if something else was played: a given step of [`play_on`].
     pub instead_of: Option<&'a [(Seat, PackedAnswer)]>,
     /// How each of these answers came.
-    pub takes: &'a [Take],
+    pub takes: &'a [TakenAnswer],
     pub faults: &'a [Fault],
 }
 
@@ -121,7 +121,7 @@ impl When {
 
 /// How an answer came.
 #[derive(Clone, Debug, Default)]
-pub struct Take {
+pub struct TakenAnswer {
     /// Wall time, from the end of the question to the end of the answer.
     pub wall: Duration,
     /// The part that counts: without the time that the machine kept the bot waiting.
@@ -423,7 +423,7 @@ enum Leaving {
     /// It closed its output; this many bytes of an unfinished message came before.
     Closed(usize),
     /// We put it out.
-    Sent(Cause),
+    Sent(FaultCause),
 }
 
 impl<'a> Referee<'a> {
@@ -478,7 +478,7 @@ impl<'a> Referee<'a> {
         let given = self.terms.given;
         for seat in Seat::first(self.players.len() as u8) {
             if let Player::Absent(why) = &self.players[seat.index()] {
-                let cause = Cause::NotStarted(why.clone());
+                let cause = FaultCause::NotStarted(why.clone());
                 self.seats[seat.index()].out = Some(Absence::NeverStarted);
                 self.fault(seat, &cause);
             }
@@ -510,7 +510,7 @@ impl<'a> Referee<'a> {
                     waiting.push((index, seat));
                 }
                 answers.push((seat, answer));
-                takes.push(Take::default());
+                takes.push(TakenAnswer::default());
             }
             let mut waiting: Vec<_> =
                 waiting.into_iter().map(|(index, seat)| self.ask(index, seat)).collect();
@@ -561,7 +561,7 @@ impl<'a> Referee<'a> {
         for seat in Seat::first(self.players.len() as u8) {
             let unasked = self.seats[seat.index()].unasked;
             if unasked > 0 {
-                self.fault(seat, &Cause::Unasked(unasked));
+                self.fault(seat, &FaultCause::Unasked(unasked));
             }
         }
         Ok(())
@@ -575,7 +575,7 @@ impl<'a> Referee<'a> {
     }
 
     /// States why seats have gone, and ends their programs.
-    fn see_off(&mut self, takes: &mut [Take], answers: &[(Seat, PackedAnswer)]) {
+    fn see_off(&mut self, takes: &mut [TakenAnswer], answers: &[(Seat, PackedAnswer)]) {
         for (seat, leaving) in std::mem::take(&mut self.leaving) {
             let program = self.program(seat);
             let cause = match leaving {
@@ -588,14 +588,14 @@ impl<'a> Referee<'a> {
                     }
                     let ending = program.ending(patience);
                     let unfinished = unfinished > 0;
-                    Cause::Gone { ending, unfinished, last_words: String::new(), advice: None }
+                    FaultCause::Gone { ending, unfinished, last_words: String::new(), advice: None }
                 }
             };
             program.listen_to_stderr();
             let (said, _) = program.take_said();
             // If a counter shows an excess, that is the cause of the end.
             let cause = match (cause, program.cage().is_some().then(|| excess_of(program.tree())).flatten()) {
-                (Cause::Gone { .. }, Some(greedy)) => greedy,
+                (FaultCause::Gone { .. }, Some(greedy)) => greedy,
                 (cause, _) => cause,
             };
             program.end();
@@ -603,16 +603,16 @@ impl<'a> Referee<'a> {
             let _ = program.hang_up(Duration::ZERO);
             // A seat put out for disturbing others may not have been asked.
             let place = answers.iter().position(|(other, _)| *other == seat);
-            let mut unasked = Take::default();
+            let mut unasked = TakenAnswer::default();
             let take = place.map_or(&mut unasked, |place| &mut takes[place]);
             take.stderr.extend_from_slice(&said);
             let for_others = self.program(seat).run().for_others;
             let hidden = self.program(seat).cage().and_then(|cage| cage.hidden(&take.stderr));
             let cause = match cause {
-                Cause::Gone { ending, unfinished, .. } => {
+                FaultCause::Gone { ending, unfinished, .. } => {
                     let last_words = trace::telling(&take.stderr, ending);
                     let advice = hidden.or_else(|| advice::of_end(&take.stderr, ending, for_others));
-                    Cause::Gone { ending, unfinished, last_words, advice }
+                    FaultCause::Gone { ending, unfinished, last_words, advice }
                 }
                 cause => cause,
             };
@@ -632,7 +632,13 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn keep_rejections(&mut self, step: u32, turn: &str, answers: &[(Seat, PackedAnswer)], takes: &[Take]) {
+    fn keep_rejections(
+        &mut self,
+        step: u32,
+        turn: &str,
+        answers: &[(Seat, PackedAnswer)],
+        takes: &[TakenAnswer],
+    ) {
         for rejection in self.session.rejections() {
             let count = &mut self.seats[rejection.seat.index()].counts.rejected;
             *count += 1;
@@ -654,7 +660,7 @@ impl<'a> Referee<'a> {
         }
     }
 
-    fn fault(&mut self, seat: Seat, cause: &Cause) {
+    fn fault(&mut self, seat: Seat, cause: &FaultCause) {
         self.note_fault(seat, cause.kind(), &cause.to_string(), cause.advice());
     }
 
@@ -683,7 +689,7 @@ impl<'a> Referee<'a> {
 
     /// Adds to the faults from `first` on what their bots wrote on standard error in this step, where it may tell
     /// the author more. Only the first of each seat and kind get it.
-    fn quote_stderr(&mut self, first: usize, answers: &[(Seat, PackedAnswer)], takes: &[Take]) {
+    fn quote_stderr(&mut self, first: usize, answers: &[(Seat, PackedAnswer)], takes: &[TakenAnswer]) {
         for place in first..self.faults.len() {
             let (before, rest) = self.faults.split_at_mut(place);
             let fault = &mut rest[0];

@@ -19,7 +19,7 @@ pub fn cpus_a_match(info: &GameInfo, ponder: Ponder, seats: usize, programs: boo
 ///
 /// They are claimed until this is dropped: other runs of this program take other CPUs if there are any.
 pub struct CpuShares {
-    _claims: Vec<sys::Claim>,
+    _claims: Vec<sys::CpuClaim>,
     shares: Vec<Vec<usize>>,
 }
 

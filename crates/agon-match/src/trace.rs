@@ -1,7 +1,7 @@
 //! Which lines of a bot's standard error say what went wrong. Languages put them in different places: Java and Node
 //! first, Python last, Rust in the middle.
 
-use agon_bot::program::Ending;
+use agon_bot::program::ProgramEnd;
 
 /// How much of the end of the output is looked at, in bytes.
 const LOOKED_AT: usize = 16 << 10;
@@ -23,11 +23,11 @@ pub fn useful(said: &[u8]) -> Vec<String> {
 }
 
 /// The most telling line. When the program that should have started the bot complains, the first one.
-pub fn telling(said: &[u8], ending: Ending) -> String {
+pub fn telling(said: &[u8], ending: ProgramEnd) -> String {
     let text = end_of(said);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let line = match (ending, last_trace(&lines), rust(&lines)) {
-        (Ending::Code(126 | 127), ..) => lines.first(),
+        (ProgramEnd::Code(126 | 127), ..) => lines.first(),
         // The head of a trace; for Node it comes after the place in the source.
         (_, Some((head, _)), _) => lines.get(head),
         // The message; what comes last is advice on backtraces.
@@ -167,7 +167,7 @@ mod tests {
                 "\tat Map.at(Map.java:5)",
             ]
         );
-        let code = Ending::Code(1);
+        let code = ProgramEnd::Code(1);
         assert!(telling(java.as_bytes(), code).starts_with("Exception in thread"));
 
         let node = "thinking\n/home/me/bot.js:3\n  throw new Error('no plan')\n  ^\n\nError: no plan\n    at plan (/home/me/bot.js:3:9)\n    \
@@ -200,10 +200,13 @@ mod tests {
         let rust =
             "x\nthread 'main' (7) panicked at src/main.rs:2:5:\nno plan\nnote: run with `RUST_BACKTRACE=1`\n";
         assert_eq!(useful(rust.as_bytes()), ["thread 'main' (7) panicked at src/main.rs:2:5:", "no plan"]);
-        assert_eq!(telling(rust.as_bytes(), Ending::Code(101)), "no plan");
+        assert_eq!(telling(rust.as_bytes(), ProgramEnd::Code(101)), "no plan");
         assert_eq!(useful(b"one\n\ntwo\nthree\nfour"), ["two", "three", "four"]);
         assert_eq!(useful(b""), Vec::<String>::new());
-        assert_eq!(telling(b"sh: 1: nobot: not found\nbye\n", Ending::Code(127)), "sh: 1: nobot: not found");
+        assert_eq!(
+            telling(b"sh: 1: nobot: not found\nbye\n", ProgramEnd::Code(127)),
+            "sh: 1: nobot: not found"
+        );
     }
 
     #[test]
@@ -236,7 +239,7 @@ mod tests {
             let lines = useful(said);
             assert!(!lines.is_empty() && lines.len() <= MOST, "{}", lines.len());
             assert!(lines.iter().all(|line| line.chars().count() <= LONGEST));
-            telling(said, Ending::Code(1));
+            telling(said, ProgramEnd::Code(1));
             assert!(place(said).is_none_or(|place| place.len() < 100));
         }
     }

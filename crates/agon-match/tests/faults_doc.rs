@@ -1,6 +1,6 @@
 //! `docs/faults.md` lists every fault with its sentence, and no fault that does not exist.
 
-use agon_match::{Cause, FaultKind, Lateness};
+use agon_match::{FaultCause, FaultKind, Lateness};
 
 fn page() -> String {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/faults.md");
@@ -18,7 +18,7 @@ fn every_fault_is_documented_with_its_sentence() {
             .find(|section| section.lines().next().is_some_and(|line| line.ends_with(&heading)));
         let section = section.unwrap_or_else(|| panic!("no section for {kind:?}"));
         assert!(section.to_lowercase().starts_with(kind.word()), "{kind:?} is called `{}`", kind.word());
-        for cause in Cause::examples().into_iter().filter(|cause| cause.kind() == kind) {
+        for cause in FaultCause::examples().into_iter().filter(|cause| cause.kind() == kind) {
             assert!(section.contains(&format!("| {cause} |")), "{kind:?} lacks: {cause}");
         }
     }
@@ -27,7 +27,7 @@ fn every_fault_is_documented_with_its_sentence() {
 #[test]
 fn no_sentence_of_the_page_is_made_up() {
     let page = page();
-    let known: Vec<String> = Cause::examples().iter().map(ToString::to_string).collect();
+    let known: Vec<String> = FaultCause::examples().iter().map(ToString::to_string).collect();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
     let sentences: Vec<&str> = rows.filter(|cell| *cell != "sentence").collect();
     assert_eq!(sentences.len(), known.len());
@@ -40,8 +40,8 @@ fn no_sentence_of_the_page_is_made_up() {
 /// sends them to the page.
 #[test]
 fn there_is_an_example_of_every_cause() {
-    let number = |cause: &Cause| match cause {
-        Cause::Late { why, .. } => match why {
+    let number = |cause: &FaultCause| match cause {
+        FaultCause::Late { why, .. } => match why {
             Lateness::NotRead => 0,
             Lateness::NoLineEnd(_) => 1,
             Lateness::Ended(_) => 2,
@@ -52,20 +52,20 @@ fn there_is_an_example_of_every_cause() {
             Lateness::NoAnswer(_) => 17,
             Lateness::Pondered(_) => 20,
         },
-        Cause::Gone { .. } => 6,
-        Cause::NotStarted(_) => 7,
-        Cause::LongMessage(_) => 8,
-        Cause::ManyMessages(_) => 9,
-        Cause::ManyParts => 10,
-        Cause::Closed(_) => 11,
-        Cause::Deaf => 12,
-        Cause::Greedy(..) => 13,
-        Cause::Unasked(_) => 14,
-        Cause::Pondered { .. } => 15,
-        Cause::Disturbed(_) => 18,
-        Cause::OutOfTime { .. } => 19,
+        FaultCause::Gone { .. } => 6,
+        FaultCause::NotStarted(_) => 7,
+        FaultCause::LongMessage(_) => 8,
+        FaultCause::ManyMessages(_) => 9,
+        FaultCause::ManyParts => 10,
+        FaultCause::Closed(_) => 11,
+        FaultCause::Deaf => 12,
+        FaultCause::Greedy(..) => 13,
+        FaultCause::Unasked(_) => 14,
+        FaultCause::Pondered { .. } => 15,
+        FaultCause::Disturbed(_) => 18,
+        FaultCause::OutOfTime { .. } => 19,
     };
-    let examples = Cause::examples();
+    let examples = FaultCause::examples();
     for wanted in 0..=20 {
         assert!(examples.iter().any(|cause| number(cause) == wanted), "no example of cause {wanted}");
     }

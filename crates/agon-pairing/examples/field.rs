@@ -3,7 +3,7 @@
 //! `taskset -c 0 cargo run --release -p agon-pairing --example field`; the figures are in `docs/benchmarks.md`.
 
 use agon_game::Seeded;
-use agon_pairing::ladder::Known;
+use agon_pairing::ladder::Knowledge;
 use agon_stats::{Meeting, Pairs, Scale, score_of_elo};
 
 const BOTS: usize = 5_000;
@@ -23,7 +23,7 @@ fn main() {
     let mut order: Vec<usize> = (0..BOTS).collect();
     order.sort_by(|&a, &b| truth[b].total_cmp(&truth[a]));
     let mut choice = Seeded::stream(1, "pairs");
-    let mut known = Known::new(BOTS);
+    let mut known = Knowledge::new(BOTS);
     let mut games: Vec<Meeting> = Vec::with_capacity(GAMES + 1_000);
     while games.len() < GAMES + 1_000 {
         let place = (uniform(&mut choice) * BOTS as f64) as usize;
@@ -47,7 +47,7 @@ fn main() {
     let pairs = time("games added up to pairs", || Pairs::new(BOTS, old.iter().copied()));
     println!("  {} pairs of bots", pairs.list().len());
     let cold = time("cold fit", || Scale::fit(&pairs, &[], None));
-    let known_bots = cold.place.iter().filter(|place| **place == agon_stats::Place::Known).count();
+    let known_bots = cold.place.iter().filter(|place| **place == agon_stats::ScalePlace::Known).count();
     println!("  {known_bots} of {BOTS} bots have a finite rating");
     let more = time("1,000 games added to them", || pairs.with(BOTS, new.iter().copied()));
     let warm = time("warm fit after these", || Scale::fit(&more, &[], Some(&cold.elo)));

@@ -6,7 +6,8 @@
 //! then the better seed goes on.
 
 use crate::{
-    FURTHER_BLOCKS, Fixture, Format, FormatError, Id, Results, Standing, check, check_best_of, full, places,
+    BlockResults, FURTHER_BLOCKS, Fixture, Format, FormatError, Id, Standing, check, check_best_of, full,
+    places,
 };
 
 /// The loser of an encounter is out.
@@ -39,11 +40,11 @@ impl Knockout {
 }
 
 impl Format for Knockout {
-    fn next(&self, results: &Results) -> Vec<Fixture> {
+    fn next(&self, results: &BlockResults) -> Vec<Fixture> {
         self.0.fold(results).1
     }
 
-    fn standing(&self, results: &Results) -> Vec<Standing> {
+    fn standing(&self, results: &BlockResults) -> Vec<Standing> {
         self.0.standing(results)
     }
 }
@@ -101,11 +102,11 @@ impl DoubleElimination {
 }
 
 impl Format for DoubleElimination {
-    fn next(&self, results: &Results) -> Vec<Fixture> {
+    fn next(&self, results: &BlockResults) -> Vec<Fixture> {
         self.0.fold(results).1
     }
 
-    fn standing(&self, results: &Results) -> Vec<Standing> {
+    fn standing(&self, results: &BlockResults) -> Vec<Standing> {
         self.0.standing(results)
     }
 }
@@ -199,7 +200,7 @@ impl Bracket {
     }
 
     /// Goes through all encounters: how each ended, and which blocks can be played.
-    fn fold(&self, results: &Results) -> (Vec<Ended>, Vec<Fixture>) {
+    fn fold(&self, results: &BlockResults) -> (Vec<Ended>, Vec<Fixture>) {
         let mut ended: Vec<Ended> = Vec::with_capacity(self.nodes.len());
         let mut open = Vec::new();
         for node in &self.nodes {
@@ -231,7 +232,7 @@ impl Bracket {
     }
 
     /// How an encounter ended, or the block to be played next.
-    fn encounter(&self, node: &Node, bots: [usize; 2], results: &Results) -> Result<Ended, Fixture> {
+    fn encounter(&self, node: &Node, bots: [usize; 2], results: &BlockResults) -> Result<Ended, Fixture> {
         let mut points = [0u64; 2];
         for block in 1.. {
             let played = block - 1;
@@ -261,7 +262,7 @@ impl Bracket {
         unreachable!("the loop ends with the last further block")
     }
 
-    fn standing(&self, results: &Results) -> Vec<Standing> {
+    fn standing(&self, results: &BlockResults) -> Vec<Standing> {
         let (ended, _) = self.fold(results);
         let mut points = vec![0u64; self.bots];
         // The round in which each bot was eliminated; bots still in come first.
@@ -287,7 +288,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::Played;
+    use crate::FinishedBlock;
     use crate::tests::play;
 
     /// The bots of the fixtures of a round.
@@ -314,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_best_have_byes_where_bots_are_missing() {
-        let first = Knockout::new(5, 1).unwrap().next(&Results::new());
+        let first = Knockout::new(5, 1).unwrap().next(&BlockResults::new());
         // Everything that depends on no other result is played at once.
         let bots: Vec<&[usize]> = first.iter().map(|fixture| &fixture.bots[..]).collect();
         assert_eq!(bots, [&[3, 4][..], &[1, 2]]);
@@ -327,10 +328,10 @@ mod tests {
     #[test]
     fn an_encounter_ends_when_the_lead_cannot_be_caught_up() {
         let cup = Knockout::new(2, 3).unwrap();
-        let mut results = Results::new();
+        let mut results = BlockResults::new();
         let mut feed = |block, points: [u32; 2]| {
             let bots = if block % 2 == 1 { vec![0, 1] } else { vec![1, 0] };
-            results.insert(Id { round: 1, table: 1, block }, Played { bots, points: points.to_vec() });
+            results.insert(Id { round: 1, table: 1, block }, FinishedBlock { bots, points: points.to_vec() });
             cup.next(&results).first().map(|fixture| (fixture.id.block, fixture.bots.clone()))
         };
         // 4-0 leaves 8 points to win; the second block swaps the seats: 8-0 in all, and only 4 left.

@@ -6,7 +6,7 @@
 //! bots that are level at the line play further blocks.
 
 use crate::{
-    FURTHER_BLOCKS, Fixture, Format, FormatError, Id, Results, Standing, check, check_best_of, places,
+    BlockResults, FURTHER_BLOCKS, Fixture, Format, FormatError, Id, Standing, check, check_best_of, places,
 };
 
 /// A knockout in heats.
@@ -32,7 +32,7 @@ impl Heats {
         Ok(Self { bots, seats, advance, blocks })
     }
 
-    fn fold(&self, results: &Results) -> Fold {
+    fn fold(&self, results: &BlockResults) -> Fold {
         let mut fold =
             Fold { points: vec![0; self.bots], out: vec![(u32::MAX, 0); self.bots], open: Vec::new() };
         let mut left: Vec<usize> = (0..self.bots).collect();
@@ -85,7 +85,7 @@ impl Heats {
         id: Id,
         heat: &[usize],
         line: usize,
-        results: &Results,
+        results: &BlockResults,
     ) -> Result<Vec<(usize, u64)>, Fixture> {
         let mut order: Vec<(usize, u64)> = heat.iter().map(|&bot| (bot, 0)).collect();
         for block in 1.. {
@@ -117,11 +117,11 @@ struct Fold {
 }
 
 impl Format for Heats {
-    fn next(&self, results: &Results) -> Vec<Fixture> {
+    fn next(&self, results: &BlockResults) -> Vec<Fixture> {
         self.fold(results).open
     }
 
-    fn standing(&self, results: &Results) -> Vec<Standing> {
+    fn standing(&self, results: &BlockResults) -> Vec<Standing> {
         let fold = self.fold(results);
         let mut order: Vec<(usize, (u32, usize))> = fold.out.iter().copied().enumerate().collect();
         order.sort_by_key(|&(bot, out)| (std::cmp::Reverse(out), bot));
@@ -132,7 +132,7 @@ impl Format for Heats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Played;
+    use crate::FinishedBlock;
     use crate::tests::play;
 
     #[test]
@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn bots_that_are_level_at_the_line_play_on() {
         let heats = Heats::new(3, 3, 1, 1).unwrap();
-        let mut results = Results::new();
+        let mut results = BlockResults::new();
         let mut feed = |block, points: [u32; 3]| {
             let bots = if block == 1 { vec![0, 1, 2] } else { vec![1, 2, 0] };
-            results.insert(Id { round: 1, table: 1, block }, Played { bots, points: points.to_vec() });
+            results.insert(Id { round: 1, table: 1, block }, FinishedBlock { bots, points: points.to_vec() });
             heats.next(&results).first().map(|fixture| fixture.bots.clone())
         };
         assert_eq!(feed(1, [8, 8, 2]), Some(vec![1, 2, 0]));

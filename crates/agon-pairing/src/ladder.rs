@@ -21,11 +21,11 @@ use agon_game::Seeded;
 use agon_stats::pairs::{BLOCK, Meeting, Pairs};
 use agon_stats::{Scale, score_of_elo};
 
-use crate::{Fixture, Format, FormatError, Id, Results, Standing, check, full, seated};
+use crate::{BlockResults, Fixture, Format, FormatError, Id, Standing, check, full, seated};
 
 /// A ladder of a fixed number of blocks.
 #[derive(Clone, Debug)]
-pub struct Ladder {
+pub struct LadderFormat {
     bots: usize,
     seats: usize,
     blocks: u32,
@@ -53,7 +53,7 @@ const NEWCOMER: f64 = 10.0;
 /// Elo per natural logarithm.
 const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 
-impl Ladder {
+impl LadderFormat {
     /// `blocks` blocks in all, of matches of `seats` seats. With `top`, they are spent on finding the best `top` instead of the order of
     /// all bots.
     ///
@@ -68,9 +68,9 @@ impl Ladder {
     }
 
     /// Goes through the rounds: what is known after the finished ones, and the fixtures of the next.
-    fn fold(&self, results: &Results) -> (Known, Vec<Fixture>) {
+    fn fold(&self, results: &BlockResults) -> (Knowledge, Vec<Fixture>) {
         let size = round_size(self.bots, self.seats, self.top);
-        let mut known = Known::new(self.bots);
+        let mut known = Knowledge::new(self.bots);
         let mut given = 0;
         for round in 1.. {
             let size = size.min(self.blocks - given);
@@ -98,19 +98,19 @@ impl Ladder {
 
     /// The certainty, from 0 to 1, that the first `count` are in order and nobody behind them belongs there: the product over neighbours
     /// of the chance that the first is the stronger one.
-    pub fn certainty(&self, results: &Results, count: usize) -> f64 {
+    pub fn certainty(&self, results: &BlockResults, count: usize) -> f64 {
         let (known, _) = self.fold(results);
         let order = known.order();
         order.windows(2).take(count).map(|two| known.superiority(two[0], two[1])).product()
     }
 }
 
-impl Format for Ladder {
-    fn next(&self, results: &Results) -> Vec<Fixture> {
+impl Format for LadderFormat {
+    fn next(&self, results: &BlockResults) -> Vec<Fixture> {
         self.fold(results).1
     }
 
-    fn standing(&self, results: &Results) -> Vec<Standing> {
+    fn standing(&self, results: &BlockResults) -> Vec<Standing> {
         let (known, _) = self.fold(results);
         let standing = |(place, bot)| Standing { bot, place, points: known.points[bot], opponents: 0 };
         (1..).zip(known.order()).map(standing).collect()
@@ -165,7 +165,7 @@ struct Seen {
 /// What is known about the bots after some results. A site that never ends keeps one of these and asks it for the next fixtures after
 /// each batch of results.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct Knowledge {
     pairs: Pairs,
     /// Where each bot's pairs with bots of higher numbers begin.
     starts: Vec<usize>,
@@ -182,7 +182,7 @@ pub struct Known {
     recent: Vec<Vec<usize>>,
 }
 
-impl Known {
+impl Knowledge {
     /// The knowledge before the first result.
     pub fn new(bots: usize) -> Self {
         Self {
@@ -364,13 +364,13 @@ impl Known {
 
     /// Chooses fixtures one by one among the free bots, for a ladder that never ends. Each includes a bot that wants it. All are chosen
     /// before any is played.
-    pub fn choice(&self, free: Vec<bool>, wants: Vec<bool>) -> Choice<'_> {
+    pub fn choice(&self, free: Vec<bool>, wants: Vec<bool>) -> FixtureChoice<'_> {
         let draw = self.draw(None);
         let order: Vec<usize> = draw.order.iter().copied().filter(|&bot| free[bot]).collect();
         let mut places = vec![None; free.len()];
         order.iter().enumerate().for_each(|(place, &bot)| places[bot] = Some(place));
         let open = self.open(&order);
-        Choice { known: self, draw, order, places, free, wants, open, round: None }
+        FixtureChoice { known: self, draw, order, places, free, wants, open, round: None }
     }
 
     /// The number of neighbours in this order with which each bot might change places, counted as a sum of chances; itself counts as
@@ -452,8 +452,8 @@ impl Known {
 }
 
 /// A choice of fixtures, one after another.
-pub struct Choice<'a> {
-    known: &'a Known,
+pub struct FixtureChoice<'a> {
+    known: &'a Knowledge,
     draw: Draw,
     /// The bots that were free at the start, strongest first, and the place of each.
     order: Vec<usize>,
@@ -474,7 +474,7 @@ struct Round {
     taken: Vec<bool>,
 }
 
-impl Choice<'_> {
+impl FixtureChoice<'_> {
     /// Keeps this bot out of all further fixtures.
     pub fn busy(&mut self, bot: usize) {
         self.free[bot] = false;
@@ -591,7 +591,7 @@ mod tests {
 
     #[test]
     fn one_fixture_is_of_free_bots_only_and_of_whom_it_is_for() {
-        let mut known = Known::new(2);
+        let mut known = Knowledge::new(2);
         known.grow(8);
         for (one, other) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)] {
             known.add(&[one, other], &[4, 0]);
@@ -625,7 +625,7 @@ mod tests {
 
     #[test]
     fn neighbours_play_each_other_and_a_few_far_apart() {
-        let ladder = Ladder::new(40, 2, 600, None).unwrap();
+        let ladder = LadderFormat::new(40, 2, 600, None).unwrap();
         let (results, played) = crate::tests::play(&ladder, 2, 3, 6.0);
         assert_eq!(played.len(), 600);
         let late = played.iter().filter(|fixture| fixture.id.round > 30);
@@ -647,7 +647,7 @@ mod tests {
 
     #[test]
     fn nobody_meets_the_same_bot_again_at_once() {
-        let ladder = Ladder::new(60, 2, 450, None).unwrap();
+        let ladder = LadderFormat::new(60, 2, 450, None).unwrap();
         let (_, mut played) = crate::tests::play(&ladder, 2, 3, 30.0);
         played.sort_by_key(|fixture| fixture.id);
         let mut last: Vec<Option<usize>> = vec![None; 60];
@@ -662,7 +662,7 @@ mod tests {
 
     #[test]
     fn more_seats_are_filled() {
-        let ladder = Ladder::new(23, 4, 200, Some(3)).unwrap();
+        let ladder = LadderFormat::new(23, 4, 200, Some(3)).unwrap();
         let (results, played) = crate::tests::play(&ladder, 4, 3, 5.0);
         assert_eq!(played.len(), 200);
         let mut first: Vec<usize> =
@@ -673,9 +673,9 @@ mod tests {
 
     #[test]
     fn a_line_outside_the_table_is_refused() {
-        assert!(Ladder::new(5, 2, 10, Some(0)).is_err());
-        assert!(Ladder::new(5, 2, 10, Some(5)).is_err());
-        assert!(Ladder::new(2, 3, 10, None).is_err());
+        assert!(LadderFormat::new(5, 2, 10, Some(0)).is_err());
+        assert!(LadderFormat::new(5, 2, 10, Some(5)).is_err());
+        assert!(LadderFormat::new(2, 3, 10, None).is_err());
     }
 
     /// Bots of known strength and two games a block: how often the true top five are found, by the ladder that looks for them and by a
@@ -695,7 +695,7 @@ mod tests {
                     .count() as u32;
                 [2 * wins, 4 - 2 * wins]
             };
-            let mut known = Known::new(BOTS);
+            let mut known = Knowledge::new(BOTS);
             let mut played = 0;
             for round in 1.. {
                 let choices = known.choose(round, 10, 2, Some(5));
@@ -709,7 +709,7 @@ mod tests {
                 }
             }
             by_ladder += right(&truth, &known);
-            let mut known = Known::new(BOTS);
+            let mut known = Knowledge::new(BOTS);
             for one in 0..BOTS {
                 for other in one + 1..BOTS {
                     known.add(&[one, other], &block(&[one, other]));
@@ -728,7 +728,7 @@ mod tests {
     }
 
     /// How many of the true top five are found.
-    fn right(truth: &[f64], known: &Known) -> usize {
+    fn right(truth: &[f64], known: &Knowledge) -> usize {
         let mut order: Vec<usize> = (0..truth.len()).collect();
         order.sort_by(|&a, &b| truth[b].total_cmp(&truth[a]));
         known.order()[..5].iter().filter(|bot| order[..5].contains(bot)).count()

@@ -29,7 +29,7 @@ pub mod placement;
 
 pub use bracket::{DoubleElimination, Knockout};
 pub use heats::Heats;
-pub use ladder::Ladder;
+pub use ladder::LadderFormat;
 pub use placement::{Placed, Placement, Why};
 pub use swiss::Swiss;
 
@@ -55,7 +55,7 @@ pub struct Fixture {
 
 /// A finished block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Played {
+pub struct FinishedBlock {
     /// The bots, as in the [`Fixture`].
     pub bots: Vec<usize>,
     /// The points of each of them over all games of the block: 2 for each opponent left behind in a game, 1 for
@@ -64,7 +64,7 @@ pub struct Played {
 }
 
 /// The finished blocks.
-pub type Results = BTreeMap<Id, Played>;
+pub type BlockResults = BTreeMap<Id, FinishedBlock>;
 
 /// A bot in the final or current table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,10 +85,10 @@ pub trait Format {
     /// The blocks that can be played now, without those that have a result. All of them may be played at once, and
     /// the question may be asked again after each: blocks named before that have no result yet are named again.
     /// Empty when the tournament is over.
-    fn next(&self, results: &Results) -> Vec<Fixture>;
+    fn next(&self, results: &BlockResults) -> Vec<Fixture>;
 
     /// The table as it stands, best first.
-    fn standing(&self, results: &Results) -> Vec<Standing>;
+    fn standing(&self, results: &BlockResults) -> Vec<Standing>;
 }
 
 /// Why a tournament cannot be held.
@@ -194,10 +194,10 @@ pub(crate) mod tests {
 
     /// Plays a tournament in which the better bot usually wins, handing out fixtures one at a time in random
     /// order, and checks that the format is a function of the results alone.
-    pub fn play(format: &dyn Format, seats: usize, seed: i64, luck: f64) -> (Results, Vec<Fixture>) {
+    pub fn play(format: &dyn Format, seats: usize, seed: i64, luck: f64) -> (BlockResults, Vec<Fixture>) {
         let mut chance = Seeded::stream(seed, "luck");
         let mut random = move || (chance.bits() >> 11) as f64 / (1u64 << 53) as f64;
-        let (mut results, mut played) = (Results::new(), Vec::new());
+        let (mut results, mut played) = (BlockResults::new(), Vec::new());
         loop {
             let now = format.next(&results);
             if now.is_empty() {
@@ -218,7 +218,7 @@ pub(crate) mod tests {
                     *points += 2 * forms.iter().filter(|&&form| form < forms[seat]).count() as u32;
                 }
             }
-            let block = Played { bots: fixture.bots.clone(), points };
+            let block = FinishedBlock { bots: fixture.bots.clone(), points };
             assert!(results.insert(fixture.id, block).is_none(), "{fixture:?} a second time");
             played.push(fixture);
         }
@@ -236,12 +236,12 @@ pub(crate) mod tests {
             (Box::new(Knockout::new(11, 3).unwrap()), 2),
             (Box::new(DoubleElimination::new(11, 1).unwrap()), 2),
             (Box::new(Heats::new(17, 4, 2, 1).unwrap()), 4),
-            (Box::new(Ladder::new(8, 2, 60, None).unwrap()), 2),
+            (Box::new(LadderFormat::new(8, 2, 60, None).unwrap()), 2),
         ];
         for (format, seats) in formats {
             let (results, played) = play(&*format, seats, 7, 6.0);
             // The same results, taken in strictly in the order of their ids.
-            let mut again = Results::new();
+            let mut again = BlockResults::new();
             loop {
                 let now = format.next(&again);
                 let Some(first) = now.iter().min_by_key(|fixture| fixture.id) else { break };

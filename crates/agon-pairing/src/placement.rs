@@ -4,10 +4,10 @@
 //! more often than the others. It is placed when its interval is narrow enough, when it stands above or below all others beyond
 //! doubt, as does a bot that won every block or none, or when its matches are used up.
 
-use agon_stats::{Meeting, Place, newcomer, score_of_elo};
+use agon_stats::{Meeting, ScalePlace, newcomer, score_of_elo};
 use serde::{Deserialize, Serialize};
 
-use crate::{Fixture, Format, FormatError, Id, Results, Standing, check, ladder, seated};
+use crate::{BlockResults, Fixture, Format, FormatError, Id, Standing, check, ladder, seated};
 
 /// Places bot 0 among the bots from 1 on.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Placement {
     }
 
     /// Goes through the rounds: where the newcomer stands, and the fixtures of the next round.
-    fn fold(&self, results: &Results) -> (Placed, Vec<Fixture>) {
+    fn fold(&self, results: &BlockResults) -> (Placed, Vec<Fixture>) {
         let mut blocks: Vec<Vec<Meeting>> = Vec::new();
         let mut met = vec![0u32; self.ratings.len() + 1];
         let mut first_seats = vec![0u32; self.ratings.len() + 1];
@@ -107,12 +107,12 @@ impl Placement {
 
     /// Whether it stands beyond all others. The matches of a block share their luck, so each block counts as one match, against
     /// the opponent for which it is the strongest evidence.
-    fn beyond(&self, place: Place, blocks: &[Vec<Meeting>]) -> Option<Why> {
+    fn beyond(&self, place: ScalePlace, blocks: &[Vec<Meeting>]) -> Option<Why> {
         let ratings = || self.ratings.iter().copied();
         let (why, end) = match place {
-            Place::Above => (Why::Above, ratings().fold(f64::NEG_INFINITY, f64::max)),
-            Place::Below => (Why::Below, ratings().fold(f64::INFINITY, f64::min)),
-            Place::Known | Place::Unknown => return None,
+            ScalePlace::Above => (Why::Above, ratings().fold(f64::NEG_INFINITY, f64::max)),
+            ScalePlace::Below => (Why::Below, ratings().fold(f64::INFINITY, f64::min)),
+            ScalePlace::Known | ScalePlace::Unknown => return None,
         };
         let lead = |pair: &Meeting| match why {
             Why::Below => self.ratings[pair.second as usize - 1] - end,
@@ -138,18 +138,18 @@ impl Placement {
     }
 
     /// Where the newcomer stands.
-    pub fn placed(&self, results: &Results) -> Placed {
+    pub fn placed(&self, results: &BlockResults) -> Placed {
         self.fold(results).0
     }
 }
 
 impl Format for Placement {
-    fn next(&self, results: &Results) -> Vec<Fixture> {
+    fn next(&self, results: &BlockResults) -> Vec<Fixture> {
         self.fold(results).1
     }
 
     /// The newcomer's place among the others by their earlier ratings.
-    fn standing(&self, results: &Results) -> Vec<Standing> {
+    fn standing(&self, results: &BlockResults) -> Vec<Standing> {
         let mut points = vec![0u64; self.ratings.len() + 1];
         let mut blocks = Vec::new();
         for played in results.values() {
@@ -170,11 +170,11 @@ mod tests {
     use agon_game::Seeded;
 
     use super::*;
-    use crate::Played;
+    use crate::FinishedBlock;
 
     /// Plays a newcomer of this strength, taking the open fixtures in any order.
-    fn play(placement: &Placement, truth: f64, seed: i64) -> (Results, Placed) {
-        let mut results = Results::new();
+    fn play(placement: &Placement, truth: f64, seed: i64) -> (BlockResults, Placed) {
+        let mut results = BlockResults::new();
         let mut order = Seeded::stream(seed, "order");
         loop {
             let open = placement.next(&results);
@@ -196,7 +196,7 @@ mod tests {
                     }
                 }
             }
-            let played = Played { bots: fixture.bots, points };
+            let played = FinishedBlock { bots: fixture.bots, points };
             results.insert(fixture.id, played);
         }
     }

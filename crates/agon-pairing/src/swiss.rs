@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Fixture, Format, FormatError, Id, Results, Standing, check, full, places, seated};
+use crate::{BlockResults, Fixture, Format, FormatError, Id, Standing, check, full, places, seated};
 
 /// A Swiss tournament.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Swiss {
     }
 
     /// Goes through the finished rounds; returns the table after them and the fixtures of the next.
-    fn fold(&self, results: &Results) -> (Table, Vec<Fixture>) {
+    fn fold(&self, results: &BlockResults) -> (Table, Vec<Fixture>) {
         let mut table = Table::new(self.bots);
         for round in 1..=self.rounds {
             let (groups, byes) = match self.seats {
@@ -75,11 +75,11 @@ impl Swiss {
 }
 
 impl Format for Swiss {
-    fn next(&self, results: &Results) -> Vec<Fixture> {
+    fn next(&self, results: &BlockResults) -> Vec<Fixture> {
         self.fold(results).1
     }
 
-    fn standing(&self, results: &Results) -> Vec<Standing> {
+    fn standing(&self, results: &BlockResults) -> Vec<Standing> {
         let (table, _) = self.fold(results);
         let opponents: Vec<u64> =
             table.met.iter().map(|met| met.iter().map(|&other| table.points[other]).sum()).collect();
@@ -307,7 +307,7 @@ mod tests {
         let last = standing.iter().find(|standing| standing.bot == 29).unwrap();
         assert_eq!(last.points, 0);
         // In the first round the upper half meets the lower.
-        let first = swiss.next(&Results::new());
+        let first = swiss.next(&BlockResults::new());
         assert_eq!(first[0].bots, [0, 15]);
         assert_eq!(first[14].bots, [14, 29]);
     }

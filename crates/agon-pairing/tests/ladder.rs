@@ -4,7 +4,7 @@
 //! Elo (`AGON_RUNS` times) and produces the figures of `docs/formats.md`.
 
 use agon_game::Seeded;
-use agon_pairing::ladder::{Known, round_size};
+use agon_pairing::ladder::{Knowledge, round_size};
 use agon_stats::score_of_elo;
 
 /// Games of each pair in the round robin.
@@ -41,7 +41,7 @@ impl Field {
     }
 
     /// The errors of the ratings, squared: between neighbours in the true order, and of all around their mean.
-    fn errors(&self, known: &Known) -> [f64; 2] {
+    fn errors(&self, known: &Knowledge) -> [f64; 2] {
         let off: Vec<f64> =
             self.truth.iter().enumerate().map(|(bot, truth)| known.elo(bot) - truth).collect();
         let count = off.len() as f64;
@@ -51,15 +51,15 @@ impl Field {
     }
 
     /// Whether the best are found, in any order.
-    fn found(&self, known: &Known) -> bool {
+    fn found(&self, known: &Knowledge) -> bool {
         let mut best = [self.order(), known.order()].map(|order| order[..TOP].to_vec());
         best.iter_mut().for_each(|best| best.sort_unstable());
         best[0] == best[1]
     }
 
-    fn round_robin(&mut self) -> Known {
+    fn round_robin(&mut self) -> Knowledge {
         let bots = self.truth.len();
-        let mut known = Known::new(bots);
+        let mut known = Knowledge::new(bots);
         for _ in 0..EACH / BLOCK {
             for one in 0..bots {
                 for other in one + 1..bots {
@@ -73,9 +73,14 @@ impl Field {
     }
 
     /// Plays a ladder, and calls `look` after each of `marks` blocks.
-    fn ladder(&mut self, top: Option<usize>, marks: &[usize], mut look: impl FnMut(&Self, usize, &Known)) {
+    fn ladder(
+        &mut self,
+        top: Option<usize>,
+        marks: &[usize],
+        mut look: impl FnMut(&Self, usize, &Knowledge),
+    ) {
         let bots = self.truth.len();
-        let mut known = Known::new(bots);
+        let mut known = Knowledge::new(bots);
         let (mut played, mut mark) = (0, 0);
         for round in 1.. {
             let size = round_size(bots, 2, top).min((marks[mark] - played) as u32);

@@ -9,7 +9,7 @@ use crate::Replay;
 use crate::data::note;
 
 /// A match that is asked, heard and played again.
-pub struct Asked<'a> {
+pub struct AskedAgain<'a> {
     session: Box<dyn Session>,
     replay: &'a Replay,
     /// The seats of programs, as far as known: each of their answers has its time.
@@ -19,7 +19,7 @@ pub struct Asked<'a> {
     message: Vec<u8>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> AskedAgain<'a> {
     /// The match of `replay`, whose start `session` is at.
     pub fn new(session: Box<dyn Session>, replay: &'a Replay) -> Self {
         Self::but(session, replay, None)

@@ -143,7 +143,7 @@ pub mod note {
 
 /// What is kept about a seat besides its answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct SeatNote {
     /// The step it belongs to, from 0.
     pub step: u32,
     /// What it is ([`note`]).
@@ -154,7 +154,7 @@ pub struct Note {
 
 /// The end of a replay, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct End {
+pub struct EndInfo {
     /// How many steps were played.
     pub steps: u32,
     /// How the match ended; none if it was stopped or void.
@@ -178,9 +178,9 @@ pub struct Replay {
     /// What was counted, likewise.
     pub counted: BTreeMap<(u32, Seat), Counted>,
     /// The private notes by seat.
-    pub notes: BTreeMap<Seat, Vec<Note>>,
+    pub notes: BTreeMap<Seat, Vec<SeatNote>>,
     /// The end; none if the file is cut off.
-    pub end: Option<End>,
+    pub end: Option<EndInfo>,
     /// The hash over header and steps, as computed while reading.
     pub chain: u64,
 }

@@ -24,7 +24,7 @@ mod reader;
 mod steps;
 mod writer;
 
-pub use data::{Counted, End, Header, Note, Replay, SeatInfo, Step, Timing};
+pub use data::{Counted, EndInfo, Header, Replay, SeatInfo, SeatNote, Step, Timing};
 pub use reader::{LARGEST, MOST_ITEMS, ReplayError};
 pub use redact::redact;
 pub use wait::{Doing, Use, Wait};

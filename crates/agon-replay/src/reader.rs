@@ -8,7 +8,7 @@ use thiserror::Error;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::chunk::{self, Stop, tag};
-use crate::{Counted, Doing, End, Header, MAGIC, Note, Replay, Timing, Wait, steps};
+use crate::{Counted, Doing, EndInfo, Header, MAGIC, Replay, SeatNote, Timing, Wait, steps};
 
 /// The largest size of a replay, unpacked.
 pub const LARGEST: usize = 256 << 20;
@@ -163,7 +163,7 @@ impl Replay {
     }
 
     /// Whether a void match names somebody else than what was counted does.
-    fn wrong_void(&self, end: &End) -> bool {
+    fn wrong_void(&self, end: &EndInfo) -> bool {
         let Some(wait) = end.facts.get("wait").filter(|wait| !wait.is_null()) else { return false };
         let by = end.facts.get("void_by").and_then(serde_json::Value::as_u64);
         let Ok(wait) = serde_json::from_value::<Wait>(wait.clone()) else { return true };
@@ -176,7 +176,7 @@ impl Replay {
 
     /// Whether the outcome is the recorded one. A void match has none; the reason is not compared, because it is
     /// text for people that another version of the program may word differently.
-    fn same_outcome(&self, end: &End, own: Option<&Outcome>) -> bool {
+    fn same_outcome(&self, end: &EndInfo, own: Option<&Outcome>) -> bool {
         let Some(recorded) = &end.outcome else { return own.is_none() || end.facts["void"].is_string() };
         let our_words = self.header.program.split([',', ' ']).nth(1) == Some(env!("CARGO_PKG_VERSION"));
         Outcome::agrees(own, Some(recorded))
@@ -256,7 +256,7 @@ fn read_notes(
     raw: &[u8],
     seats: usize,
     items: &mut Items,
-    notes: &mut BTreeMap<Seat, Vec<Note>>,
+    notes: &mut BTreeMap<Seat, Vec<SeatNote>>,
 ) -> Option<()> {
     let mut reader = Reader::new(raw);
     let own = notes.entry(seat_of(reader.byte()?, seats)?).or_default();
@@ -265,15 +265,15 @@ fn read_notes(
         let step = u32::try_from(reader.varint()?).ok()?;
         let kind = String::from_utf8(reader.bytes()?.to_vec()).ok()?;
         let text = String::from_utf8(reader.bytes()?.to_vec()).ok()?;
-        own.push(Note { step, kind, text });
+        own.push(SeatNote { step, kind, text });
     }
     Some(())
 }
 
 /// Reads an end: it has a score and a rank for each seat, or no outcome.
-fn read_end(raw: &[u8], seats: usize, items: &mut Items) -> Option<End> {
+fn read_end(raw: &[u8], seats: usize, items: &mut Items) -> Option<EndInfo> {
     items.take(values(raw))?;
-    let end: End = serde_json::from_slice(raw).ok()?;
+    let end: EndInfo = serde_json::from_slice(raw).ok()?;
     let fits = |outcome: &Outcome| outcome.scores.len() == seats && outcome.ranks.len() == seats;
     end.outcome.as_ref().is_none_or(fits).then_some(end)
 }

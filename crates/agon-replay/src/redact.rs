@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::chunk::{self, Stop, tag};
 use crate::reader::Items;
 use crate::steps::{self, Columns};
-use crate::{End, LARGEST, MAGIC, MOST_ITEMS, Replay, ReplayError};
+use crate::{EndInfo, LARGEST, MAGIC, MOST_ITEMS, Replay, ReplayError};
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub fn redact(
                 out.extend_from_slice(as_it_was);
             }
             tag::END => {
-                let mut end: End = serde_json::from_slice(&chunk.raw)
+                let mut end: EndInfo = serde_json::from_slice(&chunk.raw)
                     .map_err(|error| ReplayError::Damaged(format!("its end cannot be read: {error}")))?;
                 redacted.sentences += redact_faults(&mut end.facts, keep);
                 // An altered replay must not become a good one.

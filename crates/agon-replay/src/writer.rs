@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::chunk::{self, tag};
 use crate::steps::Columns;
-use crate::{Counted, End, Header, LARGEST, MAGIC, Timing};
+use crate::{Counted, EndInfo, Header, LARGEST, MAGIC, Timing};
 
 /// Times and notes are written out when they reach this many bytes.
 const ENOUGH: usize = 64 << 10;
@@ -148,7 +148,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Those of the file.
-    pub fn finish(mut self, mut end: End) -> io::Result<W> {
+    pub fn finish(mut self, mut end: EndInfo) -> io::Result<W> {
         self.flush()?;
         end.steps = self.step;
         end.chain = format!("{:016x}", self.chain);

@@ -1,7 +1,7 @@
 //! What is written comes back; what is cut, altered or foreign is read only as far as it is true.
 
 use agon_game::{Absence, Answer, Outcome, PackedAnswer, Recipe, Seat};
-use agon_replay::{Counted, End, Header, Replay, ReplayError, SeatInfo, Timing, Writer};
+use agon_replay::{Counted, EndInfo, Header, Replay, ReplayError, SeatInfo, Timing, Writer};
 
 fn header(timed: bool) -> Header {
     let recipe = Recipe {
@@ -56,7 +56,7 @@ fn written(timed: bool, count: u32) -> Vec<u8> {
             writer.flush().expect("a vector takes all");
         }
     }
-    let end = End {
+    let end = EndInfo {
         steps: 0,
         outcome: None,
         state: "0".to_owned(),
@@ -138,7 +138,7 @@ fn a_charge_follows_from_what_was_counted() {
         writer.counted(Seat::new(1), counted);
         writer.step(&answers, 0).expect("a vector takes all");
         let (state, chain) = ("0".to_owned(), String::new());
-        let end = End { steps: 0, outcome: None, state, chain, facts: serde_json::Value::Null };
+        let end = EndInfo { steps: 0, outcome: None, state, chain, facts: serde_json::Value::Null };
         let replay = Replay::read(&writer.finish(end).expect("a vector takes all")).expect("a good replay");
         assert_eq!(replay.counted, [((0, Seat::new(1)), counted)].into());
         replay
@@ -161,7 +161,7 @@ fn what_belongs_to_a_seat_can_be_taken_out() {
         let secret = format!("secret of {}", seat - 1);
         serde_json::json!({ "seat": seat, "kind": "crash", "message": secret, "stderr": [secret] })
     };
-    let end = End {
+    let end = EndInfo {
         steps: 0,
         outcome: None,
         state: "0".to_owned(),
@@ -216,7 +216,7 @@ fn what_an_order_says_to_its_author_alone_can_be_taken_out() {
 }
 
 /// The replay with a changed end.
-fn rewritten(whole: &[u8], change: impl Fn(&mut End)) -> Vec<u8> {
+fn rewritten(whole: &[u8], change: impl Fn(&mut EndInfo)) -> Vec<u8> {
     let mut end = Replay::read(whole).expect("a good replay").end.expect("an end");
     change(&mut end);
     let cut = |at: usize| Replay::read(&whole[..at]).is_ok_and(|cut| cut.end.is_none());
@@ -254,7 +254,7 @@ fn why(bytes: &[u8]) -> String {
 /// A magic and a header.
 fn begun() -> Vec<u8> {
     let writer = Writer::new(Vec::new(), &header(false)).expect("a vector takes all");
-    let end = End {
+    let end = EndInfo {
         steps: 0,
         outcome: None,
         state: String::new(),
@@ -334,7 +334,7 @@ fn what_does_not_fit_its_seats_is_refused() {
     let written = |header: &Header, outcome: Option<Outcome>| {
         let mut writer = Writer::new(Vec::new(), header).expect("a vector takes all");
         writer.step(&steps(1, false)[0], 0).expect("a vector takes all");
-        let end = End {
+        let end = EndInfo {
             steps: 0,
             outcome,
             state: String::new(),
@@ -375,7 +375,7 @@ fn a_changed_reason_is_noticed() {
         header.program = program.to_owned();
         let writer = Writer::new(Vec::new(), &header).expect("a vector takes all");
         let state = format!("{:016x}", 5);
-        let end = End { steps: 0, outcome: recorded, state, chain: String::new(), facts };
+        let end = EndInfo { steps: 0, outcome: recorded, state, chain: String::new(), facts };
         Replay::read(&writer.finish(end).expect("a vector takes all")).expect("a good replay")
     };
     let ours = concat!("agon ", env!("CARGO_PKG_VERSION"));
@@ -399,7 +399,7 @@ fn a_changed_reason_is_noticed() {
 fn whose_doing_a_void_was_is_decided_again() {
     let wrong = |facts: serde_json::Value| {
         let state = format!("{:016x}", 5);
-        let end = End { steps: 0, outcome: None, state, chain: String::new(), facts };
+        let end = EndInfo { steps: 0, outcome: None, state, chain: String::new(), facts };
         let writer = Writer::new(Vec::new(), &header(false)).expect("a vector takes all");
         let replay = Replay::read(&writer.finish(end).expect("a vector takes all")).expect("a good replay");
         replay.wrong_end(5, None)
@@ -428,7 +428,7 @@ fn bots_that_write_very_much_leave_a_replay_that_can_be_read() {
         writer.note(Seat::new(0), "raw", &much);
         writer.step(&answers, 0).expect("a vector takes all");
     }
-    let end = End {
+    let end = EndInfo {
         steps: 0,
         outcome: None,
         state: String::new(),

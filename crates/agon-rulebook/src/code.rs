@@ -6,7 +6,7 @@ use crate::ids;
 
 /// A place in a game's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CodePlace {
     /// The file, relative to the game's folder: `src/shoot.rs`.
     pub path: String,
     /// The line, from 1.
@@ -21,9 +21,9 @@ pub struct Place {
 ///
 /// A comment before an item belongs to it; one inside an item belongs to the item around it. A comment at the
 /// head of a file (`//!`) belongs to no item, and code that only mentions an id in a string does not count.
-pub fn places(path: &str, text: &str, id: &str) -> Vec<Place> {
+pub fn places(path: &str, text: &str, id: &str) -> Vec<CodePlace> {
     let lines: Vec<&str> = text.lines().collect();
-    let mut found: Vec<Place> = Vec::new();
+    let mut found: Vec<CodePlace> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let Some((_, comment)) = line.split_once("//").filter(|(_, comment)| !comment.starts_with('!'))
         else {
@@ -35,7 +35,12 @@ pub fn places(path: &str, text: &str, id: &str) -> Vec<Place> {
         let Some((word, item)) = item_of(&lines, number) else { continue };
         let is_test = item.starts_with("tests::");
         if !is_test && !found.iter().any(|place| place.item == item) {
-            found.push(Place { path: path.to_owned(), line: number + 1, item, is_function: word == "fn" });
+            found.push(CodePlace {
+                path: path.to_owned(),
+                line: number + 1,
+                item,
+                is_function: word == "fn",
+            });
         }
     }
     found

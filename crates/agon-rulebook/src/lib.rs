@@ -11,7 +11,7 @@ mod page;
 use agon_game::GameInfo;
 pub use agon_game::is_rule_id as is_id;
 
-pub use code::{Place, places};
+pub use code::{CodePlace, places};
 pub use page::{Rule, rules, sections};
 
 /// The ids in `text`, each once, in order.
@@ -31,9 +31,9 @@ pub fn ids(text: &str) -> Vec<&str> {
 pub struct Explained {
     pub rule: Rule,
     /// Where the code decides it.
-    pub decided: Vec<Place>,
+    pub decided: Vec<CodePlace>,
     /// The spec sections that prove it.
-    pub tested: Vec<Place>,
+    pub tested: Vec<CodePlace>,
 }
 
 /// The rule `id` of a game, with the places that decide and prove it; none if the game has no such rule.

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::{Place, is_id};
+use crate::{CodePlace, is_id};
 
 /// A rule of a rulebook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn new_line(in_rule: bool, rules: &mut [Rule]) {
 }
 
 /// The headings of a spec file that begin with `id`.
-pub fn sections(path: &str, text: &str, id: &str) -> Vec<Place> {
+pub fn sections(path: &str, text: &str, id: &str) -> Vec<CodePlace> {
     let mut found = Vec::new();
     let mut heading = None::<(usize, String)>;
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
@@ -97,7 +97,7 @@ pub fn sections(path: &str, text: &str, id: &str) -> Vec<Place> {
                 let Some((start, title)) = heading.take() else { continue };
                 if title.split_whitespace().next() == Some(id) {
                     let line = text[..start].matches('\n').count() + 1;
-                    found.push(Place { path: path.to_owned(), line, item: title, is_function: false });
+                    found.push(CodePlace { path: path.to_owned(), line, item: title, is_function: false });
                 }
             }
             _ => {}

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::message::{Refusal, Step as _};
+use crate::message::{Step as _, StepRefusal};
 
 /// The step of making a sandbox that fails without a claim.
 pub const CLAIM: &str = "a claim";
@@ -80,14 +80,14 @@ impl Claims {
     ///
     /// # Errors
     /// The system's, or all are taken.
-    pub fn take(&self) -> Result<Claim, Refusal> {
+    pub fn take(&self) -> Result<Claim, StepRefusal> {
         for number in 0..MOST {
             if let Some(claim) = self.try_take(number).step(CLAIM)? {
                 return Ok(claim);
             }
         }
         let why = format!("{MOST} programs of this user have sandboxes already");
-        Err(Refusal { step: CLAIM.into(), why, errno: 0 })
+        Err(StepRefusal { step: CLAIM.into(), why, errno: 0 })
     }
 
     fn try_take(&self, number: u32) -> io::Result<Option<Claim>> {

@@ -11,7 +11,7 @@ pub const MOST_PLACES: usize = 64;
 
 /// A file or folder, and where the program sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct ShownPath {
     /// Where it is: an absolute path.
     pub outside: PathBuf,
     /// Where the program sees it: an absolute path. Without its own root (level C), it sees the file at
@@ -19,7 +19,7 @@ pub struct Place {
     pub inside: PathBuf,
 }
 
-impl Place {
+impl ShownPath {
     /// A place the program sees at its original path.
     pub fn same(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -46,20 +46,20 @@ const OWN: u64 = 8 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Confinement {
     /// What it may read and run, besides the system's programs and libraries.
-    pub readable: Vec<Place>,
+    pub readable: Vec<ShownPath>,
     /// Folders below those, as the program sees them, that are shown empty, but for readable places within them. Only with
     /// its own root.
     pub hidden: Vec<PathBuf>,
     /// What it may also change.
-    pub writable: Vec<Place>,
+    pub writable: Vec<ShownPath>,
     /// Folders it sees as a private copy in memory, which it may change; together they take less than half of
     /// `memory`. `Sandbox::copy` shows the changes while the sandbox lives. Without its own root (level C) they
     /// are readable only.
-    pub copied: Vec<Place>,
+    pub copied: Vec<ShownPath>,
     /// Folders it sees as they are and may change, while its changes stay in memory: at most `disk` bytes in each.
     /// `Sandbox::layer` shows them while the sandbox lives. Not every file system can be shown so; then the sandbox is
     /// refused at the step [`LAYER`](crate::LAYER). Without its own root they are readable only.
-    pub layered: Vec<Place>,
+    pub layered: Vec<ShownPath>,
     /// Memory of all its processes together, including files in `/tmp`.
     pub memory: u64,
     /// Processes and threads at a time.
@@ -142,7 +142,7 @@ impl Network {
 }
 
 impl Confinement {
-    fn places(&self) -> impl Iterator<Item = &Place> {
+    fn places(&self) -> impl Iterator<Item = &ShownPath> {
         self.readable.iter().chain(&self.writable).chain(&self.copied).chain(&self.layered)
     }
 
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn a_description_names_places_that_can_be_shown() {
         let with = |outside: &str, inside: &str| Confinement {
-            readable: vec![Place { outside: outside.into(), inside: inside.into() }],
+            readable: vec![ShownPath { outside: outside.into(), inside: inside.into() }],
             ..Confinement::default()
         };
         assert_eq!(with("/home/me/bot", "/bot").check(), Ok(()));
@@ -305,7 +305,7 @@ mod tests {
         ] {
             assert!(matches!(with(outside, inside).check(), Err(Wrong::Place(_))), "{outside} {inside}");
         }
-        let many = Confinement { readable: vec![Place::same("/usr"); 65], ..Confinement::default() };
+        let many = Confinement { readable: vec![ShownPath::same("/usr"); 65], ..Confinement::default() };
         assert_eq!(many.check(), Err(Wrong::Places(65)));
         let little = Confinement { memory: 1 << 20, ..Confinement::default() };
         assert!(matches!(little.check(), Err(Wrong::Little { what: "memory", .. })));
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn a_path_of_outside_is_found_inside() {
         let shown = Confinement {
-            readable: vec![Place { outside: "/home/me/bot".into(), inside: "/bot".into() }],
+            readable: vec![ShownPath { outside: "/home/me/bot".into(), inside: "/bot".into() }],
             ..Confinement::default()
         };
         assert_eq!(shown.seen(Path::new("/home/me/bot/run.py"), true), Some("/bot/run.py".into()));

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
 use rustix::mount::{MountFlags, mount};
 
-use crate::confinement::{Confinement, Place};
-use crate::message::{Refusal, Step as _};
+use crate::confinement::{Confinement, ShownPath};
+use crate::message::{Step as _, StepRefusal};
 use crate::root::{INSIDE, below};
 
 /// Deepest folder that is walked.
@@ -34,7 +34,7 @@ pub enum What {
 
 /// An entry found by a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FileEntry {
     /// Its path within the folder.
     pub path: PathBuf,
     pub what: What,
@@ -60,7 +60,7 @@ pub struct Bounds {
 ///
 /// # Errors
 /// The folder itself cannot be read, or it exceeds the bounds (`FileTooLarge`).
-pub fn walk(folder: impl AsFd, bounds: Bounds, contents: bool) -> io::Result<Vec<Entry>> {
+pub fn walk(folder: impl AsFd, bounds: Bounds, contents: bool) -> io::Result<Vec<FileEntry>> {
     let mut walk = Walk { bounds, contents, found: Vec::new() };
     let top = open(folder, c".", OFlags::RDONLY | OFlags::DIRECTORY)?;
     walk.folder(&top, Path::new(""), 0)?;
@@ -87,7 +87,7 @@ fn unless_hidden(opened: io::Result<OwnedFd>) -> io::Result<Option<OwnedFd>> {
 struct Walk {
     bounds: Bounds,
     contents: bool,
-    found: Vec<Entry>,
+    found: Vec<FileEntry>,
 }
 
 impl Walk {
@@ -106,7 +106,7 @@ impl Walk {
         for name in names {
             let path = path.join(OsStr::from_bytes(name.as_bytes()));
             let Ok(found) = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            let mut entry = Entry {
+            let mut entry = FileEntry {
                 path,
                 what: What::Folder,
                 runs: found.st_mode & 0o111 != 0,
@@ -159,11 +159,16 @@ impl Walk {
 ///
 /// # Errors
 /// The folder exceeds the bounds (`FileTooLarge`), or a file cannot be written; the message names it.
-pub fn bring_out(from: impl AsFd, into: &Path, before: &[Entry], bounds: Bounds) -> io::Result<Vec<PathBuf>> {
+pub fn bring_out(
+    from: impl AsFd,
+    into: &Path,
+    before: &[FileEntry],
+    bounds: Bounds,
+) -> io::Result<Vec<PathBuf>> {
     let from = open(from, c".", OFlags::RDONLY | OFlags::DIRECTORY)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let into = rustix::fs::open(into, flags, Mode::empty())?;
-    let known: BTreeMap<&Path, &Entry> = before.iter().map(|entry| (&*entry.path, entry)).collect();
+    let known: BTreeMap<&Path, &FileEntry> = before.iter().map(|entry| (&*entry.path, entry)).collect();
     let (mut left, mut room) = (Vec::new(), bounds.bytes);
     for entry in walk(&from, bounds, false)? {
         let before = known.get(&*entry.path);
@@ -206,7 +211,7 @@ fn make_folder(into: &OwnedFd, path: &Path) -> io::Result<()> {
 }
 
 /// Copies a file such that nobody sees half of it.
-fn copy_file(from: &OwnedFd, into: &OwnedFd, entry: &Entry, room: &mut u64) -> io::Result<()> {
+fn copy_file(from: &OwnedFd, into: &OwnedFd, entry: &FileEntry, room: &mut u64) -> io::Result<()> {
     let path = CString::new(entry.path.as_os_str().as_bytes())?;
     let source = open(from, &path, OFlags::RDONLY)?;
     if FileType::from_raw_mode(rustix::fs::fstat(&source)?.st_mode) != FileType::RegularFile {
@@ -233,7 +238,7 @@ fn copy_file(from: &OwnedFd, into: &OwnedFd, entry: &Entry, room: &mut u64) -> i
 /// A folder that was read, to be written into a sandbox.
 pub struct Copied {
     inside: PathBuf,
-    entries: Vec<Entry>,
+    entries: Vec<FileEntry>,
     size: u64,
     files: u64,
 }
@@ -243,7 +248,7 @@ impl Copied {
     ///
     /// # Errors
     /// It cannot be read, or is larger than the room or than what the program may write.
-    pub fn read(place: &Place, confinement: &Confinement, room: &mut u64) -> io::Result<Self> {
+    pub fn read(place: &ShownPath, confinement: &Confinement, room: &mut u64) -> io::Result<Self> {
         let bounds = Bounds { bytes: confinement.disk.min(*room), entries: confinement.files as usize };
         let say =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.outside.display()));
@@ -259,7 +264,7 @@ impl Copied {
     }
 
     /// Writes it below `root`, owned by the program.
-    pub fn write(self, root: &Path) -> Result<(), Refusal> {
+    pub fn write(self, root: &Path) -> Result<(), StepRefusal> {
         let name = format!("a copy of {}", self.inside.display());
         let point = below(root, &self.inside);
         std::fs::create_dir_all(&point).step(&name)?;
@@ -280,7 +285,7 @@ impl Copied {
     }
 }
 
-impl Entry {
+impl FileEntry {
     /// Writes it, with its original date, into a folder nobody else writes to.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ pub struct Came {
 }
 
 /// A running attack.
-pub struct Course {
+pub(crate) struct Course {
     pub sandbox: Sandbox,
     /// Its standard output.
     pub output: PipeReader,

@@ -31,7 +31,7 @@ struct Rule(c_long, When, u32);
 
 /// What differs between sandboxes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Sockets of the internet families, for a loopback of its own.
     pub sockets: bool,
     /// No cgroup counts memory, so calls that use memory not covered by a process's limits are refused.

@@ -48,7 +48,7 @@ pub enum Hierarchies {
 
 /// A cgroup of our own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Group {
+pub(crate) struct Group {
     /// The same folder in each hierarchy.
     place: Hierarchies,
 }

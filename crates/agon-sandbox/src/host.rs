@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal};
 use crate::claim::{CLAIM, Claim, Claims};
 use crate::confinement::{Confinement, Wall};
 use crate::group::{Group, Hierarchies};
-use crate::message::{self, Order, Plan, Refusal, Report, Request, Step as _};
+use crate::message::{self, Order, Plan, Report, Request, Step as _, StepRefusal};
 use crate::meter::{Charge, Meter};
 use crate::slot::{
     FIRST_USER, Keeper, LAST_USER, MOST_SLOTS, PATIENCE, Slot, ask, hear, lock, pair, readable, tell,
@@ -69,7 +69,7 @@ struct Inner {
     connection: Mutex<OwnedFd>,
     means: Means,
     /// What its slots belong to, or why it can have none.
-    claim: Result<Claim, Refusal>,
+    claim: Result<Claim, StepRefusal>,
     free: Mutex<Vec<Slot>>,
     /// The numbers that no slot has.
     unused: Mutex<Vec<u32>>,
@@ -99,7 +99,7 @@ impl Launcher {
     ) -> io::Result<Self> {
         let (here, there) = pair()?;
         let mut command = Command::new(program);
-        let no_claim = |why: &String| Refusal { step: CLAIM.into(), why: why.clone(), errno: 0 };
+        let no_claim = |why: &String| StepRefusal { step: CLAIM.into(), why: why.clone(), errno: 0 };
         let claim = means.claims.as_ref().map_err(no_claim).and_then(Claims::take);
         if let (Ok(claim), Ok(groups)) = (&claim, &means.groups) {
             // What a killed program had under this number.
@@ -139,8 +139,8 @@ impl Launcher {
     ///
     /// # Errors
     /// The step that failed.
-    pub fn prepare(&self, confinement: &Confinement, walls: &BTreeSet<Wall>) -> Result<Sandbox, Refusal> {
-        confinement.check().map_err(|wrong| Refusal {
+    pub fn prepare(&self, confinement: &Confinement, walls: &BTreeSet<Wall>) -> Result<Sandbox, StepRefusal> {
+        confinement.check().map_err(|wrong| StepRefusal {
             step: "the description".into(),
             why: wrong.to_string(),
             errno: libc::EINVAL,
@@ -167,9 +167,9 @@ impl Launcher {
     }
 
     /// A new slot.
-    fn slot(&self) -> Result<Slot, Refusal> {
+    fn slot(&self) -> Result<Slot, StepRefusal> {
         let claim = self.0.claim.as_ref().map_err(Clone::clone)?;
-        let number = lock(&self.0.unused).pop().ok_or_else(|| Refusal {
+        let number = lock(&self.0.unused).pop().ok_or_else(|| StepRefusal {
             step: "a slot".into(),
             why: format!("all {MOST_SLOTS} are taken"),
             errno: 0,
@@ -195,7 +195,7 @@ impl Launcher {
         lock(&self.0.unused).push(number);
     }
 
-    fn keeper(&self, group: Group) -> Result<Keeper, Refusal> {
+    fn keeper(&self, group: Group) -> Result<Keeper, StepRefusal> {
         let (here, there) = pair().step("a connection")?;
         let (pid, _) = ask(&self.0.connection, &Request::Keep(group), &there)?;
         Ok(Keeper { connection: Mutex::new(here), pid })
@@ -207,7 +207,7 @@ impl Launcher {
         slot: &mut Slot,
         confinement: &Confinement,
         walls: &BTreeSet<Wall>,
-    ) -> Result<Sandbox, Refusal> {
+    ) -> Result<Sandbox, StepRefusal> {
         let grouped = walls.contains(&Wall::Group);
         if grouped {
             slot.limit(confinement).step("limits of the cgroup")?;
@@ -275,7 +275,7 @@ pub struct Sandbox {
     before: OnceLock<Charge>,
     control: Option<OwnedFd>,
     /// The first process and its handle, once known.
-    init: OnceLock<Result<(Pid, OwnedFd), Refusal>>,
+    init: OnceLock<Result<(Pid, OwnedFd), StepRefusal>>,
     /// Whether it has ever been frozen.
     frozen: AtomicBool,
     home: Option<tempfile::TempDir>,
@@ -310,13 +310,13 @@ pub struct Leftover {
 }
 
 /// Its first process does not answer any more.
-fn gone() -> Refusal {
-    Refusal { step: "the init".into(), why: "it is gone".into(), errno: 0 }
+fn gone() -> StepRefusal {
+    StepRefusal { step: "the init".into(), why: "it is gone".into(), errno: 0 }
 }
 
 impl Sandbox {
     /// Its first process; waits until it has been forked.
-    fn init(&self) -> Result<&(Pid, OwnedFd), Refusal> {
+    fn init(&self) -> Result<&(Pid, OwnedFd), StepRefusal> {
         let keeper = self.slot.as_ref().and_then(|slot| slot.keeper.as_ref());
         // Asked once, whatever the answer.
         let told = self.init.get_or_init(|| match keeper {
@@ -331,7 +331,7 @@ impl Sandbox {
         self.init.get()?.as_ref().ok()
     }
 
-    fn hear(&self, patience: Duration) -> Result<Option<(Report, Vec<OwnedFd>)>, Refusal> {
+    fn hear(&self, patience: Duration) -> Result<Option<(Report, Vec<OwnedFd>)>, StepRefusal> {
         let control = self.control()?;
         if !readable(control, patience) {
             return Ok(None);
@@ -341,7 +341,7 @@ impl Sandbox {
     }
 
     /// The connection to its first process.
-    fn control(&self) -> Result<&OwnedFd, Refusal> {
+    fn control(&self) -> Result<&OwnedFd, StepRefusal> {
         self.control.as_ref().ok_or_else(gone)
     }
 
@@ -349,7 +349,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// The step that failed.
-    pub fn ready(&self) -> Result<(), Refusal> {
+    pub fn ready(&self) -> Result<(), StepRefusal> {
         self.init()?;
         match self.hear(PATIENCE)? {
             Some((Report::Ready { listens }, mut folders)) => {
@@ -361,7 +361,7 @@ impl Sandbox {
                 Ok(())
             }
             Some((Report::Refused(refusal), _)) => Err(refusal),
-            _ => Err(Refusal { step: "the init".into(), why: "it does not answer".into(), errno: 0 }),
+            _ => Err(StepRefusal { step: "the init".into(), why: "it does not answer".into(), errno: 0 }),
         }
     }
 
@@ -370,7 +370,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// The step that failed, including the program's own start.
-    pub fn run(&self, order: &Order, stdio: [BorrowedFd<'_>; 3]) -> Result<(), Refusal> {
+    pub fn run(&self, order: &Order, stdio: [BorrowedFd<'_>; 3]) -> Result<(), StepRefusal> {
         self.order(order, stdio)?;
         self.started()
     }
@@ -379,7 +379,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// It is gone.
-    pub fn order(&self, order: &Order, stdio: [BorrowedFd<'_>; 3]) -> Result<(), Refusal> {
+    pub fn order(&self, order: &Order, stdio: [BorrowedFd<'_>; 3]) -> Result<(), StepRefusal> {
         message::send(self.control()?, order, &stdio).step("the order")
     }
 
@@ -387,7 +387,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// The step that failed, including the program's own start.
-    pub fn started(&self) -> Result<(), Refusal> {
+    pub fn started(&self) -> Result<(), StepRefusal> {
         match self.hear(PATIENCE)? {
             Some((Report::Started, _)) => Ok(()),
             Some((Report::Refused(refusal), _)) => Err(refusal),

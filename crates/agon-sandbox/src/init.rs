@@ -11,7 +11,7 @@ use rustix::thread::CapabilitySet;
 
 use crate::confinement::{Network, Wall};
 use crate::landlock::Rules;
-use crate::message::{self, Order, Plan, Refusal, Report, Step as _};
+use crate::message::{self, Order, Plan, Report, Step as _, StepRefusal};
 use crate::program::{allowed, become_user, close_all_but, start};
 use crate::root::{self, Trees};
 use crate::spawner::IGNORED;
@@ -55,7 +55,7 @@ pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
 }
 
 /// Handles of the in-memory folders that the host may look into: `/tmp`, then the copied ones.
-fn folders(plan: &Plan) -> Result<Vec<OwnedFd>, Refusal> {
+fn folders(plan: &Plan) -> Result<Vec<OwnedFd>, StepRefusal> {
     if !plan.has(Wall::Namespaces) {
         return Ok(Vec::new());
     }
@@ -78,7 +78,7 @@ struct Built {
 }
 
 /// Builds everything that the program need not do itself.
-fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Built, Refusal> {
+fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Built, StepRefusal> {
     let (mut listener, mut rules, mut layers) = (None, None, Vec::new());
     // The first to be killed when the machine itself runs out of memory.
     let _ = std::fs::write("/proc/self/oom_score_adj", "800");

@@ -35,7 +35,7 @@ fn all(version: i64) -> u64 {
 }
 
 /// The restrictions for a process.
-pub struct Rules(OwnedFd);
+pub(crate) struct Rules(OwnedFd);
 
 impl Rules {
     /// Only these paths, no connections, and no processes outside. Missing paths are left out. None if the kernel has

@@ -16,8 +16,8 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
 use rustix::process::Signal;
 
-use crate::confinement::{Confinement, Place};
-use crate::message::{Refusal, Step as _};
+use crate::confinement::{Confinement, ShownPath};
+use crate::message::{Step as _, StepRefusal};
 use crate::root::{INSIDE, PLAIN, below, set_attributes};
 use crate::sys::{self, Forked};
 
@@ -85,7 +85,7 @@ impl Layer {
     ///
     /// # Errors
     /// The kernel's: this folder's file system knows no mapped owners.
-    pub fn hold(place: &Place, owners: Option<(&mut Owners, u32)>) -> Result<Self, Refusal> {
+    pub fn hold(place: &ShownPath, owners: Option<(&mut Owners, u32)>) -> Result<Self, StepRefusal> {
         let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
         let lower = open_tree(CWD, &place.outside, flags).step(LAYER)?;
         let found = fs::metadata(&place.outside).step(LAYER)?;
@@ -101,7 +101,7 @@ impl Layer {
     ///
     /// # Errors
     /// The kernel's: it knows no overlays in a namespace of users.
-    pub fn show(&self, root: &Path, confinement: &Confinement) -> Result<OwnedFd, Refusal> {
+    pub fn show(&self, root: &Path, confinement: &Confinement) -> Result<OwnedFd, StepRefusal> {
         let point = below(root, &self.inside);
         fs::create_dir_all(&point).step(LAYER)?;
         let files = confinement.files.saturating_add(OWN_FILES);

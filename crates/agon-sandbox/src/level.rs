@@ -46,7 +46,7 @@ impl fmt::Display for Level {
 
 /// Something that is missing, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Missing {
+pub struct Shortcoming {
     pub what: &'static str,
     /// The wall that it is, if it is one.
     #[serde(skip)]
@@ -64,7 +64,7 @@ pub struct Found {
     /// The walls available here at that level.
     pub walls: BTreeSet<crate::Wall>,
     /// What the next level lacks, and what else would help.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<Shortcoming>,
     /// Whether each slot has its own users.
     pub own_users: bool,
     /// Whether sandboxes that compute at the same time have equal shares of the CPUs.
@@ -100,7 +100,7 @@ impl Found {
             };
             self.walls.remove(&wall);
             self.level = self.level.max(level);
-            self.missing.insert(0, Missing { what, wall: Some(wall), why: why(), fix: fix() });
+            self.missing.insert(0, Shortcoming { what, wall: Some(wall), why: why(), fix: fix() });
         }
     }
 }
@@ -124,8 +124,8 @@ mod on_linux {
 
     use super::*;
     use crate::claim::CLAIM;
-    use crate::message::Refusal;
-    use crate::{Confinement, Launcher, Means, Order, Place, Wall, landlock};
+    use crate::message::StepRefusal;
+    use crate::{Confinement, Launcher, Means, Order, ShownPath, Wall, landlock};
 
     /// How long the probe's program, which does nothing, may take.
     const PATIENCE: Duration = Duration::from_secs(30);
@@ -150,7 +150,7 @@ mod on_linux {
             Err(error) => {
                 let why = format!("{}: {error}", program.display());
                 let fix = "reinstall agon".to_owned();
-                let missing = vec![Missing { what: "the spawner", wall: None, why, fix }];
+                let missing = vec![Shortcoming { what: "the spawner", wall: None, why, fix }];
                 Found { level: Level::D, walls: BTreeSet::new(), missing, own_users: false, shares: false }
             }
         }
@@ -171,7 +171,7 @@ mod on_linux {
         }
         let shares = launcher.means().groups.as_ref().is_ok_and(|groups| groups.has_shares());
         let at_best = if all.contains(&Wall::Group) { Level::A } else { Level::B };
-        let mut refusals: Vec<(&[Wall], Refusal)> = Vec::new();
+        let mut refusals: Vec<(&[Wall], StepRefusal)> = Vec::new();
         for (without, level) in
             WITHOUT.iter().filter(|(without, _)| without.iter().all(|wall| all.contains(wall)))
         {
@@ -215,11 +215,11 @@ mod on_linux {
     }
 
     /// Runs a program that does nothing.
-    fn try_out(launcher: &Launcher, program: &Path, walls: &BTreeSet<Wall>) -> Result<(), Refusal> {
-        let refuse = |error: std::io::Error| Refusal::new("a pipe", error);
+    fn try_out(launcher: &Launcher, program: &Path, walls: &BTreeSet<Wall>) -> Result<(), StepRefusal> {
+        let refuse = |error: std::io::Error| StepRefusal::new("a pipe", error);
         let nothing = std::fs::File::open("/dev/null").map_err(refuse)?;
         let sink = std::fs::File::options().write(true).open("/dev/null").map_err(refuse)?;
-        let place = Place { outside: program.to_owned(), inside: "/agon".into() };
+        let place = ShownPath { outside: program.to_owned(), inside: "/agon".into() };
         let confinement = Confinement { readable: vec![place], ..Confinement::default() };
         let sandbox = launcher.prepare(&confinement, walls)?;
         sandbox.ready()?;
@@ -233,20 +233,20 @@ mod on_linux {
             Some(exit) if exit.code == 0 => Ok(()),
             Some(exit) => {
                 let why = format!("a program that does nothing ended with {}", exit.code);
-                Err(Refusal { step: "the first program".into(), why, errno: 0 })
+                Err(StepRefusal { step: "the first program".into(), why, errno: 0 })
             }
             None => {
                 let why = "a program that does nothing did not end".to_owned();
-                Err(Refusal { step: "the first program".into(), why, errno: 0 })
+                Err(StepRefusal { step: "the first program".into(), why, errno: 0 })
             }
         }
     }
 
-    fn of_wall(wall: Wall, refusal: &Refusal) -> Missing {
+    fn of_wall(wall: Wall, refusal: &StepRefusal) -> Shortcoming {
         match wall {
             Wall::Group => of_group(&refusal.to_string()),
             Wall::Landlock => of_landlock(refusal.to_string()),
-            Wall::Filter => Missing {
+            Wall::Filter => Shortcoming {
                 what: "the filter of system calls",
                 wall: Some(wall),
                 why: refusal.to_string(),
@@ -256,13 +256,13 @@ mod on_linux {
         }
     }
 
-    fn of_landlock(why: String) -> Missing {
+    fn of_landlock(why: String) -> Shortcoming {
         let fix = "boot with lsm=landlock,... (Linux 5.13 or later); namespaces work without it".to_owned();
-        Missing { what: "Landlock", wall: Some(Wall::Landlock), why, fix }
+        Shortcoming { what: "Landlock", wall: Some(Wall::Landlock), why, fix }
     }
 
     /// What every sandbox needs, whatever its walls.
-    fn of_another(refusal: &Refusal) -> Missing {
+    fn of_another(refusal: &StepRefusal) -> Shortcoming {
         let fix = match (refusal.step.as_str(), refusal.errno) {
             (CLAIM, _) => {
                 "set XDG_RUNTIME_DIR to a folder that only this user can enter, or end some of the programs"
@@ -272,10 +272,15 @@ mod on_linux {
             (_, libc::ENOSPC) => "make room on the disk",
             _ => "run agon doctor again; if it says the same, please report it",
         };
-        Missing { what: "a place for a sandbox", wall: None, why: refusal.to_string(), fix: fix.to_owned() }
+        Shortcoming {
+            what: "a place for a sandbox",
+            wall: None,
+            why: refusal.to_string(),
+            fix: fix.to_owned(),
+        }
     }
 
-    fn of_group(why: &str) -> Missing {
+    fn of_group(why: &str) -> Shortcoming {
         let fix = if Path::new("/.dockerenv").exists() {
             "docker run --cgroupns=private -v /sys/fs/cgroup:/sys/fs/cgroup:rw ..."
         } else if Path::new("/run/systemd/system").exists() {
@@ -286,10 +291,10 @@ mod on_linux {
         } else {
             "run agon as root, or in a cgroup that its user can write to (with memory and pids)"
         };
-        Missing { what: "a cgroup", wall: Some(Wall::Group), why: why.to_owned(), fix: fix.to_owned() }
+        Shortcoming { what: "a cgroup", wall: Some(Wall::Group), why: why.to_owned(), fix: fix.to_owned() }
     }
 
-    fn of_namespaces(refusal: &Refusal) -> Missing {
+    fn of_namespaces(refusal: &StepRefusal) -> Shortcoming {
         let apparmor = Path::new("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
         let apparmor = std::fs::read_to_string(apparmor).is_ok_and(|text| text.trim() == "1");
         let docker = Path::new("/.dockerenv").exists();
@@ -310,6 +315,6 @@ mod on_linux {
             _ => "see agon docs security",
         };
         let wall = Some(Wall::Namespaces);
-        Missing { what: "namespaces", wall, why: refusal.to_string(), fix: fix.to_owned() }
+        Shortcoming { what: "namespaces", wall, why: refusal.to_string(), fix: fix.to_owned() }
     }
 }

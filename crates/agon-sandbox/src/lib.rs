@@ -46,11 +46,11 @@ mod spawner;
 #[cfg(target_os = "linux")]
 mod sys;
 
-pub use confinement::{Confinement, Network, Place, Wall, Wrong};
-pub use level::{Found, Level, Missing, probe};
+pub use confinement::{Confinement, Network, ShownPath, Wall, Wrong};
+pub use level::{Found, Level, Shortcoming, probe};
 
 #[cfg(target_os = "linux")]
-pub use copy::{Bounds, Entry, What, bring_out, walk};
+pub use copy::{Bounds, FileEntry, What, bring_out, walk};
 #[cfg(target_os = "linux")]
 pub use host::{Exit, Launcher, Leftover, Means, SUBCOMMAND, Sandbox};
 #[cfg(target_os = "linux")]
@@ -58,7 +58,7 @@ pub use layer::LAYER;
 #[cfg(target_os = "linux")]
 pub use level::probe_with;
 #[cfg(target_os = "linux")]
-pub use message::{Order, Refusal};
+pub use message::{Order, StepRefusal};
 #[cfg(target_os = "linux")]
 pub use meter::Charge;
 

@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
-    use agon_sandbox::suite::{Wanted, run};
+    use agon_sandbox::suite::{AttackChoice, run};
 
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     if arguments.first().is_some_and(|word| word == agon_sandbox::SUBCOMMAND) {
@@ -14,7 +14,7 @@ fn main() -> std::process::ExitCode {
         Some("C") => Some(agon_sandbox::Level::C),
         _ => None,
     };
-    let wanted = Wanted { controls: true, level, only: words.into_iter().skip(1).collect() };
+    let wanted = AttackChoice { controls: true, level, only: words.into_iter().skip(1).collect() };
     let program = std::env::current_exe().expect("this program");
     let all = run(&program, &wanted, &mut |outcome| {
         let sign = if outcome.is_bad() { "BAD" } else { "ok" };

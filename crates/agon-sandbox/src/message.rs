@@ -25,7 +25,7 @@ const MOST: usize = 8;
 
 /// A sandbox to build. Sent with the init's end of its own connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// What it may have.
     pub confinement: Confinement,
     /// What holds it.
@@ -64,7 +64,7 @@ pub enum Born {
         pid: i32,
     },
     /// It could not be started.
-    No(Refusal),
+    No(StepRefusal),
 }
 
 /// What to run. Sent with its input, output and errors.
@@ -89,7 +89,7 @@ pub enum Report {
         listens: bool,
     },
     /// A step failed; the init ends.
-    Refused(Refusal),
+    Refused(StepRefusal),
     /// The program runs.
     Started,
     /// The program has ended; processes it left may still run.
@@ -106,7 +106,7 @@ pub enum Report {
 /// A step that failed. Nothing runs then: there is no half-built sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("the sandbox could not be built: {step}: {why}")]
-pub struct Refusal {
+pub struct StepRefusal {
     pub step: String,
     /// Why it failed.
     pub why: String,
@@ -117,7 +117,7 @@ pub struct Refusal {
 /// The name of the step that runs the program itself.
 const RUNNING: &str = "running";
 
-impl Refusal {
+impl StepRefusal {
     /// The program could not be run, after all other steps had succeeded.
     pub fn running(program: &std::path::Path, error: io::Error) -> Self {
         Self::new(format!("{RUNNING} {}", program.display()), error)
@@ -136,17 +136,17 @@ impl Refusal {
 }
 
 /// Adds the name of the failed step to an error.
-pub trait Step<T> {
+pub(crate) trait Step<T> {
     /// The error with the name of the step.
     ///
     /// # Errors
     /// The same.
-    fn step(self, name: &str) -> Result<T, Refusal>;
+    fn step(self, name: &str) -> Result<T, StepRefusal>;
 }
 
 impl<T, E: Into<io::Error>> Step<T> for Result<T, E> {
-    fn step(self, name: &str) -> Result<T, Refusal> {
-        self.map_err(|error| Refusal::new(name, error))
+    fn step(self, name: &str) -> Result<T, StepRefusal> {
+        self.map_err(|error| StepRefusal::new(name, error))
     }
 }
 

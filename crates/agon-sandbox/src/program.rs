@@ -12,7 +12,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use crate::confinement::{Confinement, Wall};
 use crate::filter::{self, Shape};
 use crate::landlock::Rules;
-use crate::message::{Order, Plan, Refusal, Step as _};
+use crate::message::{Order, Plan, Step as _, StepRefusal};
 use crate::root;
 use crate::spawner::IGNORED;
 use crate::sys::{self, Arg};
@@ -23,10 +23,10 @@ pub fn start(
     order: &Order,
     stdio: Vec<OwnedFd>,
     rules: Option<&Rules>,
-) -> Result<(Pid, OwnedFd), Refusal> {
+) -> Result<(Pid, OwnedFd), StepRefusal> {
     let stdio: [OwnedFd; 3] = stdio
         .try_into()
-        .map_err(|_| Refusal::new("input, output and errors", std::io::ErrorKind::InvalidInput))?;
+        .map_err(|_| StepRefusal::new("input, output and errors", std::io::ErrorKind::InvalidInput))?;
     let signal = sys::children_signal().step("hearing of children")?;
     let (failed, fail) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("a pipe")?;
     let become_it = || {
@@ -41,8 +41,8 @@ pub fn start(
     match rustix::io::read(&failed, &mut text) {
         Ok(0) => Ok((program, signal)),
         Ok(length) => Err(serde_json::from_slice(&text[..length])
-            .unwrap_or_else(|_| Refusal::new("the program", std::io::ErrorKind::Other))),
-        Err(error) => Err(Refusal::new("the program", error)),
+            .unwrap_or_else(|_| StepRefusal::new("the program", std::io::ErrorKind::Other))),
+        Err(error) => Err(StepRefusal::new("the program", error)),
     }
 }
 
@@ -54,7 +54,7 @@ fn become_program(
     stdio: &[OwnedFd; 3],
     rules: Option<&Rules>,
     fail: &OwnedFd,
-) -> Refusal {
+) -> StepRefusal {
     let ready = texts(plan, order).and_then(|texts| {
         prepare(plan, order, stdio, rules, fail)?;
         Ok(texts)
@@ -64,7 +64,7 @@ fn become_program(
         Ok(Texts { programs, arguments, variables }) => {
             let error = execute(&programs, arguments, &variables);
             // For a missing loader or interpreter, the system claims that the program does not exist.
-            let mut refusal = Refusal::running(&order.program, error);
+            let mut refusal = StepRefusal::running(&order.program, error);
             if refusal.errno == libc::ENOENT && std::fs::symlink_metadata(&order.program).is_ok() {
                 refusal.why = "what runs it, its loader or interpreter, is not there".to_owned();
             }
@@ -82,9 +82,9 @@ struct Texts {
     variables: Vec<CString>,
 }
 
-fn texts(plan: &Plan, order: &Order) -> Result<Texts, Refusal> {
+fn texts(plan: &Plan, order: &Order) -> Result<Texts, StepRefusal> {
     let text = |words: &OsStr| {
-        CString::new(words.as_bytes()).map_err(|error| Refusal::running(&order.program, error.into()))
+        CString::new(words.as_bytes()).map_err(|error| StepRefusal::running(&order.program, error.into()))
     };
     let home = if plan.has(Wall::Namespaces) { Path::new("/tmp") } else { &plan.home };
     let mut variables: BTreeMap<OsString, OsString> = BTreeMap::new();
@@ -138,7 +138,7 @@ fn prepare(
     [input, output, error]: &[OwnedFd; 3],
     rules: Option<&Rules>,
     fail: &OwnedFd,
-) -> Result<(), Refusal> {
+) -> Result<(), StepRefusal> {
     let confinement = &plan.confinement;
     let apart = plan.has(Wall::Namespaces);
     sys::ordinary_signals(IGNORED);
@@ -189,7 +189,7 @@ fn open_up() {
 }
 
 /// What Landlock allows the program.
-pub fn allowed(plan: &Plan) -> Result<Option<Rules>, Refusal> {
+pub fn allowed(plan: &Plan) -> Result<Option<Rules>, StepRefusal> {
     let (confinement, apart) = (&plan.confinement, plan.has(Wall::Namespaces));
     let home = if apart { Path::new("/tmp") } else { &plan.home };
     let network = confinement.network.has_sockets();
@@ -219,7 +219,7 @@ fn writable(confinement: &Confinement, apart: bool, home: &Path) -> Vec<PathBuf>
     root::DEVICES.iter().map(PathBuf::from).chain(own.cloned()).chain([home.to_owned()]).collect()
 }
 
-fn limits(plan: &Plan) -> Result<(), Refusal> {
+fn limits(plan: &Plan) -> Result<(), StepRefusal> {
     let confinement = &plan.confinement;
     let counted = plan.has(Wall::Group) && plan.group.is_some();
     let mut limits = vec![
@@ -252,7 +252,7 @@ fn limits(plan: &Plan) -> Result<(), Refusal> {
 }
 
 /// Gives up all rights over the machine and becomes the program's user.
-fn capabilities(plan: &Plan) -> Result<(), Refusal> {
+fn capabilities(plan: &Plan) -> Result<(), StepRefusal> {
     let kept = !plan.has(Wall::Capabilities);
     let apart = plan.has(Wall::Namespaces);
     if kept && apart {

@@ -13,10 +13,10 @@ use rustix::mount::{
 };
 use rustix::thread::LinkNameSpaceType;
 
-use crate::confinement::{Confinement, Place};
+use crate::confinement::{Confinement, ShownPath};
 use crate::copy::Copied;
 use crate::layer::{Layer, Owners};
-use crate::message::{Refusal, Step as _};
+use crate::message::{Step as _, StepRefusal};
 use crate::sys::{self, Arg};
 
 /// User and group of the program, as it sees them.
@@ -59,7 +59,7 @@ struct Tree {
 
 impl Tree {
     /// Makes a detached copy of a place.
-    fn hold(place: &Place, attributes: u64) -> io::Result<Self> {
+    fn hold(place: &ShownPath, attributes: u64) -> io::Result<Self> {
         let say =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.outside.display()));
         let is_folder = fs::metadata(&place.outside).map_err(say)?.is_dir();
@@ -70,7 +70,7 @@ impl Tree {
 
     /// Attaches it below `root`. Returns whether it could: a file that was replaced meanwhile cannot be
     /// attached anywhere.
-    fn show(&self, root: &Path) -> Result<bool, Refusal> {
+    fn show(&self, root: &Path) -> Result<bool, StepRefusal> {
         let name = format!("showing {}", self.inside.display());
         let point = below(root, &self.inside);
         if self.is_folder {
@@ -99,7 +99,7 @@ fn folders_of_system() -> impl Iterator<Item = &'static str> {
 }
 
 /// Puts the system's part into a root: its folders, `/etc` and `/dev`.
-fn furnish(root: &Path) -> Result<(), Refusal> {
+fn furnish(root: &Path) -> Result<(), StepRefusal> {
     for folder in ["dev", "etc"] {
         fs::create_dir(root.join(folder)).step("folders")?;
     }
@@ -115,11 +115,11 @@ fn furnish(root: &Path) -> Result<(), Refusal> {
     }
     let shown = folders_of_system().map(|path| (path, PLAIN)).chain(DEVICES.map(|path| (path, NO_SET_UID)));
     for (path, attributes) in shown {
-        Tree::hold(&Place::same(path), attributes).step("the files to be shown")?.show(root)?;
+        Tree::hold(&ShownPath::same(path), attributes).step("the files to be shown")?.show(root)?;
     }
     for path in SETTINGS.iter().filter(|path| Path::new(path).exists()) {
         // Installing a package may replace them at any moment. Libraries do without.
-        let shown = Tree::hold(&Place::same(*path), PLAIN).is_ok_and(|tree| tree.show(root) == Ok(true));
+        let shown = Tree::hold(&ShownPath::same(*path), PLAIN).is_ok_and(|tree| tree.show(root) == Ok(true));
         if !shown {
             let _ = fs::remove_file(below(root, Path::new(path)));
         }
@@ -143,7 +143,7 @@ impl System {
     ///
     /// # Errors
     /// The step that failed.
-    pub fn current(held: &mut Option<Self>) -> Result<&Self, Refusal> {
+    pub fn current(held: &mut Option<Self>) -> Result<&Self, StepRefusal> {
         let settings = settings();
         let made = match held.take().filter(|held| held.settings == settings) {
             Some(held) => held,
@@ -152,7 +152,7 @@ impl System {
         Ok(held.insert(made))
     }
 
-    fn make(settings: Vec<Option<(u64, u64)>>) -> Result<Self, Refusal> {
+    fn make(settings: Vec<Option<(u64, u64)>>) -> Result<Self, StepRefusal> {
         let step = "the files to be shown";
         let new = || sys::call(libc::SYS_unshare, &mut [Arg::Int(libc::CLONE_NEWNS.into())]).step(step);
         elsewhere(new, || {
@@ -165,7 +165,7 @@ impl System {
         })
     }
 
-    fn copies(&self) -> Result<Vec<Tree>, Refusal> {
+    fn copies(&self) -> Result<Vec<Tree>, StepRefusal> {
         let step = "the files to be shown";
         let copy = |path: &&str| {
             let copy = copy_of(&below(Path::new(PLACE), Path::new(path))).step(step)?;
@@ -187,9 +187,9 @@ fn enter_space(space: &OwnedFd) -> rustix::io::Result<()> {
 
 /// Does something in another mount namespace, and returns.
 fn elsewhere<G, T>(
-    go: impl FnOnce() -> Result<G, Refusal>,
-    act: impl FnOnce() -> Result<T, Refusal>,
-) -> Result<T, Refusal> {
+    go: impl FnOnce() -> Result<G, StepRefusal>,
+    act: impl FnOnce() -> Result<T, StepRefusal>,
+) -> Result<T, StepRefusal> {
     let back = space().step("the way back")?;
     go()?;
     let done = act();
@@ -226,7 +226,10 @@ impl Trees {
     ///
     /// # Errors
     /// The system's; a place that does not exist.
-    pub fn hold(confinement: &Confinement, prepared: Option<(&mut Prepared, u32)>) -> Result<Self, Refusal> {
+    pub fn hold(
+        confinement: &Confinement,
+        prepared: Option<(&mut Prepared, u32)>,
+    ) -> Result<Self, StepRefusal> {
         let step = "the files to be shown";
         let furnished = prepared.is_some();
         let (mut shown, mut owners) = (Vec::new(), None);
@@ -251,7 +254,7 @@ impl Trees {
     }
 
     /// Attaches all of it below `root`, except for what is hidden. Returns the folders of the layers.
-    fn show(self, root: &Path, confinement: &Confinement) -> Result<Vec<OwnedFd>, Refusal> {
+    fn show(self, root: &Path, confinement: &Confinement) -> Result<Vec<OwnedFd>, StepRefusal> {
         let hidden = &confinement.hidden;
         if !self.furnished {
             furnish(root)?;
@@ -266,14 +269,14 @@ impl Trees {
                     emptied.push(point);
                 }
             }
-            Ok::<(), Refusal>(())
+            Ok::<(), StepRefusal>(())
         };
         for tree in self.shown {
             // What is shown within an empty folder comes after it, what the folder is part of before.
             empty(&|path| tree.inside.starts_with(path) && tree.inside != path)?;
             if !tree.show(root)? {
                 let gone =
-                    Refusal::new(format!("showing {}", tree.inside.display()), io::ErrorKind::NotFound);
+                    StepRefusal::new(format!("showing {}", tree.inside.display()), io::ErrorKind::NotFound);
                 return Err(gone);
             }
         }
@@ -319,17 +322,17 @@ const PLACE: &str = "/tmp";
 const ROOT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
 
 /// Makes sure that nothing mounted here is seen elsewhere.
-fn private_mounts() -> Result<(), Refusal> {
+fn private_mounts() -> Result<(), StepRefusal> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).step("private mounts")
 }
 
-fn mount_root() -> Result<&'static Path, Refusal> {
+fn mount_root() -> Result<&'static Path, StepRefusal> {
     mount("agon", PLACE, "tmpfs", ROOT, c"size=1m,nr_inodes=2048,mode=755").step("a root in memory")?;
     Ok(Path::new(PLACE))
 }
 
 /// Makes the new root and enters it. `trees` are given if they had to be held beforehand. Returns the folders of the layers.
-pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<Vec<OwnedFd>, Refusal> {
+pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<Vec<OwnedFd>, StepRefusal> {
     private_mounts()?;
     let trees = match trees {
         Some(trees) => trees,

@@ -12,7 +12,7 @@ use rustix::process::Pid;
 use crate::claim::{self, Claim};
 use crate::confinement::Confinement;
 use crate::group::{Group, Hierarchies};
-use crate::message::{self, Born, Refusal, Request, Step as _};
+use crate::message::{self, Born, Request, Step as _, StepRefusal};
 use crate::meter::Meter;
 
 /// The outside user of the first slot of the first claim. No system assigns this number to anybody.
@@ -51,7 +51,7 @@ impl Slot {
     ///
     /// # Errors
     /// The system's.
-    pub fn make(number: u32, claim: &Claim, groups: Option<&Hierarchies>) -> Result<Self, Refusal> {
+    pub fn make(number: u32, claim: &Claim, groups: Option<&Hierarchies>) -> Result<Self, StepRefusal> {
         let group = groups.map(|groups| Group::make(groups, &format!("{}{number}", claim.prefix)));
         let group = group.transpose().step("a cgroup")?;
         let meter = group.as_ref().map(Group::meter).transpose().step("counters of the cgroup")?;
@@ -124,8 +124,8 @@ pub struct Keeper {
     pub pid: Pid,
 }
 
-fn gone() -> Refusal {
-    Refusal { step: "the spawner".into(), why: "it is gone".into(), errno: 0 }
+fn gone() -> StepRefusal {
+    StepRefusal { step: "the spawner".into(), why: "it is gone".into(), errno: 0 }
 }
 
 /// Asks a spawner for a process, which is given `given`, and waits for the answer.
@@ -136,7 +136,7 @@ pub fn ask(
     connection: &Mutex<OwnedFd>,
     request: &Request,
     given: &OwnedFd,
-) -> Result<(Pid, OwnedFd), Refusal> {
+) -> Result<(Pid, OwnedFd), StepRefusal> {
     // So that no other answer comes in between.
     let mut connection = lock(connection);
     tell(&connection, request, given)?;
@@ -147,10 +147,10 @@ pub fn ask(
 ///
 /// # Errors
 /// It is gone.
-pub fn tell(connection: &OwnedFd, request: &Request, given: &OwnedFd) -> Result<(), Refusal> {
+pub fn tell(connection: &OwnedFd, request: &Request, given: &OwnedFd) -> Result<(), StepRefusal> {
     match message::send(connection, request, &[given.as_fd()]) {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-            Err(Refusal::new("the description", error))
+            Err(StepRefusal::new("the description", error))
         }
         sent => sent.map_err(|_| gone()),
     }
@@ -160,11 +160,11 @@ pub fn tell(connection: &OwnedFd, request: &Request, given: &OwnedFd) -> Result<
 ///
 /// # Errors
 /// The spawner's; it does not answer, and will not be asked again; it is gone.
-pub fn hear(connection: &mut OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
+pub fn hear(connection: &mut OwnedFd) -> Result<(Pid, OwnedFd), StepRefusal> {
     if !readable(&*connection, PATIENCE) {
         // A late answer would be taken for that of the next question, so there will be no next question.
         *connection = pair().step("a connection")?.0;
-        return Err(Refusal { step: "the spawner".into(), why: "it does not answer".into(), errno: 0 });
+        return Err(StepRefusal { step: "the spawner".into(), why: "it does not answer".into(), errno: 0 });
     }
     match message::receive::<Born>(&*connection).step("the spawner")? {
         Some((Born::Yes { pid }, mut with)) => Pid::from_raw(pid).zip(with.pop()).ok_or_else(gone),

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal};
 use crate::confinement::Wall;
 use crate::group::{Group, Hierarchies};
 use crate::init;
-use crate::message::{self, Born, Plan, Refusal, Request, Step as _};
+use crate::message::{self, Born, Plan, Request, Step as _, StepRefusal};
 use crate::program::stay_on;
 use crate::root::{self, Prepared, Trees};
 use crate::sys::{self, Arg, Forked};
@@ -73,7 +73,7 @@ fn answer(home: Option<&Home<'_>>) {
                 begin(&plan, control, &mut prepared, home)
             }
             (Request::Keep(group), Some(connection)) => keep(&group, &connection),
-            _ => Err(Refusal { step: "the order".into(), why: "no connection".into(), errno: 0 }),
+            _ => Err(StepRefusal { step: "the order".into(), why: "no connection".into(), errno: 0 }),
         };
         let answered = match born {
             Ok((pid, handle)) => {
@@ -93,7 +93,7 @@ fn answer(home: Option<&Home<'_>>) {
 ///
 /// It also has an empty network for everything it forks, one after the other: creating and removing one costs the
 /// machine half a millisecond each time. Programs that dial in get another.
-fn keep(group: &Group, connection: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> {
+fn keep(group: &Group, connection: &OwnedFd) -> Result<(Pid, OwnedFd), StepRefusal> {
     let parent = rustix::process::getpid();
     match sys::fork_into(0, None).step("a keeper")? {
         Forked::Child => {
@@ -109,7 +109,7 @@ fn keep(group: &Group, connection: &OwnedFd) -> Result<(Pid, OwnedFd), Refusal> 
             sys::leave(0)
         }
         Forked::Parent(pid, handle) => {
-            let handle = handle.ok_or_else(|| Refusal::new("its handle", std::io::ErrorKind::Other))?;
+            let handle = handle.ok_or_else(|| StepRefusal::new("its handle", std::io::ErrorKind::Other))?;
             group.admit(pid).step("the cgroup")?;
             Ok((pid, handle))
         }
@@ -121,9 +121,13 @@ fn begin(
     control: OwnedFd,
     prepared: &mut Prepared,
     home: Option<&Home<'_>>,
-) -> Result<(Pid, OwnedFd), Refusal> {
+) -> Result<(Pid, OwnedFd), StepRefusal> {
     if let Err(wrong) = plan.confinement.check() {
-        return Err(Refusal { step: "the description".into(), why: wrong.to_string(), errno: libc::EINVAL });
+        return Err(StepRefusal {
+            step: "the description".into(),
+            why: wrong.to_string(),
+            errno: libc::EINVAL,
+        });
     }
     let apart = plan.has(Wall::Namespaces);
     // Root's own files are out of reach for the sandbox's users, so what is shown is taken hold of now. Without
@@ -162,7 +166,7 @@ fn begin(
             sys::leave(1)
         }
         Ok(Forked::Parent(pid, handle)) => {
-            let handle = handle.ok_or_else(|| Refusal::new("its handle", std::io::ErrorKind::Other))?;
+            let handle = handle.ok_or_else(|| StepRefusal::new("its handle", std::io::ErrorKind::Other))?;
             // The process waits, so its pid cannot mean another one.
             if apart {
                 users(pid, plan.user)?;
@@ -183,7 +187,7 @@ fn enter(network: &OwnedFd) -> std::io::Result<()> {
 }
 
 /// Maps the users of a new namespace to users outside.
-fn users(pid: Pid, user: Option<u32>) -> Result<(), Refusal> {
+fn users(pid: Pid, user: Option<u32>) -> Result<(), StepRefusal> {
     let write = |file: &str, text: &str| {
         let path = format!("/proc/{}/{file}", pid.as_raw_nonzero());
         fs::write(Path::new(&path), text).step(file)

@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use crate::attack::{self, Attack, Control, Judge, Target, victim};
 use crate::course::{Came, Course, drain};
-use crate::message::{Refusal, Step as _};
-use crate::{Confinement, Found, Launcher, Level, Means, Order, Place, SUBCOMMAND, Wall, probe_with};
+use crate::message::{Step as _, StepRefusal};
+use crate::{Confinement, Found, Launcher, Level, Means, Order, SUBCOMMAND, ShownPath, Wall, probe_with};
 
 /// How long an attack may take; a control gets longer, since we wait for its end.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ pub(crate) const AFTERLIFE: Duration = Duration::from_secs(1);
 
 /// Which attacks to run.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct AttackChoice {
     /// Whether to run the controls, too.
     pub controls: bool,
     /// Run at a level worse than the machine's.
@@ -33,7 +33,7 @@ pub struct Wanted {
     pub only: Vec<String>,
 }
 
-impl Wanted {
+impl AttackChoice {
     /// Whether it is to be run.
     pub fn names(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|start| name.starts_with(start.as_str()))
@@ -53,7 +53,7 @@ pub struct Controlled {
 
 /// The result of an attack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Outcome {
+pub struct AttackOutcome {
     pub name: &'static str,
     /// What it tries.
     pub attempt: &'static str,
@@ -70,7 +70,7 @@ pub struct Outcome {
     pub control: Option<Controlled>,
 }
 
-impl Outcome {
+impl AttackOutcome {
     /// Whether a wall is broken, or the control proves nothing.
     pub fn is_bad(&self) -> bool {
         (self.won && !self.may_win) || self.control.as_ref().is_some_and(|control| control.won == Some(false))
@@ -79,12 +79,12 @@ impl Outcome {
 
 /// The machine, the level and all outcomes.
 #[derive(Clone, Debug, Serialize)]
-pub struct Results {
+pub struct SuiteResults {
     /// The level they were run at.
     pub level: Level,
     /// What the machine has.
     pub found: Found,
-    pub attacks: Vec<Outcome>,
+    pub attacks: Vec<AttackOutcome>,
 }
 
 /// Runs attacks with the program `program`, which is ours and understands [`SUBCOMMAND`]. `each` gets every
@@ -92,7 +92,11 @@ pub struct Results {
 ///
 /// # Errors
 /// When no sandbox can be made to attack.
-pub fn run(program: &Path, wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> Result<Results, Refusal> {
+pub fn run(
+    program: &Path,
+    wanted: &AttackChoice,
+    each: &mut dyn FnMut(&AttackOutcome),
+) -> Result<SuiteResults, StepRefusal> {
     let mut field = Field::make(program)?;
     // A control needs the walls it does not withdraw.
     let best = field.found.walls.clone();
@@ -100,7 +104,7 @@ pub fn run(program: &Path, wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> R
     let mut attacks = Vec::new();
     if level == Level::D {
         let why = "there is no filter of system calls, so no attack is run here".to_owned();
-        return Err(Refusal { step: "the attacks".into(), why, errno: 0 });
+        return Err(StepRefusal { step: "the attacks".into(), why, errno: 0 });
     }
     for attack in attack::all().into_iter().filter(|attack| wanted.names(attack.name)) {
         let accepted = attack.control == Control::Everywhere;
@@ -111,7 +115,7 @@ pub fn run(program: &Path, wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> R
             Control::Everywhere => None,
             control => Some(field.control(&attack, control, &best)?),
         };
-        let outcome = Outcome {
+        let outcome = AttackOutcome {
             name: attack.name,
             attempt: attack.attempt,
             expected: if may_win { "won" } else { "held" },
@@ -124,7 +128,7 @@ pub fn run(program: &Path, wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> R
         each(&outcome);
         attacks.push(outcome);
     }
-    Ok(Results { level, found: field.found.clone(), attacks })
+    Ok(SuiteResults { level, found: field.found.clone(), attacks })
 }
 
 /// The limits for an attack.
@@ -175,7 +179,7 @@ impl Drop for Field {
 }
 
 impl Field {
-    fn make(program: &Path) -> Result<Self, Refusal> {
+    fn make(program: &Path) -> Result<Self, StepRefusal> {
         let (name, secret) = victim::SECRET.split_once('=').unwrap_or_default();
         let start = |command: &mut Command| {
             command.env(name, secret);
@@ -195,7 +199,7 @@ impl Field {
     }
 
     /// Restarts the victim if an attack, or the end of one, has killed it.
-    fn revive(&mut self) -> Result<(), Refusal> {
+    fn revive(&mut self) -> Result<(), StepRefusal> {
         if matches!(self.victim.try_wait(), Ok(None)) {
             return Ok(());
         }
@@ -210,7 +214,7 @@ impl Field {
         attack: &Attack,
         control: Control,
         best: &BTreeSet<Wall>,
-    ) -> Result<Controlled, Refusal> {
+    ) -> Result<Controlled, StepRefusal> {
         let (place, walls, confinement) = match control {
             Control::Outside => ("outside".to_owned(), BTreeSet::new(), roomy()),
             Control::Roomy => ("with wide limits".to_owned(), best.clone(), roomy()),
@@ -244,7 +248,7 @@ impl Field {
         walls: &BTreeSet<Wall>,
         confinement: &Confinement,
         inside: bool,
-    ) -> Result<Came, Refusal> {
+    ) -> Result<Came, StepRefusal> {
         let mut came = self.once(attack, walls, confinement, inside)?;
         if attack.judge == Judge::Twice && came.won == Some(false) {
             came = self.once(attack, walls, confinement, inside)?;
@@ -258,12 +262,12 @@ impl Field {
         walls: &BTreeSet<Wall>,
         confinement: &Confinement,
         inside: bool,
-    ) -> Result<Came, Refusal> {
+    ) -> Result<Came, StepRefusal> {
         self.revive()?;
         let own = self.folder.path().join("bot");
         let readable = vec![
-            Place { outside: self.program.clone(), inside: "/agon".into() },
-            Place { outside: own.clone(), inside: "/bot".into() },
+            ShownPath { outside: self.program.clone(), inside: "/agon".into() },
+            ShownPath { outside: own.clone(), inside: "/bot".into() },
         ];
         let confinement = Confinement { readable, ..confinement.clone() };
         let sandbox = self.launcher.prepare(&confinement, walls)?;
@@ -328,7 +332,7 @@ impl Field {
 }
 
 /// Starts the victim as the attacks' user; it reports what there is to attack.
-fn victim(program: &Path, folder: &Path, user: Option<u32>) -> Result<(Child, Target), Refusal> {
+fn victim(program: &Path, folder: &Path, user: Option<u32>) -> Result<(Child, Target), StepRefusal> {
     let (name, secret) = victim::SECRET.split_once('=').unwrap_or_default();
     let _ = fs::remove_file(folder.join("open/socket"));
     let mut command = Command::new(program);

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use agon_sandbox::suite::{Wanted, run};
+use agon_sandbox::suite::{AttackChoice, run};
 use agon_sandbox::{Level, probe};
 
 /// One per wall.
@@ -33,7 +33,7 @@ fn some_attacks_are_held_and_win_in_their_controls() {
         println!("skipped: level {} here: {:?}", found.level, found.missing);
         return;
     }
-    let wanted = Wanted { controls: true, level: None, only: SOME.map(str::to_owned).to_vec() };
+    let wanted = AttackChoice { controls: true, level: None, only: SOME.map(str::to_owned).to_vec() };
     let results = run(program, &wanted, &mut |_| {}).expect("the attacks are run");
     assert!(results.attacks.len() >= 14, "{}", results.attacks.len());
     let bad: Vec<_> = results.attacks.iter().filter(|outcome| outcome.is_bad()).collect();

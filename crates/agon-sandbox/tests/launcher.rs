@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_sandbox::{
-    Confinement, Launcher, Level, Means, Network, Order, Place, Refusal, Sandbox, Wall, probe_with,
+    Confinement, Launcher, Level, Means, Network, Order, Sandbox, ShownPath, StepRefusal, Wall, probe_with,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, TestRunner};
@@ -203,7 +203,7 @@ fn described(case: &Case, world: &World) -> (Confinement, Vec<PathBuf>) {
     let mut written = Vec::new();
     for (how, outside, inside) in &case.shown {
         let outside = if outside.starts_with('/') { outside.into() } else { world.root.path().join(outside) };
-        let place = Place { outside: outside.clone(), inside: inside.into() };
+        let place = ShownPath { outside: outside.clone(), inside: inside.into() };
         match how {
             0 => with.readable.push(place),
             1 => {
@@ -217,7 +217,12 @@ fn described(case: &Case, world: &World) -> (Confinement, Vec<PathBuf>) {
 }
 
 /// Runs a case. Returns the program's output, or why there was none.
-fn run(launcher: &Launcher, walls: &BTreeSet<Wall>, case: &Case, world: &World) -> Result<String, Refusal> {
+fn run(
+    launcher: &Launcher,
+    walls: &BTreeSet<Wall>,
+    case: &Case,
+    world: &World,
+) -> Result<String, StepRefusal> {
     let (with, _) = described(case, world);
     let sandbox = launcher.prepare(&with, walls)?;
     let result = run_in(&sandbox, case, world);
@@ -225,7 +230,7 @@ fn run(launcher: &Launcher, walls: &BTreeSet<Wall>, case: &Case, world: &World) 
     result
 }
 
-fn run_in(sandbox: &Sandbox, case: &Case, world: &World) -> Result<String, Refusal> {
+fn run_in(sandbox: &Sandbox, case: &Case, world: &World) -> Result<String, StepRefusal> {
     sandbox.ready()?;
     let (mut output, theirs) = std::io::pipe().expect("a pipe");
     let input = File::open("/dev/null").expect("nothing");

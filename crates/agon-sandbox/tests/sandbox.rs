@@ -8,7 +8,7 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::time::Duration;
 
-use agon_sandbox::{Confinement, Found, Launcher, Level, Means, Order, Place, Sandbox, Wall, probe_with};
+use agon_sandbox::{Confinement, Found, Launcher, Level, Means, Order, Sandbox, ShownPath, Wall, probe_with};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_agon-sandbox");
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -58,7 +58,7 @@ fn a_program_sees_its_own_world() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("hello"), "from outside").expect("a file");
-    let bot = Place { outside: folder.path().to_owned(), inside: "/bot".into() };
+    let bot = ShownPath { outside: folder.path().to_owned(), inside: "/bot".into() };
     let with = Confinement { readable: vec![bot], folder: "/bot".into(), ..Confinement::default() };
     let see = |line: &str| shell(&launcher, &found.walls, &with, line).0;
     assert_eq!(see("cat hello; pwd"), "from outside/bot\n");
@@ -134,7 +134,7 @@ fn a_layered_folder_is_changed_for_the_program_alone() {
     };
     let before = all();
     let with = Confinement {
-        layered: vec![Place { outside: folder.clone(), inside: "/bot".into() }],
+        layered: vec![ShownPath { outside: folder.clone(), inside: "/bot".into() }],
         hidden: vec!["/bot/agon-series".into()],
         folder: "/bot".into(),
         disk: 1 << 20,
@@ -193,7 +193,7 @@ fn copies_that_do_not_fit_into_memory_are_refused() {
         let folder = outside.path().join(name);
         std::fs::create_dir(&folder).expect("a folder");
         std::fs::write(folder.join("file"), vec![1; size]).expect("a file");
-        with.copied.push(Place { outside: folder, inside: format!("/{name}").into() });
+        with.copied.push(ShownPath { outside: folder, inside: format!("/{name}").into() });
         let sandbox = launcher.prepare(&with, &found.walls)?;
         let ready = sandbox.ready();
         sandbox.end().expect("nothing is left");
@@ -285,7 +285,7 @@ fn a_program_that_is_not_there_is_named() {
     let order = Order { program: "/bot/missing".into(), ..Order::default() };
     let refusal = sandbox.run(&order, [nothing.as_fd(); 3]).expect_err("it is not there");
     assert_eq!(refusal.step, "running /bot/missing");
-    let place = Place::same("/nonexistent/bot");
+    let place = ShownPath::same("/nonexistent/bot");
     let with = Confinement { readable: vec![place], ..Confinement::default() };
     if found.level <= Level::B {
         let refusal = launcher
@@ -444,7 +444,7 @@ fn a_part_of_what_is_shown_can_be_left_out_and_a_part_of_that_shown() {
     }
     let hidden = tool.join("lib/packages");
     let confinement = Confinement {
-        readable: vec![Place::same(&tool), Place::same(hidden.join("npm"))],
+        readable: vec![ShownPath::same(&tool), ShownPath::same(hidden.join("npm"))],
         hidden: vec![hidden.clone(), tool.join("not-there")],
         ..Confinement::default()
     };

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_store::acts::{Abort, Beat, Building, Built, Granted, Lease, Meet, Reclaim, Start, Void};
+use agon_store::acts::{
+    Abort, Building, Lease, LeaseGrant, Meet, Reclaim, RecordBuild, RenewLease, ReportVoid, Start,
+};
 use agon_store::{
-    Attempt, Kind, LeaseId, Leased, MatchId, Sha, StoreError, Time, Version, VersionId, VersionState,
+    Attempt, EntrantVersion, Kind, LeaseId, Leased, MatchId, Sha, StoreError, Time, VersionId, VersionState,
     WorkerId,
 };
 use agon_worker::versions::MOST_LOG;
-use agon_worker::{Job, Nothing, Program, Sitting, Try};
+use agon_worker::{BotSource, Job, Nothing, Sitting, Try};
 
-use crate::{Server, ServerError, packed};
+use crate::{ContestServer, ServerError, packed};
 
 /// How long a lease holds without a heartbeat, in milliseconds.
 pub const LEASE_MS: i64 = 60_000;
@@ -25,7 +27,7 @@ const LONGEST_WHY: usize = 4_000;
 /// Upper limit on what was counted of a void, as JSON; no match has seats for more.
 const LONGEST_WAIT: usize = 4_000;
 
-impl Server {
+impl ContestServer {
     /// Registers a worker that introduces itself. Leases of an earlier process under its name end, because that is gone.
     ///
     /// # Errors
@@ -86,7 +88,7 @@ impl Server {
     }
 
     /// What was granted, in the worker's terms.
-    async fn told(&self, granted: Granted) -> Result<agon_worker::Granted, ServerError> {
+    async fn told(&self, granted: LeaseGrant) -> Result<agon_worker::Granted, ServerError> {
         if granted.matches.is_empty() {
             return Ok(agon_worker::Granted::default());
         }
@@ -100,7 +102,7 @@ impl Server {
     pub(crate) async fn known(
         &self,
         needed: impl Iterator<Item = &VersionId>,
-    ) -> Result<Arc<BTreeMap<VersionId, Version>>, ServerError> {
+    ) -> Result<Arc<BTreeMap<VersionId, EntrantVersion>>, ServerError> {
         let acts = self.store.last_event().await?;
         let mut known = self.known.lock().await;
         let (read_at, versions) = &*known;
@@ -127,7 +129,7 @@ impl Server {
     /// Store errors.
     pub async fn beat(&self, worker: WorkerId, lease: i64, now: Time) -> Result<bool, ServerError> {
         let until = now.plus(LEASE_MS);
-        Ok(self.store.act(Beat { worker, lease: LeaseId(lease), now, until }).await?)
+        Ok(self.store.act(RenewLease { worker, lease: LeaseId(lease), now, until }).await?)
     }
 
     /// Records that the version that a check match is about is being unpacked and built.
@@ -155,7 +157,7 @@ impl Server {
         }
         let log = &log[log.len().saturating_sub(MOST_LOG as usize)..];
         let log = if log.is_empty() { None } else { Some(self.keep(&packed::pack(log)).await?) };
-        self.store.act(Built { worker, attempt: ours(attempt), log }).await?;
+        self.store.act(RecordBuild { worker, attempt: ours(attempt), log }).await?;
         self.quotas.built(attempt, now);
         Ok(())
     }
@@ -188,7 +190,9 @@ impl Server {
         let hopeless = nothing.unfit.is_some() && matches!(kind, Some(Kind::Check | Kind::Draft));
         let by = nothing.doing().and_then(|by| i64::from(by).checked_sub(1)).filter(|by| *by >= 0);
         let counted = nothing.wait.as_ref().map(crate::json).filter(|text| text.len() <= LONGEST_WAIT);
-        self.store.act(Void { worker, attempt: ours(attempt), why, hopeless, by, counted, now }).await?;
+        self.store
+            .act(ReportVoid { worker, attempt: ours(attempt), why, hopeless, by, counted, now })
+            .await?;
         self.brought.send_replace(());
         Ok(())
     }
@@ -233,14 +237,17 @@ pub(crate) fn ours(attempt: Try) -> Attempt {
 }
 
 /// A match in the worker's terms.
-pub(crate) fn job(leased: &Leased, versions: &BTreeMap<VersionId, Version>) -> Result<Job, ServerError> {
+pub(crate) fn job(
+    leased: &Leased,
+    versions: &BTreeMap<VersionId, EntrantVersion>,
+) -> Result<Job, ServerError> {
     let seats = leased.seats.iter().map(|id| {
         let version = versions
             .get(id)
             .ok_or_else(|| ServerError::Wrong(format!("version {id} is not in this contest")))?;
         let program = match &version.builtin {
-            Some(builtin) => Program::Builtin(builtin.clone()),
-            None => Program::Source(version.source.to_string()),
+            Some(builtin) => BotSource::Builtin(builtin.clone()),
+            None => BotSource::Source(version.source.to_string()),
         };
         let label = if version.boss {
             version.entrant.clone()
@@ -266,8 +273,9 @@ pub(crate) fn job(leased: &Leased, versions: &BTreeMap<VersionId, Version>) -> R
         tried: match leased.kind {
             Kind::Check => Some(0),
             Kind::Draft => {
-                let draft =
-                    |id| versions.get(id).is_some_and(|own: &Version| own.state == VersionState::Draft);
+                let draft = |id| {
+                    versions.get(id).is_some_and(|own: &EntrantVersion| own.state == VersionState::Draft)
+                };
                 leased.seats.iter().position(draft)
             }
             _ => None,

@@ -12,10 +12,10 @@ use std::path::Path;
 use agon_contest::parallel::on_all_cpus;
 use agon_ladder::Table;
 use agon_store::{
-    EntrantId, LogEntry, LogRow, Objects, Sealed, Sha, StoreError, Time, Version, VersionId, VersionState,
-    link, root, seeds,
+    EntrantId, EntrantVersion, LogEntry, LogRow, Objects, Sealed, Sha, StoreError, Time, VersionId,
+    VersionState, link, root, seeds,
 };
-use agon_worker::{Terms, verify as worker};
+use agon_worker::{ContestTerms, verify as worker};
 use serde::{Deserialize, Serialize};
 use zip::ZipArchive;
 
@@ -37,7 +37,7 @@ const MOST_READ: usize = 64 << 20;
 /// The content of `contest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub struct ArchiveHead {
     /// The version of the format.
     pub format: u32,
     /// The program that wrote it, with its version.
@@ -170,7 +170,7 @@ pub async fn export(
     let owners = store.owners().await?;
     let out = facts.out(&owners);
     let table = facts.table(&key(&terms), &out, &crate::bosses_of(&terms.game, &versions));
-    let played = |version: Version| ExportedVersion {
+    let played = |version: EntrantVersion| ExportedVersion {
         version: version.id.0,
         entrant: owners.get(&version.id).map_or(0, |entrant| entrant.0),
         team: version.entrant,
@@ -180,7 +180,7 @@ pub async fn export(
         source: version.source.to_string(),
         received: version.received.0,
     };
-    let head = Head {
+    let head = ArchiveHead {
         format: FORMAT,
         program: agon_replay::data::PROGRAM.to_owned(),
         name: contest.name.clone(),
@@ -230,17 +230,17 @@ pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<
     let mut text = String::new();
     let head = zip.by_name("contest.json").map_err(|_| no(&"there is no contest.json in it"))?;
     head.take(LONGEST_HEAD).read_to_string(&mut text).map_err(|error| no(&error))?;
-    let head: Head = serde_json::from_str(&text).map_err(|error| no(&error))?;
+    let head: ArchiveHead = serde_json::from_str(&text).map_err(|error| no(&error))?;
     if head.format != FORMAT {
         return Err(no(&format!("its format is {}, and this agon knows {FORMAT}", head.format)));
     }
-    let terms: Terms = serde_json::from_str(&head.terms).map_err(|error| no(&error))?;
+    let terms: ContestTerms = serde_json::from_str(&head.terms).map_err(|error| no(&error))?;
     // The log is chained to the terms, so these say it, too.
     if let Some(method) = [head.ratings, terms.ratings].into_iter().find(|method| *method != METHOD) {
         let program = format!("the program that wrote it, {}", head.program);
         return Err(ServerError::Wrong(crate::other_method(&file.display().to_string(), method, &program)));
     }
-    let table = agon_worker::Table::new(&terms).map_err(|error| no(&error))?;
+    let table = agon_worker::PreparedGame::new(&terms).map_err(|error| no(&error))?;
     let versions = head.versions.iter().map(version).collect::<Result<_, _>>().map_err(|error| no(&error))?;
     let opened = File::open(file).map_err(|error| no(&error))?;
     let store = ZipArchive::new(BufReader::new(opened)).map_err(|error| no(&error))?;
@@ -249,8 +249,8 @@ pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<
     check.log(BufReader::new(log), key(&terms))
 }
 
-fn version(played: &ExportedVersion) -> Result<(VersionId, Version), String> {
-    let version = Version {
+fn version(played: &ExportedVersion) -> Result<(VersionId, EntrantVersion), String> {
+    let version = EntrantVersion {
         id: VersionId(played.version),
         entrant: played.team.clone(),
         boss: played.boss,
@@ -268,9 +268,9 @@ fn version(played: &ExportedVersion) -> Result<(VersionId, Version), String> {
 
 /// An archive being checked.
 struct Check<'a, R, S> {
-    head: &'a Head,
-    table: &'a agon_worker::Table,
-    versions: BTreeMap<VersionId, Version>,
+    head: &'a ArchiveHead,
+    table: &'a agon_worker::PreparedGame,
+    versions: BTreeMap<VersionId, EntrantVersion>,
     /// The replays, if matches are to be recomputed.
     replays: Option<ZipArchive<R>>,
     seen: S,

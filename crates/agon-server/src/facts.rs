@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_ladder::{Ladder, LeftOut, Row, Table};
+use agon_ladder::{LadderState, LeftOut, Row, Table};
 use agon_stats::TableKey;
 use agon_store::reads::Ended;
 use agon_store::{ContestStore, EntrantId, LogEntry, Ruled, Sealed, StoreError, VersionId, out};
@@ -10,8 +10,8 @@ use agon_store::{ContestStore, EntrantId, LogEntry, Ruled, Sealed, StoreError, V
 use crate::read;
 
 /// A ladder fed with the log, row by row.
-pub struct Facts {
-    pub ladder: Ladder,
+pub(crate) struct Facts {
+    pub ladder: LadderState,
     /// The last row fed to it.
     pub upto: i64,
     /// The last rated results of each version, newest first.
@@ -30,7 +30,7 @@ const PAGE: i64 = 2_000;
 impl Facts {
     /// Nothing read yet.
     pub fn new() -> Self {
-        let (ladder, last) = (Ladder::new(), BTreeMap::new());
+        let (ladder, last) = (LadderState::new(), BTreeMap::new());
         Self { ladder, upto: 0, last, rulings: Vec::new(), annulled: BTreeSet::new() }
     }
 

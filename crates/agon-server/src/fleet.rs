@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use agon_contest::Observed;
-use agon_worker::fit::Needs;
+use agon_worker::fit::Requirements;
 use agon_worker::fleet::{
-    Exchange, LARGEST_BACK, LONGEST_TITLE, Line, MOST_AT_ONCE, MOST_SOURCES, MachineSeen, Open, Opened,
-    Overview, SeriesSeen, Standing,
+    Exchange, FleetLine, FleetState, LARGEST_BACK, LONGEST_TITLE, MOST_AT_ONCE, MOST_SOURCES, MachineSeen,
+    Open, Overview, SeriesOpened, SeriesSeen,
 };
-use agon_worker::wire::{self, Machine, check};
-use agon_worker::{Granted, Job, Nothing, Posted, Program, Terms, Try};
+use agon_worker::wire::{self, PlayingMachine, check};
+use agon_worker::{BotSource, ContestTerms, Granted, Job, Nothing, Posted, Try};
 
 /// How long a lease holds after its machine last called.
 pub const LEASE_MS: u64 = 60_000;
@@ -58,7 +58,7 @@ pub struct Fleet {
 
 struct Series {
     title: String,
-    terms: Terms,
+    terms: ContestTerms,
     sources: BTreeSet<String>,
     /// Its matches that wait for a machine.
     waiting: VecDeque<i64>,
@@ -96,7 +96,7 @@ struct Lease {
 /// A machine.
 struct Member {
     name: String,
-    about: Machine,
+    about: PlayingMachine,
     series: Option<i64>,
     heard: u64,
     /// How many matches it last asked for.
@@ -109,7 +109,7 @@ struct Member {
 
 /// The fleet does not know the machine, which introduces itself again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unknown;
+pub struct UnknownMachine;
 
 impl Fleet {
     /// A fleet without machines. Its numbers begin after `first`, which no earlier fleet has reached: late results from that one's machines
@@ -138,7 +138,7 @@ impl Fleet {
     ///
     /// # Errors
     /// A sentence saying why it cannot.
-    pub fn open(&mut self, open: Open, now: u64) -> Result<Opened, String> {
+    pub fn open(&mut self, open: Open, now: u64) -> Result<SeriesOpened, String> {
         self.tidy(now);
         if self.series.len() >= MOST_SERIES {
             return Err(format!(
@@ -162,7 +162,7 @@ impl Fleet {
             heard: now,
         };
         self.series.insert(series, begun);
-        Ok(Opened { series, missing })
+        Ok(SeriesOpened { series, missing })
     }
 
     /// Takes in a bot, whose bytes have this hash.
@@ -191,9 +191,9 @@ impl Fleet {
         series: i64,
         exchange: &Exchange,
         now: u64,
-    ) -> Result<Vec<(Line, Vec<u8>)>, Refused> {
+    ) -> Result<Vec<(FleetLine, Vec<u8>)>, FleetRefusal> {
         self.tidy(now);
-        let own = self.series.get_mut(&series).ok_or(Refused::Unknown)?;
+        let own = self.series.get_mut(&series).ok_or(FleetRefusal::Unknown)?;
         own.heard = now;
         for game in &exchange.got {
             if let Some((_, bytes)) = own.done.remove(game) {
@@ -202,13 +202,13 @@ impl Fleet {
         }
         let lacks = own.sources.iter().any(|sha| !self.sources.contains_key(sha));
         if lacks && !exchange.add.is_empty() {
-            return Err(Refused::Wrong("Not all bots have arrived yet.".to_owned()));
+            return Err(FleetRefusal::Wrong("Not all bots have arrived yet.".to_owned()));
         }
         if exchange.add.len() > MOST_AT_ONCE || own.open.len() + exchange.add.len() > MOST_OPEN {
-            return Err(Refused::Wrong("Too many matches were handed out.".to_owned()));
+            return Err(FleetRefusal::Wrong("Too many matches were handed out.".to_owned()));
         }
         for job in &exchange.add {
-            own.check(job).map_err(Refused::Wrong)?;
+            own.check(job).map_err(FleetRefusal::Wrong)?;
         }
         for job in &exchange.add {
             let number = self.last + 1;
@@ -226,8 +226,8 @@ impl Fleet {
     }
 
     /// The standing and the results of a series that have not arrived yet.
-    fn back(&self, series: i64) -> Vec<(Line, Vec<u8>)> {
-        let mut lines = vec![(Line::Standing(self.standing(series)), Vec::new())];
+    fn back(&self, series: i64) -> Vec<(FleetLine, Vec<u8>)> {
+        let mut lines = vec![(FleetLine::Standing(self.standing(series)), Vec::new())];
         let mut bytes = 0;
         for (&game, (came, replay)) in self.series.get(&series).into_iter().flat_map(|own| &own.done) {
             bytes += replay.len();
@@ -235,16 +235,17 @@ impl Fleet {
                 break;
             }
             let line = match came {
-                Came::Whole(observed) => Line::Whole { game, observed: observed.clone() },
-                Came::Nothing(nothing) => Line::Nothing { game, nothing: nothing.clone() },
+                Came::Whole(observed) => FleetLine::Whole { game, observed: observed.clone() },
+                Came::Nothing(nothing) => FleetLine::Nothing { game, nothing: nothing.clone() },
             };
             lines.push((line, replay.clone()));
         }
         lines
     }
 
-    fn standing(&self, series: i64) -> Standing {
-        let mut standing = Standing { all_machines: self.machines.len(), wanted: 2, ..Standing::default() };
+    fn standing(&self, series: i64) -> FleetState {
+        let mut standing =
+            FleetState { all_machines: self.machines.len(), wanted: 2, ..FleetState::default() };
         for member in self.machines.values().filter(|member| member.series == Some(series)) {
             let jobs = usize::try_from(member.about.jobs).unwrap_or(usize::MAX).min(1_024);
             standing.machines += 1;
@@ -290,11 +291,11 @@ impl Fleet {
     ///
     /// # Errors
     /// Why its machine cannot play here, with the figures.
-    pub fn hello(&mut self, run: &str, about: Machine, now: u64) -> Result<String, String> {
+    pub fn hello(&mut self, run: &str, about: PlayingMachine, now: u64) -> Result<String, String> {
         self.tidy(now);
         let others = self.machines.iter().filter(|(other, _)| *other != run).map(|(_, member)| member);
         let first = others.min_by_key(|member| number_of(&member.name));
-        let needs = Needs {
+        let needs = Requirements {
             trusts_bots: true,
             level: None,
             speed: first.map(|first| (first.about.speed, "the first machine that joined".to_owned())),
@@ -325,7 +326,7 @@ impl Fleet {
     ///
     /// # Errors
     /// When it has not introduced itself.
-    pub fn playing(&mut self, run: &str, now: u64) -> Result<Option<wire::Series>, Unknown> {
+    pub fn playing(&mut self, run: &str, now: u64) -> Result<Option<wire::FleetSeries>, UnknownMachine> {
         self.tidy(now);
         self.member(run, now)?;
         let there = |series: &i64| {
@@ -340,12 +341,12 @@ impl Fleet {
         (member.series, member.idle) = (chosen, None);
         Ok(chosen.and_then(|id| {
             let own = self.series.get(&id)?;
-            Some(wire::Series { id, title: own.title.clone(), terms: own.terms.clone() })
+            Some(wire::FleetSeries { id, title: own.title.clone(), terms: own.terms.clone() })
         }))
     }
 
-    fn member(&mut self, run: &str, now: u64) -> Result<&mut Member, Unknown> {
-        let member = self.machines.get_mut(run).ok_or(Unknown)?;
+    fn member(&mut self, run: &str, now: u64) -> Result<&mut Member, UnknownMachine> {
+        let member = self.machines.get_mut(run).ok_or(UnknownMachine)?;
         member.heard = now;
         Ok(member)
     }
@@ -529,7 +530,7 @@ impl Fleet {
 
 /// Why an exchange was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum FleetRefusal {
     /// The series is not known (any more).
     Unknown,
     /// What is wrong: a sentence.
@@ -547,7 +548,7 @@ impl Series {
             return Err(format!("A match has {} seats, but this one has {}.", ground.seats, job.seats.len()));
         }
         let strange = job.seats.iter().find_map(|seat| match &seat.program {
-            Program::Source(sha) if !self.sources.contains(sha) => Some(sha),
+            BotSource::Source(sha) if !self.sources.contains(sha) => Some(sha),
             _ => None,
         });
         match strange {

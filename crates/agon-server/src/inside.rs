@@ -8,7 +8,7 @@ use agon_worker::{Away, Granted, Hall, Nothing, Posted, Try, Whole};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use crate::{Server, ServerError};
+use crate::{ContestServer, ServerError};
 
 /// The name of the server's own worker. Where several servers share a database, each has one.
 pub fn name(server: Option<String>) -> String {
@@ -20,7 +20,7 @@ pub fn name(server: Option<String>) -> String {
 
 /// A server as its own worker sees it. Its threads do not belong to the runtime.
 pub struct Inside<'a> {
-    server: &'a Server,
+    server: &'a ContestServer,
     runtime: Handle,
     worker: WorkerId,
     clock: &'a (dyn Fn() -> Time + Sync),
@@ -32,7 +32,7 @@ pub struct Inside<'a> {
 impl<'a> Inside<'a> {
     /// Makes it for the worker with this number.
     pub fn new(
-        server: &'a Server,
+        server: &'a ContestServer,
         runtime: Handle,
         worker: WorkerId,
         clock: &'a (dyn Fn() -> Time + Sync),

@@ -40,9 +40,11 @@ use std::sync::atomic::AtomicBool;
 
 use agon_ladder::{Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
-use agon_store::acts::{Add, Added, Found, Promote};
-use agon_store::{Contest, ContestStore, Objects, Sha, Store, StoreError, Time, Version, VersionId, seeds};
-use agon_worker::{Table, Terms};
+use agon_store::acts::{Add, Added, FoundContest, Promote};
+use agon_store::{
+    ContestRow, ContestStore, EntrantVersion, Objects, Sha, Store, StoreError, Time, VersionId, seeds,
+};
+use agon_worker::{ContestTerms, PreparedGame};
 use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::{Mutex, watch};
@@ -55,9 +57,9 @@ use room::Room;
 pub use agon_stats::METHOD;
 pub use inside::Inside;
 pub use sight::Board;
-pub use status::Status;
+pub use status::ContestStatus;
 pub use tick::Ticked;
-pub use uploads::{Drafted, Upload, Uploaded, Wish};
+pub use uploads::{Drafted, Upload, UploadOutcome, Wish};
 
 /// Why the server cannot do something.
 #[derive(Debug, Error)]
@@ -75,7 +77,7 @@ pub enum ServerError {
 pub struct Setting {
     pub name: String,
     /// What decides results.
-    pub terms: Terms,
+    pub terms: ContestTerms,
     /// How the ladder is played.
     pub policy: Policy,
     /// Bots inside the program that stand on the ladder, as `builtin:NAME`.
@@ -83,13 +85,13 @@ pub struct Setting {
 }
 
 /// An open contest.
-pub struct Server {
+pub struct ContestServer {
     store: ContestStore,
     objects: Objects,
     room: Room,
     policy: Policy,
-    terms: Terms,
-    table: Arc<Table>,
+    terms: ContestTerms,
+    table: Arc<PreparedGame>,
     key: TableKey,
     learnt: Mutex<Learnt>,
     /// A second copy of the log's facts, for the table: computing that takes longer than anybody may wait for work.
@@ -107,7 +109,7 @@ pub struct Server {
     /// Notified when those have been processed, so that there may be more to play.
     done: watch::Sender<()>,
     /// All versions, as of this entry of the audit log.
-    known: Mutex<(i64, Arc<BTreeMap<VersionId, Version>>)>,
+    known: Mutex<(i64, Arc<BTreeMap<VersionId, EntrantVersion>>)>,
 }
 
 /// The facts of the log, and the table made of them.
@@ -130,7 +132,7 @@ struct Learnt {
     swept: Time,
 }
 
-impl Server {
+impl ContestServer {
     /// Opens the contest in `folder`, and founds it if there is none.
     ///
     /// # Errors
@@ -145,13 +147,13 @@ impl Server {
                     ServerError::Wrong(format!("the system gives no randomness: {error}"))
                 })?;
                 let (name, game) = (setting.name.clone(), setting.terms.game.clone());
-                let found = Found { name, game, terms: json(&setting.terms), secret, now };
+                let found = FoundContest { name, game, terms: json(&setting.terms), secret, now };
                 store.of(store.act(found).await?)
             }
         };
         let contest = store.now().await?;
         check_terms(&terms_of(&store, &contest).await?, &setting.terms)?;
-        let table = Arc::new(Table::new(&setting.terms).map_err(ServerError::Wrong)?);
+        let table = Arc::new(PreparedGame::new(&setting.terms).map_err(ServerError::Wrong)?);
         let server = Self {
             store,
             room: Room::of(folder, &objects),
@@ -221,12 +223,12 @@ impl Server {
     }
 
     /// Everything that decides results.
-    pub fn terms(&self) -> &Terms {
+    pub fn terms(&self) -> &ContestTerms {
         &self.terms
     }
 
     /// Rules and maps, parsed: the server's own worker plays with them.
-    pub fn table(&self) -> &Table {
+    pub fn table(&self) -> &PreparedGame {
         &self.table
     }
 
@@ -298,8 +300,8 @@ pub fn check_name(name: &str) -> Result<(), String> {
 }
 
 /// The terms that a contest began with.
-async fn terms_of(store: &ContestStore, contest: &Contest) -> Result<Terms, ServerError> {
-    let terms: Terms = serde_json::from_str(&contest.terms)
+async fn terms_of(store: &ContestStore, contest: &ContestRow) -> Result<ContestTerms, ServerError> {
+    let terms: ContestTerms = serde_json::from_str(&contest.terms)
         .map_err(|error| ServerError::Wrong(format!("the terms of the contest cannot be read: {error}")))?;
     if terms.ratings == METHOD {
         return Ok(terms);
@@ -318,7 +320,7 @@ fn other_method(what: &str, method: u32, program: &str) -> String {
 }
 
 /// Checks that the terms are the same; the error says which differ.
-fn check_terms(was: &Terms, now: &Terms) -> Result<(), ServerError> {
+fn check_terms(was: &ContestTerms, now: &ContestTerms) -> Result<(), ServerError> {
     let mut changed = Vec::new();
     let mut note = |what: &str, same: bool| {
         if !same {
@@ -352,7 +354,7 @@ pub(crate) fn method() -> String {
 }
 
 /// The bosses among these versions ([`facts::bosses`]).
-pub(crate) fn bosses_of(game: &str, versions: &[Version]) -> Vec<i64> {
+pub(crate) fn bosses_of(game: &str, versions: &[EntrantVersion]) -> Vec<i64> {
     facts::bosses(
         game,
         versions.iter().map(|version| (version.id, version.builtin.as_deref().filter(|_| version.boss))),
@@ -360,7 +362,7 @@ pub(crate) fn bosses_of(game: &str, versions: &[Version]) -> Vec<i64> {
 }
 
 /// What must be equal for results to stand in one table.
-fn key(terms: &Terms) -> TableKey {
+fn key(terms: &ContestTerms) -> TableKey {
     let first = terms.grounds.first().map_or("", |ground| ground.rules.as_str());
     let rules = format!("{} {}\n{first}", terms.game, terms.rules_version);
     TableKey { game: terms.game.clone(), rules: RulesHash(agon_contest::content::of_text(rules.as_bytes())) }

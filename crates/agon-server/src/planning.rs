@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use agon_ladder::{Contender, Lane};
-use agon_store::acts::{Plan, Release};
-use agon_store::{Contest, Kind, Time, Version, VersionId, VersionState};
+use agon_store::acts::{PlanBlocks, Release};
+use agon_store::{ContestRow, EntrantVersion, Kind, Time, VersionId, VersionState};
 
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::tick::begin_if_due;
-use crate::{Server, ServerError, number};
+use crate::{ContestServer, ServerError, number};
 
 /// Upper limit on unchecked results; above it nothing is planned, because recomputing falls behind. A thousand machines with batches bring
 /// in hundreds within a moment, which is no reason to stop.
@@ -37,7 +37,7 @@ type Lineup = (i64, Vec<VersionId>);
 
 /// How many matches the waiting requests want.
 #[derive(Default)]
-pub struct Wanted(AtomicUsize);
+pub(crate) struct Wanted(AtomicUsize);
 
 /// A waiting request, until this is dropped.
 pub struct Wants<'a> {
@@ -119,7 +119,7 @@ impl Plans {
     }
 }
 
-impl Server {
+impl ContestServer {
     /// Plans for all waiting requests, unless another caller has done so since there were `seen` plans. Returns whether there may be
     /// something to play. One at a time, because the next choice depends on what was planned just now; a caller that waited behind another
     /// plan only looks again.
@@ -166,7 +166,7 @@ impl Server {
             (planned, blocks) = self.choose(&contest, most, now).await?;
             for blocks in blocks.chunks(TOGETHER) {
                 let (contest, kind, rotations) = (contest.id, Kind::Ladder, self.policy.seats);
-                self.store.act(Plan { contest, kind, blocks: blocks.to_vec(), rotations, now }).await?;
+                self.store.act(PlanBlocks { contest, kind, blocks: blocks.to_vec(), rotations, now }).await?;
             }
         }
         alone.over().await?;
@@ -179,7 +179,7 @@ impl Server {
     /// still to be written. Updates from the log wait until the choice is made, but not until it is written.
     async fn choose(
         &self,
-        contest: &Contest,
+        contest: &ContestRow,
         most: usize,
         now: Time,
     ) -> Result<(usize, Vec<Lineup>), ServerError> {
@@ -189,7 +189,8 @@ impl Server {
         // Starting or stopping to play is recorded as an act, after which all versions are read again; in a ladder of thousands that takes
         // long.
         let known = self.known(std::iter::empty()).await?;
-        let plays = |version: &&Version| matches!(version.state, VersionState::Live | VersionState::Trial);
+        let plays =
+            |version: &&EntrantVersion| matches!(version.state, VersionState::Live | VersionState::Trial);
         let mut playing: Vec<_> =
             known.values().filter(plays).map(|version| (version.id, version.state)).collect();
         let mut learnt = self.learnt.lock().await;

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use agon_contest::{MatchResult, Observed};
 use agon_store::acts::Judgement;
 use agon_store::{
-    Attempt, ContestStore, Leased, LogEntry, Objects, PostedMatch, Sealed, StoreError, Version, VersionId,
+    Attempt, ContestStore, EntrantVersion, Leased, LogEntry, Objects, PostedMatch, Sealed, StoreError,
+    VersionId,
 };
-use agon_worker::{Table, verify};
+use agon_worker::{PreparedGame, verify};
 
 use crate::{ServerError, asked, behind, read};
 
@@ -21,10 +22,10 @@ const TOGETHER: usize = 32;
 /// # Errors
 /// When a version that sat there is not known, or objects cannot be read for now, which is not the worker's fault.
 pub async fn judge(
-    table: &Arc<Table>,
+    table: &Arc<PreparedGame>,
     objects: &Objects,
     posted: Vec<PostedMatch>,
-    versions: &Arc<BTreeMap<VersionId, Version>>,
+    versions: &Arc<BTreeMap<VersionId, EntrantVersion>>,
 ) -> Result<Vec<(Attempt, Judgement)>, ServerError> {
     let (mut posted, mut judged) = (posted.into_iter(), Vec::new());
     while posted.len() > 0 {
@@ -62,11 +63,11 @@ pub async fn judge(
 
 /// What a replay says of a match of which this was observed, or why it is not of that match.
 fn judge_replay(
-    table: &Table,
+    table: &PreparedGame,
     replay: io::Result<Vec<u8>>,
     leased: &Leased,
     observed: Observed,
-    versions: &BTreeMap<VersionId, Version>,
+    versions: &BTreeMap<VersionId, EntrantVersion>,
 ) -> Result<Result<MatchResult, String>, ServerError> {
     let replay = match replay {
         Ok(replay) => replay,
@@ -86,7 +87,11 @@ fn judge_replay(
 ///
 /// # Errors
 /// Store errors.
-pub async fn log(store: &ContestStore, objects: &Objects, table: &Table) -> Result<Vec<String>, ServerError> {
+pub async fn log(
+    store: &ContestStore,
+    objects: &Objects,
+    table: &PreparedGame,
+) -> Result<Vec<String>, ServerError> {
     let versions = store.versions().await?.into_iter().map(|version| (version.id, version)).collect();
     let (mut after, mut wrong) = (0, Vec::new());
     loop {
@@ -106,10 +111,10 @@ pub async fn log(store: &ContestStore, objects: &Objects, table: &Table) -> Resu
 /// # Errors
 /// When one of its versions is not known.
 pub fn sealed_row(
-    table: &Table,
+    table: &PreparedGame,
     sealed: Sealed,
     replay: io::Result<Vec<u8>>,
-    versions: &BTreeMap<VersionId, Version>,
+    versions: &BTreeMap<VersionId, EntrantVersion>,
 ) -> Result<Option<String>, ServerError> {
     let (seq, told) = (sealed.seq, sealed.outcome);
     let leased = Leased {

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use agon_contest::Observed;
-use agon_replay::Note;
+use agon_replay::SeatNote;
 use agon_replay::data::note;
-use agon_store::acts::{Post, PostAll, PostReply, Tell};
-use agon_store::reads::Tried;
+use agon_store::acts::{PostAll, PostReply, PostResult, Tell};
+use agon_store::reads::TryState;
 use agon_store::{Attempt, MatchId, Sha, StoreError, Time, WorkerId};
 use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::{Posted, Private, Try};
 
 use crate::asked::ours;
 use crate::quotas::MOST_TOLD_A_DAY;
-use crate::{Server, ServerError, packed};
+use crate::{ContestServer, ServerError, packed};
 
 /// Upper limit on what was observed, in bytes of JSON, because it goes into the log; a longer one is refused.
 const MOST_REPORT: usize = 16 << 10;
@@ -26,7 +26,7 @@ const LITTLE: usize = 500;
 /// What a worker posts of a match: what it observed, the replay, and what belongs to the author of each seat.
 pub type Over<'a> = (&'a Observed, &'a [u8], &'a [Option<Private>]);
 
-impl Server {
+impl ContestServer {
     /// Posts the result of a match.
     ///
     /// # Errors
@@ -91,10 +91,10 @@ impl Server {
             let Some(fits) = Fitting::of(*over) else { return Fate::Known(Posted::Refused) };
             let sha = fits.sha();
             let is_same = match tried {
-                Tried::Over => return Fate::Known(Posted::Settled),
-                Tried::Posted(before) if *before == sha => return Fate::Known(Posted::Kept),
-                Tried::Posted(_) => false,
-                Tried::Open => match firsts.entry(*attempt) {
+                TryState::Over => return Fate::Known(Posted::Settled),
+                TryState::Posted(before) if *before == sha => return Fate::Known(Posted::Kept),
+                TryState::Posted(_) => false,
+                TryState::Open => match firsts.entry(*attempt) {
                     Entry::Vacant(first) => {
                         first.insert(sha);
                         return Fate::New(fits);
@@ -163,11 +163,11 @@ impl Server {
         over: &[(Try, Over<'_>)],
         fates: &mut [Fate],
         now: Time,
-    ) -> Result<Vec<Post>, ServerError> {
+    ) -> Result<Vec<PostResult>, ServerError> {
         let (mut posts, mut objects) = (Vec::new(), Vec::new());
         for ((attempt, (_, replay, _)), fate) in over.iter().zip(fates) {
             let (Fate::New(fits) | Fate::Again(fits)) = &*fate else { continue };
-            let mut post = Post {
+            let mut post = PostResult {
                 worker,
                 attempt: ours(*attempt),
                 result: fits.observed.clone(),
@@ -236,7 +236,7 @@ impl Fitting {
 
     /// Tells it from another result of the same try.
     fn sha(&self) -> Sha {
-        Post::sha_of(&self.replay, &self.observed)
+        PostResult::sha_of(&self.replay, &self.observed)
     }
 }
 
@@ -255,7 +255,7 @@ fn cut(own: &Private) -> Private {
          kept in a day. Let it write less; from midnight UTC on it is kept again.)\n",
         MOST_TOLD_A_DAY >> 20
     );
-    let said = Note { step, kind: note::STDERR.to_owned(), text };
+    let said = SeatNote { step, kind: note::STDERR.to_owned(), text };
     let missing = !own.notes.is_empty() || own.faults.len() > faults.len();
     Private {
         faults,

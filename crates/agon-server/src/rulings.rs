@@ -2,23 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use agon_store::acts::{Annul, Rule};
+use agon_store::acts::{Annul, GiveRuling};
 use agon_store::{Time, VersionId};
 
 use crate::facts::Facts;
-use crate::{Server, ServerError};
+use crate::{ContestServer, ServerError};
 
 /// The longest reason, in characters.
 pub const LONGEST_REASON: usize = 300;
 
-impl Server {
+impl ContestServer {
     /// Writes a ruling into the log, and computes the table with or without its subject. Returns whether that changed anything.
     ///
     /// # Errors
     /// Store errors; a sentence, if the reason is missing or too long.
-    pub async fn rule(&self, rule: Rule, now: Time) -> Result<bool, ServerError> {
+    pub async fn rule(&self, rule: GiveRuling, now: Time) -> Result<bool, ServerError> {
         let reason = checked(&rule.reason)?;
-        let Some(ruled) = self.store.act(Rule { reason, ..rule }).await? else { return Ok(false) };
+        let Some(ruled) = self.store.act(GiveRuling { reason, ..rule }).await? else { return Ok(false) };
         self.follow(ruled.seq, now).await?;
         Ok(true)
     }

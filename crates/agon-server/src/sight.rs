@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use agon_ladder::{LadderRow, Policy, Table};
 use agon_store::reads::Ended;
-use agon_store::{ContestId, ContestStore, Objects, Time, Version, VersionId, VersionState};
+use agon_store::{ContestId, ContestStore, EntrantVersion, Objects, Time, VersionId, VersionState};
 
 use crate::status::lines;
-use crate::{Server, ServerError};
+use crate::{ContestServer, ServerError};
 
 /// The latest board.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Board {
     /// All versions that have played, best first.
     pub table: Arc<Table>,
     /// All versions, oldest first.
-    pub versions: Vec<Version>,
+    pub versions: Vec<EntrantVersion>,
     /// The last rated results of each version, newest first: up to 20, whether they count or not.
     pub last: BTreeMap<VersionId, Vec<Ended>>,
     /// The last row of the log that it covers.
@@ -27,7 +27,7 @@ pub struct Board {
     pub made: Time,
 }
 
-impl Server {
+impl ContestServer {
     pub fn store(&self) -> &ContestStore {
         &self.store
     }
@@ -62,8 +62,8 @@ impl Server {
             (learnt.table.clone(), learnt.board, learnt.facts.last.clone(), learnt.facts.out(&owners))
         };
         let known = self.known(std::iter::empty()).await?;
-        let is_shown = |version: &&Version| version.state != VersionState::Draft;
-        let versions: Vec<Version> = known.values().filter(is_shown).cloned().collect();
+        let is_shown = |version: &&EntrantVersion| version.state != VersionState::Draft;
+        let versions: Vec<EntrantVersion> = known.values().filter(is_shown).cloned().collect();
         let lines = lines(&table, &versions, &owners, &out);
         Ok(Board { lines, table, versions, last, upto, made })
     }

@@ -3,20 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use agon_ladder::{LadderRow, Standing, Table, shown};
+use agon_ladder::{LadderRow, StandingVersion, Table, shown};
 use agon_store::reads::Counts;
-use agon_store::{Contest, ContestStore, EntrantId, Event, Objects, Store, Version, VersionId, VersionState};
+use agon_store::{
+    ContestRow, ContestStore, EntrantId, EntrantVersion, Event, Objects, Store, VersionId, VersionState,
+};
 
 use crate::facts::Facts;
 use crate::{ServerError, bosses_of, key, recomputed, terms_of};
 
 /// The state of a contest.
 #[derive(Clone, Debug)]
-pub struct Status {
-    pub contest: Contest,
+pub struct ContestStatus {
+    pub contest: ContestRow,
     /// The number of its matches in each state.
     pub counts: Counts,
-    pub versions: Vec<Version>,
+    pub versions: Vec<EntrantVersion>,
     pub board: Vec<LadderRow>,
     /// The last row of the log that the board covers.
     pub upto: i64,
@@ -31,7 +33,7 @@ pub const PLACING: u64 = agon_ladder::PLACED;
 ///
 /// # Errors
 /// When there is none.
-pub async fn look(folder: &Path) -> Result<(ContestStore, Contest), ServerError> {
+pub async fn look(folder: &Path) -> Result<(ContestStore, ContestRow), ServerError> {
     let none = || {
         ServerError::Wrong(format!(
             "{}: there is no contest in it; `agon serve {0} --new GAME` starts one",
@@ -50,7 +52,7 @@ pub async fn look(folder: &Path) -> Result<(ContestStore, Contest), ServerError>
 ///
 /// # Errors
 /// When there is none, or it cannot be read.
-pub async fn status(folder: &Path) -> Result<Status, ServerError> {
+pub async fn status(folder: &Path) -> Result<ContestStatus, ServerError> {
     let (store, contest) = look(folder).await?;
     let mut facts = Facts::new();
     facts.read(&store, i64::MAX).await?;
@@ -63,17 +65,17 @@ pub async fn status(folder: &Path) -> Result<Status, ServerError> {
     let counts = store.counts().await?;
     let events = store.events(20).await?;
     store.close().await;
-    Ok(Status { contest, counts, versions, board, upto: facts.upto, events })
+    Ok(ContestStatus { contest, counts, versions, board, upto: facts.upto, events })
 }
 
 /// The lines of the board for this table and these versions, without those that are out.
 pub(crate) fn lines(
     table: &Table,
-    versions: &[Version],
+    versions: &[EntrantVersion],
     owners: &BTreeMap<VersionId, EntrantId>,
     out: &BTreeSet<VersionId>,
 ) -> Vec<LadderRow> {
-    let standing = |version: &Version| Standing {
+    let standing = |version: &EntrantVersion| StandingVersion {
         version: version.id.0,
         n: version.n,
         team: owners.get(&version.id).map_or(0, |team| team.0),
@@ -81,7 +83,7 @@ pub(crate) fn lines(
         boss: version.boss,
         live: version.state == VersionState::Live,
     };
-    let stands = |version: &&Version| !out.contains(&version.id);
+    let stands = |version: &&EntrantVersion| !out.contains(&version.id);
     shown(table, &versions.iter().filter(stands).map(standing).collect::<Vec<_>>(), PLACING)
 }
 
@@ -90,7 +92,7 @@ pub(crate) fn lines(
 ///
 /// # Errors
 /// When there is no contest, or it cannot be read at all.
-pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>), ServerError> {
+pub async fn fsck(folder: &Path, replays: bool) -> Result<(ContestRow, Vec<String>), ServerError> {
     let (store, contest) = look(folder).await?;
     let objects = Objects::open(folder)?;
     let found = store.fsck(&objects).await?;
@@ -112,7 +114,7 @@ pub async fn fsck(folder: &Path, replays: bool) -> Result<(Contest, Vec<String>)
         }
     }
     if replays {
-        let table = agon_worker::Table::new(&terms).map_err(ServerError::Wrong)?;
+        let table = agon_worker::PreparedGame::new(&terms).map_err(ServerError::Wrong)?;
         said.extend(recomputed::log(&store, &objects, &table).await?);
     }
     store.close().await;

@@ -7,15 +7,15 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use agon_ladder::{Admission, Check, Table, admission};
 use agon_store::acts::{
-    Demote, Drained, Expire, JudgeAll, Judgement, KeepBoard, Plan, Promote, Seal, Suspend,
+    Demote, Drained, Expire, JudgeAll, Judgement, KeepBoard, PlanBlocks, Promote, Seal, Suspend,
 };
 use agon_store::reads::{CheckState, MOST_POSTED};
-use agon_store::{Kind, MatchState, StoreError, Time, Version, VersionState};
+use agon_store::{EntrantVersion, Kind, MatchState, StoreError, Time, VersionState};
 use agon_worker::Private;
 use futures_util::future::try_join;
 
 use crate::facts::Facts;
-use crate::{Learnt, Server, ServerError, behind, causes, json, recomputed};
+use crate::{ContestServer, Learnt, ServerError, behind, causes, json, recomputed};
 
 /// What a tick did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub fn rest(took: Duration) -> Duration {
     took.min(OLDEST.saturating_sub(2 * took)).max(LOOK)
 }
 
-impl Server {
+impl ContestServer {
     /// Does everything that is due, one thing after the other.
     ///
     /// # Errors
@@ -228,16 +228,21 @@ impl Server {
     /// Plans a check match: in the first seat, against a boss if there is one, else against itself.
     async fn plan_check(
         &self,
-        version: &Version,
-        versions: &[Version],
+        version: &EntrantVersion,
+        versions: &[EntrantVersion],
         now: Time,
     ) -> Result<(), ServerError> {
         let boss = versions.iter().find(|other| other.boss && other.state == VersionState::Live);
         let other = boss.map_or(version.id, |boss| boss.id);
         let lineup =
             std::iter::once(version.id).chain(std::iter::repeat_n(other, self.policy.seats - 1)).collect();
-        let plan =
-            Plan { contest: self.contest(), kind: Kind::Check, blocks: vec![(0, lineup)], rotations: 1, now };
+        let plan = PlanBlocks {
+            contest: self.contest(),
+            kind: Kind::Check,
+            blocks: vec![(0, lineup)],
+            rotations: 1,
+            now,
+        };
         self.store.act(plan).await?;
         Ok(())
     }

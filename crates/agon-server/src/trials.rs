@@ -2,24 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use agon_ladder::verdict::{self, Next, OPPONENTS, PATIENCE_MS, Says, Trial, Verdict};
-use agon_ladder::{Ladder, Row};
+use agon_ladder::verdict::{self, Evidence, Next, OPPONENTS, PATIENCE_MS, Says, Trial};
+use agon_ladder::{LadderState, Row};
 use agon_store::acts::{Decline, KeepVerdict, PlanTrial, Promote};
 use agon_store::reads::{OpenTrial, TrialMatch};
 use agon_store::{Time, VersionId, VersionState};
 
-use crate::{Server, ServerError, json, number};
+use crate::{ContestServer, ServerError, json, number};
 
 /// Upper limit on the matches of a trial in flight, except that a block is always whole.
 const IN_FLIGHT: u32 = 4;
 /// How many rated matches a version plays before its trial begins: everybody is waiting for its place on the ladder.
 const LADDER_FIRST: u32 = 10;
 
-impl Server {
+impl ContestServer {
     /// Plans the next block of the trial that has waited longest, and returns the number of its matches.
     pub(crate) async fn plan_trial(
         &self,
-        ladder: &mut Ladder,
+        ladder: &mut LadderState,
         playing: &[(VersionId, VersionState)],
         now: Time,
     ) -> Result<usize, ServerError> {
@@ -82,7 +82,7 @@ impl Server {
     }
 
     /// Lets a version that goes live only when it is better do so, or keeps the one before it.
-    async fn decide(&self, trial: &OpenTrial, found: &Verdict, now: Time) -> Result<(), ServerError> {
+    async fn decide(&self, trial: &OpenTrial, found: &Evidence, now: Time) -> Result<(), ServerError> {
         let version = trial.version;
         match found.says {
             Says::Better => self.store.act(Promote { version, now }).await.map(drop)?,
@@ -100,7 +100,7 @@ impl Server {
     }
 
     /// The verdict from the matches of a trial.
-    fn verdict_of(&self, trial: &OpenTrial, played: Vec<TrialMatch>) -> Verdict {
+    fn verdict_of(&self, trial: &OpenTrial, played: Vec<TrialMatch>) -> Evidence {
         let mut blocks: BTreeMap<i64, Trial> = BTreeMap::new();
         for game in played {
             let own = blocks.entry(game.twin_of.unwrap_or(game.block)).or_insert_with(|| Trial {

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use agon_ladder::Verdict;
+use agon_ladder::Evidence;
 use agon_store::acts::asked::MOST_DRAFT_BYTES;
-use agon_store::acts::{Add, Added, Ask, Asked, ForgetDrafts, Lift, Own, Return};
+use agon_store::acts::{Add, Added, ForgetDrafts, Lift, MatchRequested, OwnBot, RequestMatch, Return};
 use agon_store::{
     Cause, EntrantId, Incoming, MatchId, OwnVersion, Sha, Stage, StoreError, Time, VersionId, VersionState,
     Whose,
@@ -14,7 +14,7 @@ use agon_worker::protocol::MOST_PRIVATE;
 use agon_worker::versions::MOST_LOG;
 use agon_worker::{Private, Unfit};
 
-use crate::{Server, ServerError, causes, check_name, packed, read};
+use crate::{ContestServer, ServerError, causes, check_name, packed, read};
 
 /// How long drafts are kept, in milliseconds.
 const DRAFTS_MS: i64 = 86_400_000;
@@ -35,7 +35,7 @@ pub struct Upload<'a> {
 
 /// The outcome of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Uploaded {
+pub enum UploadOutcome {
     /// It was stored now or before, or is one too many.
     Added(Added),
     /// The same was handed in before and stood for the team then: it stands for it again.
@@ -48,7 +48,7 @@ pub enum Uploaded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drafted {
     /// Its bytes are stored, to be asked for.
-    Kept(Own),
+    Kept(OwnBot),
     /// It cannot be a bot: why, and what to do about it.
     Refused(Cause),
     /// The team has requested all the matches it may; it may again at this time.
@@ -80,23 +80,23 @@ fn refused(unfit: Unfit) -> Cause {
     Cause { whose: Whose::Yours, stage: Stage::Unpacking, what: unfit.what, fix: unfit.fix }
 }
 
-impl Server {
+impl ContestServer {
     /// Takes in a team's upload, within its quota.
     ///
     /// # Errors
     /// When it cannot be kept.
-    pub async fn upload(&self, upload: Upload<'_>, now: Time) -> Result<Uploaded, ServerError> {
+    pub async fn upload(&self, upload: Upload<'_>, now: Time) -> Result<UploadOutcome, ServerError> {
         check_name(upload.entrant).map_err(ServerError::Wrong)?;
         let file = match self.framed(upload.name, upload.file).await? {
             Ok(file) => file,
-            Err(cause) => return Ok(Uploaded::Refused(cause)),
+            Err(cause) => return Ok(UploadOutcome::Refused(cause)),
         };
         let bytes = file.size() as i64;
         // Checked before anything is stored, so that an entrant without quota fills no disk. The act checks again.
         if !self.objects.has(&file.sha()).await.map_err(unkept)?
             && let Some(full) = self.full(upload.entrant, bytes, now).await?
         {
-            return Ok(Uploaded::Added(Added::TooMany(full)));
+            return Ok(UploadOutcome::Added(Added::TooMany(full)));
         }
         let source = self.objects.finish(file).await.map_err(unkept)?;
         let add = Add {
@@ -115,9 +115,9 @@ impl Server {
         if let Added::Same(version, n, VersionState::Former) = added
             && self.go_back(version, upload.actor, now).await?
         {
-            return Ok(Uploaded::Back(version, n));
+            return Ok(UploadOutcome::Back(version, n));
         }
-        Ok(Uploaded::Added(added))
+        Ok(UploadOutcome::Added(added))
     }
 
     /// The upload in the form in which it is stored, always an archive; or why it cannot be a bot.
@@ -180,7 +180,7 @@ impl Server {
             return Ok(Drafted::Full(oldest.unwrap_or(now).plus(DRAFTS_MS)));
         }
         let source = self.objects.finish(file).await.map_err(unkept)?;
-        Ok(Drafted::Kept(Own::Draft(source, bytes)))
+        Ok(Drafted::Kept(OwnBot::Draft(source, bytes)))
     }
 
     /// Checks that a match can be played: its map, seat and seed.
@@ -203,9 +203,9 @@ impl Server {
     ///
     /// # Errors
     /// Store errors; a sentence, when there is no such map or seat.
-    pub async fn ask(&self, own: Own, wish: Wish, now: Time) -> Result<Asked, ServerError> {
+    pub async fn ask(&self, own: OwnBot, wish: Wish, now: Time) -> Result<MatchRequested, ServerError> {
         self.check_wish(&wish)?;
-        let ask = Ask {
+        let ask = RequestMatch {
             contest: self.contest(),
             entrant: wish.entrant,
             own,
@@ -261,9 +261,9 @@ impl Server {
     ///
     /// # Errors
     /// Store errors.
-    pub async fn verdict(&self, version: VersionId) -> Result<Option<(Verdict, i64, bool)>, ServerError> {
+    pub async fn verdict(&self, version: VersionId) -> Result<Option<(Evidence, i64, bool)>, ServerError> {
         let Some(trial) = self.store.trial(version).await? else { return Ok(None) };
-        let verdict: Option<Verdict> = trial.verdict.map(read).transpose()?;
+        let verdict: Option<Evidence> = trial.verdict.map(read).transpose()?;
         Ok(verdict.map(|verdict| (verdict, trial.against_n, trial.ended.is_some())))
     }
 

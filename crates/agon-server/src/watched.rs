@@ -7,7 +7,7 @@ use agon_store::reads::Conduct;
 use agon_store::{Sealed, Time, WorkerId, seeds};
 
 use crate::uploads::unkept;
-use crate::{Server, ServerError};
+use crate::{ContestServer, ServerError};
 
 /// One rated match in this many is played again.
 pub const SHARE: u64 = 100;
@@ -16,7 +16,7 @@ const AGAIN_MS: i64 = 3_600_000;
 /// How long tries count as evidence about a worker, in milliseconds.
 const LATELY_MS: i64 = 6 * 3_600_000;
 
-impl Server {
+impl ContestServer {
     /// Sets the share: one rated match in `share` is played again by another worker, in place of one in [`SHARE`]; none for 0.
     pub fn play_again_one_in(&mut self, share: u64) {
         self.share = share;

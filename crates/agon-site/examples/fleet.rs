@@ -22,14 +22,14 @@ use agon_bot::BotName;
 use agon_contest::{FaultsTold, Observed};
 use agon_game::{MapChoice, Setup};
 use agon_ladder::Policy;
-use agon_replay::{End, Header, Replay, SeatInfo, Writer};
-use agon_server::{Server, Setting};
+use agon_replay::{EndInfo, Header, Replay, SeatInfo, Writer};
+use agon_server::{ContestServer, Setting};
 use agon_site::{Site, Way, secrets};
 use agon_store::Time;
 use agon_store::acts::{Add, Added, Admit, Enlist, Enlisted, Promote};
 use agon_worker::play::MatchEnd;
-use agon_worker::wire::{PostedResult as Sent, Wanted, Welcome};
-use agon_worker::{Granted, Ground, Job, Posted, Program, Sitting, Table, Terms, Try};
+use agon_worker::wire::{LeaseRequest, PostedResult as Sent, SeriesWelcome};
+use agon_worker::{BotSource, ContestTerms, Granted, Job, MatchGround, Posted, PreparedGame, Sitting, Try};
 use rustix::time::{ClockId, clock_gettime};
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -87,7 +87,7 @@ fn main() {
 
 async fn prepare(folder: &Path, versions: u64, machines: u64) {
     let (setting, now) = (setting(), now());
-    let server = Server::open(folder, &setting, now).await.expect("a contest");
+    let server = ContestServer::open(folder, &setting, now).await.expect("a contest");
     let (store, objects, contest, terms) =
         (server.store(), server.objects(), server.contest(), &setting.terms);
     for number in 0..versions {
@@ -123,9 +123,9 @@ async fn prepare(folder: &Path, versions: u64, machines: u64) {
     }
     std::fs::write(folder.join(TOKENS), tokens).expect("written");
     server.close().await;
-    let table = Table::new(terms).expect("known");
+    let table = PreparedGame::new(terms).expect("known");
     let seats = ["builtin:greedy", "builtin:hunter?nodes=300"];
-    let seat = |name: &str| Sitting { label: name.to_owned(), program: Program::Builtin(name.to_owned()) };
+    let seat = |name: &str| Sitting { label: name.to_owned(), program: BotSource::Builtin(name.to_owned()) };
     let job = Job {
         attempt: Try { game: 0, n: 1 },
         map: 0,
@@ -152,10 +152,10 @@ fn setting() -> Setting {
     let any = Setup { seats: 2, seed: 1, ..Setup::default() };
     let setup = Setup { map: MapChoice::File("one".into(), BOARD.into()), ..any };
     let recipe = game.open(&setup).expect("its own map").recipe().clone();
-    let terms = Terms {
+    let terms = ContestTerms {
         game: "cultist-wars".into(),
         rules_version: game.info().rules_version,
-        grounds: vec![Ground::new(&setup, &recipe)],
+        grounds: vec![MatchGround::new(&setup, &recipe)],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
         ratings: agon_server::METHOD,
@@ -174,7 +174,7 @@ fn serve(folder: &Path, port: u16) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     let server =
-        Arc::new(runtime.block_on(Server::open(folder, &setting(), now())).expect("prepare it first"));
+        Arc::new(runtime.block_on(ContestServer::open(folder, &setting(), now())).expect("prepare it first"));
     let site = Site::new(server.clone(), folder, Way::Loopback, now).expect("a good file");
     let listening = runtime.block_on(agon_site::listen(site, port)).expect("the port is free");
     println!("http://{}", listening.address());
@@ -192,7 +192,7 @@ fn serve(folder: &Path, port: u16) {
     })
 }
 
-fn look_after(runtime: &tokio::runtime::Runtime, server: &Server) -> ! {
+fn look_after(runtime: &tokio::runtime::Runtime, server: &ContestServer) -> ! {
     loop {
         match runtime.block_on(server.look_after(now())) {
             Ok(ticked) if ticked.valid > 0 => {}
@@ -215,7 +215,7 @@ struct Plan {
 /// What the machines share.
 struct Fleet {
     server: SocketAddr,
-    table: Table,
+    table: PreparedGame,
     recorded: Replay,
     /// How long a machine takes to play a batch.
     plays: Duration,
@@ -242,11 +242,11 @@ async fn load(folder: &Path, server: SocketAddr, plan: Plan, pids: Vec<u64>) {
     let recorded = Replay::read(&std::fs::read(folder.join(REPLAY)).expect("there")).expect("a replay");
     let mut first = Machine::connect(server, 0, &tokens[0]).await.expect("it answers");
     let path = format!("/work/v1?program={}", agon_replay::data::PROGRAM.replace(' ', "+"));
-    let welcome: Welcome = first.ask("GET", &path, &[]).await.expect("welcome");
+    let welcome: SeriesWelcome = first.ask("GET", &path, &[]).await.expect("welcome");
     let machines = tokens.len() as u64;
     let fleet = Arc::new(Fleet {
         server,
-        table: Table::new(&welcome.terms.expect("of a contest")).expect("known"),
+        table: PreparedGame::new(&welcome.terms.expect("of a contest")).expect("known"),
         recorded,
         plays: Duration::from_secs(machines * plan.batch as u64)
             .checked_div(plan.rate as u32)
@@ -347,8 +347,11 @@ async fn work(fleet: Arc<Fleet>, number: u64, machines: u64, token: String) {
         let began = Instant::now();
         request += 1;
         // A name that no earlier run of this program has used.
-        let wanted =
-            Wanted { request: format!("{}-{request}", std::process::id()), most: fleet.batch, wait_ms: 5000 };
+        let wanted = LeaseRequest {
+            request: format!("{}-{request}", std::process::id()),
+            most: fleet.batch,
+            wait_ms: 5000,
+        };
         let wanted = serde_json::to_vec(&wanted).expect("plain data");
         let granted: Granted = match own.ask("POST", &format!("/work/v1/lease?run={RUN}"), &wanted).await {
             Ok(granted) => granted,
@@ -402,7 +405,7 @@ fn play(fleet: &Fleet, job: &Job) -> (Sent, Vec<u8>) {
     }
     let (outcome, state) = (session.outcome().cloned(), format!("{:016x}", session.hash()));
     assert!(outcome.is_some(), "the recorded match ends the same on every seed: give the contest one map");
-    let end = End { steps: 0, outcome, state, chain: String::new(), facts: serde_json::Value::Null };
+    let end = EndInfo { steps: 0, outcome, state, chain: String::new(), facts: serde_json::Value::Null };
     let replay = writer.finish(end).expect("in memory");
     let observed = Observed {
         faults: FaultsTold::Public(vec![None; job.seats.len()]),

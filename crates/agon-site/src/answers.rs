@@ -13,8 +13,8 @@ use tokio::fs::File;
 use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 
-use crate::limits::Place;
-use crate::problem::Problem;
+use crate::limits::Ticket;
+use crate::problem::Refused;
 use crate::site::Site;
 
 /// Answers of more bytes than this wait on disk until they are taken: a thousand connections then cost no more than this each.
@@ -33,7 +33,7 @@ pub async fn aside(site: &Site, response: Response) -> Response {
         return response;
     };
     let (mut head, body) = response.into_parts();
-    let Ok(whole) = to_bytes(body, usize::MAX).await else { return Problem::ours().into_response() };
+    let Ok(whole) = to_bytes(body, usize::MAX).await else { return Refused::ours().into_response() };
     let folder = site.folder().to_owned();
     let written = tokio::task::spawn_blocking(move || put(&folder, &whole)).await;
     match written.map_err(io::Error::other).flatten() {
@@ -56,13 +56,13 @@ fn put(folder: &std::path::Path, whole: &[u8]) -> io::Result<std::fs::File> {
 }
 
 /// The same body; the place is taken until it has been sent.
-pub fn held(body: Body, place: Place) -> Body {
+pub fn held(body: Body, place: Ticket) -> Body {
     Body::new(Held { body, _place: place })
 }
 
 struct Held {
     body: Body,
-    _place: Place,
+    _place: Ticket,
 }
 
 impl HttpBody for Held {

@@ -20,7 +20,7 @@ const REST: Duration = Duration::from_millis(50);
 /// How long one machine asks for all: there may be work that the next one can do and this one cannot.
 const TURN: Duration = Duration::from_secs(1);
 
-pub struct Bench {
+pub struct LoadTest {
     /// A machine with a permit may ask. Permits are handed out in order of arrival.
     turns: Semaphore,
     /// The number of turns: at least one, at most [`AT_ONCE`].
@@ -33,14 +33,14 @@ pub struct Bench {
 /// A machine's turn, and when it ends.
 type Turn<'a> = (SemaphorePermit<'a>, Instant);
 
-impl Default for Bench {
+impl Default for LoadTest {
     fn default() -> Self {
         let (turns, open) = (Semaphore::new(1), AtomicUsize::new(1));
         Self { turns, open, sitting: AtomicUsize::new(0), closed: AtomicBool::new(false) }
     }
 }
 
-impl Bench {
+impl LoadTest {
     /// Asks until it gets something, or until it is time to give up, or up to a second later. `done` is notified when there
     /// may be something.
     ///
@@ -149,7 +149,7 @@ mod tests {
 
     /// The work to be had.
     struct Work {
-        bench: Bench,
+        bench: LoadTest,
         done: watch::Sender<()>,
         left: Cell<usize>,
         asked: Cell<usize>,
@@ -159,7 +159,7 @@ mod tests {
 
     impl Work {
         fn new() -> Rc<Self> {
-            let (bench, done) = (Bench::default(), watch::Sender::new(()));
+            let (bench, done) = (LoadTest::default(), watch::Sender::new(()));
             Rc::new(Self { bench, done, left: Cell::new(0), asked: Cell::new(0), got: RefCell::default() })
         }
 

@@ -20,7 +20,7 @@ const MOST: usize = 20;
 
 /// A file that is offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct Download {
     /// Its name, usable in an address as it is.
     pub name: String,
     pub path: PathBuf,
@@ -33,9 +33,9 @@ pub struct Offer {
 }
 
 /// What the contest in `folder` offers, the running program first.
-pub fn offers(folder: &Path) -> Vec<Offer> {
-    let mut all: Vec<Offer> = own().into_iter().collect();
-    let mut more: Vec<Offer> = fs::read_dir(folder.join(FOLDER))
+pub fn offers(folder: &Path) -> Vec<Download> {
+    let mut all: Vec<Download> = own().into_iter().collect();
+    let mut more: Vec<Download> = fs::read_dir(folder.join(FOLDER))
         .into_iter()
         .flatten()
         .flatten()
@@ -44,7 +44,7 @@ pub fn offers(folder: &Path) -> Vec<Offer> {
             let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
             let name = entry.file_name().into_string().ok().filter(|name| is_good(name))?;
             let machine = machine_of(&name);
-            Some(Offer { name, path: entry.path(), bytes: about.len(), machine, bare: false })
+            Some(Download { name, path: entry.path(), bytes: about.len(), machine, bare: false })
         })
         .collect();
     more.sort_by(|a, b| a.name.cmp(&b.name));
@@ -53,8 +53,8 @@ pub fn offers(folder: &Path) -> Vec<Offer> {
 }
 
 /// The downloads that contain a program, one for each kind of machine; of several archives the one with the newest name.
-pub fn for_machines(offers: &[Offer]) -> impl Iterator<Item = &Offer> {
-    let has_program = |offer: &&Offer| offer.bare || offer.name.ends_with(".tar.gz");
+pub fn for_machines(offers: &[Download]) -> impl Iterator<Item = &Download> {
+    let has_program = |offer: &&Download| offer.bare || offer.name.ends_with(".tar.gz");
     let mut seen = BTreeSet::new();
     let first = offers.iter().filter(|offer| offer.bare);
     let archives = offers.iter().rev().filter(|offer| !offer.bare);
@@ -82,15 +82,21 @@ const X86: &str = "Linux, x86-64";
 const ARM: &str = "Linux, arm64";
 
 /// The running program, if any Linux can run it.
-fn own() -> Option<Offer> {
-    static OWN_OFFER: OnceLock<Option<Offer>> = OnceLock::new();
+fn own() -> Option<Download> {
+    static OWN_OFFER: OnceLock<Option<Download>> = OnceLock::new();
     let look = || {
         let mut file = File::open(OWN).ok()?;
         let bytes = file.metadata().ok()?.len();
         let mut head = Vec::new();
         file.by_ref().take(4096).read_to_end(&mut head).ok()?;
         let machine = needs_nothing(&head)?;
-        Some(Offer { name: OWN_NAME.to_owned(), path: OWN.into(), bytes, machine: Some(machine), bare: true })
+        Some(Download {
+            name: OWN_NAME.to_owned(),
+            path: OWN.into(),
+            bytes,
+            machine: Some(machine),
+            bare: true,
+        })
     };
     OWN_OFFER.get_or_init(look).clone()
 }
@@ -197,14 +203,14 @@ mod tests {
 
     #[test]
     fn each_kind_of_machine_gets_the_program_itself_or_the_last_archive() {
-        let archive = |name: &str| Offer {
+        let archive = |name: &str| Download {
             name: name.to_owned(),
             path: PathBuf::new(),
             bytes: 1,
             machine: machine_of(name),
             bare: false,
         };
-        let own = Offer { bare: true, machine: Some(X86), ..archive(OWN_NAME) };
+        let own = Download { bare: true, machine: Some(X86), ..archive(OWN_NAME) };
         let names = [
             "agon-1-aarch64-unknown-linux-gnu.tar.gz",
             "agon-1-x86_64-unknown-linux-gnu.sha256",
@@ -212,7 +218,7 @@ mod tests {
             "agon-2-aarch64-unknown-linux-gnu.sha256",
             "agon-2-aarch64-unknown-linux-gnu.tar.gz",
         ];
-        let all: Vec<Offer> = [own].into_iter().chain(names.map(archive)).collect();
+        let all: Vec<Download> = [own].into_iter().chain(names.map(archive)).collect();
         let told = |offers| for_machines(offers).map(|offer| offer.name.as_str()).collect::<Vec<_>>();
         assert_eq!(told(&all), [OWN_NAME, names[4]]);
         assert_eq!(told(&all[1..]), [names[4], names[2]]);

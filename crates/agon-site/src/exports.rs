@@ -47,7 +47,7 @@ impl Making {
 
 /// A finished export.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct FinishedExport {
     /// When it began: its name.
     pub began: Time,
     pub path: PathBuf,
@@ -72,8 +72,8 @@ impl Exports {
 }
 
 /// The exports that are kept, the newest first.
-pub fn made(contest: &Path) -> Vec<Made> {
-    let mut all: Vec<Made> = fs::read_dir(contest.join(FOLDER))
+pub fn made(contest: &Path) -> Vec<FinishedExport> {
+    let mut all: Vec<FinishedExport> = fs::read_dir(contest.join(FOLDER))
         .into_iter()
         .flatten()
         .flatten()
@@ -81,7 +81,7 @@ pub fn made(contest: &Path) -> Vec<Made> {
             let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
             let name = entry.file_name().into_string().ok()?;
             let began = Time(name.strip_suffix(".agon")?.parse().ok()?);
-            Some(Made { began, path: entry.path(), bytes: about.len() })
+            Some(FinishedExport { began, path: entry.path(), bytes: about.len() })
         })
         .collect();
     all.sort_by_key(|made| std::cmp::Reverse(made.began));

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use agon_server::fleet::{Fleet, Refused, Unknown};
+use agon_server::fleet::{Fleet, FleetRefusal, UnknownMachine};
 use agon_store::Sha;
-use agon_worker::fleet::{Exchange, Line, Open, Opened, Overview, ROOT, Standing};
+use agon_worker::fleet::{Exchange, FleetLine, FleetState, Open, Overview, ROOT, SeriesOpened};
 use agon_worker::wire::{self, LARGEST_SOURCE, LONGEST_WAIT_MS, Playing, framed};
 use axum::body::Body;
 use axum::extract::{Query, Request, State};
@@ -22,7 +22,7 @@ use tokio::sync::watch;
 
 use crate::api::read;
 use crate::gate::bearer;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::{incoming, secrets, work};
 
 /// Upper limit on what a command says at once, in bytes, apart from bots: it includes the maps and rules of a series.
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A fleet that answers requests.
-pub struct Site {
+pub struct FleetSite {
     fleet: Mutex<Fleet>,
     title: String,
     author: Sha,
@@ -45,7 +45,7 @@ pub struct Site {
     stopped: watch::Sender<bool>,
 }
 
-impl Site {
+impl FleetSite {
     /// A fleet called `title` in a folder, with the tokens of its author and of its machines.
     pub fn new(fleet: Fleet, title: String, folder: &Path, author: &str, machines: &str) -> Arc<Self> {
         Arc::new(Self {
@@ -119,7 +119,7 @@ impl Site {
 }
 
 /// All routes.
-pub fn router(site: Arc<Site>) -> Router {
+pub fn router(site: Arc<FleetSite>) -> Router {
     let machines = Router::new()
         .route("/", get(work::welcome))
         .route("/hello", post(work::hello))
@@ -150,7 +150,7 @@ pub fn router(site: Arc<Site>) -> Router {
         )
         .fallback(async || {
             let text = "This is an agon fleet, not a contest.";
-            Problem::new(StatusCode::NOT_FOUND, "Nothing is here", text)
+            Refused::new(StatusCode::NOT_FOUND, "Nothing is here", text)
         })
         .with_state(site)
 }
@@ -164,10 +164,10 @@ enum Side {
 
 /// Checks the token before anything is read.
 async fn enter(
-    State((site, side)): State<(Arc<Site>, Side)>,
+    State((site, side)): State<(Arc<FleetSite>, Side)>,
     mut request: Request,
     next: Next,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refused> {
     let (own, whose) = match side {
         Side::Machine => (site.machines, "a machine of this fleet"),
         Side::Author => (site.author, "the author who owns this fleet"),
@@ -175,12 +175,12 @@ async fn enter(
     let is_own = |token: String| secrets::same(&secrets::sha(&token).to_string(), &own.to_string());
     if !bearer(request.headers()).is_some_and(is_own) {
         let text = format!("This token does not belong to {whose}.");
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, "Not known", text));
+        return Err(Refused::new(StatusCode::UNAUTHORIZED, "Not known", text));
     }
     request.extensions_mut().insert(site);
     let slow = |_| {
         let text = format!("The request took longer than {} s.", PATIENCE.as_secs());
-        Problem::new(StatusCode::REQUEST_TIMEOUT, "Too slow", text)
+        Refused::new(StatusCode::REQUEST_TIMEOUT, "Too slow", text)
     };
     tokio::time::timeout(PATIENCE, next.run(request)).await.map_err(slow)
 }
@@ -193,28 +193,31 @@ struct Waits {
 }
 
 /// The series that a machine is to play.
-async fn playing(State(site): State<Arc<Site>>, Query(own): Query<Waits>) -> Result<Json<Playing>, Problem> {
+async fn playing(
+    State(site): State<Arc<FleetSite>>,
+    Query(own): Query<Waits>,
+) -> Result<Json<Playing>, Refused> {
     let asked = site.wait(own.wait_ms, |fleet, now| fleet.playing(&own.run, now).transpose());
     // It was restarted since.
     let text = "This machine has not introduced itself.";
-    let unknown = |Unknown| Problem::new(StatusCode::CONFLICT, "Not admitted", text);
+    let unknown = |UnknownMachine| Refused::new(StatusCode::CONFLICT, "Not admitted", text);
     Ok(Json(Playing { series: asked.await.transpose().map_err(unknown)? }))
 }
 
-async fn overview(State(site): State<Arc<Site>>) -> Json<Overview> {
+async fn overview(State(site): State<Arc<FleetSite>>) -> Json<Overview> {
     Json(site.overview())
 }
 
-async fn told<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
+async fn told<T: DeserializeOwned>(body: Body) -> Result<T, Refused> {
     let bytes = read::file(body, LARGEST).await?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::wrong(format!("The request cannot be read: {error}")))
+        .map_err(|error| Refused::wrong(format!("The request cannot be read: {error}")))
 }
 
-async fn open(State(site): State<Arc<Site>>, body: Body) -> Result<Json<Opened>, Problem> {
+async fn open(State(site): State<Arc<FleetSite>>, body: Body) -> Result<Json<SeriesOpened>, Refused> {
     let open: Open = told(body).await?;
     work::same_program(&open.program, None)?;
-    site.act(|fleet, now| fleet.open(open, now)).map(Json).map_err(Problem::wrong)
+    site.act(|fleet, now| fleet.open(open, now)).map(Json).map_err(Refused::wrong)
 }
 
 #[derive(Deserialize)]
@@ -222,17 +225,17 @@ struct Of {
     series: i64,
 }
 
-async fn supply(State(site): State<Arc<Site>>, body: Body) -> Result<Json<()>, Problem> {
+async fn supply(State(site): State<Arc<FleetSite>>, body: Body) -> Result<Json<()>, Refused> {
     let post = incoming::whole(site.folder(), body, LARGEST_SOURCE, None).await?;
     let sha = Sha::of(&post.bytes).to_string();
-    site.act(|fleet, _| fleet.supply(&sha, post.bytes)).map(Json).map_err(Problem::wrong)
+    site.act(|fleet, _| fleet.supply(&sha, post.bytes)).map(Json).map_err(Refused::wrong)
 }
 
 async fn exchange(
-    State(site): State<Arc<Site>>,
+    State(site): State<Arc<FleetSite>>,
     Query(of): Query<Of>,
     body: Body,
-) -> Result<Vec<u8>, Problem> {
+) -> Result<Vec<u8>, Refused> {
     let mut exchange: Exchange = told(body).await?;
     let added = site.act(|fleet, now| fleet.exchange(of.series, &exchange, now)).map_err(no)?;
     (exchange.add, exchange.got) = (Vec::new(), Vec::new());
@@ -250,28 +253,28 @@ async fn exchange(
         }
     };
     framed(lines.iter().map(|(line, bytes)| (line, &bytes[..])))
-        .map_err(|error| Problem::wrong(error.to_string()))
+        .map_err(|error| Refused::wrong(error.to_string()))
 }
 
-fn standing(lines: &[(Line, Vec<u8>)]) -> Option<Standing> {
+fn standing(lines: &[(FleetLine, Vec<u8>)]) -> Option<FleetState> {
     match lines.first() {
-        Some((Line::Standing(standing), _)) => Some(*standing),
+        Some((FleetLine::Standing(standing), _)) => Some(*standing),
         _ => None,
     }
 }
 
-fn no(refusal: Refused) -> Problem {
+fn no(refusal: FleetRefusal) -> Refused {
     match refusal {
-        Refused::Unknown => Problem::new(
+        FleetRefusal::Unknown => Refused::new(
             StatusCode::GONE,
             "Over",
             "This series is unknown: the fleet was restarted, or has not heard of it for too long.",
         ),
-        Refused::Wrong(why) => Problem::wrong(why),
+        FleetRefusal::Wrong(why) => Refused::wrong(why),
     }
 }
 
-async fn close(State(site): State<Arc<Site>>, Query(of): Query<Of>) -> Json<()> {
+async fn close(State(site): State<Arc<FleetSite>>, Query(of): Query<Of>) -> Json<()> {
     site.act(|fleet, _| fleet.close(of.series));
     Json(())
 }

@@ -21,9 +21,9 @@ use ipnet::IpNet;
 mod device;
 mod who;
 
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::rights::{Actor, Object, Person, Verb, may};
-use crate::routes::{Body, Door, Of, Route};
+use crate::routes::{Body, Door, Route, RouteObject};
 use crate::settings::Settings;
 use crate::site::{Site, Way};
 use crate::{answers, pages, redirect, routes, secrets};
@@ -50,7 +50,7 @@ pub struct Peer(pub IpAddr);
 
 /// Who asks for what: the input of handlers.
 #[derive(Clone)]
-pub struct Ask {
+pub struct Visit {
     pub site: Arc<Site>,
     /// The settings in `contest.toml`.
     pub settings: Arc<Settings>,
@@ -75,7 +75,7 @@ pub struct Ask {
     pub seen: Pulse,
 }
 
-impl Ask {
+impl Visit {
     /// The caller, if signed in.
     pub fn person(&self) -> Option<&Person> {
         match &self.actor {
@@ -88,8 +88,8 @@ impl Ask {
     ///
     /// # Errors
     /// When nobody is, which the right should have caught.
-    pub fn whoever(&self) -> Result<&Person, Problem> {
-        self.person().ok_or_else(Problem::ours)
+    pub fn whoever(&self) -> Result<&Person, Refused> {
+        self.person().ok_or_else(Refused::ours)
     }
 
     /// The caller for the log, by number: names are personal.
@@ -106,7 +106,7 @@ impl Ask {
     ///
     /// # Errors
     /// When it does not.
-    pub fn check_form(&self, token: &str) -> Result<(), Problem> {
+    pub fn check_form(&self, token: &str) -> Result<(), Refused> {
         if self.form.is_empty() || secrets::same(token, &self.form) { Ok(()) } else { Err(old_form()) }
     }
 
@@ -121,11 +121,11 @@ impl Ask {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Ask {
-    type Rejection = Problem;
+impl<S: Sync> FromRequestParts<S> for Visit {
+    type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        parts.extensions.get::<Ask>().cloned().ok_or_else(Problem::ours)
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
+        parts.extensions.get::<Visit>().cloned().ok_or_else(Refused::ours)
     }
 }
 
@@ -148,7 +148,7 @@ pub async fn pass(
 }
 
 /// A refusal; boxed, because it is large and rare.
-type Refused = Box<Response>;
+type RefusedResponse = Box<Response>;
 
 /// Identifies the caller, and returns the request with whatever may come with it.
 async fn admit(
@@ -156,7 +156,7 @@ async fn admit(
     route: Route,
     id: Option<Option<i64>>,
     request: Request,
-) -> Result<(Ask, Request), Refused> {
+) -> Result<(Visit, Request), RefusedResponse> {
     let now = site.now();
     let headers = request.headers();
     let from = address(&site, &request);
@@ -177,7 +177,7 @@ async fn admit(
     let address = own_address(&site, headers);
     let settings = site.settings();
     let seen = site.pulse().borrow().clone().unwrap_or_default();
-    let mut ask = Ask {
+    let mut ask = Visit {
         site,
         settings,
         actor,
@@ -191,7 +191,7 @@ async fn admit(
         announced: None,
         seen,
     };
-    let refused = |ask: &Ask, problem: Problem| {
+    let refused = |ask: &Visit, problem: Refused| {
         let mut response = problem.into_response();
         response.extensions_mut().insert(ask.clone());
         Box::new(response)
@@ -204,7 +204,7 @@ async fn admit(
             let wait = (until.0 - now.0) / 1000 + 1;
             return Err(refused(
                 &ask,
-                Problem::too_much("More pages were requested than anyone can read.", wait),
+                Refused::too_much("More pages were requested than anyone can read.", wait),
             ));
         }
     }
@@ -215,7 +215,7 @@ async fn admit(
         }
     }
     // An invalid number names nothing.
-    let Some(id) = id else { return Err(refused(&ask, Problem::nothing())) };
+    let Some(id) = id else { return Err(refused(&ask, Refused::nothing())) };
     ask.id = id.unwrap_or(0);
     match find(&ask, route.of).await {
         Ok(Some(object)) => ask.object = object,
@@ -234,24 +234,24 @@ async fn admit(
     Ok((ask, Request::from_parts(head, body)))
 }
 
-fn refuse(problem: Problem) -> Refused {
+fn refuse(problem: Refused) -> RefusedResponse {
     Box::new(problem.into_response())
 }
 
 /// The object named by the path; none if it does not exist.
-async fn find(ask: &Ask, of: Of) -> Result<Option<Object>, Problem> {
+async fn find(ask: &Visit, of: RouteObject) -> Result<Option<Object>, Refused> {
     let store = ask.site.store();
     Ok(match of {
-        Of::Contest => Some(Object::Contest),
-        Of::OwnTeam => {
+        RouteObject::Contest => Some(Object::Contest),
+        RouteObject::OwnTeam => {
             Some(ask.person().and_then(|person| person.team).map_or(Object::Contest, Object::Team))
         }
-        Of::Team => {
+        RouteObject::Team => {
             let found = store.entrant(EntrantId(ask.id)).await?;
             found.map(|team| Object::Team(team.id))
         }
-        Of::Version => store.owner_of(VersionId(ask.id)).await?.map(Object::Team),
-        Of::Login => match ask.person() {
+        RouteObject::Version => store.owner_of(VersionId(ask.id)).await?.map(Object::Team),
+        RouteObject::Login => match ask.person() {
             Some(person) => {
                 let own = store.logins(person.account, ask.now).await?;
                 own.iter().any(|login| login.id.0 == ask.id).then_some(Object::Account(person.account))
@@ -262,34 +262,34 @@ async fn find(ask: &Ask, of: Of) -> Result<Option<Object>, Problem> {
 }
 
 /// The answer does not reveal whether something exists.
-fn hidden(ask: &Ask, route: &Route) -> Problem {
+fn hidden(ask: &Visit, route: &Route) -> Refused {
     match ask.actor {
         Actor::Nobody if route.verb != Verb::See => sign_in_first(route),
-        _ => Problem::nothing(),
+        _ => Refused::nothing(),
     }
 }
 
-fn sign_in_first(route: &Route) -> Problem {
+fn sign_in_first(route: &Route) -> Refused {
     if route.verb == Verb::Work {
         let text = "The request has no worker's token, or an unknown one. The organiser makes one on the page \
                     /organise/workers of this contest, or with `agon serve worker`.";
-        return Problem::new(StatusCode::UNAUTHORIZED, "A worker's token is needed", text);
+        return Refused::new(StatusCode::UNAUTHORIZED, "A worker's token is needed", text);
     }
     if route.verb == Verb::Measure {
         let text = "Figures are only for programs on the server's own machine, and for those with the token in the file that \
                     `agon serve --metrics-token-file` names.";
-        return Problem::new(StatusCode::UNAUTHORIZED, "Figures are not public", text);
+        return Refused::new(StatusCode::UNAUTHORIZED, "Figures are not public", text);
     }
     if route.is_for_programs() {
         let text = "The request has no token, or one that is unknown or has ended. Make one on the page /account of this contest; \
                     `agon login` says how.";
-        return Problem::new(StatusCode::UNAUTHORIZED, "A token is needed", text);
+        return Refused::new(StatusCode::UNAUTHORIZED, "A token is needed", text);
     }
-    Problem::new(StatusCode::UNAUTHORIZED, "Sign in first", "You must be signed in to do this.")
+    Refused::new(StatusCode::UNAUTHORIZED, "Sign in first", "You must be signed in to do this.")
         .then("Sign in", "/sign-in")
 }
 
-fn denied(ask: &Ask, route: &Route) -> Refused {
+fn denied(ask: &Visit, route: &Route) -> RefusedResponse {
     let mut response = match (&ask.actor, route.verb, ask.object) {
         (Actor::Nobody, ..) if route.method == routes::Method::Get && !route.is_for_programs() => {
             redirect::to(&format!("/sign-in?next={}", encoded(&ask.path))).into_response()
@@ -298,23 +298,23 @@ fn denied(ask: &Ask, route: &Route) -> Refused {
         (Actor::Worker(_), ..) => {
             let text =
                 "The organiser has revoked this worker's token. Other workers play what it had in hand.";
-            Problem::new(StatusCode::FORBIDDEN, "This worker's token was revoked", text).into_response()
+            Refused::new(StatusCode::FORBIDDEN, "This worker's token was revoked", text).into_response()
         }
-        (_, Verb::Organise, _) => Problem::new(
+        (_, Verb::Organise, _) => Refused::new(
             StatusCode::FORBIDDEN,
             "This is for organisers",
             "You are signed in, but not as one.",
         )
         .then("Home", "/")
         .into_response(),
-        (_, Verb::Act, Object::Contest) => Problem::new(
+        (_, Verb::Act, Object::Contest) => Refused::new(
             StatusCode::FORBIDDEN,
             "You play for no team yet",
             "Make one, or join one with the code that its members have.",
         )
         .then("Team", "/team")
         .into_response(),
-        _ => Problem::nothing().into_response(),
+        _ => Refused::nothing().into_response(),
     };
     response.extensions_mut().insert(ask.clone());
     Box::new(response)
@@ -335,13 +335,13 @@ pub fn encoded(path: &str) -> String {
 }
 
 /// The request with its whole body, if that is small, once it is proven that one of our pages sent it.
-async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Problem> {
+async fn whole(ask: &Visit, route: &Route, request: Request) -> Result<Request, Refused> {
     if route.method == routes::Method::Get {
         return Ok(request);
     }
     if !route.is_for_programs() && !gate::is_ours(request.headers(), &ask.address, true) {
         let text = "This was sent by a page of another site, or by something that is not a browser. Nothing was done.";
-        return Err(Problem::new(StatusCode::FORBIDDEN, "Not sent from here", text));
+        return Err(Refused::new(StatusCode::FORBIDDEN, "Not sent from here", text));
     }
     if route.body == Body::Upload {
         return Ok(request);
@@ -350,10 +350,10 @@ async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Pr
     let bytes = gate::whole(body, SMALL, PATIENCE).await.map_err(|why| match why {
         Unwhole::TooLarge => {
             let text = "A form holds 64 KiB at most. Nothing was done.";
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text)
+            Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", text)
         }
         Unwhole::CutOff => {
-            Problem::new(StatusCode::BAD_REQUEST, "Cut off", "The request was cut off. Nothing was done.")
+            Refused::new(StatusCode::BAD_REQUEST, "Cut off", "The request was cut off. Nothing was done.")
         }
     })?;
     if !route.is_for_programs() && !ask.form.is_empty() && !bears(&bytes, &ask.form) {
@@ -362,9 +362,9 @@ async fn whole(ask: &Ask, route: &Route, request: Request) -> Result<Request, Pr
     Ok(Request::from_parts(head, AxumBody::from(bytes)))
 }
 
-fn old_form() -> Problem {
+fn old_form() -> Refused {
     let text = "It was made before you signed in, or in another browser. Nothing was done: open the page again and send it from there.";
-    Problem::new(StatusCode::FORBIDDEN, "This form is too old", text)
+    Refused::new(StatusCode::FORBIDDEN, "This form is too old", text)
 }
 
 /// Whether a form's body contains the token: `form=...`, in which nothing needs escaping.
@@ -429,7 +429,7 @@ pub async fn patience(request: Request, next: Next) -> Response {
         Ok(response) => response,
         Err(_) => {
             let says = format!("The request took longer than {} s.", patience.as_secs());
-            Problem::new(StatusCode::REQUEST_TIMEOUT, "Too slow", says).into_response()
+            Refused::new(StatusCode::REQUEST_TIMEOUT, "Too slow", says).into_response()
         }
     }
 }
@@ -442,7 +442,7 @@ pub async fn share(State(site): State<Arc<Site>>, request: Request, next: Next) 
     }
     match site.limits.under_way(address(&site, &request)) {
         Some(place) => next.run(request).await.map(|body| answers::held(body, place)),
-        None => Problem::too_much("Too many requests of your address are under way.", 5).into_response(),
+        None => Refused::too_much("Too many requests of your address are under way.", 5).into_response(),
     }
 }
 
@@ -453,16 +453,16 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
     // A worker is known by a token that no browser has, so its address may have any name.
     let is_meant = door == Door::Workers || host_is_meant(&site, request.headers());
     let mut response = match gate::check_target(&request) {
-        Err((status, why)) => Problem::new(status, "Not understood", why).into_response(),
+        Err((status, why)) => Refused::new(status, "Not understood", why).into_response(),
         Ok(()) if is_meant => next.run(request).await,
         Ok(()) => {
             let text = "This server answers only to its own address, the one that agon printed.";
-            Problem::new(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text).into_response()
+            Refused::new(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text).into_response()
         }
     };
-    let who = response.extensions().get::<Ask>().map_or_else(|| "nobody".to_owned(), Ask::who);
-    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        let ask = response.extensions_mut().remove::<Ask>();
+    let who = response.extensions().get::<Visit>().map_or_else(|| "nobody".to_owned(), Visit::who);
+    if let Some(problem) = response.extensions_mut().remove::<Refused>() {
+        let ask = response.extensions_mut().remove::<Visit>();
         let again = response.headers().get(header::RETRY_AFTER).cloned();
         response = match is_for_programs {
             true => problem.json(),
@@ -495,9 +495,9 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
 pub async fn targeted(request: Request, next: Next) -> Response {
     let mut response = match gate::check_target(&request) {
         Ok(()) => next.run(request).await,
-        Err((status, why)) => Problem::new(status, "Not understood", why).into_response(),
+        Err((status, why)) => Refused::new(status, "Not understood", why).into_response(),
     };
-    let problem = response.extensions_mut().remove::<Problem>();
+    let problem = response.extensions_mut().remove::<Refused>();
     problem.map_or(response, |problem| problem.json())
 }
 

@@ -28,7 +28,7 @@ const SPACED: f64 = 1.0;
 
 /// What a part of a password is, most telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum PasswordPart {
     /// A word that belongs to the contest or its people.
     Known,
     /// Among the most used passwords.
@@ -51,7 +51,7 @@ pub struct Guesses {
     /// The number of guesses, as a power of ten.
     pub log10: f64,
     /// What was found in it.
-    pub parts: BTreeSet<Part>,
+    pub parts: BTreeSet<PasswordPart>,
 }
 
 /// How hard it is to guess a password for somebody who knows these texts: names, titles, words of them.
@@ -153,7 +153,10 @@ fn easiest(password: &str, words: &[String]) -> Guesses {
             let is_again = has_been && part.chars().count() >= SHORTEST;
             let is_separator = has_been && part.chars().count() == 1 && !part.contains(char::is_alphanumeric);
             let found = match is_again || is_separator {
-                true => Guesses { log10: 0.0, parts: is_again.then_some(Part::Again).into_iter().collect() },
+                true => Guesses {
+                    log10: 0.0,
+                    parts: is_again.then_some(PasswordPart::Again).into_iter().collect(),
+                },
                 false => one(&part, &words_of_it),
             };
             let log10 = best[from].log10 + found.log10 + if from > 0 { PART } else { 0.0 };
@@ -193,19 +196,19 @@ fn unknown(sign: char) -> f64 {
     }
 }
 
-fn what(pattern: &MatchPattern) -> Option<Part> {
+fn what(pattern: &MatchPattern) -> Option<PasswordPart> {
     // The names of its dictionaries are not public.
     let dictionary = |found: &DictionaryPattern| match format!("{:?}", found.dictionary_name).as_str() {
-        "UserInputs" => Part::Known,
-        "Passwords" => Part::Common,
-        _ => Part::Word,
+        "UserInputs" => PasswordPart::Known,
+        "Passwords" => PasswordPart::Common,
+        _ => PasswordPart::Word,
     };
     match pattern {
         MatchPattern::Dictionary(found) => Some(dictionary(found)),
-        MatchPattern::Spatial(_) => Some(Part::Keys),
-        MatchPattern::Repeat(_) => Some(Part::Again),
-        MatchPattern::Sequence(_) => Some(Part::Row),
-        MatchPattern::Regex(_) | MatchPattern::Date(_) => Some(Part::Date),
+        MatchPattern::Spatial(_) => Some(PasswordPart::Keys),
+        MatchPattern::Repeat(_) => Some(PasswordPart::Again),
+        MatchPattern::Sequence(_) => Some(PasswordPart::Row),
+        MatchPattern::Regex(_) | MatchPattern::Date(_) => Some(PasswordPart::Date),
         MatchPattern::BruteForce => None,
     }
 }

@@ -128,24 +128,24 @@ impl Places {
     }
 
     /// One more place, if the owner has fewer than `most` and there is room.
-    pub fn take(&self, whose: Whose, most: u32) -> Option<Place> {
+    pub fn take(&self, whose: Whose, most: u32) -> Option<Ticket> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let held = counts.get(&whose).copied().unwrap_or(0);
         if held >= most || self.most < u32::MAX && counts.values().sum::<u32>() >= self.most {
             return None;
         }
         counts.insert(whose, held + 1);
-        Some(Place { counts: self.counts.clone(), whose })
+        Some(Ticket { counts: self.counts.clone(), whose })
     }
 }
 
 /// A place that is taken; dropping it makes room for another.
-pub struct Place {
+pub struct Ticket {
     counts: Counts,
     whose: Whose,
 }
 
-impl Drop for Place {
+impl Drop for Ticket {
     fn drop(&mut self) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = counts.get_mut(&self.whose) {
@@ -157,7 +157,7 @@ impl Drop for Place {
     }
 }
 
-pub struct Limits {
+pub struct RequestLimits {
     accounts: Windows<AccountId>,
     addresses: Windows<IpAddr>,
     sign_ups: Windows<IpAddr>,
@@ -168,7 +168,7 @@ pub struct Limits {
     under_way: Places,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             accounts: Windows::new(MINUTE),
@@ -185,7 +185,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl RequestLimits {
     /// Counts a request: for the account if somebody is signed in, otherwise for the address.
     ///
     /// # Errors
@@ -198,7 +198,7 @@ impl Limits {
     }
 
     /// Opens a stream; none if there is no room.
-    pub fn stream(&self, account: Option<AccountId>, from: IpAddr) -> Option<Place> {
+    pub fn stream(&self, account: Option<AccountId>, from: IpAddr) -> Option<Ticket> {
         match account {
             Some(account) => self.streams.take(Whose::Account(account), STREAMS),
             None => self.streams.take(Whose::Address(network(from)), STREAMS_PER_ADDRESS),
@@ -206,17 +206,17 @@ impl Limits {
     }
 
     /// Begins an upload; none if there is no room.
-    pub fn upload(&self, account: AccountId) -> Option<Place> {
+    pub fn upload(&self, account: AccountId) -> Option<Ticket> {
         self.uploads.take(Whose::Account(account), UPLOADS)
     }
 
     /// Begins to receive results from a worker; none if as many are under way as one may have.
-    pub fn post(&self, worker: WorkerId) -> Option<Place> {
+    pub fn post(&self, worker: WorkerId) -> Option<Ticket> {
         self.posts.take(Whose::Worker(worker), MOST_POSTS)
     }
 
     /// Begins a request that came through a proxy; none if too many of this address are under way.
-    pub fn under_way(&self, from: IpAddr) -> Option<Place> {
+    pub fn under_way(&self, from: IpAddr) -> Option<Ticket> {
         self.under_way.take(Whose::Address(network(from)), UNDER_WAY_PER_ADDRESS)
     }
 
@@ -251,7 +251,7 @@ impl Connections {
     }
 
     /// One more from this address; none if it has too many already.
-    pub fn open(&self, from: IpAddr) -> Option<Place> {
+    pub fn open(&self, from: IpAddr) -> Option<Ticket> {
         self.places.take(Whose::Address(network(from)), self.per_address)
     }
 }
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn an_account_may_ask_so_often_and_then_again() {
-        let limits = Limits::default();
+        let limits = RequestLimits::default();
         for _ in 0..PER_ACCOUNT {
             assert_eq!(limits.request(Some(AccountId(1)), HERE, Time(5)), Ok(()));
         }
@@ -295,7 +295,7 @@ mod tests {
     /// Sixty people behind one address, each of whom opens a page a second, and signs up ten times.
     #[test]
     fn a_classroom_behind_one_address_passes() {
-        let limits = Limits::default();
+        let limits = RequestLimits::default();
         for second in 0..60 {
             for person in 0..60 {
                 assert_eq!(limits.request(None, HERE, Time(second * 1000)), Ok(()), "{person}");
@@ -309,9 +309,9 @@ mod tests {
 
     #[test]
     fn streams_have_places_that_are_free_again() {
-        let limits = Limits::default();
+        let limits = RequestLimits::default();
         let ann = Some(AccountId(1));
-        let mut open: Vec<Place> = (0..STREAMS).map(|_| limits.stream(ann, HERE).expect("room")).collect();
+        let mut open: Vec<Ticket> = (0..STREAMS).map(|_| limits.stream(ann, HERE).expect("room")).collect();
         assert!(limits.stream(ann, HERE).is_none());
         assert!(limits.stream(Some(AccountId(2)), HERE).is_some() && limits.stream(None, HERE).is_some());
         open.pop();
@@ -322,7 +322,7 @@ mod tests {
             "nothing is remembered of who went"
         );
         let addresses = (0..=u8::MAX).map(|last| IpAddr::V4(Ipv4Addr::new(10, 0, 1, last)));
-        let all: Vec<Place> = addresses
+        let all: Vec<Ticket> = addresses
             .flat_map(|from| (0..STREAMS_PER_ADDRESS).map(move |_| from))
             .map_while(|from| limits.stream(None, from))
             .collect();

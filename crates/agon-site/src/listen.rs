@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use crate::gate::{self, Peer};
-use crate::limits::{CONNECTIONS_PER_ADDRESS, Connections, Place, WORKERS_PER_ADDRESS};
+use crate::limits::{CONNECTIONS_PER_ADDRESS, Connections, Ticket, WORKERS_PER_ADDRESS};
 use crate::routes::{self, Door};
 use crate::site::{Site, Way};
 
@@ -204,7 +204,7 @@ struct TooMany;
 
 /// The share of an address in the connections. Those of a proxy are everybody's: there each request is counted
 /// ([`crate::gate::share`]).
-fn share(way: &Way, connections: &Connections, peer: IpAddr) -> Result<Option<Place>, TooMany> {
+fn share(way: &Way, connections: &Connections, peer: IpAddr) -> Result<Option<Ticket>, TooMany> {
     match way {
         Way::Proxy(_) if peer.is_loopback() => Ok(None),
         _ => connections.open(peer).map(Some).ok_or(TooMany),

@@ -15,18 +15,18 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get as asked;
 
 use crate::api;
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::pace::{Pace, owed};
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::rights::Verb;
-use crate::routes::{Of, Route, get};
+use crate::routes::{Route, RouteObject, get};
 use crate::site::Site;
 
 /// Their path.
 pub const PATH: &str = "/metrics";
 
 /// The routes.
-pub const ROUTES: &[Route] = &[get(PATH, Verb::Measure, Of::Contest, || asked(page)).apart()];
+pub const ROUTES: &[Route] = &[get(PATH, Verb::Measure, RouteObject::Contest, || asked(page)).apart()];
 
 /// How long a machine may be silent, in milliseconds, before it counts as gone: that is when its leases end.
 const SILENT: i64 = agon_server::asked::LEASE_MS;
@@ -124,7 +124,7 @@ fn seconds(from: Time, to: Time) -> f64 {
     (to.0 - from.0).max(0) as f64 / 1000.0
 }
 
-pub async fn page(ask: Ask) -> Result<Response, Problem> {
+pub async fn page(ask: Visit) -> Result<Response, Refused> {
     let mut text = Text::default();
     let (site, terms) = (&ask.site, ask.site.server.terms());
     let program = agon_replay::data::PROGRAM;

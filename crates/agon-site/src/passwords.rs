@@ -7,7 +7,7 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
 use tokio::sync::Semaphore;
 
-use crate::guesses::{Part, guesses};
+use crate::guesses::{PasswordPart, guesses};
 use crate::secrets;
 
 /// The shortest and the longest password, in characters.
@@ -81,15 +81,15 @@ pub fn check(password: &str, known: &Known) -> Result<(), String> {
     ))
 }
 
-fn told(part: Part) -> &'static str {
+fn told(part: PasswordPart) -> &'static str {
     match part {
-        Part::Known => "a word that anybody here would think of",
-        Part::Common => "a password that many use",
-        Part::Word => "a common word or name",
-        Part::Keys => "keys beside each other",
-        Part::Again => "a repetition",
-        Part::Row => "a row such as aaa, abc or 123",
-        Part::Date => "a year or a date",
+        PasswordPart::Known => "a word that anybody here would think of",
+        PasswordPart::Common => "a password that many use",
+        PasswordPart::Word => "a common word or name",
+        PasswordPart::Keys => "keys beside each other",
+        PasswordPart::Again => "a repetition",
+        PasswordPart::Row => "a row such as aaa, abc or 123",
+        PasswordPart::Date => "a year or a date",
     }
 }
 

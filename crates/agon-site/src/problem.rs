@@ -8,7 +8,7 @@ use agon_server::ServerError;
 
 /// A refusal. [`crate::gate::finish`] turns it into a page, or into `application/problem+json` for the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct Refused {
     /// The HTTP status.
     pub status: StatusCode,
     /// What happened, in a few words.
@@ -21,7 +21,7 @@ pub struct Problem {
     pub again: Option<i64>,
 }
 
-impl Problem {
+impl Refused {
     /// A refusal with a status.
     pub fn new(status: StatusCode, title: impl Into<String>, text: impl Into<String>) -> Self {
         Self { status, title: title.into(), text: text.into(), then: None, again: None }
@@ -98,7 +98,7 @@ impl Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         if let Some(again) = self.again {
@@ -109,7 +109,7 @@ impl IntoResponse for Problem {
     }
 }
 
-impl From<StoreError> for Problem {
+impl From<StoreError> for Refused {
     fn from(error: StoreError) -> Self {
         // For whoever runs the server; the cause concerns nobody else.
         tracing::warn!("a request could not be answered: {error}");
@@ -117,7 +117,7 @@ impl From<StoreError> for Problem {
     }
 }
 
-impl From<ServerError> for Problem {
+impl From<ServerError> for Refused {
     fn from(error: ServerError) -> Self {
         match error {
             ServerError::Wrong(why) => Self::wrong(why),

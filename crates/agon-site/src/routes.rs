@@ -23,7 +23,7 @@ pub enum Method {
 
 /// The object of a route, from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum RouteObject {
     Contest,
     /// The team with the number `{id}`.
     Team,
@@ -52,7 +52,7 @@ pub struct Route {
     pub path: &'static str,
     /// What it does.
     pub verb: Verb,
-    pub of: Of,
+    pub of: RouteObject,
     /// What may come with it.
     pub body: Body,
     /// Whether it is exempt from the request limits: its answer is the same for everybody and can be cached, or it has a
@@ -61,18 +61,28 @@ pub struct Route {
     pub make: fn() -> MethodRouter<Arc<Site>>,
 }
 
-pub const fn get(path: &'static str, verb: Verb, of: Of, make: fn() -> MethodRouter<Arc<Site>>) -> Route {
+pub const fn get(
+    path: &'static str,
+    verb: Verb,
+    of: RouteObject,
+    make: fn() -> MethodRouter<Arc<Site>>,
+) -> Route {
     Route { method: Method::Get, path, verb, of, body: Body::Small, still: false, make }
 }
 
 /// A submitted form.
-pub const fn post(path: &'static str, verb: Verb, of: Of, make: fn() -> MethodRouter<Arc<Site>>) -> Route {
+pub const fn post(
+    path: &'static str,
+    verb: Verb,
+    of: RouteObject,
+    make: fn() -> MethodRouter<Arc<Site>>,
+) -> Route {
     Route { method: Method::Post, ..get(path, verb, of, make) }
 }
 
 /// One of our files, which never changes while the program runs.
 pub const fn still(path: &'static str, make: fn() -> MethodRouter<Arc<Site>>) -> Route {
-    Route { still: true, ..get(path, Verb::See, Of::Contest, make) }
+    Route { still: true, ..get(path, Verb::See, RouteObject::Contest, make) }
 }
 
 impl Route {
@@ -139,7 +149,7 @@ pub fn router(site: Arc<Site>, door: Door) -> Router {
             router = router.route(&path, any(work::elsewhere));
         }
     }
-    let nothing = get("/", Verb::See, Of::Contest, || any(pages::nothing));
+    let nothing = get("/", Verb::See, RouteObject::Contest, || any(pages::nothing));
     let nothing = match door {
         Door::Workers => any(work::workers_only),
         _ => (nothing.make)().layer(from_fn_with_state((site.clone(), nothing), gate::pass)),

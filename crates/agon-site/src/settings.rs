@@ -216,7 +216,7 @@ fn moment(text: &str, zone: &TimeZone) -> Result<Time, String> {
 
 /// What the organiser's form sends.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
-pub struct Answers {
+pub struct SettingsForm {
     /// The contest's name.
     #[serde(default)]
     pub title: String,
@@ -241,7 +241,7 @@ pub struct Answers {
     pub level: String,
 }
 
-impl Answers {
+impl SettingsForm {
     /// What a form shows before anything is typed.
     pub fn of(settings: &Settings) -> Self {
         let date = |at: Option<Time>| at.map_or_else(String::new, |at| settings.told(at, "%Y-%m-%dT%H:%M"));
@@ -370,8 +370,8 @@ mod tests {
     const TEXT: &str =
         "# Our cup\ngame = \"g\"   # the best\n\n[site]\ntitle = \"Old\"   # for the banner\nbosses = []\n";
 
-    fn answers() -> Answers {
-        Answers {
+    fn answers() -> SettingsForm {
+        SettingsForm {
             title: "Autumn \"Cup\"".into(),
             time_zone: "Europe/Vienna".into(),
             opens: String::new(),
@@ -400,17 +400,18 @@ mod tests {
         // In December Vienna is one hour ahead of UTC.
         assert_eq!(settings.closes, Some(Time(1_796_490_000_000)));
         assert_eq!(settings.told(Time(1_796_490_000_000), "%a %H:%M"), "Sat 18:00");
-        let at_b = Answers { level: "B".into(), ..answers() }.put(&text).expect("good answers");
+        let at_b = SettingsForm { level: "B".into(), ..answers() }.put(&text).expect("good answers");
         let levels = [&text, &at_b].map(|text| ContestFile::parse(text).expect("a good file").sandbox.level);
         assert_eq!(levels, [None, Some(Level::B)], "asked only where there is a choice");
-        let again =
-            Answers { closes: String::new(), ..Answers::of(&settings) }.put(&text).expect("good answers");
+        let again = SettingsForm { closes: String::new(), ..SettingsForm::of(&settings) }
+            .put(&text)
+            .expect("good answers");
         assert!(!again.contains("closes") && again.contains("# for the banner"), "{again}");
     }
 
     #[test]
     fn wrong_answers_are_named() {
-        let with = |change: fn(&mut Answers)| {
+        let with = |change: fn(&mut SettingsForm)| {
             let mut answers = answers();
             change(&mut answers);
             answers.put(TEXT).unwrap_err()

@@ -6,18 +6,18 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use agon_api::contest::Machine;
-use agon_ladder::Head;
-use agon_server::{Board, Server};
+use agon_ladder::TableHead;
+use agon_server::{Board, ContestServer};
 use agon_store::reads::Pulse;
 use agon_store::{ContestId, ContestStore, Entrant, Time};
 use tokio::sync::{Mutex, watch};
 
-use crate::bench::Bench;
+use crate::bench::LoadTest;
 use crate::exports::Exports;
-use crate::limits::Limits;
+use crate::limits::RequestLimits;
 use crate::metrics::Requests;
 use crate::passwords::Passwords;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::secrets;
 use crate::settings::Settings;
 use crate::throttle::Throttle;
@@ -52,11 +52,11 @@ type Kept = ((i64, i64), Arc<Shown>);
 
 /// The site of a contest.
 pub struct Site {
-    pub server: Arc<Server>,
+    pub server: Arc<ContestServer>,
     /// How browsers reach it.
     pub way: Way,
     /// The limits on requests.
-    pub limits: Limits,
+    pub limits: RequestLimits,
     /// The limits on passwords that are tried.
     pub throttle: Throttle,
     /// The password hasher.
@@ -64,7 +64,7 @@ pub struct Site {
     /// The requests answered so far.
     pub requests: Requests,
     /// Machines that wait for work.
-    pub bench: Bench,
+    pub bench: LoadTest,
     folder: PathBuf,
     clock: Box<dyn Fn() -> Time + Send + Sync>,
     settings: RwLock<Arc<Settings>>,
@@ -87,7 +87,7 @@ pub struct Shown {
     /// All teams by their names, which are unique.
     pub teams: BTreeMap<String, Entrant>,
     /// How certain it is who the best are.
-    pub head: Option<Head>,
+    pub head: Option<TableHead>,
 }
 
 impl Site {
@@ -96,14 +96,15 @@ impl Site {
     /// # Errors
     /// A message that points into its `contest.toml`.
     pub fn new(
-        server: Arc<Server>,
+        server: Arc<ContestServer>,
         folder: &Path,
         way: Way,
         clock: impl Fn() -> Time + Send + Sync + 'static,
     ) -> Result<Arc<Self>, String> {
         let written = std::sync::Mutex::new(written(folder));
         let settings = RwLock::new(Arc::new(Settings::read(folder)?));
-        let (limits, throttle, passwords) = (Limits::default(), Throttle::default(), Passwords::default());
+        let (limits, throttle, passwords) =
+            (RequestLimits::default(), Throttle::default(), Passwords::default());
         let (folder, clock) = (folder.to_owned(), Box::new(clock));
         let (shown, pulse) = (Mutex::default(), watch::Sender::new(None));
         let (machine, meter, requests) = (OnceLock::new(), OnceLock::new(), Requests::default());
@@ -115,7 +116,7 @@ impl Site {
             throttle,
             passwords,
             requests,
-            bench: Bench::default(),
+            bench: LoadTest::default(),
             folder,
             clock,
             settings,
@@ -197,7 +198,7 @@ impl Site {
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn shown(&self) -> Result<Arc<Shown>, Problem> {
+    pub async fn shown(&self) -> Result<Arc<Shown>, Refused> {
         let board = self.server.board_number().await;
         let number = (board, self.store().last_event().await?);
         let mut kept = self.shown.lock().await;

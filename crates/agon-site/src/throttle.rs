@@ -34,7 +34,7 @@ const WAITING_NEAR: u32 = 2;
 const COMPARED: usize = 64;
 
 /// An attempt that was let through.
-pub struct Attempt {
+pub struct SignInTry {
     key: Key,
     name: String,
     from: IpAddr,
@@ -50,7 +50,7 @@ enum Key {
 
 /// Why an attempt was not let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum Denial {
     /// Too many were wrong; again from this time on.
     Wrong(Time),
     /// Too many wait for their turn.
@@ -93,22 +93,22 @@ impl Throttle {
         device: Option<&Device>,
         tries: u32,
         now: Time,
-    ) -> Result<Attempt, Held> {
+    ) -> Result<SignInTry, Denial> {
         let (name, from) = (likeness.chars().take(COMPARED).collect::<String>(), network(from));
         let key = match device {
             Some(device) => Key::Device(device.id().to_owned()),
             None => Key::Stranger(from, name.clone()),
         };
-        self.tries.count(key.clone(), tries, now).map_err(Held::Wrong)?;
-        let attempt = Attempt { key, name, from };
+        self.tries.count(key.clone(), tries, now).map_err(Denial::Wrong)?;
+        let attempt = SignInTry { key, name, from };
         if device.is_none() && self.take_turns(&attempt, now).await.is_err() {
             self.tries.give_back(&attempt.key);
-            return Err(Held::Busy);
+            return Err(Denial::Busy);
         }
         Ok(attempt)
     }
 
-    async fn take_turns(&self, attempt: &Attempt, now: Time) -> Result<(), NoPlace> {
+    async fn take_turns(&self, attempt: &SignInTry, now: Time) -> Result<(), NoPlace> {
         if self.names.is_full(&attempt.name, PER_NAME, now) {
             let near = neighbourhood(attempt.from);
             self.turns_of_names.take(attempt.name.clone(), near, WAITING_NEAR).await?;
@@ -120,12 +120,12 @@ impl Throttle {
     }
 
     /// The password was right: what was tried there before is forgotten.
-    pub fn right(&self, attempt: &Attempt) {
+    pub fn right(&self, attempt: &SignInTry) {
         self.tries.forget(&attempt.key);
     }
 
     /// The password was wrong.
-    pub fn wrong(&self, attempt: Attempt, now: Time) {
+    pub fn wrong(&self, attempt: SignInTry, now: Time) {
         if let Key::Stranger(..) = attempt.key {
             // Where it is full, it is full already.
             let _ = self.names.count(attempt.name, PER_NAME, now);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     /// A wrong password; whether it was let through.
-    async fn wrong(throttle: &Throttle, name: &str, from: IpAddr) -> Result<(), Held> {
+    async fn wrong(throttle: &Throttle, name: &str, from: IpAddr) -> Result<(), Denial> {
         let attempt = throttle.sign_in(name, from, None, TRIES, NOW).await?;
         throttle.wrong(attempt, NOW);
         Ok(())
@@ -208,7 +208,7 @@ mod tests {
         for _ in 0..TRIES {
             assert_eq!(wrong(&throttle, "ann", thief).await, Ok(()));
         }
-        assert_eq!(wrong(&throttle, "ann", thief).await, Err(Held::Wrong(Time(5 + QUARTER))));
+        assert_eq!(wrong(&throttle, "ann", thief).await, Err(Denial::Wrong(Time(5 + QUARTER))));
         assert_eq!(wrong(&throttle, "bob", thief).await, Ok(()), "other names");
         assert_eq!(wrong(&throttle, "ann", address("192.0.2.2")).await, Ok(()), "other addresses");
         let device = Device::with_id("one");
@@ -218,7 +218,7 @@ mod tests {
         let full = throttle.sign_in("ann", thief, Some(&device), TRIES, NOW).await;
         assert_eq!(
             full.err(),
-            Some(Held::Wrong(Time(5 + QUARTER))),
+            Some(Denial::Wrong(Time(5 + QUARTER))),
             "a known browser has a bound of its own"
         );
         let other = throttle.sign_in("ann", thief, Some(&Device::with_id("two")), TRIES, NOW).await;
@@ -272,7 +272,7 @@ mod tests {
         for one in flood {
             match one.await.expect("no panic") {
                 Ok(()) => through += 1,
-                Err(held) => assert_eq!(held, Held::Busy),
+                Err(held) => assert_eq!(held, Denial::Busy),
             }
         }
         assert_eq!(through, WAITING_NEAR);

@@ -12,10 +12,10 @@ use agon_server::fleet;
 use agon_store::WorkerId;
 use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
-use agon_worker::fit::Needs;
+use agon_worker::fit::Requirements;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, MOST_LEASED, Machine, PostedResult as Sent,
-    ReceivedAll, Voided, Wanted, Welcome, Yours, check_name,
+    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, LeaseRequest, MOST_LEASED, PlayingMachine,
+    PostedResult as Sent, ReceivedAll, SeriesWelcome, Voided, Yours, check_name,
 };
 use agon_worker::{Granted, Try};
 use axum::Json;
@@ -28,13 +28,13 @@ use axum::routing::{get as asked_for, post as sent};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
 
-use crate::api::read::{self, Of, Sent as Told};
-use crate::fleet::Site as Fleet;
-use crate::gate::Ask;
+use crate::api::read::{self, ReadQuery, Sent as Told};
+use crate::fleet::FleetSite as Fleet;
+use crate::gate::Visit;
 use crate::incoming;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::rights::{Actor, Verb};
-use crate::routes::{Of as What, Route, get, post};
+use crate::routes::{Route, RouteObject as What, get, post};
 use crate::site::Site;
 
 /// The routes.
@@ -54,39 +54,39 @@ pub const ROUTES: &[Route] = &[
 
 /// The program of the caller.
 #[derive(Deserialize)]
-pub struct Program {
+pub struct CallerProgram {
     program: String,
 }
 
 /// The process that asks.
 #[derive(Deserialize)]
-pub struct Run {
+pub struct CallerRun {
     run: String,
 }
 
 /// The build.
 #[derive(Deserialize)]
-pub struct Built {
+pub struct BuildOutput {
     run: String,
     game: i64,
     n: i64,
 }
 
 #[derive(Deserialize)]
-pub struct Source {
+pub struct CallerSource {
     run: String,
     sha: String,
 }
 
 /// The answer to a worker where only people are answered.
-pub async fn elsewhere(State(site): State<Arc<Site>>) -> Problem {
+pub async fn elsewhere(State(site): State<Arc<Site>>) -> Refused {
     let text = match site.workers_at() {
         Some(address) => {
             format!("Workers of this contest come to {address}: agon work {address} --token-file FILE.")
         }
         None => "Workers of this contest have an address of their own: ask its organiser.".to_owned(),
     };
-    Problem::new(StatusCode::NOT_FOUND, "Workers are answered elsewhere", text)
+    Refused::new(StatusCode::NOT_FOUND, "Workers are answered elsewhere", text)
 }
 
 /// The answer to anything else where only workers are answered.
@@ -98,43 +98,43 @@ pub async fn workers_only() -> (StatusCode, &'static str) {
 }
 
 /// Whom the caller works for.
-pub enum Hall {
-    Contest(Box<Ask>),
+pub enum Employer {
+    Contest(Box<Visit>),
     Fleet(Arc<Fleet>),
 }
 
-impl<S: Sync> FromRequestParts<S> for Hall {
-    type Rejection = Problem;
+impl<S: Sync> FromRequestParts<S> for Employer {
+    type Rejection = Refused;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let contest = parts.extensions.get::<Ask>().cloned().map(|ask| Self::Contest(Box::new(ask)));
-        contest.or_else(|| parts.extensions.get().cloned().map(Self::Fleet)).ok_or_else(Problem::ours)
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
+        let contest = parts.extensions.get::<Visit>().cloned().map(|ask| Self::Contest(Box::new(ask)));
+        contest.or_else(|| parts.extensions.get().cloned().map(Self::Fleet)).ok_or_else(Refused::ours)
     }
 }
 
-fn worker(ask: &Ask) -> Result<&AtWork, Problem> {
+fn worker(ask: &Visit) -> Result<&AtWork, Refused> {
     match &ask.actor {
         Actor::Worker(worker) => Ok(worker),
-        _ => Err(Problem::ours()),
+        _ => Err(Refused::ours()),
     }
 }
 
 /// The worker, if this process of it is the one that was admitted.
-fn admitted(ask: &Ask, run: &str) -> Result<WorkerId, Problem> {
+fn admitted(ask: &Visit, run: &str) -> Result<WorkerId, Refused> {
     let worker = worker(ask)?;
     if worker.run.as_deref() == Some(run) {
         return Ok(worker.id);
     }
     let text = "This process has not registered, or another one has since done so with the same token: each machine needs a token \
                 of its own.";
-    Err(Problem::new(StatusCode::CONFLICT, "Not admitted", text))
+    Err(Refused::new(StatusCode::CONFLICT, "Not admitted", text))
 }
 
 /// Programs of two different versions cannot play one contest, or one series.
 ///
 /// # Errors
 /// When theirs is not ours; `get` is where to get the right one.
-pub fn same_program(theirs: &str, get: Option<&str>) -> Result<(), Problem> {
+pub fn same_program(theirs: &str, get: Option<&str>) -> Result<(), Refused> {
     let own = agon_replay::data::PROGRAM;
     if theirs == own {
         return Ok(());
@@ -146,11 +146,11 @@ pub fn same_program(theirs: &str, get: Option<&str>) -> Result<(), Problem> {
         ),
         None => format!("This fleet runs {own}, but this is {theirs}: use the same program everywhere."),
     };
-    Err(Problem::new(StatusCode::CONFLICT, "Another agon is wanted", text))
+    Err(Refused::new(StatusCode::CONFLICT, "Another agon is wanted", text))
 }
 
-impl Hall {
-    fn same_program(&self, theirs: &str) -> Result<(), Problem> {
+impl Employer {
+    fn same_program(&self, theirs: &str) -> Result<(), Refused> {
         match self {
             Self::Contest(ask) => same_program(theirs, Some(&ask.address)),
             Self::Fleet(_) => same_program(theirs, None),
@@ -159,11 +159,14 @@ impl Hall {
 }
 
 /// What is played.
-pub async fn welcome(hall: Hall, Of(theirs): Of<Program>) -> Result<Json<Welcome>, Problem> {
+pub async fn welcome(
+    hall: Employer,
+    ReadQuery(theirs): ReadQuery<CallerProgram>,
+) -> Result<Json<SeriesWelcome>, Refused> {
     hall.same_program(&theirs.program)?;
     let program = agon_replay::data::PROGRAM.to_owned();
     Ok(Json(match hall {
-        Hall::Contest(ask) => Welcome {
+        Employer::Contest(ask) => SeriesWelcome {
             program,
             title: ask.settings.title.clone(),
             worker: worker(&ask)?.name.clone(),
@@ -172,7 +175,7 @@ pub async fn welcome(hall: Hall, Of(theirs): Of<Program>) -> Result<Json<Welcome
             packages: ask.settings.packages.clone(),
             beat_ms: (LEASE_MS / 3).unsigned_abs(),
         },
-        Hall::Fleet(fleet) => Welcome {
+        Employer::Fleet(fleet) => SeriesWelcome {
             program,
             title: fleet.title().to_owned(),
             worker: "this machine".to_owned(),
@@ -185,15 +188,15 @@ pub async fn welcome(hall: Hall, Of(theirs): Of<Program>) -> Result<Json<Welcome
 }
 
 /// A process introduces itself; its machine must be fit.
-pub async fn hello(hall: Hall, Told(hello): Told<Hello>) -> Result<Json<Admitted>, Problem> {
+pub async fn hello(hall: Employer, Told(hello): Told<Hello>) -> Result<Json<Admitted>, Refused> {
     hall.same_program(&hello.program)?;
-    check_name(&hello.run).map_err(Problem::wrong)?;
+    check_name(&hello.run).map_err(Refused::wrong)?;
     let unfit = |whom: &str, why| {
-        Problem::new(StatusCode::FORBIDDEN, format!("This machine does not fit the {whom}"), why)
+        Refused::new(StatusCode::FORBIDDEN, format!("This machine does not fit the {whom}"), why)
     };
     let ask = match hall {
-        Hall::Contest(ask) => ask,
-        Hall::Fleet(fleet) => {
+        Employer::Contest(ask) => ask,
+        Employer::Fleet(fleet) => {
             let worker = fleet.act(|fleet, now| fleet.hello(&hello.run, hello.machine, now));
             return worker.map(|worker| Json(Admitted { worker })).map_err(|why| unfit("fleet", why));
         }
@@ -205,29 +208,29 @@ pub async fn hello(hall: Hall, Told(hello): Told<Hello>) -> Result<Json<Admitted
     }
     // Another process under its name gives back what the one before it had.
     ask.site.server.quotas().give_back(worker.id, ask.now);
-    let about = serde_json::to_string(&machine).map_err(|_| Problem::ours())?;
+    let about = serde_json::to_string(&machine).map_err(|_| Refused::ours())?;
     let admit = Admit { worker: worker.id, run: hello.run, level: machine.level, about, now: ask.now };
     match ask.site.store().act(admit).await? {
         true => Ok(Json(Admitted { worker: worker.name.clone() })),
         // Revoked a moment ago: the next request will say so.
-        false => Err(Problem::nothing()),
+        false => Err(Refused::nothing()),
     }
 }
 
 /// What a machine needs to play here.
-async fn needs(ask: &Ask, worker: WorkerId) -> Result<Needs, Problem> {
+async fn needs(ask: &Visit, worker: WorkerId) -> Result<Requirements, Refused> {
     let own = ask.site.machine();
     let speed = match (ask.settings.workers.speed, own.and_then(|own| own.speed)) {
         (Some(speed), _) => Some((speed, "contest.toml")),
         (None, Some(speed)) => Some((speed, "the server's machine")),
         (None, None) => {
             let first = ask.site.store().first_machine(worker).await?;
-            let first = first.and_then(|about| serde_json::from_str::<Machine>(&about).ok());
+            let first = first.and_then(|about| serde_json::from_str::<PlayingMachine>(&about).ok());
             first.map(|first| (first.speed, "the first machine that joined"))
         }
     };
     let languages = own.map(|own| own.languages.as_slice()).unwrap_or_default();
-    Ok(Needs {
+    Ok(Requirements {
         trusts_bots: ask.settings.trusts_bots,
         level: ask.settings.level,
         speed: speed.map(|(speed, whose)| (speed, whose.to_owned())),
@@ -243,19 +246,19 @@ const PAUSED: Duration = Duration::from_secs(1);
 
 /// Leases matches.
 pub async fn lease(
-    hall: Hall,
-    Of(own): Of<Run>,
-    Told(wanted): Told<Wanted>,
-) -> Result<Json<Granted>, Problem> {
-    check_name(&wanted.request).map_err(Problem::wrong)?;
+    hall: Employer,
+    ReadQuery(own): ReadQuery<CallerRun>,
+    Told(wanted): Told<LeaseRequest>,
+) -> Result<Json<Granted>, Refused> {
+    check_name(&wanted.request).map_err(Refused::wrong)?;
     let granted = match hall {
-        Hall::Contest(ask) => of_contest(&ask, &own.run, &wanted).await?,
-        Hall::Fleet(fleet) => of_fleet(&fleet, &own.run, &wanted).await?,
+        Employer::Contest(ask) => of_contest(&ask, &own.run, &wanted).await?,
+        Employer::Fleet(fleet) => of_fleet(&fleet, &own.run, &wanted).await?,
     };
     Ok(Json(granted.unwrap_or_default()))
 }
 
-async fn of_contest(ask: &Ask, run: &str, wanted: &Wanted) -> Result<Option<Granted>, Problem> {
+async fn of_contest(ask: &Visit, run: &str, wanted: &LeaseRequest) -> Result<Option<Granted>, Refused> {
     let worker = admitted(ask, run)?;
     let is_paused = self::worker(ask)?.paused;
     let until = Instant::now() + Duration::from_millis(wanted.wait_ms.min(LONGEST_WAIT_MS));
@@ -267,7 +270,7 @@ async fn of_contest(ask: &Ask, run: &str, wanted: &Wanted) -> Result<Option<Gran
     let most = wanted.most.min(MOST_LEASED);
     let asks = || async {
         let granted = ask.site.server.lease(worker, &wanted.request, most, ask.site.now()).await?;
-        Ok::<_, Problem>(granted.lease.is_some().then_some(granted))
+        Ok::<_, Refused>(granted.lease.is_some().then_some(granted))
     };
     let granted = ask.site.bench.wait(until, ask.site.server.done(), asks).await?;
     if granted.is_none() {
@@ -276,55 +279,71 @@ async fn of_contest(ask: &Ask, run: &str, wanted: &Wanted) -> Result<Option<Gran
     Ok(granted)
 }
 
-async fn of_fleet(fleet: &Fleet, run: &str, wanted: &Wanted) -> Result<Option<Granted>, Problem> {
+async fn of_fleet(fleet: &Fleet, run: &str, wanted: &LeaseRequest) -> Result<Option<Granted>, Refused> {
     // Until there is something, or nothing more can come.
     let asked =
         fleet.wait(wanted.wait_ms, |fleet, now| match fleet.lease(run, &wanted.request, wanted.most, now) {
             Some(granted) => granted.lease.is_some().then_some(Ok(granted)),
             None => {
                 let text = "This series is over for this machine: ask for another one.";
-                Some(Err(Problem::new(StatusCode::GONE, "Over", text)))
+                Some(Err(Refused::new(StatusCode::GONE, "Over", text)))
             }
         });
     asked.await.transpose()
 }
 
 /// A match begins.
-pub async fn start(hall: Hall, Of(own): Of<Run>, Told(attempt): Told<Try>) -> Result<Json<Yours>, Problem> {
+pub async fn start(
+    hall: Employer,
+    ReadQuery(own): ReadQuery<CallerRun>,
+    Told(attempt): Told<Try>,
+) -> Result<Json<Yours>, Refused> {
     let yours = match hall {
-        Hall::Contest(ask) => ask.site.server.start(admitted(&ask, &own.run)?, attempt, ask.now).await?,
-        Hall::Fleet(fleet) => fleet.fleet().holds(&own.run, attempt),
+        Employer::Contest(ask) => ask.site.server.start(admitted(&ask, &own.run)?, attempt, ask.now).await?,
+        Employer::Fleet(fleet) => fleet.fleet().holds(&own.run, attempt),
     };
     Ok(Json(Yours { yours }))
 }
 
 /// A lease is renewed.
-pub async fn beat(hall: Hall, Of(own): Of<Run>, Told(beat): Told<Beat>) -> Result<Json<Yours>, Problem> {
+pub async fn beat(
+    hall: Employer,
+    ReadQuery(own): ReadQuery<CallerRun>,
+    Told(beat): Told<Beat>,
+) -> Result<Json<Yours>, Refused> {
     let yours = match hall {
-        Hall::Contest(ask) => ask.site.server.beat(admitted(&ask, &own.run)?, beat.lease, ask.now).await?,
-        Hall::Fleet(fleet) => fleet.act(|fleet, now| fleet.beat(&own.run, beat.lease, now)),
+        Employer::Contest(ask) => {
+            ask.site.server.beat(admitted(&ask, &own.run)?, beat.lease, ask.now).await?
+        }
+        Employer::Fleet(fleet) => fleet.act(|fleet, now| fleet.beat(&own.run, beat.lease, now)),
     };
     Ok(Json(Yours { yours }))
 }
 
 /// A build has begun.
 pub async fn building(
-    hall: Hall,
-    Of(own): Of<Run>,
+    hall: Employer,
+    ReadQuery(own): ReadQuery<CallerRun>,
     Told(attempt): Told<Try>,
-) -> Result<Json<Yours>, Problem> {
+) -> Result<Json<Yours>, Refused> {
     let yours = match hall {
-        Hall::Contest(ask) => ask.site.server.building(admitted(&ask, &own.run)?, attempt, ask.now).await?,
-        Hall::Fleet(fleet) => fleet.fleet().holds(&own.run, attempt),
+        Employer::Contest(ask) => {
+            ask.site.server.building(admitted(&ask, &own.run)?, attempt, ask.now).await?
+        }
+        Employer::Fleet(fleet) => fleet.fleet().holds(&own.run, attempt),
     };
     Ok(Json(Yours { yours }))
 }
 
 /// A build has ended; its output comes as it is. In a fleet it is of no interest after success, and comes with the reason after failure.
-pub async fn built(hall: Hall, Of(own): Of<Built>, body: Body) -> Result<Json<()>, Problem> {
+pub async fn built(
+    hall: Employer,
+    ReadQuery(own): ReadQuery<BuildOutput>,
+    body: Body,
+) -> Result<Json<()>, Refused> {
     let worker = match &hall {
-        Hall::Contest(ask) => Some((ask, admitted(ask, &own.run)?)),
-        Hall::Fleet(_) => None,
+        Employer::Contest(ask) => Some((ask, admitted(ask, &own.run)?)),
+        Employer::Fleet(_) => None,
     };
     let log = read::file(body, agon_worker::versions::MOST_LOG).await?;
     if let Some((ask, worker)) = worker {
@@ -335,9 +354,13 @@ pub async fn built(hall: Hall, Of(own): Of<Built>, body: Body) -> Result<Json<()
 }
 
 /// Matches are over.
-pub async fn results(hall: Hall, Of(own): Of<Run>, body: Body) -> Result<Json<ReceivedAll>, Problem> {
+pub async fn results(
+    hall: Employer,
+    ReadQuery(own): ReadQuery<CallerRun>,
+    body: Body,
+) -> Result<Json<ReceivedAll>, Refused> {
     let posted = match hall {
-        Hall::Contest(ask) => {
+        Employer::Contest(ask) => {
             let worker = admitted(&ask, &own.run)?;
             let place = incoming::place(&ask, worker)?;
             let post = incoming::whole(ask.site.folder(), body, LARGEST_RESULT, Some(place)).await?;
@@ -346,7 +369,7 @@ pub async fn results(hall: Hall, Of(own): Of<Run>, body: Body) -> Result<Json<Re
                 all.iter().map(|(line, replay)| (line.attempt, (&line.observed, *replay, &line.own[..])));
             ask.site.server.post_all(worker, &parts.collect::<Vec<_>>(), ask.now).await?
         }
-        Hall::Fleet(fleet) => {
+        Employer::Fleet(fleet) => {
             let post = incoming::whole(fleet.folder(), body, LARGEST_RESULT, None).await?;
             let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
             fleet.act(|fleet, _| {
@@ -361,39 +384,47 @@ pub async fn results(hall: Hall, Of(own): Of<Run>, body: Body) -> Result<Json<Re
 }
 
 /// A match came to nothing.
-pub async fn void(hall: Hall, Of(own): Of<Run>, Told(voided): Told<Voided>) -> Result<Json<()>, Problem> {
+pub async fn void(
+    hall: Employer,
+    ReadQuery(own): ReadQuery<CallerRun>,
+    Told(voided): Told<Voided>,
+) -> Result<Json<()>, Refused> {
     let Voided { attempt, nothing } = voided;
     match hall {
-        Hall::Contest(ask) => {
+        Employer::Contest(ask) => {
             ask.site.server.void(admitted(&ask, &own.run)?, attempt, &nothing, ask.now).await?;
         }
-        Hall::Fleet(fleet) => fleet.act(|fleet, _| fleet.void(&own.run, attempt, nothing)),
+        Employer::Fleet(fleet) => fleet.act(|fleet, _| fleet.void(&own.run, attempt, nothing)),
     }
     Ok(Json(()))
 }
 
 /// Gives something back.
-pub async fn abort(hall: Hall, Of(own): Of<Run>, Told(back): Told<Back>) -> Result<Json<()>, Problem> {
+pub async fn abort(
+    hall: Employer,
+    ReadQuery(own): ReadQuery<CallerRun>,
+    Told(back): Told<Back>,
+) -> Result<Json<()>, Refused> {
     match hall {
-        Hall::Contest(ask) => {
+        Employer::Contest(ask) => {
             ask.site.server.abort(admitted(&ask, &own.run)?, back.lease, ask.now).await?;
         }
-        Hall::Fleet(fleet) => fleet.act(|fleet, _| fleet.abort(&own.run, back.lease)),
+        Employer::Fleet(fleet) => fleet.act(|fleet, _| fleet.abort(&own.run, back.lease)),
     }
     Ok(Json(()))
 }
 
 /// The source of a version, for a match that the worker has leased, or of a bot of the series that it plays.
-pub async fn source(hall: Hall, Of(own): Of<Source>) -> Result<Response, Problem> {
+pub async fn source(hall: Employer, ReadQuery(own): ReadQuery<CallerSource>) -> Result<Response, Refused> {
     let bytes = match hall {
-        Hall::Contest(ask) => {
+        Employer::Contest(ask) => {
             let bytes = ask.site.server.fetch_for(admitted(&ask, &own.run)?, &own.sha).await?;
-            bytes.ok_or_else(Problem::nothing)?
+            bytes.ok_or_else(Refused::nothing)?
         }
-        Hall::Fleet(fleet) => {
+        Employer::Fleet(fleet) => {
             let bytes = fleet.fleet().source(&own.run, &own.sha).map(|bytes| bytes.to_vec());
             let none = "No such bot is being played.";
-            bytes.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "Nothing is here", none))?
+            bytes.ok_or_else(|| Refused::new(StatusCode::NOT_FOUND, "Nothing is here", none))?
         }
     };
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())

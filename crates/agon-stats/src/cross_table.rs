@@ -113,13 +113,13 @@ impl CrossTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Match, MatchBlock, RulesHash};
+    use crate::{MatchBlock, RankedMatch, RulesHash};
 
     #[test]
     fn every_two_seats_of_a_match_meet_once() {
         let key = TableKey { game: "ostibot".into(), rules: RulesHash(1) };
         let mut results = Results::new(key.clone());
-        let game = |bots: [&str; 4], ranks| Match { bots: bots.map(String::from).to_vec(), ranks };
+        let game = |bots: [&str; 4], ranks| RankedMatch { bots: bots.map(String::from).to_vec(), ranks };
         let matches =
             vec![game(["a", "b", "c", "c"], vec![2, 1, 2, 4]), game(["c", "a", "b", "c"], vec![1, 2, 3, 4])];
         results.push(&key, MatchBlock { start: 1, fingerprint: 1, matches }).unwrap();

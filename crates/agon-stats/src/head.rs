@@ -18,7 +18,7 @@ const MOST: usize = 64;
 /// How certain the head of a table is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
-pub struct Head {
+pub struct TableHead {
     /// The number of bots in it.
     pub bots: usize,
     /// The probability that each of them is stronger than every bot below, 0 to 1.
@@ -29,7 +29,7 @@ pub struct Head {
 
 /// How certain the first `bots` of a table are. `ratings` are in Elo, the best first; `deviation` is the standard deviation
 /// of the difference of two of them, in Elo. None if there is no head, or nobody below it.
-pub fn head(ratings: &[f64], deviation: impl Fn(usize, usize) -> f64, bots: usize) -> Option<Head> {
+pub fn head(ratings: &[f64], deviation: impl Fn(usize, usize) -> f64, bots: usize) -> Option<TableHead> {
     if bots == 0 || bots >= ratings.len() {
         return None;
     }
@@ -67,7 +67,7 @@ pub fn head(ratings: &[f64], deviation: impl Fn(usize, usize) -> f64, bots: usiz
         }
     }
     let share = |count: u32| f64::from(count) / f64::from(DRAWS);
-    Some(Head { bots, these: share(these), order: share(order) })
+    Some(TableHead { bots, these: share(these), order: share(order) })
 }
 
 /// The lower triangle whose product with its transpose is the matrix (Cholesky). What rounding makes negative counts as 0.
@@ -110,7 +110,7 @@ impl Normals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Match, MatchBlock, Options, Results, RulesHash, TableKey, normal_below, rate};
+    use crate::{MatchBlock, Options, RankedMatch, Results, RulesHash, TableKey, normal_below, rate};
 
     #[test]
     fn two_bots_are_as_sure_as_their_difference() {
@@ -183,7 +183,7 @@ mod tests {
                     for _ in 0..blocks {
                         start += 1;
                         let wins = crate::score_of_elo(strengths[one] - strengths[other]);
-                        let game = |bots: [usize; 2], first: bool| Match {
+                        let game = |bots: [usize; 2], first: bool| RankedMatch {
                             bots: bots.map(|bot| bot.to_string()).into(),
                             ranks: if first { vec![1, 2] } else { vec![2, 1] },
                         };

@@ -1,7 +1,7 @@
 //! A newcomer among bots whose ratings are taken as known.
 
 use crate::pairs::{Meeting, Pairs};
-use crate::scale::{Place, Scale};
+use crate::scale::{Scale, ScalePlace};
 use crate::{ELO, fit, student_deviations};
 
 /// What results say about a newcomer.
@@ -10,7 +10,7 @@ pub struct Newcomer {
     /// Its rating. If no finite one fits best, the one at which its run of wins, or losses, had an even chance.
     pub elo: f64,
     /// What is known about it.
-    pub place: Place,
+    pub place: ScalePlace,
     /// Half of its 95 % interval; none before it has both won and lost points.
     pub half: Option<f64>,
 }
@@ -26,7 +26,7 @@ pub fn newcomer(ratings: &[f64], blocks: &[Vec<Meeting>]) -> Newcomer {
         blocks.iter().map(|block| own(block)).filter(|block| !block.is_empty()).collect();
     if blocks.is_empty() {
         let middle = ratings.iter().sum::<f64>() / ratings.len().max(1) as f64;
-        return Newcomer { elo: middle, place: Place::Unknown, half: None };
+        return Newcomer { elo: middle, place: ScalePlace::Unknown, half: None };
     }
     let pairs = Pairs::new(ratings.len() + 1, blocks.iter().flatten().copied());
     let anchors: Vec<(u32, f64)> = (1..).zip(ratings.iter().copied()).collect();
@@ -45,7 +45,7 @@ pub fn newcomer(ratings: &[f64], blocks: &[Vec<Meeting>]) -> Newcomer {
     let least = block * block * told / games;
     let freedom = (blocks.len() as f64 - 1.0).max(1.0);
     let half = ELO * seen.max(least).sqrt() / told * student_deviations(0.95, freedom);
-    Newcomer { elo, place, half: (place == Place::Known).then_some(half) }
+    Newcomer { elo, place, half: (place == ScalePlace::Known).then_some(half) }
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
             ELO * 0.5 * (0.52f64 * 0.48 / 100.0).sqrt() / (0.76 * 0.24) * student_deviations(0.95, 99.0);
         assert!((found.half.unwrap() - half).abs() < 0.01, "{found:?} {half}");
         let unbeaten = newcomer(&[0.0], &[block(4), block(4)]);
-        assert_eq!((unbeaten.place, unbeaten.half), (Place::Above, None));
+        assert_eq!((unbeaten.place, unbeaten.half), (ScalePlace::Above, None));
         assert!(unbeaten.elo > 0.0);
     }
 

@@ -13,7 +13,7 @@ use crate::bounds::Scores;
 use crate::cycles::{Cycle, cycles};
 use crate::elo::superiority;
 use crate::pairs::{BLOCK, Meeting, Pairs, meetings};
-use crate::scale::{Place, Scale};
+use crate::scale::{Scale, ScalePlace};
 use crate::spread::{Row, Spread};
 use crate::tree::Tree;
 use crate::{ELO, Results, TableKey, fit, student_below, student_deviations};
@@ -197,15 +197,15 @@ pub fn rate(results: &Results, options: &Options) -> Result<RatingTable, RatingE
     let rated = |(place, &bot): (usize, &usize)| {
         let next = order.get(place + 1).filter(|&&next| scale.group[next] == scale.group[bot]);
         let anchor = anchors.iter().any(|&(own, _)| own as usize == bot);
-        let finite = scale.place[bot] == Place::Known;
+        let finite = scale.place[bot] == ScalePlace::Known;
         let interval = match scale.place[bot] {
             // One that only stands between others has a place, and no distance to them.
-            Place::Known => known
+            ScalePlace::Known => known
                 .interval(bot, scale.elo[bot], options.confidence)
                 .or_else(|| (is_alone(bot) && place < MOST_SQUARED).then_some(OPEN)),
-            Place::Above => Some(Interval { low: Some(tenth(scale.bound[bot])), high: None }),
-            Place::Below => Some(Interval { low: None, high: Some(tenth(scale.bound[bot])) }),
-            Place::Unknown => Some(OPEN),
+            ScalePlace::Above => Some(Interval { low: Some(tenth(scale.bound[bot])), high: None }),
+            ScalePlace::Below => Some(Interval { low: None, high: Some(tenth(scale.bound[bot])) }),
+            ScalePlace::Unknown => Some(OPEN),
         };
         Rated {
             bot: names[bot].to_owned(),
@@ -336,7 +336,7 @@ impl Known {
         let groups = scale.group.iter().max().map_or(0, |last| last + 1);
         for group in 0..groups {
             let members: Vec<usize> = (0..bots)
-                .filter(|&bot| scale.group[bot] == group && scale.place[bot] == Place::Known)
+                .filter(|&bot| scale.group[bot] == group && scale.place[bot] == ScalePlace::Known)
                 .collect();
             if members.len() < 2 {
                 continue;

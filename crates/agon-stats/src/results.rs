@@ -57,7 +57,7 @@ impl std::fmt::Display for TableKey {
 
 /// A finished match.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Match {
+pub struct RankedMatch {
     /// The bot in each seat. A bot may sit in several.
     pub bots: Vec<String>,
     /// The rank of each seat, the lowest is the best, equal ranks are ties. Only their order matters.
@@ -71,7 +71,7 @@ pub struct MatchBlock {
     pub start: u64,
     /// A hash of every answer of every match: equal for equal matches.
     pub fingerprint: u64,
-    pub matches: Vec<Match>,
+    pub matches: Vec<RankedMatch>,
 }
 
 /// Upper limit on the seats of a match in a table.
@@ -130,7 +130,7 @@ impl Results {
         if *key != self.key {
             return Err(ResultsError::Mixed { expected: self.key.clone(), given: key.clone() });
         }
-        for Match { bots, ranks } in &block.matches {
+        for RankedMatch { bots, ranks } in &block.matches {
             if !(2..=MOST_SEATS).contains(&bots.len()) || ranks.len() != bots.len() {
                 return Err(ResultsError::Match { bots: bots.len(), ranks: ranks.len() });
             }
@@ -162,7 +162,7 @@ impl Results {
         })
     }
 
-    pub fn matches(&self) -> impl Iterator<Item = &Match> {
+    pub fn matches(&self) -> impl Iterator<Item = &RankedMatch> {
         self.blocks().flat_map(|block| &block.matches)
     }
 
@@ -192,7 +192,7 @@ mod tests {
         MatchBlock {
             start: 1,
             fingerprint,
-            matches: vec![Match { bots: vec!["b".into(), "a".into()], ranks: vec![1, 2] }],
+            matches: vec![RankedMatch { bots: vec!["b".into(), "a".into()], ranks: vec![1, 2] }],
         }
     }
 

@@ -11,7 +11,7 @@ use crate::student_deviations;
 
 /// What results say about the rating of a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ScalePlace {
     /// A finite rating fits best.
     Known,
     /// It took every point from those it is compared with: only a lower bound is known.
@@ -22,7 +22,7 @@ pub enum Place {
     Unknown,
 }
 
-impl Place {
+impl ScalePlace {
     /// Where such bots stand in a table.
     pub(crate) fn order(self) -> u8 {
         match self {
@@ -44,7 +44,7 @@ pub struct Scale {
     /// interval. For a known bot it is its rating.
     pub bound: Vec<f64>,
     /// What is known about each bot.
-    pub place: Vec<Place>,
+    pub place: Vec<ScalePlace>,
     /// Bots with the same number are connected by a chain of games or by anchors; ratings of others cannot be
     /// compared.
     pub group: Vec<u32>,
@@ -116,8 +116,13 @@ impl Scale {
         anchors.iter().for_each(|&(bot, elo)| inner[bot as usize] = elo / crate::ELO);
 
         let group = graph.groups();
-        let mut scale =
-            Self { bound: vec![0.0; bots], elo: inner, place: vec![Place::Unknown; bots], group, component };
+        let mut scale = Self {
+            bound: vec![0.0; bots],
+            elo: inner,
+            place: vec![ScalePlace::Unknown; bots],
+            group,
+            component,
+        };
         scale.settle(&members, &between, anchors);
         scale
     }
@@ -156,21 +161,21 @@ impl Scale {
         let inner = self.elo.clone();
         self.bound.copy_from_slice(&inner);
         for ((own, &main), held) in components.iter().zip(&mains).zip(held) {
-            let mut state: Vec<(usize, Option<Place>)> = own.iter().map(|&own| (own, None)).collect();
-            let place = |own: usize, state: &[(usize, Option<Place>)]| {
+            let mut state: Vec<(usize, Option<ScalePlace>)> = own.iter().map(|&own| (own, None)).collect();
+            let place = |own: usize, state: &[(usize, Option<ScalePlace>)]| {
                 state.binary_search_by_key(&own, |(own, _)| *own).ok().and_then(|found| state[found].1)
             };
-            let set = |own: usize, value: Place, state: &mut [(usize, Option<Place>)]| {
+            let set = |own: usize, value: ScalePlace, state: &mut [(usize, Option<ScalePlace>)]| {
                 let found = state.binary_search_by_key(&own, |(own, _)| *own).expect("of this group");
                 state[found].1 = Some(value);
             };
-            set(main, Place::Known, &mut state);
+            set(main, ScalePlace::Known, &mut state);
             // Weakest first, so that a component above the main one finds its lower neighbours settled; then those
             // below, strongest first; then what is connected only to these.
-            let upwards = own.iter().map(|&own| (own, Place::Above));
-            let downwards = own.iter().rev().map(|&own| (own, Place::Below));
-            let sideways = own.iter().map(|&own| (own, Place::Unknown));
-            let mut turns: Vec<(usize, Place)> = upwards.chain(downwards).collect();
+            let upwards = own.iter().map(|&own| (own, ScalePlace::Above));
+            let downwards = own.iter().rev().map(|&own| (own, ScalePlace::Below));
+            let sideways = own.iter().map(|&own| (own, ScalePlace::Unknown));
+            let mut turns: Vec<(usize, ScalePlace)> = upwards.chain(downwards).collect();
             (0..2).for_each(|_| turns.extend(sideways.clone().chain(sideways.clone().rev())));
             for (own, aim) in turns.into_iter().filter(|(own, _)| *own != main) {
                 if place(own, &state).is_some() {
@@ -180,16 +185,16 @@ impl Scale {
                     let upper = self.component[edge.above] as usize == own;
                     let other = self.component[if upper { edge.below } else { edge.above }] as usize;
                     let counts = match (aim, place(other, &state)?) {
-                        (_, Place::Known) => true,
-                        (Place::Unknown, _) => true,
+                        (_, ScalePlace::Known) => true,
+                        (ScalePlace::Unknown, _) => true,
                         (aim, other) => aim == other,
                     };
                     counts.then_some((upper, *edge))
                 });
                 let edges: Vec<(bool, Edge)> = edges.collect();
                 let upper = match aim {
-                    Place::Above => true,
-                    Place::Below => false,
+                    ScalePlace::Above => true,
+                    ScalePlace::Below => false,
                     _ => edges.first().is_some_and(|(upper, _)| *upper),
                 };
                 let edges: Vec<Edge> =
@@ -207,7 +212,7 @@ impl Scale {
             for &(own, place) in &state {
                 members[own]
                     .iter()
-                    .for_each(|&bot| self.place[bot as usize] = place.unwrap_or(Place::Unknown));
+                    .for_each(|&bot| self.place[bot as usize] = place.unwrap_or(ScalePlace::Unknown));
             }
             if members[main].len() == 1 && !held {
                 self.reference(members[main][0] as usize, &between[main]);
@@ -228,10 +233,10 @@ impl Scale {
     fn reference(&mut self, bot: usize, edges: &[Edge]) {
         self.place[bot] =
             match (edges.iter().any(|edge| edge.above == bot), edges.iter().any(|edge| edge.below == bot)) {
-                (true, false) => Place::Above,
-                (false, true) => Place::Below,
-                (true, true) => Place::Known,
-                (false, false) => Place::Unknown,
+                (true, false) => ScalePlace::Above,
+                (false, true) => ScalePlace::Below,
+                (true, true) => ScalePlace::Known,
+                (false, false) => ScalePlace::Unknown,
             };
     }
 }
@@ -394,7 +399,7 @@ mod tests {
         // 1 and 2 trade points, 60 % to 1; 0 always beat them; 3 always lost.
         let all = [(1, 2, 120, 100), (0, 1, 40, 20), (0, 2, 60, 30), (3, 1, 0, 10)];
         let scale = scale(4, &all, &[]);
-        assert_eq!(scale.place, [Place::Above, Place::Known, Place::Known, Place::Below]);
+        assert_eq!(scale.place, [ScalePlace::Above, ScalePlace::Known, ScalePlace::Known, ScalePlace::Below]);
         let lead = elo_of_score(0.6).unwrap();
         assert!((scale.elo[1] - lead / 2.0).abs() < 1e-9 && (scale.elo[2] + lead / 2.0).abs() < 1e-9);
         let chance = |bound: f64| {
@@ -410,7 +415,7 @@ mod tests {
     #[test]
     fn two_bots_of_which_one_won_everything() {
         let scale = scale(2, &[(0, 1, 200, 100)], &[]);
-        assert_eq!(scale.place, [Place::Above, Place::Below]);
+        assert_eq!(scale.place, [ScalePlace::Above, ScalePlace::Below]);
         // As in `Estimate`: a score of 0.962 at the end of the interval.
         let lead = scale.bound[0] - scale.bound[1];
         assert!((score_of_elo(lead) - 0.961_75).abs() < 1e-4, "{lead}");
@@ -423,7 +428,7 @@ mod tests {
         let scale = scale(5, &chain, &[(2, 1500.0)]);
         assert_eq!(scale.elo[2], 1500.0);
         assert!(scale.elo.windows(2).all(|two| two[0] >= two[1]), "{:?}", scale.elo);
-        use Place::{Above, Below, Known};
+        use ScalePlace::{Above, Below, Known};
         assert_eq!(scale.place, [Above, Above, Known, Below, Below]);
     }
 
@@ -431,7 +436,7 @@ mod tests {
     fn what_nothing_compares_is_unknown() {
         // 0 and 1 trade points; 2 always beat 0, and always beat 3: 3 may be anywhere.
         let scale = scale(4, &[(0, 1, 10, 10), (2, 0, 10, 5), (2, 3, 10, 5)], &[]);
-        use Place::{Above, Known, Unknown};
+        use ScalePlace::{Above, Known, Unknown};
         assert_eq!(scale.place, [Known, Known, Above, Unknown]);
         assert!(scale.elo[3] < scale.elo[2]);
         assert_eq!(scale.group, [0, 0, 0, 0]);
@@ -444,7 +449,7 @@ mod tests {
         // Two anchors join two groups into one scale.
         let joined = scale(5, &games, &[(0, 1000.0), (3, 2000.0)]);
         assert_eq!(joined.group, [0; 5]);
-        assert!(joined.place.iter().all(|place| *place == Place::Known));
+        assert!(joined.place.iter().all(|place| *place == ScalePlace::Known));
         assert!((joined.elo[2] - 1000.0).abs() < 1e-9 && joined.elo[1] > 2000.0);
         assert_eq!((joined.elo[0], joined.elo[3]), (1000.0, 2000.0));
     }

@@ -10,14 +10,14 @@ use crate::fit::dot;
 
 /// A position and who finished first from it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Position {
+pub struct ScoredPosition {
     /// The values of the first seat, then those of the second, and so on.
     pub values: Vec<f64>,
     /// Each seat's share of first place; they sum to 1.
     pub shares: Vec<f64>,
 }
 
-impl Position {
+impl ScoredPosition {
     fn rows(&self) -> impl Iterator<Item = &[f64]> {
         self.values.chunks(self.values.len() / self.shares.len())
     }
@@ -32,11 +32,11 @@ impl Position {
 /// The weights, one per column, that maximise the likelihood less `ridge` times the square of each weight, with values measured in their
 /// standard deviations among the seats of a position: `ridge` is per position. A column that never differs among the seats of a position
 /// has weight 0. None without positions.
-pub fn fit(positions: &[Position], ridge: f64) -> Option<Vec<f64>> {
+pub fn fit(positions: &[ScoredPosition], ridge: f64) -> Option<Vec<f64>> {
     let first = positions.first()?;
     let width = first.values.len() / first.shares.len();
     let scales = scales(positions, width);
-    let scaled: Vec<Position> = positions.iter().map(|position| position.scaled(&scales)).collect();
+    let scaled: Vec<ScoredPosition> = positions.iter().map(|position| position.scaled(&scales)).collect();
     let mut weights = vec![0.0; width];
     let mut before = loss(&scaled, &weights, ridge);
     for _ in 0..100 {
@@ -92,7 +92,7 @@ pub fn calibration_error(bins: &[(f64, f64, f64); 10]) -> f64 {
     bins.iter().map(|(_, chance, share)| (chance - share).abs()).sum::<f64>() / f64::max(count, 1.0)
 }
 
-impl Position {
+impl ScoredPosition {
     fn scaled(&self, scales: &[f64]) -> Self {
         let values =
             self.rows().flat_map(|row| row.iter().zip(scales).map(|(value, scale)| value * scale)).collect();
@@ -101,7 +101,7 @@ impl Position {
 }
 
 /// One over the standard deviation of each column within positions; 0 where it never differs.
-fn scales(positions: &[Position], width: usize) -> Vec<f64> {
+fn scales(positions: &[ScoredPosition], width: usize) -> Vec<f64> {
     let (mut squares, mut count) = (vec![0.0; width], 0.0);
     for position in positions {
         let seats = position.shares.len() as f64;
@@ -115,8 +115,8 @@ fn scales(positions: &[Position], width: usize) -> Vec<f64> {
 }
 
 /// The negative mean log-likelihood, plus the penalty on the weights.
-fn loss(positions: &[Position], weights: &[f64], ridge: f64) -> f64 {
-    let one = |position: &Position| -> f64 {
+fn loss(positions: &[ScoredPosition], weights: &[f64], ridge: f64) -> f64 {
+    let one = |position: &ScoredPosition| -> f64 {
         let chances = position.chances(weights);
         -chances
             .iter()
@@ -128,7 +128,7 @@ fn loss(positions: &[Position], weights: &[f64], ridge: f64) -> f64 {
 }
 
 /// The direction in which the loss falls, and its curvature, row by row.
-fn derivatives(positions: &[Position], weights: &[f64], ridge: f64) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn derivatives(positions: &[ScoredPosition], weights: &[f64], ridge: f64) -> (Vec<f64>, Vec<Vec<f64>>) {
     let width = weights.len();
     let each = 1.0 / positions.len() as f64;
     let mut gradient: Vec<f64> = weights.iter().map(|weight| -2.0 * ridge * weight).collect();
@@ -186,8 +186,8 @@ fn solve(matrix: &mut [Vec<f64>], mut right: Vec<f64>) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
 
-    fn position(values: &[f64], shares: &[f64]) -> Position {
-        Position { values: values.to_vec(), shares: shares.to_vec() }
+    fn position(values: &[f64], shares: &[f64]) -> ScoredPosition {
+        ScoredPosition { values: values.to_vec(), shares: shares.to_vec() }
     }
 
     #[test]
@@ -202,12 +202,12 @@ mod tests {
     #[test]
     fn weights_that_made_the_shares_are_found_again_with_three_seats() {
         let truth = [0.8, -1.5, 0.0];
-        let made: Vec<Position> = (0..60_i32)
+        let made: Vec<ScoredPosition> = (0..60_i32)
             .map(|number| {
                 let values: Vec<f64> =
                     (0..9).map(|at| (f64::from((number * 9 + at).pow(2)) * 0.618_034).fract()).collect();
-                let blank = Position { values: values.clone(), shares: vec![1.0, 0.0, 0.0] };
-                Position { values, shares: blank.chances(&truth) }
+                let blank = ScoredPosition { values: values.clone(), shares: vec![1.0, 0.0, 0.0] };
+                ScoredPosition { values, shares: blank.chances(&truth) }
             })
             .collect();
         let weights = fit(&made, 0.0).unwrap();

@@ -3,7 +3,7 @@
 
 use agon_game::Seeded;
 use agon_game::chance::Chance as _;
-use agon_stats::{Match, MatchBlock, Options, Results, RulesHash, TableKey, rate, score_of_elo};
+use agon_stats::{MatchBlock, Options, RankedMatch, Results, RulesHash, TableKey, rate, score_of_elo};
 
 /// 60 bots, of which one wins and one loses everything, in 4,000 blocks of two and of four seats.
 fn results() -> Results {
@@ -42,7 +42,7 @@ fn results() -> Results {
                 let level = place > 0 && forms[place - 1].0 == form;
                 ranks[seat] = if level { ranks[forms[place - 1].1] } else { place as u8 + 1 };
             }
-            Match { bots: bots.iter().map(|&bot| names[bot].clone()).collect(), ranks }
+            RankedMatch { bots: bots.iter().map(|&bot| names[bot].clone()).collect(), ranks }
         });
         let matches = matches.collect();
         results.push(&key, MatchBlock { start: block, fingerprint: block, matches }).expect("a match");

@@ -4,8 +4,8 @@
 
 use agon_game::{Chance as _, Seeded};
 use agon_stats::{
-    Block, Estimate, Interval, Match, MatchBlock, Meeting, Options, Pairs, Place, RatingError, RatingTable,
-    Results, RulesHash, Scale, Shape, TableKey, Tally, rate, score_of_elo,
+    Block, Estimate, Interval, MatchBlock, Meeting, Options, Pairs, RankedMatch, RatingError, RatingTable,
+    Results, RulesHash, Scale, ScalePlace, Shape, TableKey, Tally, rate, score_of_elo,
 };
 
 fn key() -> TableKey {
@@ -17,16 +17,19 @@ fn name(bot: usize) -> String {
 }
 
 /// A match of these bots, best first.
-fn ranking(order: &[usize]) -> Match {
-    Match { bots: order.iter().map(|&bot| name(bot)).collect(), ranks: (1..=order.len() as u8).collect() }
+fn ranking(order: &[usize]) -> RankedMatch {
+    RankedMatch {
+        bots: order.iter().map(|&bot| name(bot)).collect(),
+        ranks: (1..=order.len() as u8).collect(),
+    }
 }
 
-fn tie(one: usize, other: usize) -> Match {
-    Match { bots: vec![name(one), name(other)], ranks: vec![1, 1] }
+fn tie(one: usize, other: usize) -> RankedMatch {
+    RankedMatch { bots: vec![name(one), name(other)], ranks: vec![1, 1] }
 }
 
 /// One block per match.
-fn results(matches: impl IntoIterator<Item = Match>) -> Results {
+fn results(matches: impl IntoIterator<Item = RankedMatch>) -> Results {
     let block = |(fingerprint, game)| MatchBlock { start: fingerprint, fingerprint, matches: vec![game] };
     collect((0..).zip(matches).map(block))
 }
@@ -137,7 +140,7 @@ fn the_same_blocks_have_the_same_figures() {
 
 #[test]
 fn bots_that_won_or_lost_everything_have_one_sided_intervals() {
-    let mut games: Vec<Match> =
+    let mut games: Vec<RankedMatch> =
         (0..60).map(|game| ranking(&if game % 3 == 0 { [2, 1] } else { [1, 2] })).collect();
     let without = plain(&results(games.clone()));
     games.extend((0..40).map(|game| ranking(&[0, 1 + game % 2])));
@@ -220,7 +223,7 @@ fn tournament(strengths: &[f64], blocks: u64, seats: usize, seed: i64) -> Vec<Ma
             if seats == 2 && half < 0.6 * (won * (1.0 - p) + (1.0 - won) * p) {
                 ranks = vec![1, 1];
             }
-            Match { ranks, bots: bots.iter().map(|&bot| name(bot)).collect() }
+            RankedMatch { ranks, bots: bots.iter().map(|&bot| name(bot)).collect() }
         };
         MatchBlock { start: fingerprint, fingerprint, matches: (0..seats).map(&mut game).collect() }
     };
@@ -284,8 +287,8 @@ fn whatever_the_results_the_numbers_are_finite() {
         let bots = 1 + chance.below(6);
         let seats = 2 + chance.below(5);
         let ranks = 1 + chance.below(seats);
-        let games: Vec<Match> = (0..1 + chance.below(12))
-            .map(|_| Match {
+        let games: Vec<RankedMatch> = (0..1 + chance.below(12))
+            .map(|_| RankedMatch {
                 bots: (0..seats).map(|_| name(chance.below(bots) as usize)).collect(),
                 ranks: (0..seats).map(|_| 1 + chance.below(ranks) as u8).collect(),
             })
@@ -405,7 +408,7 @@ fn a_warm_start_finds_the_same_ratings() {
     let start: Vec<f64> = before.elo.iter().copied().chain([0.0]).collect();
     let (warm, cold) = (Scale::fit(&now, &[], Some(&start)), Scale::fit(&now, &[], None));
     assert_eq!(warm.place, cold.place);
-    assert_eq!(cold.place[300], Place::Unknown, "a newcomer without a game");
+    assert_eq!(cold.place[300], ScalePlace::Unknown, "a newcomer without a game");
     for (warm, cold) in warm.elo.iter().zip(&cold.elo) {
         assert!((warm - cold).abs() < 1e-6, "{warm} {cold}");
     }

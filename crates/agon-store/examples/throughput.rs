@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use agon_store::acts::{
-    Add, Added, Found, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, Promote, Seal,
+    Add, Added, FoundContest, JudgeAll, Judgement, Lease, Meet, PlanBlocks, PostAll, PostResult, Promote,
+    Seal,
 };
 use agon_store::{ContestId, Kind, Sha, Store, Time, VersionId};
 use agon_store::{FaultsTold, MatchResult, Observed, Proven};
@@ -23,7 +24,8 @@ fn main() {
 
 async fn found(store: &Store) -> (ContestId, Vec<VersionId>) {
     let now = Time(1);
-    let act = Found { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
+    let act =
+        FoundContest { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
     let contest = store.act(act).await.expect("founded");
     let mut versions = Vec::new();
     for number in 0..40 {
@@ -55,7 +57,7 @@ async fn measure(jobs: usize, workers: usize) {
     let began = Instant::now();
     let plans = (0..jobs / 2).map(|block| {
         let lineup = vec![versions[block % 40], versions[(block + 1 + block / 40 % 39) % 40]];
-        let plan = Plan { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now };
+        let plan = PlanBlocks { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now };
         let store = store.clone();
         tokio::spawn(async move { store.act(plan).await.expect("planned") })
     });
@@ -81,7 +83,7 @@ async fn measure(jobs: usize, workers: usize) {
                 // In the way a worker's request with several results is handled.
                 let posts = granted.matches.iter().map(|leased| {
                     let (result, replay) = (RESULT.to_owned(), Sha::of(leased.attempt.game.0.to_le_bytes()));
-                    Post { worker, attempt: leased.attempt, result, replay, own: Vec::new(), now }
+                    PostResult { worker, attempt: leased.attempt, result, replay, own: Vec::new(), now }
                 });
                 store.act(PostAll { posts: posts.collect() }).await.expect("posted");
                 done.fetch_add(granted.matches.len(), Ordering::Relaxed);

@@ -30,29 +30,31 @@ pub mod worker;
 
 pub use again::{Compare, ForgetAgains, LetPlayOn, PauseWorker, PlayAgain};
 pub use annul::{Annul, WhatAgain};
-pub use asked::{Ask, Asked, ForgetDrafts, Own, Release};
+pub use asked::{ForgetDrafts, MatchRequested, OwnBot, Release, RequestMatch};
 pub use batch::{JudgeAll, PostAll};
-pub use building::{Building, Built};
-pub use contest::{Drain, Drained, Found, KeepBoard, Pause, Tell};
-pub use enrol::{Enrol, Newcomer, Unfit};
-pub use expire::{Abort, Beat, Expire, Freed, Reclaim};
-pub use lease::{Granted, Lease, Meet};
-pub use people::{Begin, End, Invite, Offer, Seen, SetPassword, SignUp, SignedUp, Take, Which};
-pub use plan::{Plan, PlanTrial, Planned};
-pub use result::{Judgement, Post, PostReply, Void, VoidReply};
-pub use ruling::Rule;
+pub use building::{Building, RecordBuild};
+pub use contest::{Drain, Drained, FoundContest, KeepBoard, Pause, Tell};
+pub use enrol::{Enrol, ListedPerson, Unenrollable};
+pub use expire::{Abort, Expire, Freed, Reclaim, RenewLease};
+pub use lease::{Lease, LeaseGrant, Meet};
+pub use people::{
+    Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, Which,
+};
+pub use plan::{PlanBlocks, PlanTrial, Planned};
+pub use result::{Judgement, PostReply, PostResult, ReportVoid, VoidReply};
+pub use ruling::GiveRuling;
 pub use seal::Seal;
 pub use start::Start;
 pub use suspend::{Lift, Suspend};
-pub use teams::{JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Withdraw};
+pub use teams::{JoinTeam, Joined, LeaveTeam, Left, MakeTeam, NewCode, TeamMade, Withdraw};
 pub use told::CountTold;
 pub use trial::{Decline, KeepVerdict};
 pub use version::{Add, Added, Demote, Promote, Return};
-pub use worker::{Admit, Enlist, Enlisted, Heard, Revoke};
+pub use worker::{Admit, Enlist, Enlisted, RecordCall, Revoke};
 
 /// When an act is done if others wait as well. Those of one turn share a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum ActTurn {
     /// Before all others: a machine stands idle meanwhile.
     First,
     /// As they come.
@@ -67,7 +69,7 @@ pub trait Act: Send + Sync + Sized + 'static {
     type Reply: Send + 'static;
 
     /// When acts of this kind are done if others wait as well.
-    const TURN: Turn = Turn::Usual;
+    const TURN: ActTurn = ActTurn::Usual;
 
     /// Does it. May be called again when the transaction failed.
     fn run<'a>(

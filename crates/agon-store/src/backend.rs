@@ -44,7 +44,7 @@ fn kind(conn: &Conn) -> Kind {
 
 /// Where a database is: a file, or the address of a server.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub(crate) struct Place {
     url: String,
 }
 

@@ -316,7 +316,7 @@ impl ContestStore {
             }
         }
         let out = out(&rulings);
-        let stands = |version: &crate::Version| {
+        let stands = |version: &crate::EntrantVersion| {
             let entrant = owners.get(&version.id);
             matches!(version.state, VersionState::Live | VersionState::Trial)
                 && entrant.is_some_and(|entrant| out.contains(&(*entrant, Some(version.id))))

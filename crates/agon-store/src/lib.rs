@@ -128,8 +128,8 @@ impl StoreError {
     }
 }
 
-impl From<agon_api::Unknown> for StoreError {
-    fn from(unknown: agon_api::Unknown) -> Self {
+impl From<agon_api::UnknownWord> for StoreError {
+    fn from(unknown: agon_api::UnknownWord) -> Self {
         Self::Damaged(unknown.to_string())
     }
 }

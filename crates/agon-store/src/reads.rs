@@ -13,17 +13,17 @@ use sqlx::AssertSqlSafe;
 
 use crate::backend::Flag;
 use crate::{
-    Attempt, Contest, ContestId, ContestStore, EntrantId, Event, Kind, LogEntry, LogRow, MatchId,
-    PostedMatch, RatingRun, Ruled, Sha, Store, StoreError, Time, Version, VersionId, VersionState, WorkerId,
+    Attempt, ContestId, ContestRow, ContestStore, EntrantId, EntrantVersion, Event, Kind, LogEntry, LogRow,
+    MatchId, PostedMatch, RatingRun, Ruled, Sha, Store, StoreError, Time, VersionId, VersionState, WorkerId,
 };
 
 pub use agon_api::played::{Ended, ended};
 pub use counts::Counts;
 pub use matches::{Eyes, Failure, Filter, LatelyPlayed, PAGE, StoredMatch};
 pub(crate) use pipeline::quota;
-pub use pipeline::{AskedMatch, KeptTrial, OpenTrial, Quota, TrialMatch, Used};
-pub use versus::{Ending, Rival};
-pub use workers::{AtWork, ComparedOf, Conduct, Hands, Tried, TriesOf, Voiding, Working};
+pub use pipeline::{AllowanceUse, Allowances, AskedMatch, KeptTrial, OpenTrial, TrialMatch};
+pub use versus::{EndingCount, Rival};
+pub use workers::{AtWork, ComparedOf, Conduct, Hands, TriesOf, TryState, Voiding, Working};
 
 /// How many unchecked results are read at once.
 pub const MOST_POSTED: usize = 256;
@@ -64,10 +64,10 @@ pub(crate) const VERSIONS: &str = "versions v JOIN entrants e ON e.id = v.entran
 pub(crate) type VersionRow =
     (i64, String, Flag, i64, Option<String>, String, i64, String, Option<String>, Option<String>, Flag);
 
-pub(crate) fn version(row: VersionRow) -> Result<Version, StoreError> {
+pub(crate) fn version(row: VersionRow) -> Result<EntrantVersion, StoreError> {
     let (id, entrant, Flag(boss), n, builtin, source, received, state, reason, cause, Flag(only_if_better)) =
         row;
-    Ok(Version {
+    Ok(EntrantVersion {
         id: VersionId(id),
         entrant,
         boss,
@@ -92,7 +92,7 @@ impl ContestStore {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn now(&self) -> Result<Contest, StoreError> {
+    pub async fn now(&self) -> Result<ContestRow, StoreError> {
         let own = self.contests().await?.into_iter().find(|contest| contest.id == self.id);
         own.ok_or_else(|| StoreError::Damaged(format!("contest {} is not there", self.id)))
     }
@@ -101,7 +101,7 @@ impl ContestStore {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn versions(&self) -> Result<Vec<Version>, StoreError> {
+    pub async fn versions(&self) -> Result<Vec<EntrantVersion>, StoreError> {
         let all = self.players().await?;
         Ok(all.into_iter().filter(|version| version.state != VersionState::Draft).collect())
     }
@@ -110,7 +110,7 @@ impl ContestStore {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn players(&self) -> Result<Vec<Version>, StoreError> {
+    pub async fn players(&self) -> Result<Vec<EntrantVersion>, StoreError> {
         // Assembled from our own texts.
         let all = format!("SELECT {VERSION} FROM {VERSIONS} WHERE e.contest_id = $1 ORDER BY v.id");
         let rows: Vec<VersionRow> =
@@ -386,7 +386,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn contests(&self) -> Result<Vec<Contest>, StoreError> {
+    pub async fn contests(&self) -> Result<Vec<ContestRow>, StoreError> {
         type Row = (i64, String, String, String, String, String, Flag, Flag, i64, i64);
         let rows: Vec<Row> = sqlx::query_as(
             "SELECT id, name, game, terms, secret, secret_sha, paused = TRUE, draining = TRUE, blocks, made_ms FROM contests ORDER BY id",
@@ -395,7 +395,7 @@ impl Store {
         .await?;
         let contest =
             |(id, name, game, terms, secret, secret_sha, Flag(paused), Flag(draining), blocks, made): Row| {
-                Contest {
+                ContestRow {
                     id: ContestId(id),
                     name,
                     game,

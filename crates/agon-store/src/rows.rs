@@ -94,7 +94,7 @@ pub const TRIES: i64 = 3;
 pub const PAUSE_MS: i64 = 1_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contest {
+pub struct ContestRow {
     pub id: ContestId,
     pub name: String,
     pub game: String,
@@ -117,7 +117,7 @@ pub struct Contest {
 /// A version, with its entrant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
-pub struct Version {
+pub struct EntrantVersion {
     /// Its number.
     #[cfg_attr(feature = "described", ts(type = "number"))]
     pub id: VersionId,
@@ -148,7 +148,7 @@ pub struct Version {
 /// A version, with what only its entrant may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnVersion {
-    pub version: Version,
+    pub version: EntrantVersion,
     /// When it entered each state, oldest first.
     pub steps: Vec<(VersionState, Time)>,
     /// The output of its build: an object.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::acts::Turn;
+use crate::acts::ActTurn;
 use crate::backend::{self, Conn, Place};
 use crate::{Act, StoreError};
 
@@ -36,7 +36,7 @@ trait Deed: Any + Send {
     /// The name of its kind.
     fn kind(&self) -> &'static str;
     /// When it is done.
-    fn turn(&self) -> Turn;
+    fn turn(&self) -> ActTurn;
 }
 
 struct Asked<A: Act> {
@@ -79,7 +79,7 @@ impl<A: Act> Deed for Asked<A> {
         std::any::type_name::<A>()
     }
 
-    fn turn(&self) -> Turn {
+    fn turn(&self) -> ActTurn {
         A::TURN
     }
 }
@@ -92,7 +92,7 @@ enum Order {
 
 /// A handle to the thread.
 #[derive(Clone)]
-pub struct Writer {
+pub(crate) struct Writer {
     orders: mpsc::Sender<Order>,
 }
 
@@ -192,17 +192,17 @@ impl Waiting {
         self.of(deed.turn()).push_back(deed);
     }
 
-    fn of(&mut self, turn: Turn) -> &mut VecDeque<Box<dyn Deed>> {
+    fn of(&mut self, turn: ActTurn) -> &mut VecDeque<Box<dyn Deed>> {
         match turn {
-            Turn::First => &mut self.first,
-            Turn::Usual => &mut self.usual,
-            Turn::Last => &mut self.last,
+            ActTurn::First => &mut self.first,
+            ActTurn::Usual => &mut self.usual,
+            ActTurn::Last => &mut self.last,
         }
     }
 
     /// Takes what is written next, in one transaction: every other one is of those that go first, if any of them wait.
     fn next(&mut self) -> Vec<Box<dyn Deed>> {
-        const TURNS: [Turn; 4] = [Turn::First, Turn::Usual, Turn::First, Turn::Last];
+        const TURNS: [ActTurn; 4] = [ActTurn::First, ActTurn::Usual, ActTurn::First, ActTurn::Last];
         for _ in TURNS {
             let turn = TURNS[self.passed % TURNS.len()];
             self.passed = self.passed.wrapping_add(1);
@@ -294,7 +294,7 @@ const _: fn() = || {
 mod tests {
     use super::*;
 
-    struct Waits(Turn);
+    struct Waits(ActTurn);
 
     impl Deed for Waits {
         fn run<'a>(
@@ -313,7 +313,7 @@ mod tests {
             "waits"
         }
 
-        fn turn(&self) -> Turn {
+        fn turn(&self) -> ActTurn {
             self.0
         }
     }
@@ -321,15 +321,16 @@ mod tests {
     #[test]
     fn who_goes_first_waits_for_one_transaction_at_most_and_nobody_waits_forever() {
         let mut waiting = Waiting::default();
-        for (turn, count) in [(Turn::Last, 2), (Turn::Usual, MOST + 1), (Turn::First, 2 * MOST + 1)] {
+        for (turn, count) in [(ActTurn::Last, 2), (ActTurn::Usual, MOST + 1), (ActTurn::First, 2 * MOST + 1)]
+        {
             (0..count).for_each(|_| waiting.add(Box::new(Waits(turn))));
         }
-        let taken: Vec<(Turn, usize)> = std::iter::from_fn(|| {
+        let taken: Vec<(ActTurn, usize)> = std::iter::from_fn(|| {
             let deeds = waiting.next();
             deeds.first().map(|deed| (deed.turn(), deeds.len()))
         })
         .collect();
-        let (first, usual, last) = (Turn::First, Turn::Usual, Turn::Last);
+        let (first, usual, last) = (ActTurn::First, ActTurn::Usual, ActTurn::Last);
         assert_eq!(
             taken,
             [(first, MOST), (usual, MOST), (first, MOST), (last, 2), (first, 1), (usual, 1)],

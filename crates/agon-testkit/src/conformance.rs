@@ -2,7 +2,7 @@
 
 use agon_game::session::random_answers;
 use agon_game::{Absence, Answer, Chance, Dialect, Face, Game, Hand as _, Heard, Ignored, Outcome};
-use agon_game::{AnyGame as _, session::Table};
+use agon_game::{AnyGame as _, session::RunningMatch};
 use agon_game::{Seat, Seeded, Session, Setup};
 
 use crate::choices::Choices;
@@ -293,7 +293,7 @@ fn hostile<G: Game>(
 
 /// A match replayed from its packed answers, through the object-safe face, is the same match.
 fn rerun<G: Game>(setup: &Setup) {
-    let mut first = Table::new(G::set_up(setup).expect("checked before"));
+    let mut first = RunningMatch::new(G::set_up(setup).expect("checked before"));
     let mut second = Face::<G>::new().open(&first.recipe().setup()).expect("a recipe sets up");
     let mut chance = Seeded::stream(setup.seed, "rerun");
     let mut answers = Vec::new();

@@ -3,7 +3,7 @@
 use agon_game::session::PackedAnswer;
 use agon_game::{Absence, Answer, AnyGame as _, Chance as _, Face, Game, Seat, Seeded, Session, Setup};
 use agon_replay::section::section;
-use agon_replay::{End, Header, Replay, SeatInfo, Writer};
+use agon_replay::{EndInfo, Header, Replay, SeatInfo, Writer};
 use agon_spec::Clock;
 use serde_json::Value;
 
@@ -68,6 +68,6 @@ fn random_match<G: Game>(mut session: Box<dyn Session>, setup: &Setup) -> Replay
     }
     let outcome = session.outcome().cloned();
     let state = format!("{:016x}", session.hash());
-    let end = End { steps: 0, outcome, state, chain: String::new(), facts: Value::Null };
+    let end = EndInfo { steps: 0, outcome, state, chain: String::new(), facts: Value::Null };
     Replay::read(&writer.finish(end).expect("written to memory")).expect("what was just written")
 }

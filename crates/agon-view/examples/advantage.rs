@@ -17,7 +17,7 @@ use agon_game::{
     Answer, AnyGame, Chance as _, Feature, Position as Place, RulesChoice, Seat, Seeded, Session, Setup,
 };
 use agon_replay::Replay;
-use agon_stats::softmax::{Position, brier, calibration_error, fit, reliability};
+use agon_stats::softmax::{ScoredPosition, brier, calibration_error, fit, reliability};
 use agon_view::future::{First, play_on};
 
 /// How many positions are taken from each match, evenly spread, leaving out those before the first step.
@@ -110,16 +110,16 @@ fn main() {
 
     let mut features = game.info().advantage.to_vec();
     if asked.iter().any(|one| one == "--write") {
-        let rows: Vec<Position> = found.iter().map(|seen| seen.spread(0..features.len())).collect();
+        let rows: Vec<ScoredPosition> = found.iter().map(|seen| seen.spread(0..features.len())).collect();
         for (feature, weights) in features.iter_mut().zip(never_against(rows)) {
             feature.weights = weights.map(|weight| (weight * 1_000.0).round() / 1_000.0);
         }
         write(plan.game, &features);
     }
     // The score alone: the first feature, with the difference weighted differently as the match goes on.
-    let alone: Vec<Position> = found.iter().map(|seen| seen.spread(0..1)).collect();
+    let alone: Vec<ScoredPosition> = found.iter().map(|seen| seen.spread(0..1)).collect();
     let mut straight = alone.clone();
-    straight.iter_mut().for_each(Position::without_end);
+    straight.iter_mut().for_each(ScoredPosition::without_end);
     let line = fit(&straight, 0.0).expect("there are positions");
     let curve = fit(&alone, 0.0).expect("there are positions");
 
@@ -175,7 +175,7 @@ fn main() {
 
 /// Weights with which no feature ever speaks against its seat: the weight of one that would is set to zero. Features overlap, and a free
 /// fit gives some of them the wrong sign; a turn in which a worker dies would then count as its owner's gain.
-fn never_against(mut rows: Vec<Position>) -> Vec<[f64; 3]> {
+fn never_against(mut rows: Vec<ScoredPosition>) -> Vec<[f64; 3]> {
     // From `always` and `more` to the weights at the start and at the end: none of the three is below 0.
     let turned = |values: &mut [f64]| values[0] -= values[1];
     rows.iter_mut().for_each(|row| row.values.chunks_mut(3).for_each(turned));
@@ -196,12 +196,12 @@ fn never_against(mut rows: Vec<Position>) -> Vec<[f64; 3]> {
 
 impl Seen {
     /// The columns of a fit: each feature in each phase of a match.
-    fn spread(&self, which: std::ops::Range<usize>) -> Position {
+    fn spread(&self, which: std::ops::Range<usize>) -> ScoredPosition {
         let width = self.features.len() / self.shares.len();
         let phases = phases(self.progress);
         let rows = self.features.chunks(width).flat_map(|row| row[which.clone()].iter());
         let values = rows.flat_map(|value| phases.map(|phase| value * phase)).collect();
-        Position { values, shares: self.shares.clone() }
+        ScoredPosition { values, shares: self.shares.clone() }
     }
 }
 
@@ -210,7 +210,7 @@ trait WithoutEnd {
     fn without_end(&mut self);
 }
 
-impl WithoutEnd for Position {
+impl WithoutEnd for ScoredPosition {
     fn without_end(&mut self) {
         self.values.iter_mut().skip(2).step_by(3).for_each(|value| *value = 0.0);
     }
@@ -297,7 +297,12 @@ fn positions(game: &dyn AnyGame, plan: &Plan, bots: &[&str], matches: usize, fro
 }
 
 /// Keeps some positions of a match; the last one is its end.
-fn keep(seen: &mut Vec<Seen>, mut standings: Vec<agon_game::Standing>, shares: &[f64], chance: &mut Seeded) {
+fn keep(
+    seen: &mut Vec<Seen>,
+    mut standings: Vec<agon_game::SeatAdvantages>,
+    shares: &[f64],
+    chance: &mut Seeded,
+) {
     standings.pop();
     let steps = standings.len();
     for at in 0..POSITIONS.min(steps) {
@@ -374,7 +379,7 @@ fn futures(game: &dyn AnyGame, plan: &Plan, features: &[Feature], mut wanted: Ra
 }
 
 /// A position somewhere in a match, before its end.
-fn somewhere(session: &mut dyn Session, seed: u64) -> Option<(Place, agon_game::Standing)> {
+fn somewhere(session: &mut dyn Session, seed: u64) -> Option<(Place, agon_game::SeatAdvantages)> {
     let mut places = Vec::new();
     while session.outcome().is_none() {
         places.push((session.position(), session.standing()));

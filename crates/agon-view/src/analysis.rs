@@ -378,7 +378,7 @@ pub(crate) fn is_sure(gain: &Mean) -> bool {
 #[cfg(test)]
 mod tests {
     use agon_game::Setup;
-    use agon_replay::{End as ReplayEnd, Header, SeatInfo, Writer};
+    use agon_replay::{EndInfo as ReplayEnd, Header, SeatInfo, Writer};
     use agon_spec::Clock;
 
     use super::*;

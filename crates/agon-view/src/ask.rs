@@ -13,7 +13,7 @@ use ts_rs::TS;
 
 use crate::line::Head;
 use crate::outlook::Outlook;
-use crate::play::{Sitter, Turn, Wanted};
+use crate::play::{Sitter, Turn, WantedMatch};
 
 /// The longest question without its file, in bytes.
 pub const LONGEST_ASK: usize = 1 << 20;
@@ -89,7 +89,7 @@ pub enum Ask {
     /// A new match by hand; returns [`Begun`].
     Begin {
         /// Which match.
-        wanted: Wanted,
+        wanted: WantedMatch,
     },
     /// A match by hand that goes on from a replay; returns [`Begun`].
     Resume {
@@ -113,7 +113,7 @@ pub enum Ask {
         chosen: Value,
     },
     /// An answer; returns a turn.
-    Answer {
+    Reply {
         /// The match.
         id: u32,
         /// Whose.
@@ -187,7 +187,7 @@ impl Ask {
     ///
     /// # Errors
     /// When it is not one.
-    pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Refusal> {
+    pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), AskRefusal> {
         let end = bytes.iter().take(LONGEST_ASK + 1).position(|&byte| byte == b'\n').unwrap_or(bytes.len());
         if end > LONGEST_ASK {
             return Err(format!("a question longer than {LONGEST_ASK} bytes").into());
@@ -209,7 +209,7 @@ pub(crate) fn seat_of(number: u8) -> Result<Seat, String> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(untagged)]
-pub enum Answer {
+pub enum Reply {
     /// Nothing.
     #[serde(skip)]
     Nothing,
@@ -232,12 +232,12 @@ pub enum Answer {
     Chosen(Value),
 }
 
-impl Answer {
+impl Reply {
     /// As it is sent; none if there is nothing to send.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    pub fn write(self) -> Result<Option<Vec<u8>>, Refusal> {
+    pub fn write(self) -> Result<Option<Vec<u8>>, AskRefusal> {
         match self {
             Self::Nothing => Ok(None),
             Self::Bytes(bytes) => Ok(Some(bytes)),
@@ -271,7 +271,7 @@ pub struct Begun {
 /// Why there is nothing to return.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Refusal {
+pub struct AskRefusal {
     /// What is wrong and what to do.
     pub error: String,
     /// Whether the file is not one of our replays: the page then tries to read it itself.
@@ -280,7 +280,7 @@ pub struct Refusal {
     pub gone: bool,
 }
 
-impl<E: Display> From<E> for Refusal {
+impl<E: Display> From<E> for AskRefusal {
     fn from(error: E) -> Self {
         Self { error: error.to_string(), ..Self::default() }
     }

@@ -1,6 +1,6 @@
 //! How a match went: who was ahead and why, before the first step and after each.
 
-use agon_game::Standing;
+use agon_game::SeatAdvantages;
 use agon_replay::Replay;
 
 use crate::maker::game_of;
@@ -11,7 +11,7 @@ pub struct Course {
     /// Where in the match it is, in the game's words: what is decided next.
     pub moments: Vec<String>,
     /// What speaks for each seat.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<SeatAdvantages>,
     /// Each seat's chance of finishing first.
     pub chances: Vec<Vec<f64>>,
 }

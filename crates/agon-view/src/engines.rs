@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agon_game::Seat;
-use agon_game::conform::Report;
+use agon_game::conform::ConformReport;
 use agon_replay::{Replay, ReplayError};
 
 use crate::analysis::Analysis;
-use crate::ask::{Answer, Ask, Begun, Opened, Refusal, seat_of};
+use crate::ask::{Ask, AskRefusal, Begun, Opened, Reply, seat_of};
 use crate::maker::Privacy;
 use crate::outlook::Outlook;
 use crate::play::{Play, Turn};
@@ -37,7 +37,7 @@ struct Viewed {
 }
 
 impl Viewed {
-    fn analysis(&mut self) -> Result<&mut Analysis, Refusal> {
+    fn analysis(&mut self) -> Result<&mut Analysis, AskRefusal> {
         let own = match self.analysis.take() {
             Some(own) => own,
             None => Analysis::open(self.view.replay())?,
@@ -56,7 +56,7 @@ impl Engines {
     ///
     /// # Errors
     /// When it is not one, or is refused.
-    pub fn hear(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+    pub fn hear(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>, AskRefusal> {
         let (ask, file) = Ask::read(bytes)?;
         self.answer(ask, file)?.write()
     }
@@ -65,7 +65,7 @@ impl Engines {
     ///
     /// # Errors
     /// When it is invalid, or cannot be done, or what it is about has been closed.
-    pub fn answer(&self, ask: Ask, file: &[u8]) -> Result<Answer, Refusal> {
+    pub fn answer(&self, ask: Ask, file: &[u8]) -> Result<Reply, AskRefusal> {
         match ask {
             Ask::Open { private } => {
                 self.open(file, if private { Privacy::Private } else { Privacy::Redacted })
@@ -80,7 +80,7 @@ impl Engines {
             }
             Ask::Wish { id, step, seat, text } => self.viewed(id, |own| {
                 own.analysis()?.wish(step, seat_of(seat)?, &text)?;
-                Ok(Answer::Nothing)
+                Ok(Reply::Nothing)
             }),
             Ask::Written { id, step, seat } => {
                 self.viewed(id, |own| Ok(text(own.analysis()?.written(step, seat_of(seat)?)?)))
@@ -93,52 +93,52 @@ impl Engines {
             }
             Ask::Sit => Err("only a seat of a match being played is asked this".into()),
             Ask::Prospect { id, seat, chosen } => {
-                self.played(id, |own| Ok(Answer::Prospect(Box::new(own.prospect(seat_of(seat)?, &chosen)?))))
+                self.played(id, |own| Ok(Reply::Prospect(Box::new(own.prospect(seat_of(seat)?, &chosen)?))))
             }
-            Ask::Answer { id, seat, chosen } => {
-                self.played(id, |own| Ok(Answer::Turn(own.answer(seat_of(seat)?, &chosen)?)))
+            Ask::Reply { id, seat, chosen } => {
+                self.played(id, |own| Ok(Reply::Turn(own.answer(seat_of(seat)?, &chosen)?)))
             }
             Ask::Hint { id, seat, bot } => {
-                self.played(id, |own| Ok(Answer::Chosen(own.hint(seat_of(seat)?, &bot)?)))
+                self.played(id, |own| Ok(Reply::Chosen(own.hint(seat_of(seat)?, &bot)?)))
             }
             Ask::Lend { id, seat, bot, times } => {
-                self.played(id, |own| Ok(Answer::Turn(own.lend(seat_of(seat)?, &bot, times)?)))
+                self.played(id, |own| Ok(Reply::Turn(own.lend(seat_of(seat)?, &bot, times)?)))
             }
             Ask::Question { id, seat } => {
-                self.played(id, |own| Ok(Answer::Bytes(own.question(seat_of(seat)?)?)))
+                self.played(id, |own| Ok(Reply::Bytes(own.question(seat_of(seat)?)?)))
             }
             Ask::Say { id, seat, message } => {
-                self.played(id, |own| Ok(Answer::Turn(own.say(seat_of(seat)?, &message)?)))
+                self.played(id, |own| Ok(Reply::Turn(own.say(seat_of(seat)?, &message)?)))
             }
-            Ask::Go { id, .. } => self.played(id, |own| Ok(Answer::Turn(own.go()?))),
-            Ask::Back { id } => self.played(id, |own| Ok(Answer::Turn(own.back()?))),
-            Ask::Replay { id } => self.played(id, |own| Ok(Answer::Bytes(own.replay()?))),
+            Ask::Go { id, .. } => self.played(id, |own| Ok(Reply::Turn(own.go()?))),
+            Ask::Back { id } => self.played(id, |own| Ok(Reply::Turn(own.back()?))),
+            Ask::Replay { id } => self.played(id, |own| Ok(Reply::Bytes(own.replay()?))),
             Ask::Close { id } => {
                 lock(&self.views).retain(|(own, _)| *own != id);
                 lock(&self.plays).retain(|(own, _)| *own != id);
-                Ok(Answer::Nothing)
+                Ok(Reply::Nothing)
             }
         }
     }
 
-    fn open(&self, file: &[u8], privacy: Privacy) -> Result<Answer, Refusal> {
+    fn open(&self, file: &[u8], privacy: Privacy) -> Result<Reply, AskRefusal> {
         let replay = match Replay::read(file) {
-            Err(ReplayError::Foreign) => imported(file).map_err(|why| Refusal { foreign: true, ..why })?,
+            Err(ReplayError::Foreign) => imported(file).map_err(|why| AskRefusal { foreign: true, ..why })?,
             read => read?,
         };
         let view = View::open(replay, privacy)?;
         let head = Box::new(view.head().clone());
         let id = self.keep(&self.views, Viewed { view, analysis: None });
-        Ok(Answer::Opened(Opened { id, head }))
+        Ok(Reply::Opened(Opened { id, head }))
     }
 
-    fn begun(&self, mut play: Play) -> Result<Answer, Refusal> {
+    fn begun(&self, mut play: Play) -> Result<Reply, AskRefusal> {
         let mut lines = play.again()?.lines;
         let on = play.go()?;
         lines.extend(on.lines);
         let (turn, head) = (Turn { lines, ..on }, Box::new(play.head().clone()));
         let id = self.keep(&self.plays, play);
-        Ok(Answer::Begun(Begun { id, head, turn }))
+        Ok(Reply::Begun(Begun { id, head, turn }))
     }
 
     fn keep<T>(&self, kept: &Mutex<Kept<T>>, one: T) -> u32 {
@@ -154,8 +154,8 @@ impl Engines {
     fn viewed(
         &self,
         id: u32,
-        ask: impl FnOnce(&mut Viewed) -> Result<Answer, Refusal>,
-    ) -> Result<Answer, Refusal> {
+        ask: impl FnOnce(&mut Viewed) -> Result<Reply, AskRefusal>,
+    ) -> Result<Reply, AskRefusal> {
         let found = find(&self.views, id).ok_or_else(put_away)?;
         let mut own = found.lock().map_err(|_| put_away())?;
         ask(&mut own)
@@ -164,8 +164,8 @@ impl Engines {
     fn played(
         &self,
         id: u32,
-        ask: impl FnOnce(&mut Play) -> Result<Answer, Refusal>,
-    ) -> Result<Answer, Refusal> {
+        ask: impl FnOnce(&mut Play) -> Result<Reply, AskRefusal>,
+    ) -> Result<Reply, AskRefusal> {
         let found = find(&self.plays, id).ok_or_else(left)?;
         let mut own = found.lock().map_err(|_| left())?;
         ask(&mut own)
@@ -188,9 +188,9 @@ fn find<T>(kept: &Mutex<Kept<T>>, id: u32) -> Option<Arc<Mutex<T>>> {
 }
 
 /// The record of a match of an original, as a replay of ours.
-fn imported(record: &[u8]) -> Result<Replay, Refusal> {
+fn imported(record: &[u8]) -> Result<Replay, AskRefusal> {
     let found = record::import(record)?.ok_or(ReplayError::Foreign)?;
-    let mut report = Report::default();
+    let mut report = ConformReport::default();
     found.game.conform(record, &mut report);
     match report.differences.first() {
         None => Ok(Replay::read(&found.bytes)?),
@@ -202,7 +202,7 @@ fn imported(record: &[u8]) -> Result<Replay, Refusal> {
     }
 }
 
-fn lines(view: &mut View, from: u32, to: u32) -> Result<Answer, Refusal> {
+fn lines(view: &mut View, from: u32, to: u32) -> Result<Reply, AskRefusal> {
     let mut lines = Vec::new();
     for step in from..=to.min(view.steps()) {
         let Some(line) = view.line(step) else { break };
@@ -212,23 +212,23 @@ fn lines(view: &mut View, from: u32, to: u32) -> Result<Answer, Refusal> {
             break;
         }
     }
-    Ok(Answer::Bytes(lines))
+    Ok(Reply::Bytes(lines))
 }
 
-fn text(text: String) -> Answer {
-    Answer::Bytes(text.into_bytes())
+fn text(text: String) -> Reply {
+    Reply::Bytes(text.into_bytes())
 }
 
-fn asked(replay: &Replay, step: u32, seat: u8) -> Result<Answer, Refusal> {
+fn asked(replay: &Replay, step: u32, seat: u8) -> Result<Reply, AskRefusal> {
     if !(1..=replay.header.seats.len()).contains(&usize::from(seat)) {
         return Err(format!("this match has no seat {seat}").into());
     }
     let step = step.checked_sub(1).ok_or("steps count from 1")?;
     let text = message(replay, step as usize, Seat::new(seat - 1))?;
-    Ok(text.map_or(Answer::Nothing, Answer::Bytes))
+    Ok(text.map_or(Reply::Nothing, Reply::Bytes))
 }
 
-fn refine(analysis: &mut Analysis, step: u32, pairs: u32, all: bool) -> Result<Answer, Refusal> {
+fn refine(analysis: &mut Analysis, step: u32, pairs: u32, all: bool) -> Result<Reply, AskRefusal> {
     let mut more = true;
     for _ in 0..pairs {
         more = analysis.refine((!all).then_some(step))?;
@@ -236,13 +236,13 @@ fn refine(analysis: &mut Analysis, step: u32, pairs: u32, all: bool) -> Result<A
             break;
         }
     }
-    Ok(Answer::Outlook(Outlook::of(analysis, step, more)))
+    Ok(Reply::Outlook(Outlook::of(analysis, step, more)))
 }
 
-fn left() -> Refusal {
-    Refusal { gone: true, ..Refusal::from("this match was put away; begin another") }
+fn left() -> AskRefusal {
+    AskRefusal { gone: true, ..AskRefusal::from("this match was put away; begin another") }
 }
 
-fn put_away() -> Refusal {
-    Refusal { gone: true, ..Refusal::from("this replay was put away; open it again") }
+fn put_away() -> AskRefusal {
+    AskRefusal { gone: true, ..AskRefusal::from("this replay was put away; open it again") }
 }

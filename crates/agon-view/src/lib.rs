@@ -25,11 +25,11 @@ pub mod future;
 pub mod play;
 pub mod record;
 
-pub use ask::{Answer, Ask, Begun, LONGEST_ASK, Opened, Refusal};
+pub use ask::{Ask, AskRefusal, Begun, LONGEST_ASK, Opened, Reply};
 pub use course::Course;
 pub use engines::Engines;
 pub use line::{AnswerLine, End, EndWord, FaultLine, Head, Line, Missing, Outcome, RejectionLine, SeatLine};
-pub use maker::{Ending, Maker, Notes, OtherRules, Privacy, Unshowable};
-pub use outlook::{Estimate, Outlook, Worth};
-pub use play::{Play, Sitter, Turn, Wanted};
+pub use maker::{Maker, Notes, OtherRules, Privacy, RecordingState, Unshowable};
+pub use outlook::{Outlook, WinChance, Worth};
+pub use play::{Play, Sitter, Turn, WantedMatch};
 pub use view::{View, message, section};

@@ -250,17 +250,17 @@ mod tests {
     use agon_testkit::generated;
 
     use super::*;
-    use crate::outlook::{Estimate, Outlook, Worth};
-    use crate::play::{Sitter, Turn, Wanted};
-    use crate::{Answer, Ask, Begun, Opened, Refusal};
+    use crate::outlook::{Outlook, WinChance, Worth};
+    use crate::play::{Sitter, Turn, WantedMatch};
+    use crate::{Ask, AskRefusal, Begun, Opened, Reply};
 
     #[test]
     fn the_web_app_reads_these_types() {
         let mut types =
             generated![Head, SeatLine, Line, AnswerLine, Missing, RejectionLine, FaultLine, End, EndWord]
                 .to_vec();
-        types.extend(generated![Ask, Answer, Opened, Begun, Refusal, Sitter, Wanted, Turn]);
-        types.extend(generated![Outlook, Estimate, Worth]);
+        types.extend(generated![Ask, Reply, Opened, Begun, AskRefusal, Sitter, WantedMatch, Turn]);
+        types.extend(generated![Outlook, WinChance, Worth]);
         let sources = "crates/agon-view/src/line.rs, ask.rs, play.rs and outlook.rs";
         generated::check("web/src/lib/generated/view.ts", sources, &types);
     }

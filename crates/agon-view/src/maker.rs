@@ -77,7 +77,7 @@ pub struct Notes {
 
 /// The state of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum RecordingState {
     /// Complete, and matching what its answers lead to.
     Whole,
     /// Its end is missing, as this sentence says.
@@ -217,12 +217,12 @@ impl Maker {
     }
 
     /// How it ended. `outcome` is the one that counts.
-    pub fn end(&self, outcome: Option<&Outcome>, ending: Ending) -> End {
+    pub fn end(&self, outcome: Option<&Outcome>, ending: RecordingState) -> End {
         let (end, why) = match ending {
-            Ending::Whole => (EndWord::Whole, None),
-            Ending::Cut(why) => (EndWord::Cut, Some(why)),
-            Ending::Void(why) => (EndWord::Void, Some(why)),
-            Ending::Altered(why) => (EndWord::Altered, Some(why)),
+            RecordingState::Whole => (EndWord::Whole, None),
+            RecordingState::Cut(why) => (EndWord::Cut, Some(why)),
+            RecordingState::Void(why) => (EndWord::Void, Some(why)),
+            RecordingState::Altered(why) => (EndWord::Altered, Some(why)),
         };
         End { end, why, outcome: outcome.cloned(), moment: self.session.moment() }
     }

@@ -21,7 +21,7 @@ pub struct Outlook {
     /// The number of orders about which something is known, and the number of orders.
     pub seen: [u32; 2],
     /// Each seat's chance of finishing first, after the step.
-    pub chances: Vec<Estimate>,
+    pub chances: Vec<WinChance>,
     /// The orders of the step.
     pub orders: Vec<Worth>,
     /// The order wished for instead of one of them.
@@ -33,7 +33,7 @@ pub struct Outlook {
 /// A chance, or a difference of chances, from 0 to 1.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Estimate {
+pub struct WinChance {
     /// The mean.
     pub mean: f64,
     /// Its standard error.
@@ -52,12 +52,12 @@ pub struct Worth {
     pub seat: u8,
     /// What the seat's chance gains by the policy's order in its place; for a wish, what it gains by the wish over the
     /// recorded order.
-    pub gain: Estimate,
+    pub gain: WinChance,
     /// Whether that is beyond noise.
     pub sure: bool,
 }
 
-impl From<&Mean> for Estimate {
+impl From<&Mean> for WinChance {
     fn from(mean: &Mean) -> Self {
         Self { mean: mean.mean(), error: mean.error(), count: mean.count }
     }
@@ -65,7 +65,7 @@ impl From<&Mean> for Estimate {
 
 impl From<Mark> for Worth {
     fn from(Mark { step, seat, gain }: Mark) -> Self {
-        Self { step, seat: seat.number(), gain: Estimate::from(&gain), sure: is_sure(&gain) }
+        Self { step, seat: seat.number(), gain: WinChance::from(&gain), sure: is_sure(&gain) }
     }
 }
 
@@ -78,7 +78,7 @@ impl Outlook {
             pairs: analysis.pairs() as u32,
             more,
             seen: analysis.seen(),
-            chances: analysis.chances(step).iter().map(Estimate::from).collect(),
+            chances: analysis.chances(step).iter().map(WinChance::from).collect(),
             orders: analysis.orders(step).into_iter().map(Worth::from).collect(),
             wish: analysis
                 .wished()

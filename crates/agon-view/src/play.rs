@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use agon_game::{
     Absence, Answer, Heard, MapChoice, PackedAnswer, Prospect, RulesChoice, Seat, Session, Setup,
 };
-use agon_replay::{End as ReplayEnd, Header, Replay, SeatInfo, Writer};
+use agon_replay::{EndInfo as ReplayEnd, Header, Replay, SeatInfo, Writer};
 use agon_spec::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use ts_rs::TS;
 
 use crate::line::{End, Head, Line};
-use crate::maker::{Ending, Maker, Notes, Privacy, game_of};
+use crate::maker::{Maker, Notes, Privacy, RecordingState, game_of};
 
 /// The name of a person among bots, on the command line and in replays.
 pub const HUMAN: &str = "human";
@@ -34,7 +34,7 @@ pub struct Sitter {
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(test, derive(TS))]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct WantedMatch {
     /// The game.
     pub game: String,
     /// A preset; empty for the default.
@@ -95,7 +95,7 @@ impl Play {
     ///
     /// # Errors
     /// When it cannot be set up; the error is a sentence.
-    pub fn begin(wanted: &Wanted) -> Result<Self, String> {
+    pub fn begin(wanted: &WantedMatch) -> Result<Self, String> {
         let game =
             agon_games::find(&wanted.game).ok_or_else(|| format!("no game is called `{}`", wanted.game))?;
         let seed =
@@ -230,7 +230,7 @@ impl Play {
             choosing: deciding.iter().filter(|&seat| self.is_awaited(seat)).map(Seat::number).collect(),
             moment: session.moment(),
             limit: deciding.iter().next().map_or(0, |seat| session.limit_ms(seat)),
-            end: deciding.is_empty().then(|| self.maker.end(session.outcome(), Ending::Whole)),
+            end: deciding.is_empty().then(|| self.maker.end(session.outcome(), RecordingState::Whole)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use agon_game::{AnyGame, Import, Seat, Unreadable};
 use agon_replay::data::PROGRAM;
-use agon_replay::{End, Header, SeatInfo, Timing, Writer};
+use agon_replay::{EndInfo, Header, SeatInfo, Timing, Writer};
 use agon_spec::Clock;
 use serde_json::json;
 
@@ -65,7 +65,7 @@ fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>) -> Result<Record
         writer.step(answers, session.hash()).map_err(failed)?;
     }
     let void = (!whole).then_some("the record stops before the end of the match");
-    let end = End {
+    let end = EndInfo {
         steps: 0,
         outcome: session.outcome().cloned(),
         state: format!("{:016x}", session.hash()),

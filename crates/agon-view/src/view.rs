@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use agon_game::{Position, Seat, Session};
 use agon_replay::Replay;
-use agon_replay::asked::Asked;
+use agon_replay::asked::AskedAgain;
 use agon_replay::data::note;
 use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::line::{FaultLine, Head, Line};
-use crate::maker::{Ending, Maker, Notes, Privacy, Unshowable, game_named, game_of};
+use crate::maker::{Maker, Notes, Privacy, RecordingState, Unshowable, game_named, game_of};
 
 /// Steps between kept positions, at least.
 const STRIDE: usize = 16;
@@ -61,11 +61,11 @@ impl View {
         let other_rules = head.other_rules.is_some();
         let ending = match wrong {
             // Other rules sooner or later lead elsewhere: that is no forgery.
-            Some(why) if other_rules => Ending::Cut(format!(
+            Some(why) if other_rules => RecordingState::Cut(format!(
                 "from here on the rules of this program make another match of it ({why}); {} recorded steps are not shown",
                 replay.steps.len() - head.steps.unwrap_or(0) as usize
             )),
-            Some(why) => Ending::Altered(why),
+            Some(why) => RecordingState::Altered(why),
             None => ending(scout.as_mut(), &replay),
         };
         let recorded = replay.end.as_ref().and_then(|end| end.outcome.as_ref());
@@ -133,18 +133,21 @@ impl View {
     }
 }
 
-fn ending(session: &mut dyn Session, replay: &Replay) -> Ending {
+fn ending(session: &mut dyn Session, replay: &Replay) -> RecordingState {
     let Some(end) = &replay.end else {
         let moment = session.moment();
-        return Ending::Cut(format!("the file breaks off at {moment}, after {} steps", replay.steps.len()));
+        return RecordingState::Cut(format!(
+            "the file breaks off at {moment}, after {} steps",
+            replay.steps.len()
+        ));
     };
     if let Some(why) = end.facts["void"].as_str() {
-        return Ending::Void(why.to_owned());
+        return RecordingState::Void(why.to_owned());
     }
     let state = session.hash();
     match replay.wrong_end(state, session.outcome()) {
-        None => Ending::Whole,
-        Some(wrong) => Ending::Altered(wrong.to_owned()),
+        None => RecordingState::Whole,
+        Some(wrong) => RecordingState::Altered(wrong.to_owned()),
     }
 }
 
@@ -169,7 +172,7 @@ fn faults(replay: &Replay) -> BTreeMap<u32, Vec<FaultLine>> {
 pub fn message(replay: &Replay, step: usize, seat: Seat) -> Result<Option<Vec<u8>>, String> {
     let game = game_of(&replay.header).map_err(|error| error.to_string())?;
     let session = game.open(&replay.header.recipe.setup()).map_err(|error| error.to_string())?;
-    let mut match_again = Asked::new(session, replay);
+    let mut match_again = AskedAgain::new(session, replay);
     loop {
         let here = match_again.steps() == step;
         let mut text = None;

@@ -139,7 +139,7 @@ fn written(plan: usize, seed: i64, steps: Vec<Answers>) -> Replay {
         writer.step(&answers, session.hash()).expect("into memory");
     }
     writer.flush().expect("into memory");
-    let end = agon_replay::End {
+    let end = agon_replay::EndInfo {
         steps: 0,
         outcome: session.outcome().cloned(),
         state: format!("{:016x}", session.hash()),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use agon_game::{Answer, PackedAnswer, Seat, Seeded, Session, Setup};
-use agon_replay::{End, Header, Replay, SeatInfo, Timing, Writer};
+use agon_replay::{EndInfo, Header, Replay, SeatInfo, Timing, Writer};
 use agon_view::{EndWord, Missing, Privacy, Unshowable, View, message};
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ fn recorded(session: &mut dyn Session, header: &Header, most: u32) -> Vec<u8> {
         writer.step(&answers, session.hash()).unwrap();
     }
     let outcome = session.outcome().cloned();
-    let end = End {
+    let end = EndInfo {
         steps: 0,
         outcome,
         state: format!("{:016x}", session.hash()),
@@ -215,7 +215,7 @@ fn with_notes() -> Replay {
     let outcome = session.outcome().cloned();
     let state = format!("{:016x}", session.hash());
     let facts = json!({ "faults": [{ "seat": 1, "step": 0, "turn": "turn 1", "kind": "timeout", "message": "late" }] });
-    let end = End { steps: 0, outcome, state, chain: String::new(), facts };
+    let end = EndInfo { steps: 0, outcome, state, chain: String::new(), facts };
     Replay::read(&writer.finish(end).unwrap()).unwrap()
 }
 
@@ -337,7 +337,7 @@ fn an_answer_that_did_not_come_says_why() {
     writer.step(&answers, session.hash()).unwrap();
     let state = format!("{:016x}", session.hash());
     let outcome = session.outcome().cloned();
-    let end = End { steps: 0, outcome, state, chain: String::new(), facts: json!({}) };
+    let end = EndInfo { steps: 0, outcome, state, chain: String::new(), facts: json!({}) };
     let replay = Replay::read(&writer.finish(end).unwrap()).unwrap();
     let line = View::open(replay, Privacy::Private).unwrap().line(1).unwrap();
     assert_eq!(line.answers[0].missing, Some(Missing::Malformed("no number".to_owned())));

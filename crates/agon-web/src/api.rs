@@ -1,7 +1,7 @@
 //! What the server tells the web app and what the app asks: `web/src/lib/generated/server.ts` is generated from these types
 //! by the test below.
 
-use agon_contest::{Course, FaultCount};
+use agon_contest::{FaultCount, PairingCourse};
 use agon_spec::MatchSpec;
 use serde::{Deserialize, Serialize};
 
@@ -21,15 +21,15 @@ pub struct Listing {
     /// The recent matches, the newest first.
     pub recent: Vec<Recent>,
     /// The recent series, the newest first.
-    pub series: Vec<Series>,
+    pub series: Vec<SeriesHead>,
     /// The games that can be played.
-    pub games: Vec<Game>,
+    pub games: Vec<GameOption>,
 }
 
 /// A game, as the form for a new match needs it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Game {
+pub struct GameOption {
     /// Its name on the command line.
     pub name: &'static str,
     /// Its name in texts.
@@ -133,7 +133,7 @@ pub struct RecentSeat {
 /// A series, from the start of its journal.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Series {
+pub struct SeriesHead {
     /// The journal's file.
     pub name: String,
     /// `gauntlet`, `sprt` or `tournament`.
@@ -156,10 +156,10 @@ pub struct Series {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(TS))]
-pub struct Journal {
+pub struct SeriesPage {
     /// From the start of the journal.
     #[serde(flatten)]
-    pub series: Series,
+    pub series: SeriesHead,
     /// How many matches precede the listed ones.
     pub left_out: u64,
     /// Whether its last line is incomplete.
@@ -171,7 +171,7 @@ pub struct Journal {
             type = "{ bots: number[]; elo: [number, number]; bounds: [number, number] | null; llr: [number, number]; points: { games: number; elo: number | null; low: number | null; high: number | null; llr: number | null }[] }[]"
         )
     )]
-    pub courses: Vec<Course>,
+    pub courses: Vec<PairingCourse>,
     /// Its matches, in the order in which they ended.
     pub matches: Vec<JournalMatch>,
 }
@@ -326,7 +326,7 @@ impl TryFrom<NewMatch> for MatchSpec {
 /// The match that was started.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Started {
+pub struct StartedMatch {
     /// Its name: `live=` of a match.
     pub live: String,
 }
@@ -365,14 +365,14 @@ mod tests {
     fn the_web_app_reads_these_types() {
         let types = generated![
             Listing,
-            Game,
+            GameOption,
             Named,
             GameMap,
             Recent,
             RecentMatch,
             RecentSeat,
-            Series,
-            Journal,
+            SeriesHead,
+            SeriesPage,
             JournalMatch,
             Swing,
             Causes,
@@ -381,7 +381,7 @@ mod tests {
             LostMatch,
             PlayRequest,
             NewMatch,
-            Started,
+            StartedMatch,
             TrialSoFar,
             ScriptText,
         ];

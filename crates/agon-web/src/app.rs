@@ -43,7 +43,7 @@ pub static PAGE: LazyLock<String> = LazyLock::new(|| {
     let text = script.map_or("", |part| part.text);
     let [early, script, style] = [early, script, style].map(|part| part.map_or("", |part| part.name));
     // The script's direct imports are requested together with it, and not after it.
-    let needed = |part: &&Part| part.name != early && text.contains(&format!("from\"./{}\"", part.name));
+    let needed = |part: &&Asset| part.name != early && text.contains(&format!("from\"./{}\"", part.name));
     let ahead: String = PARTS
         .iter()
         .filter(needed)
@@ -94,13 +94,13 @@ impl Packed {
 }
 
 /// A part of the app: a script or a style sheet.
-pub struct Part {
+pub struct Asset {
     name: &'static str,
     text: &'static str,
     packed: OnceLock<Vec<u8>>,
 }
 
-impl Part {
+impl Asset {
     const fn new(name: &'static str, text: &'static str) -> Self {
         Self { name, text, packed: OnceLock::new() }
     }

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agon_game::{Outcome, PackedAnswer, Seat, Session};
 use agon_match::{MatchRecord, Observer, StepReport};
-use agon_replay::{End as ReplayEnd, Header, Writer};
+use agon_replay::{EndInfo as ReplayEnd, Header, Writer};
 use agon_view::{
-    Answer, Ask, Begun, End, Ending, Head, Line, Maker, Notes, Privacy, Refusal, Turn, Unshowable,
+    Ask, AskRefusal, Begun, End, Head, Line, Maker, Notes, Privacy, RecordingState, Reply, Turn, Unshowable,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -96,26 +96,26 @@ impl TakenSeat {
     ///
     /// # Errors
     /// When it is invalid or no question for a seat, or it is not this seat's turn.
-    pub fn tell(&self, ask: Ask) -> Result<Answer, Refusal> {
+    pub fn tell(&self, ask: Ask) -> Result<Reply, AskRefusal> {
         let mut now = self.now();
         match ask {
             Ask::Sit => {
                 let (head, turn) = (Box::new(self.0.head.clone()), self.turn(&now, 0));
-                Ok(Answer::Begun(Begun { id: 0, head, turn }))
+                Ok(Reply::Begun(Begun { id: 0, head, turn }))
             }
-            Ask::Go { steps, .. } => Ok(Answer::Turn(self.turn(&now, steps))),
+            Ask::Go { steps, .. } => Ok(Reply::Turn(self.turn(&now, steps))),
             Ask::Prospect { chosen, .. } => {
                 open(&now)?;
                 let prospect = now.maker.session().by_hand().prospect(self.0.seat, &chosen)?;
-                Ok(Answer::Prospect(Box::new(prospect)))
+                Ok(Reply::Prospect(Box::new(prospect)))
             }
-            Ask::Answer { chosen, .. } => {
+            Ask::Reply { chosen, .. } => {
                 self.answer(&mut now, &chosen)?;
-                Ok(Answer::Nothing)
+                Ok(Reply::Nothing)
             }
             // Everybody may see the match once it is over.
             Ask::Replay { .. } => match &now.replay {
-                Some(bytes) => Ok(Answer::Bytes(bytes.clone())),
+                Some(bytes) => Ok(Reply::Bytes(bytes.clone())),
                 None => Err("the replay will be there once the match is over".into()),
             },
             _ => Err("this is no question for a seat of a match being played".into()),
@@ -187,18 +187,20 @@ pub struct SeatCamera(TakenSeat);
 impl SeatCamera {
     /// Ends the match.
     pub fn finish(self, record: &MatchRecord) {
-        let ending = record.void_sentence().map_or(Ending::Whole, Ending::Void);
+        let ending = record.void_sentence().map_or(RecordingState::Whole, RecordingState::Void);
         self.end(record.outcome.as_ref(), ending);
     }
 
-    fn end(&self, outcome: Option<&Outcome>, ending: Ending) {
+    fn end(&self, outcome: Option<&Outcome>, ending: RecordingState) {
         let mut now = self.0.now();
         if now.end.is_none() {
-            let void = if let Ending::Void(why) = &ending { Some(why.clone()) } else { None };
+            let void = if let RecordingState::Void(why) = &ending { Some(why.clone()) } else { None };
             // A match that the program left, or that could not be followed, is not kept.
             now.replay = match ending {
-                Ending::Whole | Ending::Void(_) => written(&self.0.0, &mut now, outcome, void),
-                Ending::Cut(_) | Ending::Altered(_) => None,
+                RecordingState::Whole | RecordingState::Void(_) => {
+                    written(&self.0.0, &mut now, outcome, void)
+                }
+                RecordingState::Cut(_) | RecordingState::Altered(_) => None,
             };
             now.end = Some(now.maker.end(outcome, ending));
         }
@@ -220,7 +222,7 @@ impl Observer for SeatCamera {
             }
             Err(why) => {
                 drop(now);
-                self.end(None, Ending::Altered(why));
+                self.end(None, RecordingState::Altered(why));
             }
         }
         Ok(())
@@ -230,6 +232,6 @@ impl Observer for SeatCamera {
 /// A match that is dropped half-way is over.
 impl Drop for SeatCamera {
     fn drop(&mut self) {
-        self.end(None, Ending::Cut("the match stopped before its end".to_owned()));
+        self.end(None, RecordingState::Cut("the match stopped before its end".to_owned()));
     }
 }

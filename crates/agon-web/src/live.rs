@@ -9,7 +9,7 @@ use agon_match::{MatchRecord, Observer, StepReport};
 use agon_replay::{Header, Timing};
 use tokio::sync::watch;
 
-use agon_view::{Ending, FaultLine, Maker, Notes, Privacy, Unshowable};
+use agon_view::{FaultLine, Maker, Notes, Privacy, RecordingState, Unshowable};
 use serde::Serialize;
 
 /// The head of a match being played, its lines, and finally its end, each as JSON. Clones are the same match.
@@ -94,11 +94,11 @@ pub struct Camera {
 impl Camera {
     /// Ends the match.
     pub fn finish(mut self, record: &MatchRecord) {
-        let ending = record.void_sentence().map_or(Ending::Whole, Ending::Void);
+        let ending = record.void_sentence().map_or(RecordingState::Whole, RecordingState::Void);
         self.end(record.outcome.as_ref(), ending);
     }
 
-    fn end(&mut self, outcome: Option<&Outcome>, ending: Ending) {
+    fn end(&mut self, outcome: Option<&Outcome>, ending: RecordingState) {
         if let Some(maker) = self.maker.take() {
             self.live.add(text(&maker.end(outcome, ending)), true);
         }
@@ -135,7 +135,7 @@ impl Observer for Camera {
                 }
                 self.live.add(text(&line), false);
             }
-            Err(why) => self.end(None, Ending::Altered(why)),
+            Err(why) => self.end(None, RecordingState::Altered(why)),
         }
         Ok(())
     }
@@ -144,6 +144,6 @@ impl Observer for Camera {
 /// A match that is dropped half-way has no more lines.
 impl Drop for Camera {
     fn drop(&mut self) {
-        self.end(None, Ending::Cut("the match stopped before its end".to_owned()));
+        self.end(None, RecordingState::Cut("the match stopped before its end".to_owned()));
     }
 }

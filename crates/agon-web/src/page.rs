@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Write};
 
-use agon_replay::{End, Replay, Writer};
+use agon_replay::{EndInfo, Replay, Writer};
 use agon_view::{Privacy, Unshowable, View};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -183,7 +183,7 @@ fn stripped(replay: &Replay) -> Result<Option<Vec<u8>>, PageError> {
             fault.retain(|key, _| ["seat", "step", "kind", "rule", "message"].contains(&key.as_str()));
         }
     }
-    writer.finish(End { facts: facts.into(), ..end.clone() })?;
+    writer.finish(EndInfo { facts: facts.into(), ..end.clone() })?;
     Ok(Some(bytes))
 }
 
@@ -252,7 +252,7 @@ mod tests {
             "void": "stopped by hand",
         });
         let state = format!("{:016x}", session.hash());
-        writer.finish(End { steps: 0, outcome: None, state, chain: String::new(), facts }).unwrap()
+        writer.finish(EndInfo { steps: 0, outcome: None, state, chain: String::new(), facts }).unwrap()
     }
 
     #[test]

@@ -6,13 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agon_contest::journal::{self, Entry, Header, JournalError};
+use agon_contest::journal::{self, Entry, JournalError, JournalHeader};
 use agon_game::Seat;
 use agon_replay::{Replay, file};
 use agon_spec::MatchSpec;
 use agon_view::Unshowable;
 
-use crate::api::{Journal, JournalMatch, Recent, RecentMatch, RecentSeat, Series};
+use crate::api::{JournalMatch, Recent, RecentMatch, RecentSeat, SeriesHead, SeriesPage};
 
 /// The largest file accepted, in bytes.
 pub const LARGEST: u64 = 256 << 20;
@@ -27,7 +27,7 @@ const DRAWN: usize = 100_000;
 
 /// What a server may show.
 #[derive(Clone, Debug, Default)]
-pub struct Shelf {
+pub(crate) struct Shelf {
     /// The files the user named.
     pub named: Vec<PathBuf>,
     /// The folder of recent matches.
@@ -94,7 +94,7 @@ impl Shelf {
     }
 
     /// The recent series, the newest first, for the start page.
-    pub fn recent_series(&self) -> Vec<Series> {
+    pub fn recent_series(&self) -> Vec<SeriesHead> {
         let listed = self.journals().into_iter().take(SERIES);
         listed.filter_map(|path| Some(summary(&path, &journal::read_header(&path).ok()?))).collect()
     }
@@ -103,7 +103,7 @@ impl Shelf {
     ///
     /// # Errors
     /// When it is not on the shelf, or damaged.
-    pub fn journal(&self, name: &str) -> Result<Journal, ShelfError> {
+    pub fn journal(&self, name: &str) -> Result<SeriesPage, ShelfError> {
         let path = self.find(name)?;
         let mut entries = VecDeque::new();
         let past = journal::read(&path, |entry| {
@@ -135,7 +135,7 @@ impl Shelf {
             faults: entry.result.observed.faults.counted().to_vec(),
             kept: entry.replay.is_some(),
         });
-        Ok(Journal {
+        Ok(SeriesPage {
             series: summary(&path, header),
             left_out,
             torn: past.torn,
@@ -198,7 +198,7 @@ impl Shelf {
 }
 
 /// A match of a journal, with the journal's header.
-fn found(path: &Path, block: u64, game: u32) -> Result<(Header, Entry), ShelfError> {
+fn found(path: &Path, block: u64, game: u32) -> Result<(JournalHeader, Entry), ShelfError> {
     let mut wanted = None;
     let past = journal::read(path, |entry| {
         if entry.block == block && entry.game == game {
@@ -210,9 +210,9 @@ fn found(path: &Path, block: u64, game: u32) -> Result<(Header, Entry), ShelfErr
 }
 
 /// What the start page says about a journal.
-fn summary(path: &Path, header: &Header) -> Series {
+fn summary(path: &Path, header: &JournalHeader) -> SeriesHead {
     let game = agon_games::find(&header.game);
-    Series {
+    SeriesHead {
         name: path.display().to_string(),
         kind: header.kind.word(),
         game: header.game.clone(),

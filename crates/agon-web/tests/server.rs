@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use agon_game::{Answer, Seat, Setup};
-use agon_replay::{End, Header, Replay, SeatInfo, Writer};
+use agon_replay::{EndInfo, Header, Replay, SeatInfo, Writer};
 use agon_spec::MatchSpec;
 use agon_web::api::{Causes, TrialSoFar};
 use agon_web::{Config, Handle, Host, Live, Server, TrialWanted};
@@ -429,7 +429,8 @@ fn replay() -> Vec<u8> {
         writer.step(&answers, session.hash()).unwrap();
     }
     let state = format!("{:016x}", session.hash());
-    let end = End { steps: 0, outcome: None, state, chain: String::new(), facts: serde_json::Value::Null };
+    let end =
+        EndInfo { steps: 0, outcome: None, state, chain: String::new(), facts: serde_json::Value::Null };
     writer.finish(end).unwrap()
 }
 

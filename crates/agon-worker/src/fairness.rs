@@ -15,19 +15,19 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use agon_bot::{Confined, Launch, Level, Program, guard, inside, sys};
-use agon_game::session::Table;
+use agon_game::session::RunningMatch;
 use agon_game::{Answer, Game, RulesChoice, Seat, Session, Setup};
 use agon_match::record::Void;
 use agon_match::{
     Clock, CpuShares, FaultKind, MatchRecord, Observer, Player, Ponder, StepReport, Terms, play_on,
 };
-use agon_sandbox::suite::{Controlled, Outcome, Results};
+use agon_sandbox::suite::{AttackOutcome, Controlled, SuiteResults};
 use agon_sandbox::{SUBCOMMAND, attack::player};
 use rustix::time::{ClockId, clock_gettime};
 
 mod duel;
 
-use duel::{Duel, Used};
+use duel::{Duel, DuelUse};
 
 /// The texts that decide what the suite is, for its hash.
 pub const SOURCES: &[&str] = &[include_str!("fairness.rs"), include_str!("fairness/duel.rs"), player::SOURCE];
@@ -84,7 +84,7 @@ enum Judge {
 }
 
 #[derive(Clone, Copy)]
-pub struct Attack {
+pub struct ClockAttack {
     /// Its name, and that of its player.
     pub name: &'static str,
     /// What it tries.
@@ -101,7 +101,7 @@ pub struct Attack {
     sets: &'static [(&'static str, &'static str)],
 }
 
-impl Attack {
+impl ClockAttack {
     /// Where it must win, in words.
     pub fn control(&self) -> &'static str {
         match self.control {
@@ -119,12 +119,12 @@ impl Attack {
 }
 
 /// All attacks, in the order of the table.
-pub fn all() -> Vec<Attack> {
+pub fn all() -> Vec<ClockAttack> {
     const COUNT: &str = "CPU time of the cgroup";
     const CLOCK: &str = "the clock: only waiting for the machine is taken off";
     const FREEZE: &str = "freezer at the first beat, and CPU time of the cgroup";
     const SHARES: &str = "equal shares of the CPU";
-    let new = |name, attempt, wall, held_at, judge, control| Attack {
+    let new = |name, attempt, wall, held_at, judge, control| ClockAttack {
         name,
         attempt,
         wall,
@@ -138,11 +138,11 @@ pub fn all() -> Vec<Attack> {
     let waits = |name, attempt| new(name, attempt, CLOCK, Level::C, Judge::Charge, Control::ByCpu);
     let ponders = |name, attempt| new(name, attempt, FREEZE, Level::A, Judge::Ponder, Control::Pondering);
     let hides = |name, attempt| new(name, attempt, FREEZE, Level::A, Judge::Ponder, Control::Sampled);
-    let starves = |name, attempt| Attack {
+    let starves = |name, attempt| ClockAttack {
         other: "races",
         ..new(name, attempt, SHARES, Level::A, Judge::Starve, Control::Sampled)
     };
-    let blames = |name, attempt| Attack {
+    let blames = |name, attempt| ClockAttack {
         sets: &[("limit", "60"), ("question", "200000")],
         ..new(name, attempt, CLOCK, Level::C, Judge::Blame, Control::ByCpu)
     };
@@ -169,12 +169,12 @@ pub fn all() -> Vec<Attack> {
         ponders("before-the-beat", "compute for 2 ms after each answer, before anybody checks"),
         hides("short-lived-children", "let children of a millisecond compute in the other's turn"),
         hides("called-java", "compute in the other's turn as a process called java"),
-        Attack {
+        ClockAttack {
             judge: Judge::HeadStart,
             other: "sleeps-long",
             ..ponders("head-start", "compute before its own first question")
         },
-        Attack {
+        ClockAttack {
             judge: Judge::HeadStart,
             other: "sleeps-long",
             ..hides(
@@ -185,7 +185,7 @@ pub fn all() -> Vec<Attack> {
         starves("crowd-of-sessions", "take the CPU with twelve processes in sessions of their own"),
         starves("crowd-of-priorities", "the same, and ask for every priority there is"),
         starves("crowd-of-sleepers", "the same with processes that sleep now and then, and are served first"),
-        Attack {
+        ClockAttack {
             judge: Judge::Void,
             other: "works-long",
             sets: &[("limit", "40")],
@@ -196,7 +196,7 @@ pub fn all() -> Vec<Attack> {
         },
         blames("stops-itself", "be stopped when it is late, as if the machine had stopped it"),
         blames("does-not-read", "leave its question in a full pipe, so that its clock does not start"),
-        Attack {
+        ClockAttack {
             sets: &[("answers", "2")],
             ..new(
                 "drops-cached-files",
@@ -211,13 +211,13 @@ pub fn all() -> Vec<Attack> {
 }
 
 /// Which attacks to run.
-pub use agon_sandbox::suite::Wanted;
+pub use agon_sandbox::suite::AttackChoice;
 
 /// Runs attacks. `each` gets every outcome as it comes.
 ///
 /// # Errors
 /// A sentence, when no match can be played.
-pub fn run(wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> Result<Results, String> {
+pub fn run(wanted: &AttackChoice, each: &mut dyn FnMut(&AttackOutcome)) -> Result<SuiteResults, String> {
     let found = inside::found()?;
     let (level, _) = found.at_most(wanted.level.unwrap_or(Level::A));
     if level == Level::D {
@@ -247,7 +247,7 @@ pub fn run(wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> Result<Results, S
             true => Some(field.control(&attack)?),
             false => None,
         };
-        let outcome = Outcome {
+        let outcome = AttackOutcome {
             name: attack.name,
             attempt: attack.attempt,
             expected: if may_win { "won" } else { "held" },
@@ -260,7 +260,7 @@ pub fn run(wanted: &Wanted, each: &mut dyn FnMut(&Outcome)) -> Result<Results, S
         each(&outcome);
         attacks.push(outcome);
     }
-    Ok(Results { level, found: found.clone(), attacks })
+    Ok(SuiteResults { level, found: found.clone(), attacks })
 }
 
 /// The CPU, and the files of the players.
@@ -300,7 +300,7 @@ impl Field {
         std::thread::scope(|scope| scope.spawn(looks).join().unwrap_or(true))
     }
 
-    fn control(&self, attack: &Attack) -> Result<Controlled, String> {
+    fn control(&self, attack: &ClockAttack) -> Result<Controlled, String> {
         let mut won = (false, String::new());
         for _ in 0..TRIES {
             won = match attack.control {
@@ -317,7 +317,7 @@ impl Field {
     }
 
     /// Plays a match, held no better than `level`.
-    fn stage(&self, attack: &Attack, level: Option<Level>, ponder: Ponder) -> Result<Seen, String> {
+    fn stage(&self, attack: &ClockAttack, level: Option<Level>, ponder: Ponder) -> Result<Seen, String> {
         let sets = attack.sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let rules = RulesChoice { sets, ..RulesChoice::default() };
         let setup = Setup { rules, seats: 2, seed: 1, ..Setup::default() };
@@ -367,13 +367,13 @@ impl Field {
 
 fn table<const TURNS: bool>(setup: &Setup) -> Result<Box<dyn Session>, String> {
     let duel = Duel::<TURNS>::set_up(setup).map_err(|error| error.to_string())?;
-    Ok(Box::new(Table::new(duel)))
+    Ok(Box::new(RunningMatch::new(duel)))
 }
 
 /// An answer, in microseconds.
 #[derive(Clone, Copy, Default)]
 struct Answered {
-    used: Used,
+    used: DuelUse,
     charged: u64,
     /// The part of it that it used in the other's turn.
     owed: u64,
@@ -389,8 +389,8 @@ impl Observer for Watch {
         let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         for ((seat, answer), take) in step.answers.iter().zip(step.takes) {
             let used = match answer {
-                Answer::Given { order, .. } => Used::of(order).unwrap_or_default(),
-                _ => Used::default(),
+                Answer::Given { order, .. } => DuelUse::of(order).unwrap_or_default(),
+                _ => DuelUse::default(),
             };
             self.0[seat.index()].push(Answered {
                 used,
@@ -411,7 +411,7 @@ struct Seen {
 
 impl Seen {
     /// Whether the attack won, and what happened; `by_cpu` judges as if only CPU time were charged.
-    fn judged(&self, attack: &Attack, by_cpu: bool) -> (bool, String) {
+    fn judged(&self, attack: &ClockAttack, by_cpu: bool) -> (bool, String) {
         let sum = |seat: usize, from: usize, what: fn(&Answered) -> u64| -> u64 {
             self.seats[seat].iter().skip(from).map(what).sum()
         };
@@ -503,7 +503,7 @@ mod tests {
 
     /// The rows of the guide's table.
     fn table() -> String {
-        let line = |attack: Attack| {
+        let line = |attack: ClockAttack| {
             let (name, attempt, wall, level) = (attack.name, attack.attempt, attack.wall, attack.held_at);
             let level =
                 if attack.control == Control::Everywhere { "–".to_owned() } else { level.to_string() };

@@ -2,7 +2,7 @@
 
 use agon_bot::Level;
 
-use crate::wire::Machine;
+use crate::wire::PlayingMachine;
 
 /// Longest name of a machine, level or the like, in characters.
 const LONGEST_WORD: usize = 200;
@@ -11,7 +11,7 @@ const MOST_WORDS: usize = 200;
 
 /// Requirements for a machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Needs {
+pub struct Requirements {
     /// Bots need not be held: whoever is responsible for them trusts all of them.
     pub trusts_bots: bool,
     /// The lowest level at which they are played; if that was not said, A, where their time is counted.
@@ -28,9 +28,9 @@ pub struct Needs {
     pub languages: Vec<String>,
 }
 
-impl Needs {
+impl Requirements {
     /// Why a machine cannot play, with the figures; none if it can.
-    pub fn unmet_by(&self, machine: &Machine) -> Option<String> {
+    pub fn unmet_by(&self, machine: &PlayingMachine) -> Option<String> {
         let words =
             machine.packages.iter().chain(&machine.languages).chain([&machine.level, &machine.kernel]);
         if words.clone().count() > MOST_WORDS

@@ -6,7 +6,7 @@
 use agon_contest::Observed;
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{Job, Nothing, Terms};
+use crate::protocol::{ContestTerms, Job, Nothing};
 
 /// The path of all routes.
 pub const ROOT: &str = "/fleet/v1";
@@ -30,14 +30,14 @@ pub struct Open {
     /// The title of the series: its bots.
     pub title: String,
     /// What decides results.
-    pub terms: Terms,
+    pub terms: ContestTerms,
     /// The bots that are not built in, by the SHA-256 of their archives.
     pub sources: Vec<String>,
 }
 
 /// The answer to [`Open`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opened {
+pub struct SeriesOpened {
     pub series: i64,
     /// The bots that the fleet lacks.
     pub missing: Vec<String>,
@@ -57,9 +57,9 @@ pub struct Exchange {
 /// A line of the answer: first [`Line::Standing`], then results, each followed by its replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Line {
+pub enum FleetLine {
     /// The state of the fleet.
-    Standing(Standing),
+    Standing(FleetState),
     /// A match was played to its end.
     Whole {
         game: i64,
@@ -76,7 +76,7 @@ pub enum Line {
 
 /// The state of the fleet, as a series sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct FleetState {
     /// Machines that play this series.
     pub machines: usize,
     /// Matches that they can play at once.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{Confined, Level, build, guard, inside, tools};
 use agon_contest::whole;
-use agon_sandbox::suite::{self, Outcome, Wanted};
+use agon_sandbox::suite::{self, AttackChoice, AttackOutcome};
 use agon_sandbox::{Found, SUBCOMMAND};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -130,12 +130,12 @@ pub struct Proof {
     #[serde(default)]
     pub suites: String,
     /// The attacks, with their results.
-    pub attacks: Vec<Attack>,
+    pub attacks: Vec<AttackResult>,
 }
 
 /// An attack and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attack {
+pub struct AttackResult {
     pub name: String,
     /// `held`, or `won` if it is accepted, or known to win at this level.
     pub expected: String,
@@ -147,8 +147,8 @@ pub struct Attack {
     pub enforced_by: String,
 }
 
-impl Attack {
-    fn of(outcome: &Outcome) -> Self {
+impl AttackResult {
+    fn of(outcome: &AttackOutcome) -> Self {
         Self {
             name: outcome.name.to_owned(),
             expected: outcome.expected.to_owned(),
@@ -162,7 +162,7 @@ impl Attack {
 impl Proof {
     /// The attacks that won but must not.
     pub fn broken(&self) -> Vec<&str> {
-        let won = |attack: &&Attack| attack.came_to == "won" && attack.expected == "held";
+        let won = |attack: &&AttackResult| attack.came_to == "won" && attack.expected == "held";
         self.attacks.iter().filter(won).map(|attack| attack.name.as_str()).collect()
     }
 }
@@ -209,7 +209,7 @@ pub fn prove(folder: &Path) -> Result<Proof, String> {
 
 fn attack(program: &Path, level: Level, about: &About) -> Result<Proof, String> {
     let begun = Instant::now();
-    let wanted = Wanted { level: Some(level), ..Wanted::default() };
+    let wanted = AttackChoice { level: Some(level), ..AttackChoice::default() };
     let results = suite::run(program, &wanted, &mut |_| {}).map_err(|refusal| refusal.to_string())?;
     let fair = fairness::run(&wanted, &mut |_| {})?;
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
@@ -220,7 +220,7 @@ fn attack(program: &Path, level: Level, about: &About) -> Result<Proof, String> 
         program: about.program.clone(),
         level: results.level.to_string(),
         suites: suites(),
-        attacks: results.attacks.iter().chain(&fair.attacks).map(Attack::of).collect(),
+        attacks: results.attacks.iter().chain(&fair.attacks).map(AttackResult::of).collect(),
     })
 }
 
@@ -270,12 +270,12 @@ impl About {
 
 #[cfg(test)]
 mod tests {
-    use agon_sandbox::{Missing, Wall};
+    use agon_sandbox::{Shortcoming, Wall};
 
     use super::*;
 
     fn found(level: Level, wall: Option<Wall>, own_users: bool) -> Found {
-        let missing = vec![Missing { what: "something", wall, why: "why".into(), fix: "fix".into() }];
+        let missing = vec![Shortcoming { what: "something", wall, why: "why".into(), fix: "fix".into() }];
         Found { level, walls: [].into(), missing, own_users, shares: false }
     }
 
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_table_says_which_walls_broke() {
-        let attack = |name: &str, expected: &str, came_to: &str| Attack {
+        let attack = |name: &str, expected: &str, came_to: &str| AttackResult {
             name: name.to_owned(),
             expected: expected.to_owned(),
             came_to: came_to.to_owned(),

@@ -28,14 +28,14 @@ pub mod versions;
 pub mod fleet;
 pub mod wire;
 
-pub use play::{Recorded, Table};
+pub use play::{HeldRecord, PreparedGame};
 pub use protocol::{
-    Away, Granted, Ground, Hall, Job, Nothing, Posted, Private, Program, Sitting, Stage, Terms, ToldFault,
-    Try, Unfit, Whole,
+    Away, BotSource, ContestTerms, Granted, Hall, Job, MatchGround, Nothing, Posted, Private, Sitting, Stage,
+    ToldFault, Try, Unfit, Whole,
 };
-pub use run::{Pauses, Settings, run};
+pub use run::{Pauses, PlaySettings, run};
 pub use verify::verify;
-pub use versions::Versions;
+pub use versions::VersionShelf;
 
 /// The names of the bots inside the program that play this game, the weakest first.
 pub fn builtins(game: &str) -> Vec<&'static str> {

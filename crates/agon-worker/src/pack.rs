@@ -8,7 +8,7 @@ use agon_bot::Launch;
 use agon_contest::content;
 
 use crate::protocol::{Stage, Unfit};
-use crate::unpack::Form;
+use crate::unpack::ArchiveFormat;
 
 /// Largest accepted submission, in bytes.
 pub const LARGEST: u64 = 20 << 20;
@@ -49,7 +49,7 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
         let (size, most) = (size >> 20, LARGEST >> 20);
         return Err(unfit(format!("It is {size} MiB; at most {most} MiB are accepted."), TOO_LARGE));
     }
-    if Form::of(head).is_some() {
+    if ArchiveFormat::of(head).is_some() {
         return Ok(Frame::default());
     }
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
@@ -181,7 +181,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::unpack::{Limits, unpack};
+    use crate::unpack::{ArchiveLimits, unpack};
 
     #[test]
     fn the_same_files_are_the_same_archive_and_come_back_as_they_were() {
@@ -202,14 +202,16 @@ mod tests {
         assert_eq!(pack(&bot), Ok(packed.clone()));
         let out = folder.path().join("out");
         fs::create_dir(&out).expect("a folder");
-        unpack(&out, Form::Tar, Limits::OWN, io::Cursor::new(packed)).expect("a good archive");
+        unpack(&out, ArchiveFormat::Tar, ArchiveLimits::OWN, io::Cursor::new(packed))
+            .expect("a good archive");
         assert_eq!(fs::read(out.join("lib/help.py")).expect("there"), b"help");
         let mode = fs::metadata(out.join("run.sh")).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o755);
         let single = pack(&bot.join("run.sh")).expect("packed");
         fs::remove_dir_all(&out).expect("removed");
         fs::create_dir(&out).expect("a folder");
-        unpack(&out, Form::Tar, Limits::OWN, io::Cursor::new(single)).expect("a good archive");
+        unpack(&out, ArchiveFormat::Tar, ArchiveLimits::OWN, io::Cursor::new(single))
+            .expect("a good archive");
         assert_eq!(fs::read_dir(&out).expect("a folder").count(), 1);
     }
 
@@ -220,7 +222,8 @@ mod tests {
         let frame = received("C:\\bots\\bot.py", text, text.len() as u64).expect("a file");
         let kept = [&frame.before, text, &frame.after].concat();
         assert_eq!(of_files([("bot.py", text)].into_iter()).expect("packed"), kept, "the same version");
-        unpack(folder.path(), Form::Tar, Limits::UPLOAD, io::Cursor::new(&kept)).expect("a good archive");
+        unpack(folder.path(), ArchiveFormat::Tar, ArchiveLimits::UPLOAD, io::Cursor::new(&kept))
+            .expect("a good archive");
         assert_eq!(fs::read(folder.path().join("bot.py")).expect("there"), text);
         assert!(received("whatever", &kept, kept.len() as u64).expect("an archive").is_none());
         for (name, head) in

@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use agon_bot::{BotName, Kind};
+use agon_bot::{BotName, NameKind};
 use agon_contest::told::observed;
-use agon_contest::{FaultsTold, Match, Observed, Trouble, play_match};
+use agon_contest::{FaultsTold, MatchOrder, Observed, Trouble, play_match};
 use agon_game::{AnyGame, Ready, Seat, Session};
 use agon_match::record::{Held, Void};
 use agon_match::{MatchRecord, Ponder, cpus_a_match};
 use agon_replay::{Replay, SeatInfo, redact};
 use agon_spec::Clock;
 
-use crate::protocol::{Job, Nothing, Program, Stage, Terms, Unfit, Whole};
+use crate::protocol::{BotSource, ContestTerms, Job, Nothing, Stage, Unfit, Whole};
 use crate::{holding, private};
 
 /// The game under a contest's terms, with its rules and maps loaded.
-pub struct Table {
+pub struct PreparedGame {
     game: &'static dyn AnyGame,
     prepared: Vec<Box<dyn Ready>>,
     /// The number of seats on each of them.
@@ -29,7 +29,7 @@ pub struct Table {
 #[derive(Debug)]
 pub enum MatchEnd {
     /// It was played to its end.
-    Whole(Box<Recorded>),
+    Whole(Box<HeldRecord>),
     /// It does not count, for this reason.
     Void(Box<Nothing>),
     /// It is a check match, and the version cannot even be seated.
@@ -39,7 +39,7 @@ pub enum MatchEnd {
 
 /// A match that was played to its end, with everything anybody said in it.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct HeldRecord {
     record: MatchRecord,
     replay: Vec<u8>,
     map: usize,
@@ -48,7 +48,7 @@ pub struct Recorded {
     folders: Vec<Option<PathBuf>>,
 }
 
-impl Recorded {
+impl HeldRecord {
     /// Size of the replay in bytes.
     pub fn size(&self) -> usize {
         self.replay.len()
@@ -59,7 +59,7 @@ impl Recorded {
     ///
     /// # Errors
     /// A sentence: our fault.
-    pub fn shared_out(self, table: &Table) -> Result<Whole, String> {
+    pub fn shared_out(self, table: &PreparedGame) -> Result<Whole, String> {
         let replay = Replay::read(&self.replay).map_err(|error| error.to_string())?;
         let seats = Seat::first(self.folders.len() as u8).zip(&self.folders);
         let own =
@@ -87,12 +87,12 @@ impl Recorded {
     }
 }
 
-impl Table {
+impl PreparedGame {
     /// Loads rules and maps.
     ///
     /// # Errors
     /// A sentence, when this program does not know the game or plays it by other rules.
-    pub fn new(terms: &Terms) -> Result<Self, String> {
+    pub fn new(terms: &ContestTerms) -> Result<Self, String> {
         let game = agon_games::find(&terms.game)
             .ok_or_else(|| format!("this program has no game `{}`", terms.game))?;
         let own = game.info().rules_version;
@@ -172,7 +172,7 @@ impl Table {
             label: seat.label.clone(),
             hash: Some(seat.program.hash().to_owned()),
         });
-        let game = Match {
+        let game = MatchOrder {
             session: self.open(job.map, job.seed)?,
             clock: self.clock,
             ponder: self.ponder,
@@ -207,17 +207,17 @@ impl Table {
             .seats
             .iter()
             .zip(bots)
-            .map(|(sitting, bot)| matches!(sitting.program, Program::Source(_)).then(|| folder(bot)));
+            .map(|(sitting, bot)| matches!(sitting.program, BotSource::Source(_)).then(|| folder(bot)));
         let (map, seed, folders) = (job.map, job.seed, folders.collect());
-        Ok(MatchEnd::Whole(Box::new(Recorded { record, replay, map, seed, folders })))
+        Ok(MatchEnd::Whole(Box::new(HeldRecord { record, replay, map, seed, folders })))
     }
 }
 
 /// The folder with a bot's files.
 fn folder(bot: &BotName) -> PathBuf {
     match &bot.kind {
-        Kind::Path(path) if path.is_dir() => path.clone(),
-        Kind::Path(path) => path.parent().map(Path::to_owned).unwrap_or_default(),
+        NameKind::Path(path) if path.is_dir() => path.clone(),
+        NameKind::Path(path) => path.parent().map(Path::to_owned).unwrap_or_default(),
         _ => PathBuf::new(),
     }
 }

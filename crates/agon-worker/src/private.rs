@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agon_game::Seat;
 use agon_match::MatchRecord;
-use agon_replay::{Note, Replay};
+use agon_replay::{Replay, SeatNote};
 
 use crate::protocol::{MOST_PRIVATE, Private, ToldFault};
 
@@ -27,7 +27,7 @@ pub fn of(record: &MatchRecord, replay: &Replay, seat: Seat, folder: &Path) -> P
     let mut own = Private { faults, ..Private::default() };
     let mut left = MOST_PRIVATE.saturating_sub(size(&own) + 64);
     for note in all.iter().rev() {
-        let note = Note { text: without(end(&note.text), folder), ..note.clone() };
+        let note = SeatNote { text: without(end(&note.text), folder), ..note.clone() };
         match left.checked_sub(size(&note) + 1) {
             Some(rest) => left = rest,
             None => break,

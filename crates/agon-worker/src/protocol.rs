@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use agon_contest::Observed;
 use agon_game::{MapChoice, Recipe, RulesChoice, Setup};
-use agon_replay::{Doing, Note, Wait};
+use agon_replay::{Doing, SeatNote, Wait};
 use agon_spec::{Ponder, RecordedClock};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// What all matches of a contest have in common: everything that decides results except seeds and bots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Terms {
+pub struct ContestTerms {
     pub game: String,
     pub rules_version: u32,
     /// The grounds to play on; blocks take them in turn.
-    pub grounds: Vec<Ground>,
+    pub grounds: Vec<MatchGround>,
     /// How limits are applied.
     pub clock: RecordedClock,
     /// What happens to bots that compute in their opponent's time.
@@ -32,18 +32,18 @@ fn first_method() -> u32 {
 
 /// Rules and map in full: nothing is looked up elsewhere any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ground {
+pub struct MatchGround {
     pub rules_name: String,
     /// The complete rules.
     pub rules: String,
-    pub map: Map,
+    pub map: MapSource,
     /// The number of seats.
     pub seats: u8,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Map {
+pub enum MapSource {
     /// The game's default: from the seed, or picked by the seed.
     Default,
     /// Generated from the seed.
@@ -54,15 +54,15 @@ pub enum Map {
     },
 }
 
-impl Ground {
+impl MatchGround {
     /// The ground of this setup, some match of which has this recipe.
     pub fn new(setup: &Setup, recipe: &Recipe) -> Self {
         let map = match setup.map {
-            MapChoice::Generated => Map::Generated,
+            MapChoice::Generated => MapSource::Generated,
             MapChoice::Named(_) | MapChoice::File(..) if !recipe.map.is_empty() => {
-                Map::Whole { name: recipe.map_name.clone(), content: recipe.map.clone() }
+                MapSource::Whole { name: recipe.map_name.clone(), content: recipe.map.clone() }
             }
-            _ => Map::Default,
+            _ => MapSource::Default,
         };
         Self { rules_name: recipe.rules_name.clone(), rules: recipe.rules.clone(), map, seats: recipe.seats }
     }
@@ -70,9 +70,9 @@ impl Ground {
     /// The setup of a match on it.
     pub fn setup(&self) -> Setup {
         let map = match &self.map {
-            Map::Default => MapChoice::Default,
-            Map::Generated => MapChoice::Generated,
-            Map::Whole { name, content } => MapChoice::File(name.clone(), content.clone().into_bytes()),
+            MapSource::Default => MapChoice::Default,
+            MapSource::Generated => MapChoice::Generated,
+            MapSource::Whole { name, content } => MapChoice::File(name.clone(), content.clone().into_bytes()),
         };
         let rules = RulesChoice {
             file: Some((self.rules_name.clone(), self.rules.clone())),
@@ -111,19 +111,19 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sitting {
     pub label: String,
-    pub program: Program,
+    pub program: BotSource,
 }
 
 /// A bot's program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Program {
+pub enum BotSource {
     /// A bot inside the program, as `builtin:NAME`.
     Builtin(String),
     /// A submission: the hash of a tar.
     Source(String),
 }
 
-impl Program {
+impl BotSource {
     /// What replays record for its content.
     pub fn hash(&self) -> &str {
         match self {
@@ -146,7 +146,7 @@ pub struct Private {
     /// The program's faults, in order.
     pub faults: Vec<ToldFault>,
     /// Its standard error and the like, with the step of each from 0, in order.
-    pub notes: Vec<Note>,
+    pub notes: Vec<SeatNote>,
     /// How many of the first notes were left out. The last ones are kept, because they say how it ended.
     pub left_out: usize,
 }

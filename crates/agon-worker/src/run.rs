@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use agon_bot::{BotName, sys};
 use agon_match::CpuShares;
 
-use crate::play::{MatchEnd, Recorded, Table};
-use crate::protocol::{Away, Hall, Job, Nothing, Program, Try, Unfit};
-use crate::versions::{Standing, Unready, Versions};
+use crate::play::{HeldRecord, MatchEnd, PreparedGame};
+use crate::protocol::{Away, BotSource, Hall, Job, Nothing, Try, Unfit};
+use crate::versions::{ReadyBot, Unready, VersionShelf};
 use posting::Done;
 
 /// A worker's settings.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct PlaySettings {
     /// Matches played at the same time.
     pub jobs: usize,
     /// Distinguishes the requests of this run from those of any other.
@@ -87,7 +87,7 @@ enum Ended {
     /// It is over, and the server knows.
     Told,
     /// It is over, and its result is to be posted.
-    Played(Box<Recorded>),
+    Played(Box<HeldRecord>),
     /// It is returned.
     Not,
 }
@@ -100,9 +100,9 @@ fn panicked() -> Nothing {
 /// State shared by the threads.
 struct Shared<'a> {
     hall: &'a dyn Hall,
-    table: &'a Table,
-    versions: &'a Versions,
-    settings: &'a Settings,
+    table: &'a PreparedGame,
+    versions: &'a VersionShelf,
+    settings: &'a PlaySettings,
     stop: &'a AtomicBool,
     state: Mutex<State>,
     changed: Condvar,
@@ -162,7 +162,13 @@ impl State {
 ///
 /// The caller's threads are not used: the thread that starts a bot must outlive it, so each match is played from start
 /// to end by one thread of this function.
-pub fn run(hall: &dyn Hall, table: &Table, versions: &Versions, settings: &Settings, stop: &AtomicBool) {
+pub fn run(
+    hall: &dyn Hall,
+    table: &PreparedGame,
+    versions: &VersionShelf,
+    settings: &PlaySettings,
+    stop: &AtomicBool,
+) {
     let state = State { threads: settings.jobs, asks: true, posts: true, ..State::default() };
     let shared = Shared {
         hall,
@@ -401,7 +407,7 @@ impl Shared<'_> {
         let attempt = job.attempt;
         let void = |nothing: Nothing| self.told(attempt, &nothing);
         // Held until the match is over, which keeps their files.
-        let held: Vec<Standing> = match self.ready(job) {
+        let held: Vec<ReadyBot> = match self.ready(job) {
             // Returned if we were stopped; otherwise it is somebody else's by now.
             None if self.stopped() => return Ended::Not,
             None => return Ended::Told,
@@ -434,12 +440,12 @@ impl Shared<'_> {
     }
 
     /// The bots of a match, made ready; none if the match is somebody else's, or it is time to stop.
-    fn ready(&self, job: &Job) -> Option<Result<Vec<Standing>, Unready>> {
+    fn ready(&self, job: &Job) -> Option<Result<Vec<ReadyBot>, Unready>> {
         let mut bots = Vec::new();
         for (seat, sitting) in job.seats.iter().enumerate() {
             // The author trying out a bot is not told what is wrong with others.
             let checked = match &sitting.program {
-                Program::Source(sha) if job.tried == Some(seat) => Some(sha),
+                BotSource::Source(sha) if job.tried == Some(seat) => Some(sha),
                 _ => None,
             };
             if checked.is_some() && !self.persist(|| self.hall.building(job.attempt))? {

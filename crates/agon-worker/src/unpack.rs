@@ -17,7 +17,7 @@ use agon_bot::{Confined, Packages, guard, rights};
 
 /// Upper limits for an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ArchiveLimits {
     /// Bytes to unpack.
     pub bytes: u64,
     /// Entries; an archive with more is refused.
@@ -26,7 +26,7 @@ pub struct Limits {
     pub one_case: bool,
 }
 
-impl Limits {
+impl ArchiveLimits {
     /// For submissions.
     pub const UPLOAD: Self = Self { bytes: 100 << 20, entries: 2_000, one_case: true };
     /// For an archive of one's own.
@@ -42,14 +42,14 @@ const LITTER: &[&str] = &["__MACOSX", ".DS_Store", ".git", ".hg", ".svn", "__pyc
 
 /// Archive formats.
 #[derive(Clone, Copy, Debug)]
-pub enum Form {
+pub enum ArchiveFormat {
     Zip,
     Tar,
     /// A tar compressed with gzip.
     TarGz,
 }
 
-impl Form {
+impl ArchiveFormat {
     const ALL: [Self; 3] = [Self::Zip, Self::Tar, Self::TarGz];
 
     /// The format of these bytes, judging by the first ones; none if they are no such archive.
@@ -77,7 +77,12 @@ impl Form {
 ///
 /// # Errors
 /// A sentence that says what is wrong with the archive.
-pub fn unpack(folder: &Path, form: Form, limits: Limits, archive: impl Read + Seek) -> Result<(), String> {
+pub fn unpack(
+    folder: &Path,
+    form: ArchiveFormat,
+    limits: ArchiveLimits,
+    archive: impl Read + Seek,
+) -> Result<(), String> {
     let done = Unpacking::new(folder.to_owned(), limits).run(form, archive);
     if done.is_err() {
         clear(folder);
@@ -103,12 +108,17 @@ const PATIENCE: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// A sentence that says what is wrong with the archive, or why there is no sandbox.
-pub fn unpack_inside(folder: &Path, form: Form, limits: Limits, archive: impl Read) -> Result<(), String> {
+pub fn unpack_inside(
+    folder: &Path,
+    form: ArchiveFormat,
+    limits: ArchiveLimits,
+    archive: impl Read,
+) -> Result<(), String> {
     let program = guard::program().ok_or("this process cannot make sandboxes")?;
     let failed = |error: io::Error| error.to_string();
     let input = work::sealed(archive).map_err(failed)?;
     let mut command = Command::new(program);
-    let word = Limits::ALL.iter().find(|(_, own)| *own == limits).map_or("own", |(word, _)| word);
+    let word = ArchiveLimits::ALL.iter().find(|(_, own)| *own == limits).map_or("own", |(word, _)| word);
     command.args([SUBCOMMAND, form.word(), word]).current_dir(folder);
     let work = Work {
         confined: Confined::Foreign,
@@ -136,8 +146,8 @@ const MOST_SAID: usize = 4096;
 /// The program's life as the unpacker; `arguments` are those after [`SUBCOMMAND`].
 pub fn live(arguments: &[OsString]) -> ExitCode {
     let word = |place: usize| arguments.get(place).and_then(|word| word.to_str());
-    let form = Form::ALL.into_iter().find(|form| word(0) == Some(form.word()));
-    let limits = Limits::ALL.into_iter().find(|(own, _)| word(1) == Some(own));
+    let form = ArchiveFormat::ALL.into_iter().find(|form| word(0) == Some(form.word()));
+    let limits = ArchiveLimits::ALL.into_iter().find(|(own, _)| word(1) == Some(own));
     let (Some(form), Some((_, limits))) = (form, limits) else { return ExitCode::from(2) };
     let archive = io::stdin().as_fd().try_clone_to_owned().map(File::from).map_err(|error| error.to_string());
     match archive.and_then(|archive| unpack(Path::new("."), form, limits, archive)) {
@@ -152,7 +162,7 @@ pub fn live(arguments: &[OsString]) -> ExitCode {
 /// Writes the entries of an archive below a folder.
 struct Unpacking {
     folder: PathBuf,
-    limits: Limits,
+    limits: ArchiveLimits,
     entries: usize,
     left: u64,
     /// Names of files so far, as a case-insensitive system sees them.
@@ -160,15 +170,15 @@ struct Unpacking {
 }
 
 impl Unpacking {
-    fn new(folder: PathBuf, limits: Limits) -> Self {
+    fn new(folder: PathBuf, limits: ArchiveLimits) -> Self {
         Self { folder, limits, entries: 0, left: limits.bytes, names: BTreeSet::new() }
     }
 
-    fn run(&mut self, form: Form, file: impl Read + Seek) -> Result<(), String> {
+    fn run(&mut self, form: ArchiveFormat, file: impl Read + Seek) -> Result<(), String> {
         match form {
-            Form::Zip => self.zip(file),
-            Form::Tar => self.tar(file),
-            Form::TarGz => self.tar(flate2::read::GzDecoder::new(file)),
+            ArchiveFormat::Zip => self.zip(file),
+            ArchiveFormat::Tar => self.tar(file),
+            ArchiveFormat::TarGz => self.tar(flate2::read::GzDecoder::new(file)),
         }
     }
 
@@ -294,13 +304,13 @@ mod tests {
     use super::*;
     use std::io::Write as _;
 
-    fn unpack(form: Form, bytes: &[u8]) -> (tempfile::TempDir, Result<(), String>) {
+    fn unpack(form: ArchiveFormat, bytes: &[u8]) -> (tempfile::TempDir, Result<(), String>) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("archive");
         fs::write(&path, bytes).expect("a file");
         fs::create_dir(folder.path().join("in")).expect("a folder");
         let file = File::open(&path).expect("a file");
-        let done = super::unpack(&folder.path().join("in"), form, Limits::UPLOAD, file);
+        let done = super::unpack(&folder.path().join("in"), form, ArchiveLimits::UPLOAD, file);
         (folder, done)
     }
 
@@ -328,16 +338,16 @@ mod tests {
     #[test]
     fn nothing_gets_out_of_the_folder() {
         for name in ["../out", "a/../../out", "/tmp/agon-out"] {
-            let (folder, done) = unpack(Form::Tar, &tar_of(name, tar::EntryType::Regular, b"x"));
+            let (folder, done) = unpack(ArchiveFormat::Tar, &tar_of(name, tar::EntryType::Regular, b"x"));
             assert!(done.is_err_and(|why| why.contains("leads out")), "{name}");
             assert!(!folder.path().join("out").exists());
         }
-        let (_, done) = unpack(Form::Zip, &zip_of("../out"));
+        let (_, done) = unpack(ArchiveFormat::Zip, &zip_of("../out"));
         assert!(done.is_err_and(|why| why.contains("leads out")));
         for kind in
             [tar::EntryType::Symlink, tar::EntryType::Link, tar::EntryType::Fifo, tar::EntryType::Char]
         {
-            let (_, done) = unpack(Form::Tar, &tar_of("x", kind, b""));
+            let (_, done) = unpack(ArchiveFormat::Tar, &tar_of("x", kind, b""));
             assert!(done.is_err_and(|why| why.contains("is a link or a device")));
         }
     }
@@ -345,20 +355,22 @@ mod tests {
     #[test]
     fn what_is_too_much_is_refused() {
         let deep = "a/".repeat(40) + "b";
-        let (_, done) = unpack(Form::Tar, &tar_of(&deep, tar::EntryType::Regular, b"x"));
+        let (_, done) = unpack(ArchiveFormat::Tar, &tar_of(&deep, tar::EntryType::Regular, b"x"));
         assert!(done.is_err_and(|why| why.contains("folders in folders")));
         let folder = tempfile::tempdir().expect("a folder");
-        let mut small = Unpacking { left: 10, ..Unpacking::new(folder.path().to_owned(), Limits::OWN) };
+        let mut small =
+            Unpacking { left: 10, ..Unpacking::new(folder.path().to_owned(), ArchiveLimits::OWN) };
         assert!(small.put(Path::new("a"), false, 0o644, &b"123456789"[..]).is_ok());
         assert!(small.put(Path::new("b"), false, 0o644, io::repeat(0)).is_err(), "it ends");
-        let full = Limits::OWN.entries;
-        let mut many = Unpacking { entries: full, ..Unpacking::new(folder.path().to_owned(), Limits::OWN) };
+        let full = ArchiveLimits::OWN.entries;
+        let mut many =
+            Unpacking { entries: full, ..Unpacking::new(folder.path().to_owned(), ArchiveLimits::OWN) };
         assert!(
             many.put(Path::new("c"), false, 0o644, io::empty()).is_err_and(|why| why.contains("more than"))
         );
-        let (_, done) = unpack(Form::Zip, b"PK\x03\x04 and then nothing");
+        let (_, done) = unpack(ArchiveFormat::Zip, b"PK\x03\x04 and then nothing");
         assert!(done.is_err_and(|why| why.contains("no zip")));
-        let (_, done) = unpack(Form::TarGz, b"\x1f\x8b and then nothing");
+        let (_, done) = unpack(ArchiveFormat::TarGz, b"\x1f\x8b and then nothing");
         assert!(done.is_err());
     }
 
@@ -366,15 +378,15 @@ mod tests {
     fn an_exec_bit_is_kept_and_litter_is_not() {
         use std::os::unix::fs::PermissionsExt as _;
         let (folder, done) =
-            unpack(Form::Tar, &tar_of("./bot/run.sh", tar::EntryType::Regular, b"#!/bin/sh\n"));
+            unpack(ArchiveFormat::Tar, &tar_of("./bot/run.sh", tar::EntryType::Regular, b"#!/bin/sh\n"));
         done.expect("a good archive");
         let mode =
             fs::metadata(folder.path().join("in/bot/run.sh")).expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o755);
-        let (folder, done) = unpack(Form::Zip, &zip_of("__MACOSX/._bot.py"));
+        let (folder, done) = unpack(ArchiveFormat::Zip, &zip_of("__MACOSX/._bot.py"));
         done.expect("a good archive");
         assert!(fs::read_dir(folder.path().join("in")).expect("a folder").next().is_none());
-        let (folder, done) = unpack(Form::Zip, &zip_of("mein böt\\bot.py"));
+        let (folder, done) = unpack(ArchiveFormat::Zip, &zip_of("mein böt\\bot.py"));
         done.expect("a good archive");
         assert!(folder.path().join("in/mein böt/bot.py").is_file());
     }

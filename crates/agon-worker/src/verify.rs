@@ -1,11 +1,11 @@
 //! Checks that a replay is the requested match, and how it ended, by recomputing all of it.
 
 use agon_contest::Proven;
-use agon_contest::same::{Answers, start};
+use agon_contest::same::{AnswerHash, start};
 use agon_contest::told::proven;
 use agon_replay::Replay;
 
-use crate::play::Table;
+use crate::play::PreparedGame;
 use crate::protocol::Job;
 
 /// Larger replays are refused, in bytes.
@@ -15,7 +15,7 @@ pub const LARGEST: usize = 16 << 20;
 ///
 /// # Errors
 /// A sentence that says how it differs from the requested match.
-pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Proven, String> {
+pub fn verify(table: &PreparedGame, job: &Job, replay: &[u8]) -> Result<Proven, String> {
     if replay.len() > LARGEST {
         return Err(format!("the replay is larger than {} MiB", LARGEST >> 20));
     }
@@ -35,7 +35,7 @@ pub fn verify(table: &Table, job: &Job, replay: &[u8]) -> Result<Proven, String>
         return Err("it was played by other bots".to_owned());
     }
     let start = start(session.as_mut());
-    let mut answers = Answers::default();
+    let mut answers = AnswerHash::default();
     for number in 0..replay.steps.len() {
         replay.play_step(number, session.as_mut())?;
         replay.steps[number].answers.iter().for_each(|(seat, answer)| answers.add(*seat, answer));

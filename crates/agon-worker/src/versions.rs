@@ -10,12 +10,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use agon_bot::build::Build;
 use agon_bot::manifest::Manifest;
-use agon_bot::program::Ending;
+use agon_bot::program::ProgramEnd;
 use agon_bot::{BotName, Confined, Launch, LaunchError, Run, advice, inside, rights};
 
 use crate::private::without;
-use crate::protocol::{Away, Hall, Program, Stage, Unfit};
-use crate::unpack::{Form, Limits, unpack, unpack_inside};
+use crate::protocol::{Away, BotSource, Hall, Stage, Unfit};
+use crate::unpack::{ArchiveFormat, ArchiveLimits, unpack, unpack_inside};
 
 /// Time limit of a build.
 const LONGEST_BUILD: Duration = Duration::from_secs(300);
@@ -44,7 +44,7 @@ fn unfit(stage: Stage, what: impl Into<String>, fix: Option<String>) -> Unready 
 }
 
 /// The folder of versions that are ready.
-pub struct Versions {
+pub struct VersionShelf {
     folder: PathBuf,
     /// How versions are held while they are unpacked, built and played.
     confined: Confined,
@@ -62,12 +62,12 @@ pub struct Versions {
 }
 
 /// A bot that is ready. Its files stay while this value lives.
-pub struct Standing {
+pub struct ReadyBot {
     pub bot: BotName,
     _held: Option<Arc<Mutex<()>>>,
 }
 
-impl Versions {
+impl VersionShelf {
     /// The versions in this folder; it may be removed while nobody plays.
     pub fn new(folder: PathBuf, confined: Confined, game: &str) -> Self {
         Self {
@@ -95,12 +95,12 @@ impl Versions {
     ///
     /// # Errors
     /// When it cannot be made ready, with whose fault that is.
-    pub fn ready(&self, hall: &dyn Hall, program: &Program) -> Result<Standing, Unready> {
+    pub fn ready(&self, hall: &dyn Hall, program: &BotSource) -> Result<ReadyBot, Unready> {
         let sha = match program {
-            Program::Builtin(name) => {
-                return BotName::parse(name).map(|bot| Standing { bot, _held: None }).map_err(Unready::Ours);
+            BotSource::Builtin(name) => {
+                return BotName::parse(name).map(|bot| ReadyBot { bot, _held: None }).map_err(Unready::Ours);
             }
-            Program::Source(sha) => sha,
+            BotSource::Source(sha) => sha,
         };
         let place = self.folder.join(sha);
         // From here on nobody removes it.
@@ -127,7 +127,7 @@ impl Versions {
             inside::let_through(&place, contest);
         }
         let bot = self.name_of(&place.join(BOT)).map_err(Unready::Ours)?;
-        Ok(Standing { bot, _held: Some(held) })
+        Ok(ReadyBot { bot, _held: Some(held) })
     }
 
     /// Removes the least recently used versions until the rest fits the limit.
@@ -178,10 +178,11 @@ impl Versions {
                 Some(ZIP_AGAIN.to_owned()),
             )
         };
-        let form = Form::of(&archive).ok_or_else(|| damaged("it is neither a zip nor a tar".to_owned()))?;
+        let form =
+            ArchiveFormat::of(&archive).ok_or_else(|| damaged("it is neither a zip nor a tar".to_owned()))?;
         let unpacked = match self.confined {
-            Confined::Foreign => unpack_inside(&bot, form, Limits::UPLOAD, &archive[..]),
-            _ => unpack(&bot, form, Limits::UPLOAD, io::Cursor::new(archive)),
+            Confined::Foreign => unpack_inside(&bot, form, ArchiveLimits::UPLOAD, &archive[..]),
+            _ => unpack(&bot, form, ArchiveLimits::UPLOAD, io::Cursor::new(archive)),
         };
         unpacked.map_err(damaged)?;
         self.look(&bot)?;
@@ -234,7 +235,7 @@ impl Versions {
                 file.take(1024).read_to_end(&mut head).map(|_| head)
             })
         };
-        if alone && head().is_ok_and(|head| Form::of(&head).is_some()) {
+        if alone && head().is_ok_and(|head| ArchiveFormat::of(&head).is_some()) {
             return Err(unfit(
                 Stage::Unpacking,
                 format!("The archive holds no bot, but another archive, `{name}`."),
@@ -310,7 +311,7 @@ fn build(build: &Build, confined: Confined, log: &Path, bot: &Path) -> Result<()
         Err(why) => (format!("its build failed: {why}"), None),
     };
     let said = tail(log).unwrap_or_default();
-    let fix = advice::of_end(said.as_bytes(), Ending::Code(code.unwrap_or(1)), build.run.for_others);
+    let fix = advice::of_end(said.as_bytes(), ProgramEnd::Code(code.unwrap_or(1)), build.run.for_others);
     let end: Vec<&str> = said.lines().rev().take(20).collect();
     let end: Vec<&str> = end.into_iter().rev().collect();
     let what = if end.is_empty() { why } else { format!("{why}; it said:\n{}", end.join("\n")) };
@@ -409,9 +410,9 @@ mod tests {
     #[test]
     fn a_server_that_answers_slowly_keeps_only_those_waiting_who_need_that_version() {
         let folder = tempfile::tempdir().expect("a folder");
-        let versions = Versions::new(folder.path().join("work"), Confined::No, "any");
+        let versions = VersionShelf::new(folder.path().join("work"), Confined::No, "any");
         let (answer, told) = mpsc::channel();
-        let (shelf, source) = (Shelf(Mutex::new(told)), |name: &str| Program::Source(name.to_owned()));
+        let (shelf, source) = (Shelf(Mutex::new(told)), |name: &str| BotSource::Source(name.to_owned()));
         std::thread::scope(|scope| {
             let slow = scope.spawn(|| versions.ready(&shelf, &source("slow")).is_ok());
             // Once it has asked for the archive.
@@ -436,9 +437,9 @@ mod tests {
     fn what_was_not_needed_for_longest_goes_and_what_is_played_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("work");
-        let versions = Versions::new(place.clone(), Confined::No, "any").bounded(25_000);
+        let versions = VersionShelf::new(place.clone(), Confined::No, "any").bounded(25_000);
         let shelf = Shelf(Mutex::new(mpsc::channel().1));
-        let ready = |name: &str| match versions.ready(&shelf, &Program::Source(name.to_owned())) {
+        let ready = |name: &str| match versions.ready(&shelf, &BotSource::Source(name.to_owned())) {
             Ok(standing) => standing,
             Err(why) => panic!("{name}: {why:?}"),
         };

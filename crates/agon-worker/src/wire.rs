@@ -14,7 +14,7 @@ use tempfile::SpooledTempFile;
 
 use agon_contest::Observed;
 
-use crate::protocol::{Job, Nothing, Posted, Private, Program, Terms, Try};
+use crate::protocol::{BotSource, ContestTerms, Job, Nothing, Posted, Private, Try};
 
 /// The path above all calls.
 pub const ROOT: &str = "/work/v1";
@@ -39,7 +39,7 @@ pub const LARGEST_SOURCE: u64 = crate::pack::MOST_PACKED * 2;
 
 /// What is played, and what a machine needs for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Welcome {
+pub struct SeriesWelcome {
     /// The version of the program that runs the contest: a worker must have the same.
     pub program: String,
     /// The contest's title.
@@ -47,7 +47,7 @@ pub struct Welcome {
     /// The worker's name.
     pub worker: String,
     /// What decides results; none in a fleet, where each series has its own ([`Playing`]).
-    pub terms: Option<Terms>,
+    pub terms: Option<ContestTerms>,
     /// Whether its organiser trusts all bots: a machine without a sandbox may play them, if its owner trusts them as
     /// well.
     pub trusts_bots: bool,
@@ -63,12 +63,12 @@ pub struct Hello {
     /// Distinguishes this process from all others.
     pub run: String,
     pub program: String,
-    pub machine: Machine,
+    pub machine: PlayingMachine,
 }
 
 /// A machine that plays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct PlayingMachine {
     /// How well bots are held: a level of the sandbox, or `not confined`.
     pub level: String,
     /// How many attacks on its walls were held off; none if there are no walls.
@@ -97,22 +97,22 @@ pub struct Admitted {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Playing {
     /// The series; none if there is none.
-    pub series: Option<Series>,
+    pub series: Option<FleetSeries>,
 }
 
 /// A series played on machines of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Series {
+pub struct FleetSeries {
     pub id: i64,
     /// Its title: its bots.
     pub title: String,
     /// What decides results.
-    pub terms: Terms,
+    pub terms: ContestTerms,
 }
 
 /// A request for matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct LeaseRequest {
     /// The name of this request: the same name gets the same answer.
     pub request: String,
     /// Maximum number of matches.
@@ -298,8 +298,8 @@ pub fn check_name(name: &str) -> Result<(), String> {
 pub fn check(job: &Job) -> Result<(), String> {
     for seat in &job.seats {
         let good = match &seat.program {
-            Program::Builtin(name) => name.starts_with("builtin:"),
-            Program::Source(sha) => {
+            BotSource::Builtin(name) => name.starts_with("builtin:"),
+            BotSource::Source(sha) => {
                 sha.len() == 64 && sha.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
             }
         };
@@ -384,13 +384,13 @@ mod tests {
             let seats = vec![Sitting { label: "x".into(), program }];
             Job { attempt: Try { game: 1, n: 1 }, map: 0, seed: 0, seats, tried: None, disturbed: Vec::new() }
         };
-        assert_eq!(check(&job(Program::Builtin("builtin:greedy".into()))), Ok(()));
-        assert_eq!(check(&job(Program::Source("0a".repeat(32)))), Ok(()));
+        assert_eq!(check(&job(BotSource::Builtin("builtin:greedy".into()))), Ok(()));
+        assert_eq!(check(&job(BotSource::Source("0a".repeat(32)))), Ok(()));
         for wrong in ["rm -r ~", "./bot", "", "builtin"] {
-            assert!(check(&job(Program::Builtin(wrong.into()))).is_err(), "{wrong}");
+            assert!(check(&job(BotSource::Builtin(wrong.into()))).is_err(), "{wrong}");
         }
         for wrong in ["../../home", "0A", &"0A".repeat(32), &format!("{}/", "0a".repeat(32))] {
-            assert!(check(&job(Program::Source(wrong.to_owned()))).is_err(), "{wrong}");
+            assert!(check(&job(BotSource::Source(wrong.to_owned()))).is_err(), "{wrong}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use agon_bot::Confined;
 use agon_worker::pack::received;
 use agon_worker::versions::Unready;
-use agon_worker::{Away, Granted, Hall, Nothing, Posted, Program, Stage, Try, Unfit, Versions, Whole};
+use agon_worker::{Away, BotSource, Granted, Hall, Nothing, Posted, Stage, Try, Unfit, VersionShelf, Whole};
 use tar::EntryType;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -49,8 +49,8 @@ impl Hall for Shelf {
 fn said(folder: &Path, name: &str, bytes: Vec<u8>) -> Result<(), Unfit> {
     let frame = received(name, &bytes, bytes.len() as u64)?;
     let kept = [frame.before, bytes, frame.after].concat();
-    let versions = Versions::new(folder.join("work"), Confined::No, "cultist-wars");
-    match versions.ready(&Shelf(kept), &Program::Source("sha".to_owned())) {
+    let versions = VersionShelf::new(folder.join("work"), Confined::No, "cultist-wars");
+    match versions.ready(&Shelf(kept), &BotSource::Source("sha".to_owned())) {
         Ok(_) => Ok(()),
         Err(Unready::Unfit(unfit)) => Err(unfit),
         Err(Unready::Ours(why)) => panic!("{name}: it is called ours: {why}"),

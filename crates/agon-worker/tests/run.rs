@@ -11,7 +11,8 @@ use agon_bot::Confined;
 use agon_game::Setup;
 use agon_worker::protocol::Sitting;
 use agon_worker::{
-    Away, Granted, Ground, Hall, Job, Nothing, Posted, Program, Settings, Table, Terms, Try, Versions, Whole,
+    Away, BotSource, ContestTerms, Granted, Hall, Job, MatchGround, Nothing, PlaySettings, Posted,
+    PreparedGame, Try, VersionShelf, Whole,
 };
 
 /// What happened to a match.
@@ -51,7 +52,7 @@ impl Hall for Counter<'_> {
         let given = self.lives.lock().expect("nobody panics").len() as i64;
         let sitting = |label: &str| Sitting {
             label: label.to_owned(),
-            program: Program::Builtin("builtin:idle".to_owned()),
+            program: BotSource::Builtin("builtin:idle".to_owned()),
         };
         let job = |game| Job {
             attempt: Try { game, n: 1 },
@@ -103,20 +104,20 @@ fn each_match_is_played_and_brought_once_however_it_is_asked_for() {
     let game = agon_games::find("cultist-wars").expect("it is there");
     let setup = Setup { seats: 2, ..Setup::default() };
     let recipe = game.open(&setup).expect("its own rules").recipe().clone();
-    let terms = Terms {
+    let terms = ContestTerms {
         game: game.info().name.to_owned(),
         rules_version: game.info().rules_version,
-        grounds: vec![Ground::new(&setup, &recipe)],
+        grounds: vec![MatchGround::new(&setup, &recipe)],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
         ratings: 2,
     };
-    let table = Table::new(&terms).expect("known");
+    let table = PreparedGame::new(&terms).expect("known");
     for jobs in [1, 3] {
         let stop = AtomicBool::new(false);
         let hall = Counter { all: 100, lives: Mutex::default(), away: AtomicBool::new(false), stop: &stop };
-        let versions = Versions::new(Path::new("nowhere").to_owned(), Confined::No, "cultist-wars");
-        let settings = Settings {
+        let versions = VersionShelf::new(Path::new("nowhere").to_owned(), Confined::No, "cultist-wars");
+        let settings = PlaySettings {
             jobs,
             run: "test".to_owned(),
             beat: Duration::from_secs(20),

@@ -63,7 +63,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     /// Make a starter bot in the language of your choice
     #[command(after_help = new::EXAMPLES)]
     New(new::NewOptions),

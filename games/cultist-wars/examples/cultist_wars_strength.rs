@@ -3,7 +3,7 @@
 //! `cargo run --release -p cultist-wars --example cultist_wars_strength -- hunter greedy 50`
 //! `cargo run --release -p cultist-wars --example cultist_wars_strength -- hunter:nodes=2000 greedy 50`
 
-use agon_game::session::Table;
+use agon_game::session::RunningMatch;
 use agon_game::{Answer, Builtin, Game, Seat, Setup};
 use cultist_wars::CultistWars;
 
@@ -39,7 +39,7 @@ fn play(seed: i64, bots: [&String; 2]) -> Result<(Option<Seat>, u32), String> {
     let game = CultistWars::set_up(&Setup { seed, seats: 2, ..Setup::default() })
         .map_err(|error| error.to_string())?;
     let mut bots = [seat(&game, bots[0], seed)?, seat(&game, bots[1], seed)?];
-    let mut table = Table::new(game);
+    let mut table = RunningMatch::new(game);
     while let Some(seat) = table.game().deciding(table.state()).iter().next() {
         let order = bots[seat.index()].order(table.game(), table.game().view(table.state(), seat));
         table.play_typed(&[(seat, Answer::Given { order, think_ms: 0 })]);

@@ -1,6 +1,6 @@
 //! The features that speak for a player in a position. Their weights are in [`weights`](crate::weights).
 
-use agon_game::{Seat, Standing};
+use agon_game::{Seat, SeatAdvantages};
 
 use crate::CultistWars;
 use crate::board::{TILES, Tile, Tiles};
@@ -9,7 +9,7 @@ use crate::shoot::{Struck, aim};
 use crate::state::{Owner, State, UnitId, Units, leader};
 
 /// The features of both players.
-pub(crate) fn standing(game: &CultistWars, state: &State) -> Standing {
+pub(crate) fn standing(game: &CultistWars, state: &State) -> SeatAdvantages {
     let rules = game.rules();
     let full = f64::from(rules.health_points);
     let neutral = f64::from(state.living_of(Owner::Neutral).len());
@@ -38,7 +38,7 @@ pub(crate) fn standing(game: &CultistWars, state: &State) -> Standing {
             f64::from(u8::from(state.mover() == seat)),
         ]);
     }
-    Standing { progress: f64::from(state.turns_played()) / f64::from(rules.number_of_turns), features }
+    SeatAdvantages { progress: f64::from(state.turns_played()) / f64::from(rules.number_of_turns), features }
 }
 
 /// Steps from a leader to all tiles, ignoring units.

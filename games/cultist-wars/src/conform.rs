@@ -3,7 +3,7 @@
 //! There are five kinds of record, recognised by their first line: matches, boards, answer lines in given positions
 //! and shot lines as lines of JSON; conversations as plain text.
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{
     Absence, Answer, Dialect as _, Game as _, Heard, Ignored, MapChoice, RulesChoice, Seat, Seeded, Setup,
 };
@@ -20,7 +20,7 @@ use crate::{CultistWars, rules};
 
 /// Compares a record. The kinds in the report are `games` (start and end of a match), `turns`, `boards`, `answer
 /// lines`, `shot lines` and `conversations`.
-pub(crate) fn compare(record: &[u8], report: &mut Report) -> Recognised {
+pub(crate) fn compare(record: &[u8], report: &mut ConformReport) -> Recognised {
     let Ok(text) = std::str::from_utf8(record) else { return Recognised::Foreign };
     let first = text.lines().next().unwrap_or_default();
     let has = |key: &str| first.contains(&format!("\"{key}\":"));
@@ -49,8 +49,8 @@ type Place<'a> = &'a dyn Fn() -> String;
 /// Reads each line as a separate record.
 fn each_line<T: DeserializeOwned>(
     text: &str,
-    report: &mut Report,
-    compare: impl Fn(T, &mut Report, Place<'_>) -> Result<(), String>,
+    report: &mut ConformReport,
+    compare: impl Fn(T, &mut ConformReport, Place<'_>) -> Result<(), String>,
 ) -> Recognised {
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("line {}", index + 1);
@@ -158,7 +158,7 @@ struct EndRecord {
 }
 
 /// A match, turn by turn. After the first difference the rest means nothing and is skipped.
-fn game(record: GameRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
+fn game(record: GameRecord, report: &mut ConformReport, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let mut state = game.start();
     let start = (record.rows, record.units);
@@ -200,7 +200,7 @@ struct BoardRecord {
     n: Vec<[u8; 2]>,
 }
 
-fn board(record: BoardRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
+fn board(record: BoardRecord, report: &mut ConformReport, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let start = game.start();
     let neutrals = start.living_of(Owner::Neutral).iter().map(|unit| start.tile(unit));
@@ -221,7 +221,7 @@ struct AnswerRecord {
     cases: Vec<(String, Option<String>)>,
 }
 
-fn answer_lines(record: AnswerRecord, report: &mut Report, place: Place<'_>) -> Result<(), String> {
+fn answer_lines(record: AnswerRecord, report: &mut ConformReport, place: Place<'_>) -> Result<(), String> {
     let game = seeded(record.seed);
     let mut state = game.start();
     for line in &record.prefix {
@@ -246,7 +246,7 @@ fn answer_lines(record: AnswerRecord, report: &mut Report, place: Place<'_>) -> 
 /// Shooter, target, and the tiles between them.
 type ShotLine = (i32, i32, i32, i32, Vec<[u8; 2]>);
 
-fn shot_line(record: ShotLine, report: &mut Report, place: Place<'_>) -> Result<(), String> {
+fn shot_line(record: ShotLine, report: &mut ConformReport, place: Place<'_>) -> Result<(), String> {
     let (from_x, from_y, to_x, to_y, expected) = record;
     let tile = |x, y| Tile::new(x, y).ok_or_else(|| format!("({x}, {y}) is not on the board"));
     let (from, to) = (tile(from_x, from_y)?, tile(to_x, to_y)?);
@@ -258,7 +258,7 @@ fn shot_line(record: ShotLine, report: &mut Report, place: Place<'_>) -> Result<
 
 /// A conversation: for each turn `### turn N player P limit_ms L`, then lines `> ` sent and one line `< ` answered;
 /// at the end `### end REASON scores A B`. It names no seed: the first message defines the match.
-fn conversation(text: &str, report: &mut Report) -> Result<(), (usize, String)> {
+fn conversation(text: &str, report: &mut ConformReport) -> Result<(), (usize, String)> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line)).peekable();
     let mut running: Option<(CultistWars, State, Lines)> = None;
     let mut difference = None;

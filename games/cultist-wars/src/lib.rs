@@ -41,11 +41,11 @@ mod weights;
 
 use std::sync::Arc;
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::prepared::SharedRules;
 use agon_game::{
-    Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, Seats, Setup, SetupError, Sink,
-    Standing,
+    Answer, Builtin, Chance, Game, GameInfo, Outcome, Picture, Recipe, Seat, SeatAdvantages, Seats, Setup,
+    SetupError, Sink,
 };
 use serde::Serialize;
 
@@ -194,7 +194,7 @@ impl Game for CultistWars {
         }
     }
 
-    fn standing(&self, state: &State) -> Standing {
+    fn standing(&self, state: &State) -> SeatAdvantages {
         advantage::standing(self, state)
     }
 
@@ -235,7 +235,7 @@ impl Game for CultistWars {
         scene::Scene::new(self, state)
     }
 
-    fn conform(record: &[u8], report: &mut Report) -> Recognised {
+    fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
         conform::compare(record, report)
     }
 }

@@ -1,6 +1,6 @@
 //! The features that speak for a player in a position. Their weights are in [`weights`](crate::weights).
 
-use agon_game::Standing;
+use agon_game::SeatAdvantages;
 
 use crate::DeerhuntOf;
 use crate::rules::Tie;
@@ -8,7 +8,7 @@ use crate::state::{At, Kind, Player, State};
 
 impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
     /// The features of both players. Resources are measured in yields of one mining, so that presets are comparable.
-    pub(crate) fn advantage(&self, state: &State<BLOCKS>) -> Standing {
+    pub(crate) fn advantage(&self, state: &State<BLOCKS>) -> SeatAdvantages {
         let rules = &*self.rules;
         let rounds_left = f64::from((2 * rules.max_rounds).saturating_sub(state.half)) / 2.0;
         let worth = f64::from(rules.mining_yield.max(1));
@@ -53,7 +53,7 @@ impl<const BLOCKS: usize> DeerhuntOf<BLOCKS> {
                 f64::from(u8::from(state.mover() == player)),
             ]);
         }
-        Standing { progress: f64::from(state.half) / f64::from(2 * rules.max_rounds), features }
+        SeatAdvantages { progress: f64::from(state.half) / f64::from(2 * rules.max_rounds), features }
     }
 
     /// The melees of a player; a hurt one counts in part.

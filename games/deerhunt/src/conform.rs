@@ -4,7 +4,7 @@
 //! compared: units and timers before and after, fog, verdicts and their error texts, winners, and
 //! the state messages byte for byte.
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{Dialect as _, Game, Heard, Ignored, Recipe, Seat, Sink};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ struct End {
 }
 
 /// Compares a record.
-pub fn conform(record: &[u8], report: &mut Report) -> Recognised {
+pub fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
     let lines: Vec<&[u8]> = record.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
     let Some((first, rest)) = lines.split_first() else { return Recognised::Foreign };
     let Ok(init) = serde_json::from_slice::<Init>(first) else { return Recognised::Foreign };
@@ -98,11 +98,11 @@ struct Comparison<'a, const BLOCKS: usize> {
     game: DeerhuntOf<BLOCKS>,
     state: State<BLOCKS>,
     dialect: Dialect,
-    report: &'a mut Report,
+    report: &'a mut ConformReport,
 }
 
 impl<'a, const BLOCKS: usize> Comparison<'a, BLOCKS> {
-    fn new(preset: &str, init: Init, report: &'a mut Report) -> Result<Self, String> {
+    fn new(preset: &str, init: Init, report: &'a mut ConformReport) -> Result<Self, String> {
         let choice = agon_game::RulesChoice { preset: preset.to_owned(), ..Default::default() };
         let mut rules =
             agon_game::rules::load::<Rules>(&INFO, &choice).map_err(|error| error.to_string())?.rules;

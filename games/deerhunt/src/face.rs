@@ -1,7 +1,7 @@
 //! One game on the outside, two sizes of state inside.
 
 use agon_game::Bench;
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{AnyGame, Face, GameInfo, MapFindings, Ready, Setup, SetupError, rules};
 
 use crate::info::INFO;
@@ -37,7 +37,7 @@ impl AnyGame for DeerhuntFace {
         self.sized(setup)?.prepare(setup)
     }
 
-    fn conform(&self, record: &[u8], report: &mut Report) -> Recognised {
+    fn conform(&self, record: &[u8], report: &mut ConformReport) -> Recognised {
         const { &Face::<DeerhuntOf<SMALL>>::new() }.conform(record, report)
     }
 

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{
     Answer, Builtin, Chance, Game, GameInfo, Kit, Outcome, Picture, Recipe, Seat, Seats, Seeded, Setup,
 };
-use agon_game::{SetupError, Sink, Standing};
+use agon_game::{SeatAdvantages, SetupError, Sink};
 use serde::Serialize;
 
 // In reading order.
@@ -160,7 +160,7 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
         }
     }
 
-    fn standing(&self, state: &State<BLOCKS>) -> Standing {
+    fn standing(&self, state: &State<BLOCKS>) -> SeatAdvantages {
         self.advantage(state)
     }
 
@@ -220,7 +220,7 @@ impl<const BLOCKS: usize> Game for DeerhuntOf<BLOCKS> {
         self.stage(state)
     }
 
-    fn conform(record: &[u8], report: &mut Report) -> Recognised {
+    fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
         conform::conform(record, report)
     }
 

@@ -1,6 +1,6 @@
 //! The features that speak for a team in a position. Their weights are in [`weights`](crate::weights).
 
-use agon_game::Standing;
+use agon_game::SeatAdvantages;
 
 use crate::JungleBlitz;
 use crate::arena::Cell;
@@ -8,7 +8,7 @@ use crate::outcome::pending;
 use crate::state::{State, Unit};
 
 /// The features of all teams. Points are measured in what one diamond earns when held at the highest level for the whole match.
-pub(crate) fn standing(game: &JungleBlitz, state: &State) -> Standing {
+pub(crate) fn standing(game: &JungleBlitz, state: &State) -> SeatAdvantages {
     let rules = &*game.rules;
     let ticks_left = f64::from(rules.total_tick.saturating_sub(state.tick));
     let top = f64::from(rules.maximum_diamond_summon_level);
@@ -56,7 +56,7 @@ pub(crate) fn standing(game: &JungleBlitz, state: &State) -> Standing {
             (hoped(team) + 20.0) / (all_hoped + 20.0 * game.teams() as f64),
         ]);
     }
-    Standing { progress: f64::from(state.tick) / f64::from(rules.total_tick), features }
+    SeatAdvantages { progress: f64::from(state.tick) / f64::from(rules.total_tick), features }
 }
 
 /// 1 when a goal is on the next tile, less the further away the nearest one is; walls are ignored.

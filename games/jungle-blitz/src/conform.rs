@@ -6,7 +6,7 @@
 mod games;
 mod wire;
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{Recipe, SetupError};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::rules::{PRESETS, Rules};
 use crate::schedule::Schedule;
 
 /// Compares one record, whichever kind it is.
-pub fn conform(record: &[u8], report: &mut Report) -> Recognised {
+pub fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
     let start = &record[..record.len().min(4_096)];
     let holds = |text: &str| start.windows(text.len()).any(|window| window == text.as_bytes());
     let result = if holds("\"jungle-golden-1\"") {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::prepared::{Maps, SharedRules};
 use agon_game::{
     Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, MapFindings, Outcome, Picture,
-    Recipe, Seat, Seats, Seeded, Setup, SetupError, Sink, Standing, Transport,
+    Recipe, Seat, SeatAdvantages, Seats, Seeded, Setup, SetupError, Sink, Transport,
 };
 use include_dir::include_dir;
 use serde::Serialize;
@@ -282,7 +282,7 @@ impl Game for JungleBlitz {
         format!("tick {}", state.tick)
     }
 
-    fn standing(&self, state: &State) -> Standing {
+    fn standing(&self, state: &State) -> SeatAdvantages {
         crate::advantage::standing(self, state)
     }
 
@@ -335,7 +335,7 @@ impl Game for JungleBlitz {
         Some(Map::read(name, content).map(|map| crate::map_check::check(&map)))
     }
 
-    fn conform(record: &[u8], report: &mut Report) -> Recognised {
+    fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
         crate::conform::conform(record, report)
     }
 

@@ -1,6 +1,6 @@
 //! The features that speak for a team in a position. Their weights are in [`weights`](crate::weights).
 
-use agon_game::{Seat, Standing};
+use agon_game::{Seat, SeatAdvantages};
 
 use crate::Ostibot;
 use crate::geometry::Cell;
@@ -9,7 +9,7 @@ use crate::state::{Adventurer, GONE, Phase, Place, State};
 
 impl Ostibot {
     /// The features of all teams. Gold is measured in chests.
-    pub(crate) fn advantage(&self, state: &State) -> Standing {
+    pub(crate) fn advantage(&self, state: &State) -> SeatAdvantages {
         let rules = self.rules();
         let chest = f64::from(rules.chest_gold.max(1));
         let objects = |kind: ObjectKind| -> Vec<Cell> {
@@ -50,7 +50,7 @@ impl Ostibot {
                 f64::from(u8::from(mover == Some(team))),
             ]);
         }
-        Standing { progress: self.progress(state), features }
+        SeatAdvantages { progress: self.progress(state), features }
     }
 
     /// The gold carried by a team's living adventurers, in chests.

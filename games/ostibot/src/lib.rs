@@ -55,7 +55,7 @@ use agon_game::prepared::{Maps, SharedRules};
 use agon_game::rules::load;
 use agon_game::{
     Answer, Builtin, Chance, Game, GameInfo, Ignored, MapChoice, MapFindings, Outcome, Picture, Recipe, Seat,
-    Seats, Seeded, Setup, SetupError, Sink, Standing,
+    SeatAdvantages, Seats, Seeded, Setup, SetupError, Sink,
 };
 use serde::Serialize;
 
@@ -296,7 +296,7 @@ impl Game for Ostibot {
         }
     }
 
-    fn standing(&self, state: &State) -> Standing {
+    fn standing(&self, state: &State) -> SeatAdvantages {
         self.advantage(state)
     }
 

@@ -1,13 +1,13 @@
 //! The features that speak for a player in a position. Their weights are in
 //! [`weights`](crate::weights).
 
-use agon_game::{Seat, Standing};
+use agon_game::{Seat, SeatAdvantages};
 
 use crate::rules::{Kind, Rules};
 use crate::state::State;
 
 /// The features of both players.
-pub(crate) fn standing(rules: &Rules, state: &State) -> Standing {
+pub(crate) fn standing(rules: &Rules, state: &State) -> SeatAdvantages {
     let full = f64::from(rules.resources.starting_hp.max(1.0));
     let health = state.players.map(|player| f64::from(player.hp.0.max(0.0)) / full);
     // Structure points of each player standing in structures of each kind; damaged ones count in part.
@@ -42,5 +42,5 @@ pub(crate) fn standing(rules: &Rules, state: &State) -> Standing {
     }
     let played = f64::from(state.turn) / f64::from(rules.bounds.max_turns.max(1));
     let worst = health.into_iter().fold(1.0, f64::min);
-    Standing { progress: played.max(1.0 - worst), features }
+    SeatAdvantages { progress: played.max(1.0 - worst), features }
 }

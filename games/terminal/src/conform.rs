@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{Game as _, Seat, Unreadable};
 
 use crate::Terminal;
@@ -18,7 +18,7 @@ use crate::state::State;
 use crate::work::Work;
 
 /// Compares a replay with this engine.
-pub fn conform(record: &[u8], report: &mut Report) -> Recognised {
+pub fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
     match compare(record, report) {
         Ok(Compared::Whole) => Recognised::Record,
         Ok(Compared::Cut(turn)) => {
@@ -50,7 +50,7 @@ enum Compared {
     Cut(usize),
 }
 
-fn compare(record: &[u8], report: &mut Report) -> Result<Compared, Unreadable> {
+fn compare(record: &[u8], report: &mut ConformReport) -> Result<Compared, Unreadable> {
     let recorded = replay::recorded(record)?;
     let game = Terminal::set_up(&recorded.setup).map_err(|error| Unreadable::Damaged(error.to_string()))?;
     let (_, lines) = replay::lines(record)?;
@@ -87,7 +87,7 @@ fn compare(record: &[u8], report: &mut Report) -> Result<Compared, Unreadable> {
 
 impl Match {
     /// Plays the next turn and writes its lines.
-    fn advance(&mut self, ours: &mut VecDeque<OwnLine>, report: &mut Report) {
+    fn advance(&mut self, ours: &mut VecDeque<OwnLine>, report: &mut ConformReport) {
         let Some(turn) = self.recorded.turns.get(self.turn).filter(|_| self.state.ending.is_none()) else {
             return;
         };
@@ -112,7 +112,7 @@ impl Match {
     }
 
     /// Compares the end line.
-    fn finish(&self, theirs: &StateLine<'_>, used_up: bool, report: &mut Report) {
+    fn finish(&self, theirs: &StateLine<'_>, used_up: bool, report: &mut ConformReport) {
         let place = || "end line".to_owned();
         report.compare("end of match", &true, &(used_up && self.state.ending.is_some()), place);
         let mut bytes = Vec::new();
@@ -131,7 +131,7 @@ impl Match {
     }
 }
 
-fn stats_agree(theirs: &EndStats, own: &EndStats, report: &mut Report) {
+fn stats_agree(theirs: &EndStats, own: &EndStats, report: &mut ConformReport) {
     let place = || "end stats".to_owned();
     report.compare("turns and frames", &(theirs.turns, theirs.frames), &(own.turns, own.frames), place);
     for (player, theirs, own) in [(1, &theirs.player1, &own.player1), (2, &theirs.player2, &own.player2)] {
@@ -173,7 +173,7 @@ fn line_agrees(
     theirs: &StateLine<'_>,
     own: &StateLine<'_>,
     frame: Option<&Frame>,
-    report: &mut Report,
+    report: &mut ConformReport,
     place: &impl Fn() -> String,
 ) -> bool {
     // Before 2020 the running number was missing.

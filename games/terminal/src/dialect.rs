@@ -205,7 +205,7 @@ fn stray(message: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use agon_game::session::Table;
+    use agon_game::session::RunningMatch;
     use agon_game::{Answer, Game as _, Session as _, Setup};
 
     use super::*;
@@ -230,7 +230,7 @@ mod tests {
         ];
         for seat in Seat::first(2) {
             let setup = Setup { seats: 2, ..Setup::default() };
-            let mut table = Table::new(Terminal::set_up(&setup).expect("the default setup"));
+            let mut table = RunningMatch::new(Terminal::set_up(&setup).expect("the default setup"));
             let mut wire = Wire::new(table.game());
             let mut hear = |game: &Terminal, first: &[u8], second: &[u8]| {
                 assert!(matches!(wire.hear(game, seat, first), Heard::More));

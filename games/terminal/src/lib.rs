@@ -51,10 +51,10 @@ mod weights;
 
 use std::sync::Arc;
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{
     Answer, Answers, Builtin, Chance, Cpus, Facts, Game, GameInfo, HandIn, Import, MapChoice, Outcome,
-    Picture, Preset, Recipe, Seat, Seats, Setup, SetupError, Sink, Standing, Transport, Unreadable,
+    Picture, Preset, Recipe, Seat, SeatAdvantages, Seats, Setup, SetupError, Sink, Transport, Unreadable,
 };
 use include_dir::include_dir;
 use serde::Serialize;
@@ -249,7 +249,7 @@ impl Game for Terminal {
         format!("turn {}", state.turn)
     }
 
-    fn standing(&self, state: &State) -> Standing {
+    fn standing(&self, state: &State) -> SeatAdvantages {
         advantage::standing(&self.rules, state)
     }
 
@@ -320,7 +320,7 @@ impl Game for Terminal {
         true
     }
 
-    fn conform(record: &[u8], report: &mut Report) -> Recognised {
+    fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
         conform::conform(record, report)
     }
 

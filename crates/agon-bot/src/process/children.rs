@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 
 use rustix::process::Pid;
 
-use super::spawn::{self, Started};
+use super::spawn::{self, StartedProcess};
 use crate::sys;
 
 /// The variable that marks the processes of one bot.
@@ -33,7 +33,7 @@ pub fn start(command: &mut Command, mark: &str) -> io::Result<Child> {
 ///
 /// # Errors
 /// Those of the system.
-pub fn start_bot(command: &Command, cpus: &[usize], joined: bool, mark: &str) -> io::Result<Started> {
+pub fn start_bot(command: &Command, cpus: &[usize], joined: bool, mark: &str) -> io::Result<StartedProcess> {
     let _entered = STARTING.read().unwrap_or_else(|poison| poison.into_inner());
     let process = spawn::spawn(command, cpus, joined)?;
     started().insert(process.pid.as_raw_nonzero().get(), mark.to_owned());

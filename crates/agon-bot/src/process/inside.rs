@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agon_sandbox::{
-    Bounds, Confinement, Found, Launcher, Level, Means, Network, Order, Place, Refusal, Sandbox, Wall, What,
-    probe_with, walk,
+    Bounds, Confinement, Found, Launcher, Level, Means, Network, Order, Sandbox, ShownPath, StepRefusal,
+    Wall, What, probe_with, walk,
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -21,7 +21,7 @@ use crate::build::cache;
 use crate::launch::Launch;
 use crate::name::Confined;
 use crate::paths::{is_systems, stays};
-use crate::process::spawn::{self, Started};
+use crate::process::spawn::{self, StartedProcess};
 use crate::process::{Excess, guard};
 use crate::rights;
 use crate::run::Packages;
@@ -91,7 +91,7 @@ pub fn build_beside(matches: &[usize]) {
 
 /// Shows a bot or a build the packages of its run.
 fn add(packages: &Packages, confinement: &mut Confinement, variables: &mut BTreeMap<String, String>) {
-    confinement.readable.extend(packages.places.iter().map(Place::same));
+    confinement.readable.extend(packages.places.iter().map(ShownPath::same));
     variables.extend(packages.variables.clone());
 }
 
@@ -105,7 +105,7 @@ pub fn close() {
 
 /// Why a bot does not start in a sandbox.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum StartTrouble {
     /// The same as outside: it is no program, or does not exist.
     Start(io::Error),
     /// Something it needs is not shown inside.
@@ -128,42 +128,42 @@ pub fn limits() -> Confinement {
     Confinement { memory: 256 << 20, processes: 64, disk: 64 << 20, ..Confinement::default() }
 }
 
-fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Result<Described, Trouble> {
+fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Result<Described, StartTrouble> {
     let user = User::own();
     let path = std::env::join_paths(&user.path).unwrap_or_default();
-    let here = std::env::current_dir().map_err(Trouble::Start)?;
+    let here = std::env::current_dir().map_err(StartTrouble::Start)?;
     let folder = launch.folder.clone().unwrap_or_else(|| here.clone());
     if !folder.is_dir() {
-        return Err(Trouble::Start(io::ErrorKind::NotFound.into()));
+        return Err(StartTrouble::Start(io::ErrorKind::NotFound.into()));
     }
     let foreign = launch.confined == Confined::Foreign;
     let program = match foreign {
         true => strangers::program(&launch.program, &folder, &user)
-            .ok_or_else(|| Trouble::Hidden(strangers::refusal(Path::new(&launch.program))))?,
+            .ok_or_else(|| StartTrouble::Hidden(strangers::refusal(Path::new(&launch.program))))?,
         false => folder.join(spawn::find(&launch.program, Some(&folder), &path)),
     };
     if !program.exists() {
-        return Err(Trouble::Start(io::Error::from_raw_os_error(libc::ENOENT)));
+        return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::ENOENT)));
     }
     if program.is_dir() || !crate::sys::may_execute(&program) {
-        return Err(Trouble::Start(io::Error::from_raw_os_error(libc::EACCES)));
+        return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::EACCES)));
     }
     let_through(&folder, &cache());
     let_through(program.parent().unwrap_or(&program), &cache());
     let needs = needs::of(launch, &program, foreign, &user);
     let mut confinement = limits();
     let mut remarks = Vec::new();
-    confinement.readable = needs.places.iter().map(Place::same).collect();
+    confinement.readable = needs.places.iter().map(ShownPath::same).collect();
     confinement.hidden = needs.hidden.into_iter().collect();
     // Our own program, run on behalf of a bot: as its script engine, or as the doorkeeper of its seat.
     let known = guard::program().filter(|own| *own == program && !is_systems(own));
     if let Some(own) = known {
         confinement.readable.retain(|place| !own.starts_with(&place.outside));
-        confinement.readable.push(Place::same(own));
+        confinement.readable.push(ShownPath::same(own));
     }
     for place in launch.reads.iter().filter(|_| !foreign) {
         if !confinement.readable.iter().any(|shown| place.starts_with(&shown.outside)) {
-            confinement.readable.push(Place::same(place));
+            confinement.readable.push(ShownPath::same(place));
         }
     }
     let is_shared = user.shares(&folder);
@@ -178,7 +178,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         for word in std::iter::once(&launch.program).chain(&launch.arguments) {
             let file = folder.join(word);
             if file.is_file() && !is_systems(&file) {
-                confinement.readable.push(Place::same(file));
+                confinement.readable.push(ShownPath::same(file));
             }
         }
     } else if !is_its_own {
@@ -187,13 +187,13 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         changes = own.then(|| Changes::Above(folder.clone()));
         let apart = OWN_FOLDERS.iter().map(|name| folder.join(name)).filter(|apart| apart.is_dir());
         confinement.hidden.extend(apart);
-        confinement.layered.push(Place::same(&folder));
+        confinement.layered.push(ShownPath::same(&folder));
     } else if own {
         let bounds = Bounds { bytes: confinement.disk, entries: confinement.files as usize };
         match File::open(&folder).and_then(|folder| walk(folder, bounds, false)) {
             Ok(before) => {
                 changes = Some(Changes::InCopy(before));
-                confinement.copied.push(Place::same(&folder));
+                confinement.copied.push(ShownPath::same(&folder));
             }
             Err(_) => {
                 remarks.push(format!(
@@ -205,15 +205,15 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
             }
         }
     } else {
-        confinement.copied.push(Place::same(&folder));
+        confinement.copied.push(ShownPath::same(&folder));
     }
     if shows && !is_systems(&folder) {
-        confinement.readable.push(Place::same(&folder));
+        confinement.readable.push(ShownPath::same(&folder));
     }
     let mut variables: BTreeMap<String, String> = needs.variables;
     add(&launch.run.packages, &mut confinement, &mut variables);
     // Only this user can read our modules: they are copied, after the bot's own folder.
-    confinement.copied.extend(launch.shown.iter().map(Place::same));
+    confinement.copied.extend(launch.shown.iter().map(ShownPath::same));
     let_through_shown(program.parent().unwrap_or(&program), &confinement.readable);
     // Outer places first, so that inner ones are mounted within them.
     confinement.readable.sort_by_key(|place| place.outside.components().count());
@@ -226,7 +226,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     variables.extend(launch.environment.iter().cloned());
     let text = |word: &std::ffi::OsString| {
         word.to_str().map(str::to_owned).ok_or_else(|| {
-            Trouble::Hidden(format!("the argument {} is not UTF-8", Path::new(word).display()))
+            StartTrouble::Hidden(format!("the argument {} is not UTF-8", Path::new(word).display()))
         })
     };
     let arguments = launch.arguments.iter().map(text).collect::<Result<_, _>>()?;
@@ -239,14 +239,14 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
 ///
 /// # Errors
 /// Why it does not start.
-pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage), Trouble> {
-    let keeper = keeper().map_err(Trouble::Machine)?;
+pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(StartedProcess, Cage), StartTrouble> {
+    let keeper = keeper().map_err(StartTrouble::Machine)?;
     let Described { confinement, order, changes, remarks } = describe(launch, seat, cpus, keeper)?;
     let (level, walls) = &keeper.found.at_most(launch.level.unwrap_or(Level::A));
     if *level == Level::D || *level == Level::C && launch.confined == Confined::Foreign {
-        return Err(Trouble::Machine(unfit(&keeper.found, "a stranger's bot")));
+        return Err(StartTrouble::Machine(unfit(&keeper.found, "a stranger's bot")));
     }
-    let machine = |refusal: Refusal| Trouble::Machine(refusal.to_string());
+    let machine = |refusal: StepRefusal| StartTrouble::Machine(refusal.to_string());
     let spare = if launch.level.is_some() { None } else { keeper.take(&confinement) };
     let sandbox = match spare {
         Some(sandbox) => sandbox,
@@ -256,8 +256,9 @@ pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
             sandbox
         }
     };
-    let pid = sandbox.pid().ok_or_else(|| Trouble::Machine("the sandbox has no first process".to_owned()))?;
-    let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|error| Trouble::Start(error.into()));
+    let pid =
+        sandbox.pid().ok_or_else(|| StartTrouble::Machine("the sandbox has no first process".to_owned()))?;
+    let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|error| StartTrouble::Start(error.into()));
     let (input, output, error) = (pipe()?, pipe()?, pipe()?);
     let said = if launch.dials_in { &error.1 } else { &output.1 };
     sandbox.order(&order, [input.0.as_fd(), said.as_fd(), error.1.as_fd()]).map_err(machine)?;
@@ -276,7 +277,7 @@ pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(Started, Cage
         last: None,
         seat,
     };
-    Ok((Started { pid, input: input.1, output: output.0, error: error.0 }, cage))
+    Ok((StartedProcess { pid, input: input.1, output: output.0, error: error.0 }, cage))
 }
 
 /// Whether a folder holds something only its owner can read: a bot that runs as a user of its own cannot. Such a
@@ -314,7 +315,7 @@ pub fn let_through(inner: &Path, top: &Path) {
 
 /// The same for our cache where it lies within a folder that is shown: what is in it is then shown, or copied, at the end of
 /// the same way.
-fn let_through_shown(inner: &Path, shown: &[Place]) {
+fn let_through_shown(inner: &Path, shown: &[ShownPath]) {
     let cache = cache();
     open_way(inner, &cache, |_| shown.iter().any(|place| cache.starts_with(&place.outside)));
 }
@@ -363,7 +364,7 @@ impl Keeper {
         }
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(std::os::unix::fs::MetadataExt::dev(&found)).or_insert_with(|| {
-            let with = Confinement { layered: vec![Place::same(folder)], ..limits() };
+            let with = Confinement { layered: vec![ShownPath::same(folder)], ..limits() };
             let made = self.launcher.prepare(&with, &self.found.walls);
             made.and_then(|sandbox| sandbox.ready()).is_ok()
         })

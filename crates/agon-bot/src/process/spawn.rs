@@ -24,7 +24,7 @@ use crate::{rights, sys};
 
 /// A started process, with our ends of its pipes.
 #[derive(Debug)]
-pub struct Started {
+pub struct StartedProcess {
     pub pid: Pid,
     /// Writes to its standard input.
     pub input: OwnedFd,
@@ -62,7 +62,7 @@ struct Plan {
 ///
 /// # Errors
 /// Those of the system, as [`Command::spawn`] gives them.
-pub fn spawn(command: &Command, cpus: &[usize], joined: bool) -> io::Result<Started> {
+pub fn spawn(command: &Command, cpus: &[usize], joined: bool) -> io::Result<StartedProcess> {
     let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
     let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     for (name, value) in command.get_envs() {
@@ -112,7 +112,7 @@ pub fn spawn(command: &Command, cpus: &[usize], joined: bool) -> io::Result<Star
         failed: AtomicI32::new(0),
     };
     let pid = start(&plan)?;
-    Ok(Started { pid, input: input.1, output: output.0, error: error.0 })
+    Ok(StartedProcess { pid, input: input.1, output: output.0, error: error.0 })
 }
 
 /// The file that `program` names: as written if it names a folder, else the first match on the path.

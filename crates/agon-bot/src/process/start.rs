@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::inside::{self, Trouble};
-use super::spawn::Started;
+use super::inside::{self, StartTrouble};
+use super::spawn::StartedProcess;
 use super::tree::ProcessTree;
 use super::{StartError, children, guard};
 use crate::launch::{Launch, first_line};
@@ -23,7 +23,7 @@ pub fn start(
     seat: u8,
     cpus: Option<&[usize]>,
     temporary: Option<&Path>,
-) -> Result<(ProcessTree, Started), StartError> {
+) -> Result<(ProcessTree, StartedProcess), StartError> {
     if let Some(why) = launch.file_of(&launch.program).and_then(|file| foreign(&file)) {
         let shown = Path::new(&launch.program).display();
         return Err(StartError::NoProgram(format!("cannot start `{shown}`: {why}")));
@@ -61,18 +61,23 @@ pub fn start(
 }
 
 /// What a sandbox says of a program that it did not start.
-pub fn troubled(launch: &Launch, trouble: Trouble) -> StartError {
+pub fn troubled(launch: &Launch, trouble: StartTrouble) -> StartError {
     let shown = Path::new(&launch.program).display();
     match trouble {
-        Trouble::Start(error) => cannot_start(launch, &error),
-        Trouble::Hidden(why) => StartError::NoProgram(format!("cannot start `{shown}`: {why}")),
-        Trouble::Machine(why) => StartError::NoRoom(format!("cannot start `{shown}`: {why}")),
+        StartTrouble::Start(error) => cannot_start(launch, &error),
+        StartTrouble::Hidden(why) => StartError::NoProgram(format!("cannot start `{shown}`: {why}")),
+        StartTrouble::Machine(why) => StartError::NoRoom(format!("cannot start `{shown}`: {why}")),
     }
 }
 
 /// Starts a program, even one written a moment ago, which a process that is just being started elsewhere may still hold
 /// open for writing.
-fn start_patiently(command: &Command, cpus: &[usize], joined: bool, mark: &str) -> io::Result<Started> {
+fn start_patiently(
+    command: &Command,
+    cpus: &[usize],
+    joined: bool,
+    mark: &str,
+) -> io::Result<StartedProcess> {
     for _ in 0..100 {
         match children::start_bot(command, cpus, joined, mark) {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {

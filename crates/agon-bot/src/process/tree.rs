@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use super::children::{self, MARK, is_nobodys, orphans, orphans_of_bots};
-use super::inside::{Cage, Trouble};
+use super::inside::{Cage, StartTrouble};
 use super::usage::Usage;
-use super::{Excess, Limits, Used};
+use super::{Excess, ProcessLimits, ProcessUse};
 use crate::sys::{self, Counters, ThreadTime};
 
 /// Process names of runtimes that compile and collect garbage in threads of their own.
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The processes of a bot.
 pub struct ProcessTree {
     /// The limits on all of them together.
-    pub limits: Limits,
+    pub limits: ProcessLimits,
     root: Pid,
     mark: String,
     /// Live processes below the root, as last seen.
@@ -43,7 +43,7 @@ pub struct ProcessTree {
     cpus: usize,
     started: Instant,
     stopped: bool,
-    ended: Option<Used>,
+    ended: Option<ProcessUse>,
     /// The sandbox that holds all of them.
     cage: Option<Box<Cage>>,
     /// Whether a sandboxed bot's first process was seen to be gone: its pid may be reused by now.
@@ -72,7 +72,7 @@ impl ProcessTree {
     /// in for it.
     pub fn caged(init: Pid, cage: Cage) -> Self {
         let (memory, processes) = (cage.confinement().memory, cage.confinement().processes as usize);
-        let limits = Limits { memory, processes };
+        let limits = ProcessLimits { memory, processes };
         Self { limits, root: init, cage: Some(Box::new(cage)), ended: None, ..Self::unknown() }
     }
 
@@ -80,7 +80,7 @@ impl ProcessTree {
     ///
     /// # Errors
     /// Why it does not start.
-    pub fn settle(&mut self) -> Result<(), Trouble> {
+    pub fn settle(&mut self) -> Result<(), StartTrouble> {
         if let Some(cage) = &self.cage {
             let root = cage.settle()?;
             (self.root, self.threads) = (root, vec![(root, root)]);
@@ -102,7 +102,7 @@ impl ProcessTree {
     /// Stands for a bot that runs elsewhere: nothing is known about it, and nothing can be done to it.
     pub fn unknown() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: ProcessLimits::default(),
             root: rustix::process::getpid(),
             mark: String::new(),
             others: Vec::new(),
@@ -113,7 +113,7 @@ impl ProcessTree {
             cpus: sys::cpus_at_start().len(),
             started: Instant::now(),
             stopped: false,
-            ended: Some(Used::default()),
+            ended: Some(ProcessUse::default()),
             cage: None,
             root_gone: false,
             remarks: Vec::new(),
@@ -415,7 +415,7 @@ impl ProcessTree {
     }
 
     /// Ends all of them; returns what they used together.
-    pub fn end(&mut self) -> Used {
+    pub fn end(&mut self) -> ProcessUse {
         if let Some(used) = self.ended {
             return used;
         }
@@ -425,12 +425,12 @@ impl ProcessTree {
             self.remarks.extend(remarks);
             children::forget(self.root);
             let cpu = charge.map(|charge| charge.cpu).or(seen).unwrap_or_default();
-            let used = Used { cpu, memory: charge.map(|charge| charge.peak).filter(|peak| *peak > 0) };
+            let used = ProcessUse { cpu, memory: charge.map(|charge| charge.peak).filter(|peak| *peak > 0) };
             self.ended = Some(used);
             return used;
         }
         let until = Instant::now() + PATIENCE;
-        let mut used = Used::default();
+        let mut used = ProcessUse::default();
         let mut below = Vec::new();
         loop {
             // Repeated, because a process being killed may just have started another.

@@ -4,8 +4,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_bot::program::Ending;
-use agon_bot::{BotName, Kind};
+use agon_bot::program::ProgramEnd;
+use agon_bot::{BotName, NameKind};
 use agon_game::{Answer, AnyGame, PackedAnswer, Seat, Session, Transport};
 use agon_match::record::Void;
 use agon_match::{
@@ -136,8 +136,10 @@ pub(crate) fn ending(
     game: &dyn AnyGame,
     bot: &BotName,
     situation: &Situation,
-) -> Result<Option<(Ending, Duration)>, DeskError> {
-    if !matches!(bot.kind, Kind::Path(_) | Kind::Command(_)) || game.info().transport == Transport::Script {
+) -> Result<Option<(ProgramEnd, Duration)>, DeskError> {
+    if !matches!(bot.kind, NameKind::Path(_) | NameKind::Command(_))
+        || game.info().transport == Transport::Script
+    {
         return Ok(None);
     }
     let mut session = game.open(&situation.setup)?;

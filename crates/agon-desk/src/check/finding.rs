@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agon_bot::program::Ending;
+use agon_bot::program::ProgramEnd;
 use agon_game::{GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_match::{Fault, FaultKind, RejectedOrder};
 use serde::Serialize;
@@ -97,7 +97,7 @@ pub fn all(
     situations: &[Situation],
     seen: &[Seen],
     again: &Seen,
-    ending: Option<(Ending, Duration)>,
+    ending: Option<(ProgramEnd, Duration)>,
     keep: &KeepReplay<'_>,
 ) -> Vec<CheckFinding> {
     let report = Report { info, bot, situations, seen, keep };
@@ -425,7 +425,7 @@ impl<'a> Report<'a> {
 }
 
 /// How the bot ends.
-fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<CheckFinding> {
+fn ends(info: &GameInfo, ending: Option<(ProgramEnd, Duration)>) -> Option<CheckFinding> {
     const WHAT: &str = "ends by itself";
     let (ending, after) = ending?;
     let waits = match info.transport {
@@ -433,9 +433,9 @@ fn ends(info: &GameInfo, ending: Option<(Ending, Duration)>) -> Option<CheckFind
         _ => "after its connection closed",
     };
     Some(match ending {
-        Ending::Runs => CheckFinding::new(WHAT, FindingStatus::Warning, format!("it ran on for a second {waits}, and was killed"))
+        ProgramEnd::Runs => CheckFinding::new(WHAT, FindingStatus::Warning, format!("it ran on for a second {waits}, and was killed"))
             .change("end the loop when reading gives nothing more (Python: `line == ''`, C++: `if (!getline(...)) return`)"),
-        Ending::Code(0) => {
+        ProgramEnd::Code(0) => {
             let ms = milliseconds(after.as_secs_f64() * 1e3);
             CheckFinding::new(WHAT, FindingStatus::Passed, format!("{ms} after its input was closed"))
         }

@@ -5,7 +5,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use agon_bot::program::Ending;
+use agon_bot::program::ProgramEnd;
 use agon_bot::{KeptWaiting, Received};
 use agon_game::{Absence, Answer, Heard, PackedAnswer, Seat};
 use agon_replay::Counted;
@@ -14,10 +14,10 @@ use rustix::time::Timespec;
 
 use super::waiting::{Respite, Used, Waiting};
 use super::watching::excess_of;
-use super::{Leaving, Referee, Said, Take, When};
+use super::{Leaving, Referee, Said, TakenAnswer, When};
 use crate::pulse::BEAT;
 use crate::record::Void;
-use crate::{Cause, FaultKind, Lateness, Player};
+use crate::{FaultCause, FaultKind, Lateness, Player};
 use agon_spec::clock::TOLERATED;
 
 /// How many bytes of earlier questions a bot may leave unread before it is put out of the match.
@@ -60,7 +60,7 @@ impl Referee<'_> {
         let program = self.program(seat);
         program.wire().flush();
         if program.wire_ref().unsent() > LONGEST_QUEUE {
-            leaves = leaves.or(Some(Cause::Deaf));
+            leaves = leaves.or(Some(FaultCause::Deaf));
         }
         // Checked before the question is sent, so that a quick bot's answer does not look unasked. It is a matter
         // of chance whether the first question comes before what a bot says at its start.
@@ -90,7 +90,7 @@ impl Referee<'_> {
 
     /// Reads what came before the question, in protocols whose answers name their question: no answer can belong
     /// to a question not yet asked.
-    fn skip_early(&mut self, seat: Seat, message: &mut Vec<u8>) -> Result<(), Cause> {
+    fn skip_early(&mut self, seat: Seat, message: &mut Vec<u8>) -> Result<(), FaultCause> {
         for _ in 0..MOST_STRAY {
             let wire = self.program(seat).wire();
             wire.tend();
@@ -98,13 +98,13 @@ impl Referee<'_> {
                 return Ok(());
             }
             match self.session.hear(seat, message) {
-                Heard::Close(why) => return Err(Cause::Closed(why)),
+                Heard::Close(why) => return Err(FaultCause::Closed(why)),
                 Heard::Ignore(Some(why)) => self.note_fault(seat, FaultKind::Stray, &why, None),
                 Heard::Ignore(None) => self.keep_said(seat, When::Early, message),
                 Heard::Answer(_) | Heard::Malformed(_) | Heard::Failed { .. } | Heard::More => {}
             }
         }
-        Err(Cause::ManyMessages(MOST_STRAY))
+        Err(FaultCause::ManyMessages(MOST_STRAY))
     }
 
     /// Keeps a message that is no answer but was heard. A bot may say any number of them; a name is said once.
@@ -120,7 +120,7 @@ impl Referee<'_> {
         &mut self,
         waiting: &mut Vec<Waiting>,
         answers: &mut [(Seat, PackedAnswer)],
-        takes: &mut [Take],
+        takes: &mut [TakenAnswer],
     ) -> Result<(), Void> {
         // Lines nobody asked for may already be here.
         let mut index = 0;
@@ -233,15 +233,15 @@ impl Referee<'_> {
         &mut self,
         one: &mut Waiting,
         answers: &mut [(Seat, PackedAnswer)],
-        takes: &mut [Take],
+        takes: &mut [TakenAnswer],
     ) -> Result<bool, Void> {
         let mut message = std::mem::take(&mut self.message);
         let done = loop {
             let leaving = match self.program(one.seat).wire().receive(&mut message) {
                 Received::Nothing => break self.late(one, answers, takes)?,
                 Received::Closed(unfinished) => Some(Leaving::Closed(unfinished)),
-                Received::Broken(why) => Some(Leaving::Sent(Cause::LongMessage(why))),
-                Received::Illegal(why) => Some(Leaving::Sent(Cause::Closed(format!("it sent {why}")))),
+                Received::Broken(why) => Some(Leaving::Sent(FaultCause::LongMessage(why))),
+                Received::Illegal(why) => Some(Leaving::Sent(FaultCause::Closed(format!("it sent {why}")))),
                 Received::Garbled(why) => {
                     self.note_fault(one.seat, FaultKind::Malformed, &why, None);
                     let time = self.time(one);
@@ -266,7 +266,7 @@ impl Referee<'_> {
                 Heard::More => {
                     one.heard.parts += 1;
                     if one.heard.parts > MOST_STRAY {
-                        break self.gone(one, Leaving::Sent(Cause::ManyParts), answers, takes);
+                        break self.gone(one, Leaving::Sent(FaultCause::ManyParts), answers, takes);
                     }
                     continue;
                 }
@@ -290,12 +290,14 @@ impl Referee<'_> {
                         None => self.keep_said(one.seat, When::Asked, &message),
                     }
                     if one.heard.stray > MOST_STRAY {
-                        let cause = Cause::ManyMessages(MOST_STRAY);
+                        let cause = FaultCause::ManyMessages(MOST_STRAY);
                         break self.gone(one, Leaving::Sent(cause), answers, takes);
                     }
                     continue;
                 }
-                Heard::Close(why) => break self.gone(one, Leaving::Sent(Cause::Closed(why)), answers, takes),
+                Heard::Close(why) => {
+                    break self.gone(one, Leaving::Sent(FaultCause::Closed(why)), answers, takes);
+                }
             };
             self.seats[one.seat.index()].unasked += u32::from(unasked);
             break self.answered(one, time, answer, answers, takes)?;
@@ -333,7 +335,7 @@ impl Referee<'_> {
         mut time: Time,
         mut answer: PackedAnswer,
         answers: &mut [(Seat, PackedAnswer)],
-        takes: &mut [Take],
+        takes: &mut [TakenAnswer],
     ) -> Result<bool, Void> {
         let spent = time.wall + one.owes;
         let limit = one.limit().map(|limit| limit + one.stolen()).filter(|limit| spent > *limit);
@@ -374,7 +376,7 @@ impl Referee<'_> {
         &mut self,
         one: &mut Waiting,
         answers: &mut [(Seat, PackedAnswer)],
-        takes: &mut [Take],
+        takes: &mut [TakenAnswer],
     ) -> Result<bool, Void> {
         let Some(patience) = one.patience(self.terms.clock) else { return Ok(false) };
         if one.deadline(self.terms.clock).is_some_and(|deadline| Instant::now() < deadline) {
@@ -421,7 +423,7 @@ impl Referee<'_> {
         &mut self,
         one: &mut Waiting,
         answers: &mut [(Seat, PackedAnswer)],
-        takes: &mut [Take],
+        takes: &mut [TakenAnswer],
     ) -> Result<bool, Void> {
         let time = self.time(one);
         let answered = self.seats[one.seat.index()].time.answers > 0;
@@ -429,23 +431,25 @@ impl Referee<'_> {
         let held: String = String::from_utf8_lossy(program.wire_ref().held()).chars().take(60).collect();
         let why = match program.ending(Duration::ZERO) {
             _ if !held.is_empty() => Lateness::NoLineEnd(held),
-            Ending::Runs if program.tree().stopped_itself() => Lateness::StoppedItself,
-            Ending::Runs if one.is_reading() => Lateness::NotRead,
-            Ending::Runs if one.heard.parts > 0 => Lateness::Unfinished(one.heard.parts),
-            Ending::Runs if one.heard.stray > 0 && !answered => Lateness::NoAnswer(one.heard.stray),
-            Ending::Runs if one.owes > one.limit().unwrap_or_default() / 2 => Lateness::Pondered(one.owes),
-            Ending::Runs if answered => Lateness::Slow,
-            Ending::Runs => Lateness::Silent,
+            ProgramEnd::Runs if program.tree().stopped_itself() => Lateness::StoppedItself,
+            ProgramEnd::Runs if one.is_reading() => Lateness::NotRead,
+            ProgramEnd::Runs if one.heard.parts > 0 => Lateness::Unfinished(one.heard.parts),
+            ProgramEnd::Runs if one.heard.stray > 0 && !answered => Lateness::NoAnswer(one.heard.stray),
+            ProgramEnd::Runs if one.owes > one.limit().unwrap_or_default() / 2 => {
+                Lateness::Pondered(one.owes)
+            }
+            ProgramEnd::Runs if answered => Lateness::Slow,
+            ProgramEnd::Runs => Lateness::Silent,
             ended => Lateness::Ended(ended),
         };
         let mut budget = self.seats[one.seat.index()].budget;
         budget.charge(time.charged());
         let cause = match budget.spent().filter(|_| one.has_last_limit()) {
-            Some((used, total)) => Cause::OutOfTime { used, total, why },
-            None => Cause::Late { limit: one.limit().unwrap_or_default(), why },
+            Some((used, total)) => FaultCause::OutOfTime { used, total, why },
+            None => FaultCause::Late { limit: one.limit().unwrap_or_default(), why },
         };
         let stops = self.session.info().stops_late_bots;
-        let is_out = matches!(cause, Cause::OutOfTime { .. });
+        let is_out = matches!(cause, FaultCause::OutOfTime { .. });
         if stops || is_out {
             self.gone(one, Leaving::Sent(cause), answers, takes);
             if !stops {
@@ -467,7 +471,7 @@ impl Referee<'_> {
         one: &mut Waiting,
         leaving: Leaving,
         answers: &mut [(Seat, PackedAnswer)],
-        takes: &mut [Take],
+        takes: &mut [TakenAnswer],
     ) -> bool {
         self.seats[one.seat.index()].out = Some(Absence::Gone);
         answers[one.index].1 = Answer::Missing(Absence::Gone);
@@ -478,7 +482,7 @@ impl Referee<'_> {
     }
 
     /// Records the time an answer took, and the standard error since.
-    fn account(&mut self, one: &Waiting, spent: Time, take: &mut Take) {
+    fn account(&mut self, one: &Waiting, spent: Time, take: &mut TakenAnswer) {
         let step = self.session.steps();
         let program = self.program(one.seat);
         let now = spent.cpu.or_else(|| program.tree().cpu_time());
@@ -512,7 +516,7 @@ impl Referee<'_> {
         if state.stands {
             self.program(one.seat).tree().stop();
         }
-        *take = Take {
+        *take = TakenAnswer {
             wall: spent.wall,
             charged,
             counted: spent.counted,

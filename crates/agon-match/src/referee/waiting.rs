@@ -19,7 +19,7 @@ use agon_game::Seat;
 
 use super::budget::Limit;
 use crate::pulse::BEAT;
-use crate::{Cause, Clock};
+use crate::{Clock, FaultCause};
 use agon_spec::clock::TOLERANCE;
 
 /// A seat that was asked and has not answered.
@@ -45,7 +45,7 @@ pub(super) enum Doing {
     /// It has the question.
     Thinking(Respite),
     /// It must leave, for this reason.
-    Leaving(Cause),
+    Leaving(FaultCause),
 }
 
 /// Time given to a seat beyond its limit.
@@ -127,14 +127,14 @@ impl Waiting {
     }
 
     /// Marks it to leave; the first reason counts.
-    pub fn must_go(&mut self, cause: Cause) {
+    pub fn must_go(&mut self, cause: FaultCause) {
         if !matches!(self.doing, Doing::Leaving(_)) {
             self.doing = Doing::Leaving(cause);
         }
     }
 
     /// Why it must leave; none while it may stay. Asked once.
-    pub fn leaves(&mut self) -> Option<Cause> {
+    pub fn leaves(&mut self) -> Option<FaultCause> {
         match std::mem::replace(&mut self.doing, Doing::Thinking(Respite::None)) {
             Doing::Leaving(cause) => Some(cause),
             other => {
@@ -289,8 +289,8 @@ mod tests {
     fn the_first_reason_to_go_counts() {
         let mut one = asked(true);
         assert_eq!(one.leaves(), None);
-        one.must_go(Cause::Deaf);
-        one.must_go(Cause::ManyParts);
-        assert_eq!(one.leaves(), Some(Cause::Deaf));
+        one.must_go(FaultCause::Deaf);
+        one.must_go(FaultCause::ManyParts);
+        assert_eq!(one.leaves(), Some(FaultCause::Deaf));
     }
 }

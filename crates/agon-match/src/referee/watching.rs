@@ -11,7 +11,7 @@ use super::waiting::Waiting;
 use super::{Leaving, MOST_DISTURBANCES, Referee};
 use crate::pulse::BEAT;
 use crate::record::Void;
-use crate::{Cause, Player, Ponder};
+use crate::{FaultCause, Player, Ponder};
 
 /// A bot that has used more CPU than this in its opponents' turns thinks there, which is a fault if it is also more
 /// than a quarter of what it used in its own turns.
@@ -65,7 +65,7 @@ impl Referee<'_> {
         state.stands |= freezes;
         if pondered > THINKS && pondered > own / 4 && !state.ponders {
             (state.ponders, state.stands) = (true, true);
-            self.fault(seat, &Cause::Pondered { used: pondered, own });
+            self.fault(seat, &FaultCause::Pondered { used: pondered, own });
         }
         used
     }
@@ -302,13 +302,13 @@ impl Referee<'_> {
         if self.seats[by.index()].out.is_none() {
             self.seats[by.index()].out = Some(Absence::Gone);
             self.program(by).end();
-            self.leaving.push((by, Leaving::Sent(Cause::Disturbed(why))));
+            self.leaving.push((by, Leaving::Sent(FaultCause::Disturbed(why))));
         }
         Ok(())
     }
 }
 
 /// Which limit a bot exceeds.
-pub(super) fn excess_of(tree: &ProcessTree) -> Option<Cause> {
-    tree.excess().map(|excess| Cause::Greedy(excess, tree.limits))
+pub(super) fn excess_of(tree: &ProcessTree) -> Option<FaultCause> {
+    tree.excess().map(|excess| FaultCause::Greedy(excess, tree.limits))
 }

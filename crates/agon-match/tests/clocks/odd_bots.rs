@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use agon_bot::{BotName, sys};
-use agon_bot::{Limits, process};
+use agon_bot::{ProcessLimits, process};
 use agon_game::{AnyGame, Face, Seat, Session, Setup};
 use agon_match::record::Void;
 use agon_match::{Clock, FaultKind, MatchRecord, Observer, Player, Ponder, StepReport, play, seat_player};
@@ -367,7 +367,7 @@ fn match_of(bots: [&str; 2]) -> (MatchRecord, Vec<String>) {
             let mut player =
                 seat_player(session.as_mut(), name, seat, None, Clock::ORIGINAL).expect("it can be seated");
             if let Player::Program(program) = &mut player {
-                program.tree().limits = Limits { memory: 200 << 20, processes: 60 };
+                program.tree().limits = ProcessLimits { memory: 200 << 20, processes: 60 };
                 marks.push(program.tree().mark().to_owned());
             }
             players.push(player);

@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use super::{Attack, Control, Tried, held};
+use super::{Attack, AttackTry, Control, held};
 use crate::{Level, Wall};
 
 const ROOT: &str = "own root (mount namespace), Landlock";
@@ -193,7 +193,7 @@ fn tidy(start: &str, count: usize) {
     }
 }
 
-fn read(path: &Path) -> Tried {
+fn read(path: &Path) -> AttackTry {
     let mut bytes = [0; 64];
     let count = fs::File::open(path)?.read(&mut bytes)?;
     if count == 0 { held("it is empty") } else { Ok(format!("{count} bytes read")) }

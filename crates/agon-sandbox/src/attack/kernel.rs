@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Attack, Control, Tried};
+use super::{Attack, AttackTry, Control};
 use crate::Wall;
 use crate::sys::{self, Arg, Forked};
 
@@ -154,7 +154,7 @@ fn calls() -> Vec<Attack> {
 }
 
 /// Whether the kernel's own code answered.
-fn reached(call: libc::c_long, arguments: &mut [Arg<'_>]) -> Tried {
+fn reached(call: libc::c_long, arguments: &mut [Arg<'_>]) -> AttackTry {
     match sys::call(call, arguments) {
         Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => Err(error),
         Err(error) => Ok(format!("the kernel answered: {}", short(&error))),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::{Attack, Control, Tried, held};
+use super::{Attack, AttackTry, Control, held};
 use crate::sys::{self, Arg, Forked};
 use crate::{Level, Wall};
 
@@ -169,7 +169,7 @@ pub fn list() -> Vec<Attack> {
     ]
 }
 
-fn occupy(flags: i32) -> Tried {
+fn occupy(flags: i32) -> AttackTry {
     sys::occupy(MUCH, PAGE, flags, None).map(|()| "128 MB".into())
 }
 
@@ -226,7 +226,7 @@ impl Holders {
 }
 
 /// Children that touch `each` bytes.
-fn children(count: usize, each: usize) -> Tried {
+fn children(count: usize, each: usize) -> AttackTry {
     let holders = Holders::new()?;
     for _ in 0..count {
         if let Forked::Child = sys::fork()? {
@@ -241,7 +241,7 @@ fn children(count: usize, each: usize) -> Tried {
 }
 
 /// A chain of processes, each of which touches 8 MB and starts the next.
-fn generations(count: usize) -> Tried {
+fn generations(count: usize) -> AttackTry {
     let holders = Holders::new()?;
     for generation in 0..count {
         match sys::fork() {

@@ -56,7 +56,7 @@ pub struct Target {
 }
 
 /// What an attack achieved; an error says how it was held.
-pub type Tried = io::Result<String>;
+pub type AttackTry = io::Result<String>;
 
 /// Where an attack must win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,11 +101,16 @@ pub struct Attack {
     pub control: Control,
     /// How the winner is determined.
     pub judge: Judge,
-    run: fn(&Target) -> Tried,
+    run: fn(&Target) -> AttackTry,
 }
 
 impl Attack {
-    fn new(name: &'static str, attempt: &'static str, wall: &'static str, run: fn(&Target) -> Tried) -> Self {
+    fn new(
+        name: &'static str,
+        attempt: &'static str,
+        wall: &'static str,
+        run: fn(&Target) -> AttackTry,
+    ) -> Self {
         let (held_at, control, judge) = (Level::C, Control::Outside, Judge::Word);
         Self { name, attempt, wall, held_at, control, judge, run }
     }

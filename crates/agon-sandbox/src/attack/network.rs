@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
-use super::{Attack, Control, Target, Tried, absent, held};
+use super::{Attack, AttackTry, Control, Target, absent, held};
 use crate::sys::{self, Arg};
 use crate::{Level, Wall};
 
@@ -140,7 +140,7 @@ pub fn list() -> Vec<Attack> {
 }
 
 /// Listens and connects to itself, which is enough to meet a teammate in another match.
-fn talk(_: &Target) -> Tried {
+fn talk(_: &Target) -> AttackTry {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let mut out = TcpStream::connect(listener.local_addr()?)?;
     let (mut back, _) = listener.accept()?;

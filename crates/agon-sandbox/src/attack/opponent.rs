@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustix::process::{Pid, PidfdFlags};
 
-use super::{Attack, Control, Target, Tried, absent, held, victim};
+use super::{Attack, AttackTry, Control, Target, absent, held, victim};
 use crate::sys::{self, Arg};
 use crate::{Level, Wall};
 
@@ -238,26 +238,26 @@ fn pid(to: &Target) -> std::io::Result<Pid> {
     Pid::from_raw(to.pid).ok_or_else(|| absent("no victim"))
 }
 
-fn reached(call: libc::c_long, arguments: &mut [Arg<'_>], what: &str) -> Tried {
+fn reached(call: libc::c_long, arguments: &mut [Arg<'_>], what: &str) -> AttackTry {
     sys::call(call, arguments).map(|_| what.to_owned())
 }
 
-fn kill(to: &Target, call: libc::c_long) -> Tried {
+fn kill(to: &Target, call: libc::c_long) -> AttackTry {
     reached(call, &mut [Arg::Int(to.pid.into()), Arg::Int(0)], "it takes signals")
 }
 
 /// `kill(-1, 0)`: succeeds if there is any process to signal.
-fn everybody(_: &Target) -> Tried {
+fn everybody(_: &Target) -> AttackTry {
     reached(libc::SYS_kill, &mut [Arg::Int(-1), Arg::Int(0)], "somebody takes signals")
 }
 
-fn content(path: &str) -> Tried {
+fn content(path: &str) -> AttackTry {
     let mut bytes = [0; 64];
     let count = fs::File::open(Path::new(path))?.read(&mut bytes)?;
     if count == 0 { held("it is empty") } else { Ok(format!("{count} bytes read")) }
 }
 
-fn vm(to: &Target, call: libc::c_long) -> Tried {
+fn vm(to: &Target, call: libc::c_long) -> AttackTry {
     // No bytes at all: the kernel only checks permission.
     let calls =
         &mut [Arg::Int(to.pid.into()), Arg::Int(0), Arg::Int(0), Arg::Int(0), Arg::Int(0), Arg::Int(0)];
@@ -267,7 +267,7 @@ fn vm(to: &Target, call: libc::c_long) -> Tried {
     })
 }
 
-fn affinity(pid: i32) -> Tried {
+fn affinity(pid: i32) -> AttackTry {
     let mut set = [0_u8; 128];
     let get = &mut [Arg::Int(pid.into()), Arg::Int(128), Arg::Out(&mut set)];
     sys::call(libc::SYS_sched_getaffinity, get)?;
@@ -279,7 +279,7 @@ fn affinity(pid: i32) -> Tried {
 }
 
 /// Wins if the command reached the device (which is no terminal here): the filter must not allow that.
-fn terminal(command: i64) -> Tried {
+fn terminal(command: i64) -> AttackTry {
     match sys::call(libc::SYS_ioctl, &mut [Arg::Int(0), Arg::Int(command), Arg::Int(0)]) {
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(error),
         Err(error) => Ok(format!("the device answered: {error}")),

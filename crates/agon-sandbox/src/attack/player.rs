@@ -26,7 +26,7 @@ use crate::sys::{self, Arg, Forked};
 pub const SOURCE: &str = include_str!("player.rs");
 
 #[derive(Clone, Copy)]
-pub struct Player {
+pub struct AttackPlayer {
     pub name: &'static str,
     /// Before its first question.
     begin: fn(&Desk) -> io::Result<()>,
@@ -50,10 +50,10 @@ fn nothing(_: &Desk) -> io::Result<()> {
 }
 
 /// All of them.
-pub fn all() -> Vec<Player> {
-    let new = |name| Player { name, begin: nothing, think: |desk| desk.burn(PIECE), after: nothing };
-    let thinks = |name, think| Player { think, ..new(name) };
-    let goes_on = |name, after| Player { after, ..new(name) };
+pub fn all() -> Vec<AttackPlayer> {
+    let new = |name| AttackPlayer { name, begin: nothing, think: |desk| desk.burn(PIECE), after: nothing };
+    let thinks = |name, think| AttackPlayer { think, ..new(name) };
+    let goes_on = |name, after| AttackPlayer { after, ..new(name) };
     vec![
         // The others, who do nothing wrong.
         thinks("sleeps", |_| {
@@ -190,7 +190,7 @@ pub fn all() -> Vec<Player> {
             }
             Ok(())
         }),
-        Player {
+        AttackPlayer {
             begin: |desk| {
                 let mine = Desk { to: desk.to.try_clone()?, ..Desk::new("")? };
                 std::thread::spawn(move || go_on(&mine));
@@ -198,8 +198,11 @@ pub fn all() -> Vec<Player> {
             },
             ..new("spinning-threads")
         },
-        Player { begin: |desk| leave_behind(|| children_of_children(desk)), ..new("short-lived-children") },
-        Player {
+        AttackPlayer {
+            begin: |desk| leave_behind(|| children_of_children(desk)),
+            ..new("short-lived-children")
+        },
+        AttackPlayer {
             begin: |desk| {
                 set_name(c"java")?;
                 leave_behind(|| {
@@ -209,7 +212,7 @@ pub fn all() -> Vec<Player> {
             },
             ..new("called-java")
         },
-        Player {
+        AttackPlayer {
             begin: |desk| {
                 end_of(start(|| {
                     setsid()?;
@@ -218,7 +221,7 @@ pub fn all() -> Vec<Player> {
             },
             ..new("spinning-daemon")
         },
-        Player {
+        AttackPlayer {
             begin: |desk| desk.keep(start(|| go_on(desk))?),
             think: |desk| {
                 // Stopped in its own turn, where it would be seen.
@@ -243,7 +246,7 @@ pub fn all() -> Vec<Player> {
             std::thread::sleep(PIECE / 2);
             desk.burn(4 * PIECE)
         }),
-        Player {
+        AttackPlayer {
             begin: |desk| {
                 while !is_asked() && desk.is_young() {
                     desk.burn(PIECE)?;
@@ -252,7 +255,7 @@ pub fn all() -> Vec<Player> {
             },
             ..new("head-start")
         },
-        Player {
+        AttackPlayer {
             begin: |desk| desk.keep(start(|| children_of_children(desk))?),
             think: |desk| {
                 desk.tell_helper(Signal::KILL);
@@ -289,7 +292,7 @@ pub fn all() -> Vec<Player> {
                 Ok(())
             })
         }),
-        Player {
+        AttackPlayer {
             begin: |desk| {
                 (0..24).try_for_each(|_| {
                     leave_behind(|| {
@@ -305,7 +308,7 @@ pub fn all() -> Vec<Player> {
             desk.enter(Duration::from_micros(1))?;
             Ok(kill_process(getpid(), Signal::STOP)?)
         }),
-        Player {
+        AttackPlayer {
             begin: |_| {
                 std::thread::sleep(LIFE);
                 Ok(())

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::{Attack, Control, Judge, Tried, held};
+use super::{Attack, AttackTry, Control, Judge, held};
 use crate::sys::{self, Forked};
 use crate::{Level, Wall};
 
@@ -141,7 +141,7 @@ pub fn list() -> Vec<Attack> {
 }
 
 /// Starts many sleeping children. Each asks `fails`.
-fn bomb(fails: fn() -> bool) -> Tried {
+fn bomb(fails: fn() -> bool) -> AttackTry {
     let (wait, go) = rustix::pipe::pipe()?;
     for number in 0..MANY {
         match sys::fork() {
@@ -160,7 +160,7 @@ fn bomb(fails: fn() -> bool) -> Tried {
 }
 
 /// Many processes, each a child of the one before.
-fn line() -> Tried {
+fn line() -> AttackTry {
     let (ready, tell) = rustix::pipe::pipe()?;
     for number in 0..MANY {
         match sys::fork() {
@@ -188,7 +188,7 @@ fn line() -> Tried {
 }
 
 /// Leaves a process behind, transformed by `how`, which holds our output open.
-fn stay(how: fn() -> bool) -> Tried {
+fn stay(how: fn() -> bool) -> AttackTry {
     if let Forked::Child = sys::fork()? {
         if how() {
             is_over(LIFE.as_millis() as i64);
@@ -206,7 +206,7 @@ fn is_over(patience: i64) -> bool {
 }
 
 /// Uses 40 ms of CPU time in each of `count` children nobody waits for; reports how much.
-fn spend(count: usize, orphans: bool) -> Tried {
+fn spend(count: usize, orphans: bool) -> AttackTry {
     let (ready, tell) = rustix::pipe::pipe()?;
     for _ in 0..count {
         if let Forked::Child = sys::fork()? {
@@ -237,7 +237,7 @@ fn cpu() -> Duration {
 }
 
 /// Reports that it has answered, computes until the next question, and reports how long, in milliseconds.
-fn ponder() -> Tried {
+fn ponder() -> AttackTry {
     let mut out = io::stdout();
     writeln!(out, "answered")?;
     out.flush()?;
@@ -249,7 +249,7 @@ fn ponder() -> Tried {
     Ok((cpu() - begun.0).as_millis().to_string())
 }
 
-fn flood(to: &mut dyn io::Write) -> Tried {
+fn flood(to: &mut dyn io::Write) -> AttackTry {
     let block = vec![b'x'; 64 << 10];
     for _ in 0..128 {
         to.write_all(&block)?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{Attack, Control, Judge, Tried, held};
+use super::{Attack, AttackTry, Control, Judge, held};
 use crate::Wall;
 use crate::sys::{self, Arg};
 
@@ -92,7 +92,7 @@ pub fn list() -> Vec<Attack> {
 }
 
 /// Leaves a file; wins if it finds the one left before.
-fn leave(path: PathBuf) -> Tried {
+fn leave(path: PathBuf) -> AttackTry {
     if path.exists() {
         let _ = fs::remove_file(&path);
         return Ok("it was still there".into());

@@ -3,15 +3,15 @@
 use crate::common::{World, run};
 use agon_bot::BotName;
 use agon_contest::Observed;
-use agon_store::acts::{Enlist, Enlisted, Heard, LetPlayOn};
+use agon_store::acts::{Enlist, Enlisted, LetPlayOn, RecordCall};
 use agon_store::{Kind, Sha, WorkerId};
-use agon_worker::{Job, Posted, Program};
+use agon_worker::{BotSource, Job, Posted};
 
 /// Plays a match with each bot in another one's seat: its replay is of the planned match, and only the answers are others'.
 fn lie(world: &World, job: &Job) -> (Observed, Vec<u8>) {
-    let bot = |program: &Program| match program {
-        Program::Builtin(text) => BotName::parse(text).expect("a name"),
-        Program::Source(_) => panic!("built-in bots only"),
+    let bot = |program: &BotSource| match program {
+        BotSource::Builtin(text) => BotName::parse(text).expect("a name"),
+        BotSource::Source(_) => panic!("built-in bots only"),
     };
     let bots: Vec<BotName> = job.seats.iter().rev().map(|seat| bot(&seat.program)).collect();
     world.play_with(job, &bots)
@@ -40,7 +40,7 @@ fn of_three_workers_the_one_that_lies_is_paused_and_shown_and_the_honest_are_not
         let mut paused_after = None;
         for round in 0..400 {
             for worker in workers {
-                world.server.store().act(Heard { worker, now: world.now }).await.expect("heard");
+                world.server.store().act(RecordCall { worker, now: world.now }).await.expect("heard");
                 let Some((_, job)) = world.one(worker, &round.to_string()).await else {
                     assert_eq!(worker, liar, "there is always something to play");
                     continue;

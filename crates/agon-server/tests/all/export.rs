@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use agon_server::backup::{backup, restore};
 use agon_server::export::{export, verify};
-use agon_server::{METHOD, Server, ServerError, status};
-use agon_store::acts::{Add, Added, Pause, Promote, Rule};
+use agon_server::{ContestServer, METHOD, ServerError, status};
+use agon_store::acts::{Add, Added, GiveRuling, Pause, Promote};
 use agon_store::{Ruling, Sha, Time};
 use zip::write::SimpleFileOptions;
 
@@ -75,7 +75,7 @@ fn an_export_holds_and_no_change_of_it_does() {
         let entrant = store.owners().await.expect("known")[&version];
         let reason = "it was another team's bot".to_owned();
         let (ruling, actor, now) = (Ruling::Out, "test".to_owned(), world.now);
-        let rule = Rule { contest, ruling, entrant, version: None, reason, actor, now };
+        let rule = GiveRuling { contest, ruling, entrant, version: None, reason, actor, now };
         assert!(world.server.rule(rule, world.now).await.expect("done"));
         let out = tempfile::tempdir().expect("a folder");
         let file = out.path().join("cup.agon");
@@ -227,7 +227,7 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
         let then = status::status(&back).await.expect("a contest");
         assert_eq!(then.counts.sealed, played as i64, "as it was then");
         // A server continues with it, and the leased match is played again.
-        let server = Server::open(&back, &world.setting, world.now).await.expect("opens");
+        let server = ContestServer::open(&back, &world.setting, world.now).await.expect("opens");
         server.close().await;
         let (_, found) = status::fsck(&back, true).await.expect("looked through");
         assert_eq!(found, Vec::<String>::new());
@@ -276,14 +276,14 @@ fn a_contest_of_another_method_of_ratings_is_refused_with_what_verifies_it() {
         let (folder, mut setting) = (database::folder(), setting(8));
         setting.terms.ratings = METHOD - 1;
         let refused =
-            Server::open(folder.path(), &setting, Time(1)).await.err().map(|error| error.to_string());
+            ContestServer::open(folder.path(), &setting, Time(1)).await.err().map(|error| error.to_string());
         let sentence = "method 1 of ratings, and this agon knows 2; verify it with the agon that founded it";
         assert!(refused.as_ref().is_some_and(|said| said.contains(sentence)), "{refused:?}");
         // The folder holds it now, whoever looks.
         setting.terms.ratings = METHOD;
         let file = folder.path().join("out.agon");
         for refused in [
-            Server::open(folder.path(), &setting, Time(2)).await.err().map(|error| error.to_string()),
+            ContestServer::open(folder.path(), &setting, Time(2)).await.err().map(|error| error.to_string()),
             status::status(folder.path()).await.err().map(|error| error.to_string()),
             export(folder.path(), &file, false, |_, _| {}).await.err().map(|error| error.to_string()),
         ] {

@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agon_contest::Observed;
-use agon_server::fleet::{ABANDONED_MS, Fleet, LEASE_MS, Refused, Unknown};
+use agon_server::fleet::{ABANDONED_MS, Fleet, FleetRefusal, LEASE_MS, UnknownMachine};
 use agon_spec::{Clock, Ponder};
-use agon_worker::fleet::{Exchange, Line, Open, Standing};
-use agon_worker::protocol::Map;
-use agon_worker::wire::Machine;
-use agon_worker::{Granted, Ground, Job, Nothing, Posted, Program, Sitting, Terms, Try};
+use agon_worker::fleet::{Exchange, FleetLine, FleetState, Open};
+use agon_worker::protocol::MapSource;
+use agon_worker::wire::PlayingMachine;
+use agon_worker::{BotSource, ContestTerms, Granted, Job, MatchGround, Nothing, Posted, Sitting, Try};
 
-fn terms() -> Terms {
-    let ground = Ground { rules_name: "any".into(), rules: String::new(), map: Map::Default, seats: 2 };
-    Terms {
+fn terms() -> ContestTerms {
+    let ground =
+        MatchGround { rules_name: "any".into(), rules: String::new(), map: MapSource::Default, seats: 2 };
+    ContestTerms {
         game: "any".into(),
         rules_version: 1,
         grounds: vec![ground],
@@ -22,8 +23,8 @@ fn terms() -> Terms {
     }
 }
 
-fn machine(speed: f64, jobs: u32) -> Machine {
-    Machine {
+fn machine(speed: f64, jobs: u32) -> PlayingMachine {
+    PlayingMachine {
         level: "A".into(),
         attacks: Some(1),
         speed,
@@ -42,7 +43,8 @@ fn open(fleet: &mut Fleet, sources: &[&str], now: u64) -> i64 {
 }
 
 fn job(game: i64) -> Job {
-    let sit = |label: &str| Sitting { label: label.into(), program: Program::Builtin("builtin:any".into()) };
+    let sit =
+        |label: &str| Sitting { label: label.into(), program: BotSource::Builtin("builtin:any".into()) };
     Job {
         attempt: Try { game, n: 1 },
         map: 0,
@@ -53,19 +55,19 @@ fn job(game: i64) -> Job {
     }
 }
 
-fn give(fleet: &mut Fleet, series: i64, games: impl IntoIterator<Item = i64>, now: u64) -> Vec<Line> {
+fn give(fleet: &mut Fleet, series: i64, games: impl IntoIterator<Item = i64>, now: u64) -> Vec<FleetLine> {
     let add = games.into_iter().map(job).collect();
     exchange(fleet, series, Exchange { add, ..Exchange::default() }, now)
 }
 
-fn exchange(fleet: &mut Fleet, series: i64, exchange: Exchange, now: u64) -> Vec<Line> {
+fn exchange(fleet: &mut Fleet, series: i64, exchange: Exchange, now: u64) -> Vec<FleetLine> {
     let lines = fleet.exchange(series, &exchange, now).expect("known");
     lines.into_iter().map(|(line, _)| line).collect()
 }
 
-fn standing(lines: &[Line]) -> Standing {
+fn standing(lines: &[FleetLine]) -> FleetState {
     match &lines[0] {
-        Line::Standing(standing) => *standing,
+        FleetLine::Standing(standing) => *standing,
         other => panic!("{other:?} comes first"),
     }
 }
@@ -107,7 +109,8 @@ fn a_match_is_given_to_one_machine_and_comes_back_until_it_has_arrived() {
     fleet.void("one", first.jobs[1].attempt, Nothing::again("the machine was late"));
     for _ in 0..2 {
         let lines = give(&mut fleet, series, [], 0);
-        let [_, Line::Whole { game: 1, .. }, Line::Nothing { game: 2, nothing }] = &lines[..] else {
+        let [_, FleetLine::Whole { game: 1, .. }, FleetLine::Nothing { game: 2, nothing }] = &lines[..]
+        else {
             panic!("{lines:?}")
         };
         assert_eq!(nothing.why, "the machine was late");
@@ -116,7 +119,7 @@ fn a_match_is_given_to_one_machine_and_comes_back_until_it_has_arrived() {
     assert_eq!(exchange(&mut fleet, series, got, 0).len(), 1, "both have arrived");
     fleet.close(series);
     assert_eq!(post(&mut fleet, "one", &second.jobs[0]), Posted::Settled, "nobody wants it any more");
-    assert_eq!(fleet.exchange(series, &Exchange::default(), 0), Err(Refused::Unknown));
+    assert_eq!(fleet.exchange(series, &Exchange::default(), 0), Err(FleetRefusal::Unknown));
     assert_eq!(fleet.lease("one", "r4", 1, 0), None);
     assert_eq!(fleet.playing("one", 0), Ok(None));
 }
@@ -144,7 +147,7 @@ fn what_a_machine_had_that_vanished_is_played_by_others_and_its_first_result_cou
     assert_eq!(post(&mut fleet, "two", &again.jobs[0]), Posted::Settled);
     assert_eq!(give(&mut fleet, series, [], later).len(), 2, "one result");
     assert_eq!(fleet.lease("one", "c", 1, later), None, "it asks what to play");
-    assert_eq!(fleet.playing("one", later), Err(Unknown), "and introduces itself again");
+    assert_eq!(fleet.playing("one", later), Err(UnknownMachine), "and introduces itself again");
 }
 
 #[test]
@@ -161,7 +164,7 @@ fn a_match_with_which_machines_vanish_comes_to_nothing() {
         give(&mut fleet, series, [], now);
     }
     let lines = give(&mut fleet, series, [], now);
-    let Line::Nothing { game: 1, nothing } = &lines[1] else { panic!("{lines:?}") };
+    let FleetLine::Nothing { game: 1, nothing } = &lines[1] else { panic!("{lines:?}") };
     assert!(nothing.why.contains("vanished"), "{}", nothing.why);
     // Matches given back in an orderly way are not counted.
     for n in 0..5 {
@@ -204,7 +207,7 @@ fn series_share_the_machines_and_a_silent_command_gives_them_up() {
     give(&mut fleet, one, [], late - 1);
     assert_eq!(fleet.lease("a", "last", 1, late), None);
     assert_eq!(fleet.playing("a", late).expect("known").map(|series| series.id), Some(one));
-    assert_eq!(fleet.exchange(two, &Exchange::default(), late), Err(Refused::Unknown));
+    assert_eq!(fleet.exchange(two, &Exchange::default(), late), Err(FleetRefusal::Unknown));
 }
 
 #[test]
@@ -235,10 +238,10 @@ fn bots_come_once_and_go_with_the_last_series_that_needs_them() {
     let opened = wanted(&mut fleet);
     assert_eq!(opened.missing, std::slice::from_ref(&sha));
     let mut bot = job(1);
-    bot.seats[0].program = Program::Source(sha.clone());
+    bot.seats[0].program = BotSource::Source(sha.clone());
     let add = Exchange { add: vec![bot.clone()], ..Exchange::default() };
     let early = fleet.exchange(opened.series, &add, 0);
-    assert!(matches!(&early, Err(Refused::Wrong(why)) if why.contains("Not all bots")), "{early:?}");
+    assert!(matches!(&early, Err(FleetRefusal::Wrong(why)) if why.contains("Not all bots")), "{early:?}");
     fleet.supply(&sha, b"bot".to_vec()).expect("wanted");
     assert!(fleet.exchange(opened.series, &add, 0).is_ok());
     assert_eq!(joined(&mut fleet, "a", 0), Some(opened.series));
@@ -255,7 +258,7 @@ fn bots_come_once_and_go_with_the_last_series_that_needs_them() {
         Job {
             seats: [
                 bot.seats[0].clone(),
-                Sitting { label: "x".into(), program: Program::Builtin("rm -r ~".into()) },
+                Sitting { label: "x".into(), program: BotSource::Builtin("rm -r ~".into()) },
             ]
             .into(),
             ..job(1)
@@ -263,14 +266,14 @@ fn bots_come_once_and_go_with_the_last_series_that_needs_them() {
         Job {
             seats: [
                 bot.seats[0].clone(),
-                Sitting { label: "x".into(), program: Program::Source("0b".repeat(32)) },
+                Sitting { label: "x".into(), program: BotSource::Source("0b".repeat(32)) },
             ]
             .into(),
             ..job(1)
         },
     ] {
         let refused = fleet.exchange(second.series, &Exchange { add: vec![wrong], ..Exchange::default() }, 0);
-        assert!(matches!(refused, Err(Refused::Wrong(_))), "{refused:?}");
+        assert!(matches!(refused, Err(FleetRefusal::Wrong(_))), "{refused:?}");
     }
 }
 
@@ -322,7 +325,7 @@ fn any_interleaving_brings_each_match_back_once() {
                     let lines = fleet.exchange(series, &Exchange { add, ..Exchange::default() }, now);
                     let mut got = Vec::new();
                     for (line, _) in lines.unwrap_or_default() {
-                        if let Line::Whole { game, .. } | Line::Nothing { game, .. } = line {
+                        if let FleetLine::Whole { game, .. } | FleetLine::Nothing { game, .. } = line {
                             got.push(game);
                             if hand.remove(&game) {
                                 *counted.entry(game).or_default() += 1;

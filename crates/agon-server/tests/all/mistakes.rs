@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use agon_bot::{Confined, Run};
-use agon_server::{Inside, Server, Uploaded};
+use agon_server::{ContestServer, Inside, UploadOutcome};
 use agon_store::acts::Added;
 use agon_store::{Cause, Stage, Time, Whose};
-use agon_worker::{Settings, Versions};
+use agon_worker::{PlaySettings, VersionShelf};
 
 const GAME: &str = "cultist-wars";
 
@@ -170,22 +170,22 @@ fn causes(folder: &Path, cases: &[Case]) -> Vec<(&'static str, Cause)> {
     let millis = AtomicI64::new(1_000_000);
     let clock = || Time(millis.fetch_add(7, Ordering::Relaxed));
     let server = runtime
-        .block_on(Server::open(folder, &common::setting_of(GAME, 1, &["idle"], 2), clock()))
+        .block_on(ContestServer::open(folder, &common::setting_of(GAME, 1, &["idle"], 2), clock()))
         .expect("opens");
     let worker = runtime.block_on(server.meet("inside", "not confined", clock())).expect("met");
     let mut causes = Vec::new();
     for case in cases {
         let file = (case.mistake, case.file, &case.bytes[..]);
         match runtime.block_on(common::upload(&server, file, false, clock())).expect("answered") {
-            Uploaded::Added(Added::New(_, 1)) => {}
-            Uploaded::Refused(cause) => causes.push((case.mistake, cause)),
+            UploadOutcome::Added(Added::New(_, 1)) => {}
+            UploadOutcome::Refused(cause) => causes.push((case.mistake, cause)),
             other => panic!("{}: {other:?}", case.mistake),
         }
     }
-    let versions = Versions::new(folder.join("work"), Confined::No, GAME)
+    let versions = VersionShelf::new(folder.join("work"), Confined::No, GAME)
         .under(Run { for_others: true, ..Run::default() });
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
-    let settings = Settings {
+    let settings = PlaySettings {
         jobs: 1,
         run: "test".to_owned(),
         beat: Duration::from_secs(20),

@@ -6,16 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use agon_bot::BotName;
 use agon_ladder::verdict::Says;
-use agon_replay::Note;
+use agon_replay::SeatNote;
 use agon_replay::data::note;
 use agon_server::quotas::MOST_TOLD_A_DAY;
-use agon_server::{Drafted, Server, Uploaded, Wish, status};
-use agon_store::acts::{Added, Asked, Own};
+use agon_server::{ContestServer, Drafted, UploadOutcome, Wish, status};
+use agon_store::acts::{Added, MatchRequested, OwnBot};
 use agon_store::reads::{Eyes, Filter};
-use agon_store::{EntrantId, Kind, MatchId, MatchState, Time, Version, VersionId, VersionState, WorkerId};
+use agon_store::{
+    EntrantId, EntrantVersion, Kind, MatchId, MatchState, Time, VersionId, VersionState, WorkerId,
+};
 use agon_worker::play::MatchEnd;
 use agon_worker::protocol::ToldFault;
-use agon_worker::{Job, Posted, Private, Program, Table};
+use agon_worker::{BotSource, Job, Posted, PreparedGame, Private};
 use tempfile::TempDir;
 
 use crate::common::{self, database, incoming, run};
@@ -24,8 +26,8 @@ const GAME: &str = "cultist-wars";
 
 struct World {
     folder: TempDir,
-    server: Server,
-    table: Table,
+    server: ContestServer,
+    table: PreparedGame,
     worker: WorkerId,
     /// The built-in bot as which each uploaded version plays, by its label; `idle` if not listed.
     plays: BTreeMap<String, &'static str>,
@@ -39,13 +41,13 @@ impl World {
     async fn new(bosses: &[&str], enough: u32) -> Self {
         let (folder, now) = (database::folder(), Time(1_000_000_000));
         let setting = common::setting_of(GAME, 2, bosses, enough);
-        let server = Server::open(folder.path(), &setting, now).await.expect("opens");
-        let table = Table::new(&setting.terms).expect("known");
+        let server = ContestServer::open(folder.path(), &setting, now).await.expect("opens");
+        let table = PreparedGame::new(&setting.terms).expect("known");
         let worker = server.meet("one", "not confined", now).await.expect("met");
         Self { folder, server, table, worker, plays: BTreeMap::new(), requests: 0, writes: 0, now }
     }
 
-    async fn upload(&self, team: &str, bytes: &str, only_if_better: bool) -> Uploaded {
+    async fn upload(&self, team: &str, bytes: &str, only_if_better: bool) -> UploadOutcome {
         let file = (team, "bot.py", bytes.as_bytes());
         common::upload(&self.server, file, only_if_better, self.now).await.expect("answered")
     }
@@ -54,11 +56,11 @@ impl World {
         self.server.tick(self.now).await.expect("done");
     }
 
-    async fn versions(&self) -> Vec<Version> {
+    async fn versions(&self) -> Vec<EntrantVersion> {
         self.server.store().versions().await.expect("read")
     }
 
-    async fn version(&self, team: &str, n: i64) -> Version {
+    async fn version(&self, team: &str, n: i64) -> EntrantVersion {
         let all = self.versions().await;
         all.into_iter().find(|version| version.entrant == team && version.n == n).expect("it is there")
     }
@@ -93,8 +95,8 @@ impl World {
             .seats
             .iter()
             .map(|seat| match &seat.program {
-                Program::Builtin(text) => BotName::parse(text).expect("a name"),
-                Program::Source(_) => {
+                BotSource::Builtin(text) => BotName::parse(text).expect("a name"),
+                BotSource::Source(_) => {
                     let bot = self.plays.get(&seat.label).copied().unwrap_or("idle");
                     BotName::parse(&format!("builtin:{bot}")).expect("a name")
                 }
@@ -119,7 +121,7 @@ impl World {
         let own: Vec<Option<Private>> = job
             .seats
             .iter()
-            .map(|seat| matches!(seat.program, Program::Source(_)).then(|| told(&seat.label)))
+            .map(|seat| matches!(seat.program, BotSource::Source(_)).then(|| told(&seat.label)))
             .collect();
         let post = (&whole.observed, &whole.replay[..], &own[..]);
         let posted = self.server.post(self.worker, job.attempt, post, self.now).await.expect("answered");
@@ -133,13 +135,13 @@ impl World {
 }
 
 /// A line on standard error.
-fn written(number: usize) -> Note {
-    Note { step: 0, kind: note::STDERR.into(), text: format!("{number}: all is well\n") }
+fn written(number: usize) -> SeatNote {
+    SeatNote { step: 0, kind: note::STDERR.into(), text: format!("{number}: all is well\n") }
 }
 
-fn new(uploaded: &Uploaded) -> (VersionId, i64) {
+fn new(uploaded: &UploadOutcome) -> (VersionId, i64) {
     match uploaded {
-        Uploaded::Added(Added::New(version, n)) => (*version, *n),
+        UploadOutcome::Added(Added::New(version, n)) => (*version, *n),
         other => panic!("{other:?}"),
     }
 }
@@ -193,7 +195,7 @@ fn a_new_version_gets_its_verdict_and_a_worse_one_goes_live_only_when_that_is_wa
         // One act goes back to an earlier version, and uploading the same bytes again has the same effect.
         assert!(world.server.go_back(third, "ann", world.now).await.expect("answered"));
         assert_eq!(world.version("Ann", 2).await.state, VersionState::Former);
-        assert_eq!(world.upload("Ann", "two", false).await, Uploaded::Back(second, 2));
+        assert_eq!(world.upload("Ann", "two", false).await, UploadOutcome::Back(second, 2));
         assert_eq!(world.version("Ann", 2).await.state, VersionState::Live);
         world.clean().await;
     });
@@ -216,9 +218,9 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         // A draft: no version, no row of the log, and invisible to others.
         let file = incoming(&world.server, b"draft").await;
         let draft = world.server.draft(&wish(two), "bot.py", file, world.now).await.expect("kept");
-        let Drafted::Kept(own @ Own::Draft(draft, 7..)) = draft else { panic!("{draft:?}") };
+        let Drafted::Kept(own @ OwnBot::Draft(draft, 7..)) = draft else { panic!("{draft:?}") };
         let asked = world.server.ask(own, wish(two), world.now).await.expect("answered");
-        let Asked::Planned(game) = asked else { panic!("{asked:?}") };
+        let MatchRequested::Planned(game) = asked else { panic!("{asked:?}") };
         let seats = world.play(1).await;
         assert_eq!(seats[0].len(), 2);
         let found = world.server.store().asked(ann, game).await.expect("read").expect("it is theirs");
@@ -246,33 +248,33 @@ fn challenges_and_drafts_are_theirs_who_ask_and_drafts_are_forgotten_after_a_day
         // A challenge: against any live bot, and against one's own.
         for against in [two, one] {
             let asked =
-                world.server.ask(Own::Version(one), wish(against), world.now).await.expect("answered");
-            assert!(matches!(asked, Asked::Planned(_)), "{asked:?}");
+                world.server.ask(OwnBot::Version(one), wish(against), world.now).await.expect("answered");
+            assert!(matches!(asked, MatchRequested::Planned(_)), "{asked:?}");
         }
-        let theirs = world.server.ask(Own::Version(two), wish(one), world.now).await.expect("answered");
-        assert_eq!(theirs, Asked::NotThere, "the other's bot is not theirs to play");
-        let nobody = world.server.ask(Own::Version(one), wish(VersionId(99)), world.now).await;
-        assert_eq!(nobody.expect("answered"), Asked::NotThere);
+        let theirs = world.server.ask(OwnBot::Version(two), wish(one), world.now).await.expect("answered");
+        assert_eq!(theirs, MatchRequested::NotThere, "the other's bot is not theirs to play");
+        let nobody = world.server.ask(OwnBot::Version(one), wish(VersionId(99)), world.now).await;
+        assert_eq!(nobody.expect("answered"), MatchRequested::NotThere);
         for (map, seat) in [(9, 0), (-1, 0), (0, 2)] {
             let wrong = Wish { map, seat, ..wish(two) };
-            assert!(world.server.ask(Own::Version(one), wrong, world.now).await.is_err(), "{map} {seat}");
+            assert!(world.server.ask(OwnBot::Version(one), wrong, world.now).await.is_err(), "{map} {seat}");
         }
         // Twenty within an hour, and the refusal says when there is room again.
         for _ in 3..20 {
-            let asked = world.server.ask(Own::Version(one), wish(two), world.now).await.expect("answered");
-            assert!(matches!(asked, Asked::Planned(_)), "{asked:?}");
+            let asked = world.server.ask(OwnBot::Version(one), wish(two), world.now).await.expect("answered");
+            assert!(matches!(asked, MatchRequested::Planned(_)), "{asked:?}");
         }
-        let many = world.server.ask(Own::Version(one), wish(two), world.now).await.expect("answered");
+        let many = world.server.ask(OwnBot::Version(one), wish(two), world.now).await.expect("answered");
         let quota = world.server.store().quota(ann, world.now).await.expect("read").asked_an_hour;
-        let Asked::TooMany(until) = many else { panic!("{many:?}") };
+        let MatchRequested::TooMany(until) = many else { panic!("{many:?}") };
         assert_eq!((quota.used, quota.until), (20, Some(until)));
         for _ in 0..40 {
             world.play(8).await;
         }
         world.clean().await;
         world.now = until.plus(1);
-        let again = world.server.ask(Own::Version(one), wish(two), world.now).await.expect("answered");
-        assert!(matches!(again, Asked::Planned(_)), "{again:?}");
+        let again = world.server.ask(OwnBot::Version(one), wish(two), world.now).await.expect("answered");
+        assert!(matches!(again, MatchRequested::Planned(_)), "{again:?}");
         // After a day nothing is left of the draft.
         world.now = world.now.plus(86_400_000);
         world.tick().await;
@@ -297,7 +299,7 @@ fn uploads_are_counted_and_a_newer_one_takes_the_place_of_one_that_waits() {
         let played = world.play(1).await;
         assert_eq!(played, [["Ann v2", "idle"]], "the check that was planned is the newer one's");
         // A version whose failure was our fault may come again.
-        assert_eq!(world.upload("Ann", "0", false).await, Uploaded::Added(Added::New(first, 1)));
+        assert_eq!(world.upload("Ann", "0", false).await, UploadOutcome::Added(Added::New(first, 1)));
         for upload in 2..10 {
             new(&world.upload("Ann", &upload.to_string(), false).await);
         }
@@ -305,11 +307,11 @@ fn uploads_are_counted_and_a_newer_one_takes_the_place_of_one_that_waits() {
         let before = kept().await;
         let full = world.upload("Ann", "10", false).await;
         assert_eq!(kept().await, before, "what is refused fills no disk");
-        let Uploaded::Added(Added::TooMany(Some(until))) = full else { panic!("{full:?}") };
+        let UploadOutcome::Added(Added::TooMany(Some(until))) = full else { panic!("{full:?}") };
         let ann = world.entrant("Ann").await;
         let quota = world.server.store().quota(ann, world.now).await.expect("read").uploads_an_hour;
         assert_eq!((quota.used, quota.most, quota.until), (10, 10, Some(until)));
-        assert!(matches!(world.upload("Ann", "1", false).await, Uploaded::Added(Added::Same(_, 2, _))));
+        assert!(matches!(world.upload("Ann", "1", false).await, UploadOutcome::Added(Added::Same(_, 2, _))));
         world.now = until.plus(1);
         new(&world.upload("Ann", "10", false).await);
         // Forty within a day.
@@ -320,7 +322,7 @@ fn uploads_are_counted_and_a_newer_one_takes_the_place_of_one_that_waits() {
         world.now = world.now.plus(1_200_000);
         let full = world.upload("Ann", "x", false).await;
         assert!(
-            matches!(full, Uploaded::Added(Added::TooMany(Some(until))) if until > world.now),
+            matches!(full, UploadOutcome::Added(Added::TooMany(Some(until))) if until > world.now),
             "{full:?}"
         );
         for _ in 0..20 {

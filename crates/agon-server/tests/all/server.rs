@@ -4,7 +4,7 @@ use agon_bot::BotName;
 use agon_contest::{FaultsTold, Observed};
 use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
-use agon_server::{Server, hand_in, status};
+use agon_server::{ContestServer, hand_in, status};
 use agon_store::acts::{Added, Promote};
 use agon_store::reads::{Ended, Eyes, Filter, MOST_POSTED, StoredMatch, ended};
 use agon_store::{Time, VersionState, Whose};
@@ -57,7 +57,7 @@ fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
         // The log alone gives the same facts again, and nothing more is wanted.
         let World { folder, setting, server, now, .. } = world;
         server.close().await;
-        let server = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let server = ContestServer::open(folder.path(), &setting, now).await.expect("opens");
         let worker = server.meet("one", "not confined", now).await.expect("met");
         assert_eq!(server.lease(worker, "again", 8, now).await.expect("answered").jobs, []);
         server.close().await;
@@ -234,7 +234,7 @@ fn a_server_that_is_killed_goes_on_with_what_was_acknowledged() {
         world.server.start(worker, begun.attempt, world.now).await.expect("answered");
         // Nothing is closed: the next server finds what a kill leaves.
         let World { folder, setting, now, server, .. } = world;
-        let next = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let next = ContestServer::open(folder.path(), &setting, now).await.expect("opens");
         let worker = next.meet("inside", "not confined", now).await.expect("met");
         let ticked = next.tick(now).await.expect("done");
         assert_eq!((ticked.valid, ticked.sealed), (1, 1), "what was posted is recomputed and sealed");
@@ -256,7 +256,7 @@ fn other_terms_are_refused_and_named() {
         let mut changed = world.setting.clone();
         changed.terms.clock = agon_spec::Clock { scale: 2.0, ..agon_spec::Clock::ORIGINAL }.into();
         changed.terms.grounds[0].rules.push(' ');
-        let Err(error) = Server::open(world.folder.path(), &changed, world.now).await else {
+        let Err(error) = ContestServer::open(world.folder.path(), &changed, world.now).await else {
             panic!("refused")
         };
         let said = error.to_string();
@@ -264,8 +264,9 @@ fn other_terms_are_refused_and_named() {
         let mut longer = world.setting.clone();
         longer.policy.enough = 99;
         longer.bosses.truncate(2);
-        let server =
-            Server::open(world.folder.path(), &longer, world.now).await.expect("that decides no result");
+        let server = ContestServer::open(world.folder.path(), &longer, world.now)
+            .await
+            .expect("that decides no result");
         server.close().await;
     });
 }

@@ -1,7 +1,7 @@
 //! Two servers of one contest, on one PostgreSQL: whichever a worker asks, it is the same contest, and when one ends the other continues.
 
 use crate::common::{World, database, run, setting};
-use agon_server::{Server, status};
+use agon_server::{ContestServer, status};
 use agon_store::{Sealed, Time};
 use agon_worker::Posted;
 
@@ -75,14 +75,14 @@ fn two_servers_play_one_contest_and_the_second_goes_on_alone() {
 
 impl World {
     /// A contest with two servers.
-    async fn shared(folder: tempfile::TempDir, setting: agon_server::Setting) -> (Self, Server) {
+    async fn shared(folder: tempfile::TempDir, setting: agon_server::Setting) -> (Self, ContestServer) {
         let now = Time(1_000_000);
-        let mut server = Server::open(folder.path(), &setting, now).await.expect("opens");
-        let mut second = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let mut server = ContestServer::open(folder.path(), &setting, now).await.expect("opens");
+        let mut second = ContestServer::open(folder.path(), &setting, now).await.expect("opens");
         // Every match played shall stand in the log.
         server.play_again_one_in(0);
         second.play_again_one_in(0);
-        let table = agon_worker::Table::new(&setting.terms).expect("known");
+        let table = agon_worker::PreparedGame::new(&setting.terms).expect("known");
         (Self { folder, setting, server, table, now }, second)
     }
 }

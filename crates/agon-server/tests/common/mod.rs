@@ -6,10 +6,10 @@ use agon_bot::BotName;
 use agon_contest::Observed;
 use agon_game::Setup;
 use agon_ladder::Policy;
-use agon_server::{Server, ServerError, Setting, Upload, Uploaded, status};
+use agon_server::{ContestServer, ServerError, Setting, Upload, UploadOutcome, status};
 use agon_store::{Incoming, Time, WorkerId};
 use agon_worker::play::MatchEnd;
-use agon_worker::{Ground, Job, Posted, Program, Table, Terms};
+use agon_worker::{BotSource, ContestTerms, Job, MatchGround, Posted, PreparedGame};
 use tempfile::TempDir;
 
 #[path = "../../../agon-store/tests/common/mod.rs"]
@@ -28,10 +28,10 @@ pub fn setting_of(game: &str, maps: usize, bosses: &[&str], enough: u32) -> Sett
     let info = game.info();
     let setup = Setup { seats: info.usual_seats(), ..Setup::default() };
     let recipe = game.open(&setup).expect("its own rules").recipe().clone();
-    let terms = Terms {
+    let terms = ContestTerms {
         game: info.name.to_owned(),
         rules_version: info.rules_version,
-        grounds: vec![Ground::new(&setup, &recipe); maps],
+        grounds: vec![MatchGround::new(&setup, &recipe); maps],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
         ratings: agon_server::METHOD,
@@ -42,7 +42,7 @@ pub fn setting_of(game: &str, maps: usize, bosses: &[&str], enough: u32) -> Sett
 }
 
 /// A file that has arrived.
-pub async fn incoming(server: &Server, bytes: &[u8]) -> Incoming {
+pub async fn incoming(server: &ContestServer, bytes: &[u8]) -> Incoming {
     let mut file = server.objects().begin().expect("room");
     file.add(bytes).await.expect("room");
     file
@@ -50,11 +50,11 @@ pub async fn incoming(server: &Server, bytes: &[u8]) -> Incoming {
 
 /// Hands in a file for a team.
 pub async fn upload(
-    server: &Server,
+    server: &ContestServer,
     (entrant, name, bytes): (&str, &str, &[u8]),
     only_if_better: bool,
     now: Time,
-) -> Result<Uploaded, ServerError> {
+) -> Result<UploadOutcome, ServerError> {
     let file = incoming(server, bytes).await;
     server.upload(Upload { entrant, name, file, only_if_better, actor: "test" }, now).await
 }
@@ -62,18 +62,18 @@ pub async fn upload(
 pub struct World {
     pub folder: TempDir,
     pub setting: Setting,
-    pub server: Server,
-    pub table: Table,
+    pub server: ContestServer,
+    pub table: PreparedGame,
     pub now: Time,
 }
 
 impl World {
     pub async fn new(matches: u32) -> Self {
         let (folder, setting, now) = (database::folder(), setting(matches), Time(1_000_000));
-        let mut server = Server::open(folder.path(), &setting, now).await.expect("opens");
+        let mut server = ContestServer::open(folder.path(), &setting, now).await.expect("opens");
         // Every match played shall stand in the log: none is drawn to be played again unless a test says so.
         server.play_again_one_in(0);
-        let table = Table::new(&setting.terms).expect("known");
+        let table = PreparedGame::new(&setting.terms).expect("known");
         Self { folder, setting, server, table, now }
     }
 
@@ -87,8 +87,8 @@ impl World {
             .seats
             .iter()
             .map(|seat| match &seat.program {
-                Program::Builtin(text) => BotName::parse(text).expect("a name"),
-                Program::Source(_) => panic!("built-in bots only"),
+                BotSource::Builtin(text) => BotName::parse(text).expect("a name"),
+                BotSource::Source(_) => panic!("built-in bots only"),
             })
             .collect();
         self.play_with(job, &bots)

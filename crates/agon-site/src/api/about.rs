@@ -9,11 +9,11 @@ use agon_store::acts::version::{MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use axum::Json;
 
 use crate::api::told;
-use crate::gate::Ask;
-use crate::problem::Problem;
+use crate::gate::Visit;
+use crate::problem::Refused;
 
 /// What is played.
-pub async fn contest(ask: Ask) -> Result<Json<Contest>, Problem> {
+pub async fn contest(ask: Visit) -> Result<Json<Contest>, Refused> {
     let (server, settings) = (&ask.site.server, &ask.settings);
     let own = ask.site.store().now().await?;
     let terms = server.terms();
@@ -23,9 +23,9 @@ pub async fn contest(ask: Ask) -> Result<Json<Contest>, Problem> {
         rules_name: ground.rules_name.clone(),
         rules: ground.rules.clone(),
         map: match &ground.map {
-            agon_worker::protocol::Map::Default => Map::Default,
-            agon_worker::protocol::Map::Generated => Map::Generated,
-            agon_worker::protocol::Map::Whole { name, content } => {
+            agon_worker::protocol::MapSource::Default => Map::Default,
+            agon_worker::protocol::MapSource::Generated => Map::Generated,
+            agon_worker::protocol::MapSource::Whole { name, content } => {
                 // A file is called by its last path component: where it is on the server is nobody's concern.
                 let name = Path::new(name)
                     .file_name()
@@ -75,7 +75,7 @@ fn nobody_plays(cpus: usize) -> Machine {
     }
 }
 
-pub async fn ladder(ask: Ask) -> Result<Json<Ladder>, Problem> {
+pub async fn ladder(ask: Visit) -> Result<Json<Ladder>, Refused> {
     let shown = ask.site.shown().await?;
     let best = shown.head.map(|head| Best { teams: head.bots as u32, these: head.these, order: head.order });
     Ok(Json(Ladder {
@@ -86,7 +86,7 @@ pub async fn ladder(ask: Ask) -> Result<Json<Ladder>, Problem> {
     }))
 }
 
-pub async fn me(ask: Ask) -> Result<Json<Me>, Problem> {
+pub async fn me(ask: Visit) -> Result<Json<Me>, Refused> {
     let (person, store) = (ask.whoever()?, ask.site.store());
     let team = match person.team {
         Some(team) => store.entrant(team).await?,

@@ -2,7 +2,7 @@
 
 use agon_api::{Asked, Challenge, DraftQuery};
 use agon_server::{Drafted, Wish};
-use agon_store::acts::{self, Own};
+use agon_store::acts::{self, OwnBot};
 use agon_store::names::likeness;
 use agon_store::reads::Eyes;
 use agon_store::{EntrantId, MatchId, MatchState, Time, VersionId};
@@ -10,20 +10,24 @@ use axum::Json;
 use axum::body::Body;
 use axum::http::StatusCode;
 
-use crate::api::read::{Of, Sent};
+use crate::api::read::{ReadQuery, Sent};
 use crate::api::told;
 use crate::api::versions::{received, unfit};
-use crate::gate::Ask;
-use crate::incoming::Came;
-use crate::problem::Problem;
+use crate::gate::Visit;
+use crate::incoming::UploadedBody;
+use crate::problem::Refused;
 use crate::rights::Object;
 use crate::secrets;
 use crate::site::Shown;
 
 /// Tries out the file that was sent.
-pub async fn draft(ask: Ask, Of(asked): Of<DraftQuery>, body: Body) -> Result<Json<Asked>, Problem> {
+pub async fn draft(
+    ask: Visit,
+    ReadQuery(asked): ReadQuery<DraftQuery>,
+    body: Body,
+) -> Result<Json<Asked>, Refused> {
     let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
-    let (Came { file, place }, team, _) = received(&ask, body).await?;
+    let (UploadedBody { file, place }, team, _) = received(&ask, body).await?;
     let wish = wish(team, against, (asked.map, asked.seed, asked.seat))?;
     let drafted = ask.site.server.draft(&wish, &asked.name, file, ask.now).await?;
     drop(place);
@@ -33,7 +37,7 @@ pub async fn draft(ask: Ask, Of(asked): Of<DraftQuery>, body: Body) -> Result<Js
         Drafted::TooMany(at) => return Err(too_many(&ask, at)),
         Drafted::Full(at) => {
             let what = "The team's drafts of the last day take up all the space they may.";
-            return Err(Problem::too_much(what, (at.0 - ask.now.0) / 1000 + 1));
+            return Err(Refused::too_much(what, (at.0 - ask.now.0) / 1000 + 1));
         }
         Drafted::NotThere => return Err(not_there()),
     };
@@ -41,37 +45,37 @@ pub async fn draft(ask: Ask, Of(asked): Of<DraftQuery>, body: Body) -> Result<Js
 }
 
 /// Makes a version play.
-pub async fn challenge(ask: Ask, Sent(asked): Sent<Challenge>) -> Result<Json<Asked>, Problem> {
-    let Object::Team(team) = ask.object else { return Err(Problem::nothing()) };
+pub async fn challenge(ask: Visit, Sent(asked): Sent<Challenge>) -> Result<Json<Asked>, Refused> {
+    let Object::Team(team) = ask.object else { return Err(Refused::nothing()) };
     let own = match asked.version {
         Some(version) => VersionId(version),
         None => {
             let found = ask.site.store().entrant(team).await?;
             found.and_then(|team| team.live).ok_or_else(|| {
-                Problem::wrong(
+                Refused::wrong(
                     "No version of the team is live: name one with `version`, or try a bot out as a draft.",
                 )
             })?
         }
     };
     let seed = asked.seed.as_deref().map(str::parse::<i64>).transpose();
-    let seed = seed.map_err(|_| Problem::wrong("`seed` is a whole number of 64 bits, as a string."))?;
+    let seed = seed.map_err(|_| Refused::wrong("`seed` is a whole number of 64 bits, as a string."))?;
     let against = against(&ask, asked.against.as_deref(), asked.against_version).await?;
     let wish = wish(team, against, (asked.map, seed, asked.seat))?;
-    plan(&ask, Own::Version(own), wish).await
+    plan(&ask, OwnBot::Version(own), wish).await
 }
 
 /// The state of a match that was asked for.
-pub async fn one(ask: Ask) -> Result<Json<Asked>, Problem> {
-    let team = ask.whoever()?.team.ok_or_else(Problem::nothing)?;
+pub async fn one(ask: Visit) -> Result<Json<Asked>, Refused> {
+    let team = ask.whoever()?.team.ok_or_else(Refused::nothing)?;
     Ok(Json(found(&ask, team, MatchId(ask.id)).await?))
 }
 
-async fn found(ask: &Ask, team: EntrantId, id: MatchId) -> Result<Asked, Problem> {
+async fn found(ask: &Visit, team: EntrantId, id: MatchId) -> Result<Asked, Refused> {
     let store = ask.site.store();
     // With the eyes of the team, which may have been made just now, so that the caller does not know of it yet.
-    let asked = store.asked(team, id).await?.ok_or_else(Problem::nothing)?;
-    let game = store.one_match(Eyes::Team(team), id).await?.ok_or_else(Problem::nothing)?;
+    let asked = store.asked(team, id).await?.ok_or_else(Refused::nothing)?;
+    let game = store.one_match(Eyes::Team(team), id).await?.ok_or_else(Refused::nothing)?;
     let why = asked.why.filter(|_| asked.state == MatchState::Dead);
     let cause = why.map(|(why, unfit)| ask.site.server.why_not(&why, unfit));
     Ok(Asked { game: told::game(game), cause })
@@ -81,10 +85,10 @@ fn wish(
     entrant: EntrantId,
     against: VersionId,
     (map, seed, seat): (Option<u32>, Option<i64>, Option<u32>),
-) -> Result<Wish, Problem> {
+) -> Result<Wish, Refused> {
     let from_zero = |number: Option<u32>, what: &str| {
         let number = number.unwrap_or(1).checked_sub(1);
-        number.ok_or_else(|| Problem::wrong(format!("`{what}` is counted from 1.")))
+        number.ok_or_else(|| Refused::wrong(format!("`{what}` is counted from 1.")))
     };
     let (map, seat) = (from_zero(map, "map")?, from_zero(seat, "seat")?);
     // One short enough to type again.
@@ -92,27 +96,27 @@ fn wish(
     Ok(Wish { entrant, against, map: i64::from(map), seed, seat: seat as usize })
 }
 
-async fn plan(ask: &Ask, own: Own, wish: Wish) -> Result<Json<Asked>, Problem> {
+async fn plan(ask: &Visit, own: OwnBot, wish: Wish) -> Result<Json<Asked>, Refused> {
     let team = wish.entrant;
     match ask.site.server.ask(own, wish, ask.now).await? {
-        acts::Asked::Planned(id) => Ok(Json(found(ask, team, id).await?)),
-        acts::Asked::TooMany(at) => Err(too_many(ask, at)),
-        acts::Asked::NotThere => Err(not_there()),
+        acts::MatchRequested::Planned(id) => Ok(Json(found(ask, team, id).await?)),
+        acts::MatchRequested::TooMany(at) => Err(too_many(ask, at)),
+        acts::MatchRequested::NotThere => Err(not_there()),
     }
 }
 
-fn not_there() -> Problem {
+fn not_there() -> Refused {
     let text = "The opponent must be live, or a version of your own that has passed its check.";
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "That version cannot play", text)
+    Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "That version cannot play", text)
 }
 
-fn too_many(ask: &Ask, until: Time) -> Problem {
+fn too_many(ask: &Visit, until: Time) -> Refused {
     let what = "The team has used up its drafts and challenges for now.";
-    Problem::too_much(what, (until.0 - ask.now.0) / 1000 + 1)
+    Refused::too_much(what, (until.0 - ask.now.0) / 1000 + 1)
 }
 
 /// The version to play against.
-async fn against(ask: &Ask, name: Option<&str>, version: Option<i64>) -> Result<VersionId, Problem> {
+async fn against(ask: &Visit, name: Option<&str>, version: Option<i64>) -> Result<VersionId, Refused> {
     if let Some(version) = version {
         return Ok(VersionId(version));
     }
@@ -120,14 +124,14 @@ async fn against(ask: &Ask, name: Option<&str>, version: Option<i64>) -> Result<
     let Some(name) = name else {
         let own = ask.person().and_then(|person| person.team);
         return next_above(&shown, own)
-            .ok_or_else(|| Problem::wrong("Nobody else is on the ladder yet, so there is no opponent."));
+            .ok_or_else(|| Refused::wrong("Nobody else is on the ladder yet, so there is no opponent."));
     };
     let wanted = likeness(name);
     let found = shown.teams.values().find(|team| likeness(&team.name) == wanted);
     found.and_then(|team| team.live).ok_or_else(|| {
         let name: String = name.chars().filter(|sign| !sign.is_control()).take(40).collect();
         let known: Vec<&str> = shown.board.lines.iter().map(|line| line.name.as_str()).take(12).collect();
-        Problem::wrong(format!("No live bot is called `{name}`. On the ladder are: {}.", known.join(", ")))
+        Refused::wrong(format!("No live bot is called `{name}`. On the ladder are: {}.", known.join(", ")))
     })
 }
 

@@ -4,7 +4,7 @@ use agon_api::Problem;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::{ACTS, Act, Gives, Sends};
+use super::{ACTS, Gives, Operation, Sends};
 use crate::rights::Verb;
 use crate::routes::Method;
 
@@ -48,7 +48,7 @@ fn method(method: Method) -> &'static str {
     }
 }
 
-fn operation(act: &Act, schemas: &mut schemars::SchemaGenerator, refused: &Value) -> Value {
+fn operation(act: &Operation, schemas: &mut schemars::SchemaGenerator, refused: &Value) -> Value {
     let mut parameters = Vec::new();
     if act.route.path.contains("{id}") {
         let number = json!({ "type": "integer", "format": "int64" });

@@ -6,22 +6,22 @@ use agon_store::{EntrantId, MatchId, VersionId};
 use axum::Json;
 use axum::response::Response;
 
-use crate::api::read::Of;
+use crate::api::read::ReadQuery;
 use crate::api::told;
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages;
-use crate::problem::Problem;
+use crate::problem::Refused;
 
 /// A page of matches.
-pub async fn list(ask: Ask, Of(asked): Of<MatchQuery>) -> Result<Json<Matches>, Problem> {
+pub async fn list(ask: Visit, ReadQuery(asked): ReadQuery<MatchQuery>) -> Result<Json<Matches>, Refused> {
     let about_somebody = asked.team.is_some() || asked.version.is_some();
     if (asked.ended.is_some() || asked.faults) && !about_somebody {
-        return Err(Problem::wrong(
+        return Err(Refused::wrong(
             "`ended` and `faults` need a team or a version: add `team` or `version`.",
         ));
     }
     if asked.map == Some(0) {
-        return Err(Problem::wrong("Maps are counted from 1."));
+        return Err(Refused::wrong("Maps are counted from 1."));
     }
     let filter = Filter {
         team: asked.team.map(EntrantId),
@@ -40,25 +40,25 @@ pub async fn list(ask: Ask, Of(asked): Of<MatchQuery>) -> Result<Json<Matches>, 
     Ok(Json(Matches { matches: found.into_iter().map(told::game).collect(), next }))
 }
 
-async fn found(ask: &Ask) -> Result<StoredMatch, Problem> {
+async fn found(ask: &Visit) -> Result<StoredMatch, Refused> {
     let found = ask.site.store().one_match(ask.eyes(), MatchId(ask.id)).await?;
-    found.ok_or_else(Problem::nothing)
+    found.ok_or_else(Refused::nothing)
 }
 
-pub async fn one(ask: Ask) -> Result<Json<Match>, Problem> {
+pub async fn one(ask: Visit) -> Result<Json<Match>, Refused> {
     Ok(Json(told::game(found(&ask).await?)))
 }
 
-pub async fn replay(ask: Ask) -> Result<Response, Problem> {
+pub async fn replay(ask: Visit) -> Result<Response, Refused> {
     pages::replay(ask).await
 }
 
 /// The part of it that belongs to the caller's team.
-pub async fn own(ask: Ask) -> Result<Json<Own>, Problem> {
-    let team = ask.whoever()?.team.ok_or_else(Problem::nothing)?;
+pub async fn own(ask: Visit) -> Result<Json<Own>, Refused> {
+    let team = ask.whoever()?.team.ok_or_else(Refused::nothing)?;
     let played = found(&ask).await?;
     if !played.seats.iter().any(|seat| seat.team == team.0) {
-        return Err(Problem::nothing());
+        return Err(Refused::nothing());
     }
     let own = ask.site.server.own_of_match(team, played.id).await?;
     Ok(Json(Own { seats: own.into_iter().map(told::own).collect() }))

@@ -22,9 +22,9 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get as asked_for, post as sent};
 
-use self::shape::{Shape, Shaped};
+use self::shape::{SchemaShape, Shaped};
 use crate::rights::Verb;
-use crate::routes::{Of, Route, get, post, still};
+use crate::routes::{Route, RouteObject, get, post, still};
 
 /// The path prefix of the whole API.
 pub const ROOT: &str = "/api/";
@@ -35,9 +35,9 @@ mod shape {
     pub use schemars::JsonSchema as Shaped;
 
     /// Makes the schema of a type.
-    pub type Shape = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
+    pub type SchemaShape = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
 
-    pub const fn of<T: Shaped>() -> Shape {
+    pub const fn of<T: Shaped>() -> SchemaShape {
         |schemas| schemas.subschema_for::<T>()
     }
 }
@@ -49,10 +49,10 @@ mod shape {
 
     /// Stands for the schema of a type.
     #[derive(Clone, Copy)]
-    pub struct Shape;
+    pub struct SchemaShape;
 
-    pub const fn of<T: Shaped>() -> Shape {
-        Shape
+    pub const fn of<T: Shaped>() -> SchemaShape {
+        SchemaShape
     }
 }
 
@@ -65,14 +65,14 @@ async fn description() -> Response {
 #[derive(Clone, Copy)]
 pub enum Sends {
     Nothing,
-    Json(Shape),
+    Json(SchemaShape),
     File,
 }
 
 /// The answer when all is well.
 #[derive(Clone, Copy)]
 pub enum Gives {
-    Json(Shape),
+    Json(SchemaShape),
     Replay,
     /// The description of the API.
     Description,
@@ -80,22 +80,22 @@ pub enum Gives {
 
 /// An act of the API.
 #[derive(Clone, Copy)]
-pub struct Act {
+pub struct Operation {
     pub route: Route,
     /// What it does, for callers.
     pub about: &'static str,
     /// The query of its address: an object, each field of which is a parameter.
-    pub query: Option<Shape>,
+    pub query: Option<SchemaShape>,
     /// The body of the request.
     pub sends: Sends,
     pub gives: Gives,
 }
 
-const fn act<T: Shaped>(route: Route, about: &'static str) -> Act {
-    Act { route, about, query: None, sends: Sends::Nothing, gives: Gives::Json(shape::of::<T>()) }
+const fn act<T: Shaped>(route: Route, about: &'static str) -> Operation {
+    Operation { route, about, query: None, sends: Sends::Nothing, gives: Gives::Json(shape::of::<T>()) }
 }
 
-impl Act {
+impl Operation {
     const fn query<T: Shaped>(self) -> Self {
         Self { query: Some(shape::of::<T>()), ..self }
     }
@@ -114,73 +114,76 @@ impl Act {
 }
 
 /// The acts.
-pub const ACTS: &[Act] = &[
+pub const ACTS: &[Operation] = &[
     act::<()>(still("/api/v1/openapi.json", || asked_for(description)), "This description.")
         .gives(Gives::Description),
     // What everybody may see.
     act::<Contest>(
-        get("/api/v1/contest", Verb::See, Of::Contest, || asked_for(about::contest)),
+        get("/api/v1/contest", Verb::See, RouteObject::Contest, || asked_for(about::contest)),
         "What is played, and under what conditions.",
     ),
     act::<Ladder>(
-        get("/api/v1/ladder", Verb::See, Of::Contest, || asked_for(about::ladder)),
+        get("/api/v1/ladder", Verb::See, RouteObject::Contest, || asked_for(about::ladder)),
         "The latest ladder.",
     ),
     act::<Matches>(
-        get("/api/v1/matches", Verb::See, Of::Contest, || asked_for(matches::list)),
+        get("/api/v1/matches", Verb::See, RouteObject::Contest, || asked_for(matches::list)),
         "Matches, newest first, in pages of 50: those of the ladder, and with a token all of your own team.",
     )
     .query::<MatchQuery>(),
-    act::<Match>(get("/api/v1/matches/{id}", Verb::See, Of::Contest, || asked_for(matches::one)), "A match."),
+    act::<Match>(
+        get("/api/v1/matches/{id}", Verb::See, RouteObject::Contest, || asked_for(matches::one)),
+        "A match.",
+    ),
     act::<()>(
-        get("/api/v1/matches/{id}/replay", Verb::See, Of::Contest, || asked_for(matches::replay)),
+        get("/api/v1/matches/{id}/replay", Verb::See, RouteObject::Contest, || asked_for(matches::replay)),
         "The replay of a match, without what is private to a seat.",
     )
     .gives(Gives::Replay),
     // One's own.
     act::<Me>(
-        get("/api/v1/me", Verb::Own, Of::Contest, || asked_for(about::me)),
+        get("/api/v1/me", Verb::Own, RouteObject::Contest, || asked_for(about::me)),
         "Who the token belongs to, and what the team may still do.",
     ),
     act::<Own>(
-        get("/api/v1/matches/{id}/own", Verb::Own, Of::Contest, || asked_for(matches::own)),
+        get("/api/v1/matches/{id}/own", Verb::Own, RouteObject::Contest, || asked_for(matches::own)),
         "What is private to your team in a match: what its programs wrote and did wrong.",
     ),
     act::<Versions>(
-        get("/api/v1/versions", Verb::Own, Of::Contest, || asked_for(versions::list)),
+        get("/api/v1/versions", Verb::Own, RouteObject::Contest, || asked_for(versions::list)),
         "The versions of your team, newest first.",
     ),
     act::<Version>(
-        get("/api/v1/versions/{id}", Verb::Look, Of::Version, || asked_for(versions::one)),
+        get("/api/v1/versions/{id}", Verb::Look, RouteObject::Version, || asked_for(versions::one)),
         "A version: where it is, why it failed, how it is doing.",
     ),
     act::<BuildLog>(
-        get("/api/v1/versions/{id}/log", Verb::Look, Of::Version, || asked_for(versions::log)),
+        get("/api/v1/versions/{id}/log", Verb::Look, RouteObject::Version, || asked_for(versions::log)),
         "What the build of a version printed.",
     ),
     act::<Version>(
-        post("/api/v1/versions/{id}/live", Verb::Act, Of::Version, || sent(versions::live)),
+        post("/api/v1/versions/{id}/live", Verb::Act, RouteObject::Version, || sent(versions::live)),
         "Goes back to a version that stood for the team earlier.",
     ),
     act::<Uploaded>(
-        post("/api/v1/upload", Verb::Own, Of::Contest, || sent(versions::upload)).uploads(),
+        post("/api/v1/upload", Verb::Own, RouteObject::Contest, || sent(versions::upload)).uploads(),
         "Hands a bot in: an archive or a single file as the body of the request, at most 20 MiB.",
     )
     .query::<UploadQuery>()
     .takes_file(),
     act::<Asked>(
-        post("/api/v1/draft", Verb::Own, Of::Contest, || sent(asked::draft)).uploads(),
+        post("/api/v1/draft", Verb::Own, RouteObject::Contest, || sent(asked::draft)).uploads(),
         "Tries a bot out in one unrated match. No version is made.",
     )
     .query::<DraftQuery>()
     .takes_file(),
     act::<Asked>(
-        post("/api/v1/challenge", Verb::Act, Of::OwnTeam, || sent(asked::challenge)),
+        post("/api/v1/challenge", Verb::Act, RouteObject::OwnTeam, || sent(asked::challenge)),
         "Plays one unrated match with a version of your own.",
     )
     .sends::<Challenge>(),
     act::<Asked>(
-        get("/api/v1/asked/{id}", Verb::Own, Of::Contest, || asked_for(asked::one)),
+        get("/api/v1/asked/{id}", Verb::Own, RouteObject::Contest, || asked_for(asked::one)),
         "A match that your team asked for: how it is going, how it ended, or why it came to nothing.",
     ),
 ];

@@ -1,7 +1,7 @@
 //! Converts what the store holds into the types of the API.
 
 use agon_api::played::{Kind, Note, OwnSeat, Told};
-use agon_api::version::{Step, Verdict};
+use agon_api::version::{Verdict, VersionStep};
 use agon_api::{Match, Quota, Used, Version};
 use agon_store::OwnVersion;
 use agon_store::reads::StoredMatch;
@@ -13,7 +13,7 @@ pub fn from_one(number: i64) -> u32 {
 }
 
 /// A version with its verdict, the number of the version before it, and whether the verdict is final.
-pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Verdict, i64, bool)>) -> Version {
+pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Evidence, i64, bool)>) -> Version {
     let OwnVersion { version, steps, log, check } = own;
     let verdict = verdict.map(|(found, against, is_final)| Verdict {
         against,
@@ -32,7 +32,7 @@ pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Verdict, i64, bool
         only_if_better: version.only_if_better,
         received: version.received.0,
         sha256: version.source.to_string(),
-        steps: steps.into_iter().map(|(step, at)| Step { state: step, at: at.0 }).collect(),
+        steps: steps.into_iter().map(|(step, at)| VersionStep { state: step, at: at.0 }).collect(),
         has_log: log.is_some(),
         check: check.map(|game| game.0),
         verdict,
@@ -74,7 +74,7 @@ pub fn own((seat, private): (usize, Private)) -> OwnSeat {
         what: told.what,
         fix: told.fix,
     };
-    let note = |note: agon_replay::Note| Note {
+    let note = |note: agon_replay::SeatNote| Note {
         step: note.step.saturating_add(1),
         kind: note.kind,
         text: note.text,
@@ -88,8 +88,8 @@ pub fn own((seat, private): (usize, Private)) -> OwnSeat {
 }
 
 /// What a team may still do.
-pub fn quota(quota: &agon_store::reads::Quota) -> Quota {
-    let used = |used: &agon_store::reads::Used| Used {
+pub fn quota(quota: &agon_store::reads::Allowances) -> Quota {
+    let used = |used: &agon_store::reads::AllowanceUse| Used {
         used: used.used,
         most: used.most,
         until: used.until.map(|at| at.0),

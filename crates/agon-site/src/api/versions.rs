@@ -2,23 +2,23 @@
 
 use agon_api::version::UploadedWord;
 use agon_api::{BuildLog, UploadQuery, Uploaded, Version, Versions};
-use agon_server::{Upload, Uploaded as Done};
+use agon_server::{Upload, UploadOutcome as Done};
 use agon_store::acts::Added;
 use agon_store::{Cause, EntrantId, OwnVersion, VersionId};
 use axum::Json;
 use axum::body::Body;
 use axum::http::StatusCode;
 
-use crate::api::read::Of;
+use crate::api::read::ReadQuery;
 use crate::api::told;
-use crate::gate::Ask;
-use crate::incoming::{self, Came};
+use crate::gate::Visit;
+use crate::incoming::{self, UploadedBody};
 use crate::pages::upload::{team, until};
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::rights::Object;
 
 /// The versions of the caller's team.
-pub async fn list(ask: Ask) -> Result<Json<Versions>, Problem> {
+pub async fn list(ask: Visit) -> Result<Json<Versions>, Refused> {
     let Some(team) = ask.whoever()?.team else { return Ok(Json(Versions { versions: Vec::new() })) };
     let mut versions = Vec::new();
     for own in ask.site.store().own_versions(team).await? {
@@ -27,43 +27,43 @@ pub async fn list(ask: Ask) -> Result<Json<Versions>, Problem> {
     Ok(Json(Versions { versions }))
 }
 
-async fn told_of(ask: &Ask, own: OwnVersion) -> Result<Version, Problem> {
+async fn told_of(ask: &Visit, own: OwnVersion) -> Result<Version, Refused> {
     let verdict = ask.site.server.verdict(own.version.id).await?;
     Ok(told::version(own, verdict))
 }
 
 /// The version with this number, if it is this team's.
-async fn of_team(ask: &Ask, team: EntrantId, id: VersionId) -> Result<OwnVersion, Problem> {
+async fn of_team(ask: &Visit, team: EntrantId, id: VersionId) -> Result<OwnVersion, Refused> {
     let own = ask.site.store().own_versions(team).await?;
-    own.into_iter().find(|own| own.version.id == id).ok_or_else(Problem::nothing)
+    own.into_iter().find(|own| own.version.id == id).ok_or_else(Refused::nothing)
 }
 
 /// The version named by the path, whose team the right has checked.
-async fn found(ask: &Ask) -> Result<OwnVersion, Problem> {
+async fn found(ask: &Visit) -> Result<OwnVersion, Refused> {
     match ask.object {
         Object::Team(team) => of_team(ask, team, VersionId(ask.id)).await,
-        _ => Err(Problem::nothing()),
+        _ => Err(Refused::nothing()),
     }
 }
 
-pub async fn one(ask: Ask) -> Result<Json<Version>, Problem> {
+pub async fn one(ask: Visit) -> Result<Json<Version>, Refused> {
     let own = found(&ask).await?;
     Ok(Json(told_of(&ask, own).await?))
 }
 
 /// The output of its build.
-pub async fn log(ask: Ask) -> Result<Json<BuildLog>, Problem> {
+pub async fn log(ask: Visit) -> Result<Json<BuildLog>, Refused> {
     let own = found(&ask).await?;
     Ok(Json(BuildLog { text: ask.site.server.build_log(&own).await? }))
 }
 
 /// Makes a former version live again.
-pub async fn live(ask: Ask) -> Result<Json<Version>, Problem> {
+pub async fn live(ask: Visit) -> Result<Json<Version>, Refused> {
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
         let text =
             "You can only go back to a version that has been live before; this one is live now or never was.";
-        return Err(Problem::new(StatusCode::CONFLICT, "Nothing to go back to", text));
+        return Err(Refused::new(StatusCode::CONFLICT, "Nothing to go back to", text));
     }
     one(ask).await
 }
@@ -72,24 +72,24 @@ pub async fn live(ask: Ask) -> Result<Json<Version>, Problem> {
 ///
 /// # Errors
 /// When it does not arrive whole, or is too large, or no team can be made for the caller.
-pub async fn received(ask: &Ask, body: Body) -> Result<(Came, EntrantId, String), Problem> {
+pub async fn received(ask: &Visit, body: Body) -> Result<(UploadedBody, EntrantId, String), Refused> {
     let came = incoming::take(ask, body.into_data_stream()).await?;
-    let team = team(ask).await?.map_err(Problem::wrong)?;
-    let found = ask.site.store().entrant(team).await?.ok_or_else(Problem::ours)?;
+    let team = team(ask).await?.map_err(Refused::wrong)?;
+    let found = ask.site.store().entrant(team).await?.ok_or_else(Refused::ours)?;
     Ok((came, team, found.name))
 }
 
 /// The refusal of something that cannot be a bot.
-pub fn unfit(cause: Cause) -> Problem {
+pub fn unfit(cause: Cause) -> Refused {
     let fix = cause.fix.map_or_else(String::new, |fix| format!(" {fix}"));
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "This cannot be a bot", format!("{}{fix}", cause.what))
+    Refused::new(StatusCode::UNPROCESSABLE_ENTITY, "This cannot be a bot", format!("{}{fix}", cause.what))
 }
 
 /// What became of an upload: the version that it is, or why it is none. The page says the same.
 ///
 /// # Errors
 /// When it is none.
-pub fn outcome(ask: &Ask, uploaded: Done) -> Result<(UploadedWord, VersionId), Problem> {
+pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId), Refused> {
     match uploaded {
         Done::Added(Added::New(id, _)) => Ok((UploadedWord::New, id)),
         Done::Added(Added::Same(id, ..)) => Ok((UploadedWord::Same, id)),
@@ -98,23 +98,27 @@ pub fn outcome(ask: &Ask, uploaded: Done) -> Result<(UploadedWord, VersionId), P
         Done::Added(Added::TooMany(Some(at))) => {
             let what =
                 format!("The team has used up its uploads for now; it can hand in again {}.", until(ask, at));
-            Err(Problem::too_much(&what, (at.0 - ask.now.0) / 1000 + 1))
+            Err(Refused::too_much(&what, (at.0 - ask.now.0) / 1000 + 1))
         }
-        Done::Added(Added::TooMany(None)) => Err(Problem::wrong(
+        Done::Added(Added::TooMany(None)) => Err(Refused::wrong(
             "The team's versions take up all the space they may. Ask the organiser for more.",
         )),
         Done::Added(Added::Taken(other)) => {
-            Err(Problem::wrong(format!("The team's name looks like `{other}`, which is another team.")))
+            Err(Refused::wrong(format!("The team's name looks like `{other}`, which is another team.")))
         }
     }
 }
 
 /// Takes in an upload.
-pub async fn upload(ask: Ask, Of(asked): Of<UploadQuery>, body: Body) -> Result<Json<Uploaded>, Problem> {
+pub async fn upload(
+    ask: Visit,
+    ReadQuery(asked): ReadQuery<UploadQuery>,
+    body: Body,
+) -> Result<Json<Uploaded>, Refused> {
     if let Some(why) = ask.settings.closed(ask.now) {
-        return Err(Problem::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", why));
+        return Err(Refused::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", why));
     }
-    let (Came { file, place }, team, entrant) = received(&ask, body).await?;
+    let (UploadedBody { file, place }, team, entrant) = received(&ask, body).await?;
     let actor = &ask.whoever()?.name;
     let UploadQuery { name, only_if_better } = asked;
     let upload = Upload { entrant: &entrant, name: &name, file, only_if_better, actor };

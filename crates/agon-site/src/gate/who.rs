@@ -3,13 +3,13 @@
 
 use std::net::IpAddr;
 
-use agon_store::acts::{Heard, Seen};
+use agon_store::acts::{RecordCall, RecordUse};
 use agon_store::{LoginKind, Time};
 use agon_web::gate::{host, names_loopback};
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::AppendHeaders;
 
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::rights::{Actor, Person};
 use crate::secrets;
 use crate::site::{Site, Way};
@@ -21,12 +21,12 @@ const SEEN_MS: i64 = 5 * 60_000;
 const HEARD_MS: i64 = 5_000;
 
 /// The owner of this secret; nobody, if it is unknown.
-pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Result<Actor, Problem> {
+pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Result<Actor, Refused> {
     let Some((login, account)) = site.store().known_by(&secrets::sha(secret), kind, now).await? else {
         return Ok(Actor::Nobody);
     };
     if now.0 - login.seen.0 > SEEN_MS {
-        site.store().act(Seen { login: login.id, now }).await?;
+        site.store().act(RecordUse { login: login.id, now }).await?;
     }
     let team = site.store().team_of(account.id).await?;
     let (organiser, name) = (account.organiser, account.name);
@@ -34,12 +34,12 @@ pub async fn known(site: &Site, secret: &str, kind: LoginKind, now: Time) -> Res
 }
 
 /// The worker with this token, even if revoked: it is told that it was.
-pub async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Problem> {
+pub async fn at_work(site: &Site, secret: &str, now: Time) -> Result<Actor, Refused> {
     let Some(worker) = site.store().worker_known_by(&secrets::sha(secret)).await? else {
         return Ok(Actor::Nobody);
     };
     if now.0 - worker.seen.0 > HEARD_MS && !worker.revoked {
-        site.store().act(Heard { worker: worker.id, now }).await?;
+        site.store().act(RecordCall { worker: worker.id, now }).await?;
     }
     Ok(Actor::Worker(worker))
 }

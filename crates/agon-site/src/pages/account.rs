@@ -1,8 +1,8 @@
 //! The caller's own: account, sessions, tokens, team.
 
 use agon_store::acts::{
-    Begin, End, JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, SetPassword, Take, Which,
-    Withdraw,
+    Begin, EndSecrets, JoinTeam, Joined, LeaveTeam, Left, MakeTeam, NewCode, SetPassword, TakeLink, TeamMade,
+    Which, Withdraw,
 };
 use agon_store::{Account, LinkKind, Login, LoginId, LoginKind, Time};
 use axum::Form;
@@ -12,12 +12,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::{Ask, Device, set_cookie};
+use crate::gate::{Device, Visit, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
 use crate::pages::{people, words};
 use crate::passwords;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 
@@ -26,7 +26,7 @@ const TOKEN: i64 = 90 * 86_400_000;
 
 /// The fields of the forms here.
 #[derive(Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Typed {
 
 /// The link that was opened.
 #[derive(Deserialize)]
-pub struct Opened {
+pub(crate) struct Opened {
     #[serde(default)]
     link: String,
 }
@@ -51,11 +51,11 @@ fn again(page: Markup) -> Response {
 }
 
 /// The caller's whole account.
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     account(&ask, None).await
 }
 
-async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
+async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     let person = ask.whoever()?;
     let logins = ask.site.store().logins(person.account, ask.now).await?;
     let of = |kind| logins.iter().filter(move |login| login.kind == kind);
@@ -105,7 +105,7 @@ async fn account(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
     Ok(frame::page(ask, Here::Elsewhere, &person.name, lead, content))
 }
 
-fn table<'a>(ask: &Ask, logins: impl Iterator<Item = &'a Login>, own: LoginId) -> Markup {
+fn table<'a>(ask: &Visit, logins: impl Iterator<Item = &'a Login>, own: LoginId) -> Markup {
     html! {
         table.dense {
             thead { tr { th scope="col" { "Name" } th scope="col" { "Used" } th scope="col" { "Ends" } th scope="col" { "" } } }
@@ -120,7 +120,7 @@ fn table<'a>(ask: &Ask, logins: impl Iterator<Item = &'a Login>, own: LoginId) -
 }
 
 /// Makes a token and shows it once.
-pub async fn make_token(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn make_token(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let name: String = typed.name.trim().chars().filter(|sign| !sign.is_control()).take(40).collect();
     if name.is_empty() {
         return Ok(again(
@@ -156,26 +156,29 @@ pub async fn make_token(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, 
 }
 
 /// Ends one of the caller's sessions or tokens.
-pub async fn end(ask: Ask) -> Result<Redirect, Problem> {
+pub async fn end(ask: Visit) -> Result<Redirect, Refused> {
     let account = ask.whoever()?.account;
-    ask.site.store().act(End { account, which: Which::One(LoginId(ask.id)) }).await?;
+    ask.site.store().act(EndSecrets { account, which: Which::One(LoginId(ask.id)) }).await?;
     Ok(redirect::to("/account"))
 }
 
 /// Ends all sessions but this one.
-pub async fn others(ask: Ask) -> Result<Redirect, Problem> {
+pub async fn others(ask: Visit) -> Result<Redirect, Refused> {
     let person = ask.whoever()?;
-    ask.site.store().act(End { account: person.account, which: Which::OtherSessions(person.login) }).await?;
+    ask.site
+        .store()
+        .act(EndSecrets { account: person.account, which: Which::OtherSessions(person.login) })
+        .await?;
     Ok(redirect::to("/account"))
 }
 
 /// The caller's account, if the password is right. Wrong ones count for this session: nobody else can use them up.
-async fn proven(ask: &Ask, password: &str) -> Result<Option<Account>, Problem> {
+async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, Refused> {
     let person = ask.whoever()?;
-    let account = ask.site.store().account(person.account).await?.ok_or_else(Problem::ours)?;
+    let account = ask.site.store().account(person.account).await?.ok_or_else(Refused::ours)?;
     if let Err(until) = ask.site.throttle.confirm(person.login, ask.settings.wrong_passwords, ask.now) {
         let what = "Too many wrong passwords were typed here.";
-        return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
+        return Err(Refused::too_much(what, (until.0 - ask.now.0) / 1000));
     }
     let short: String = password.chars().take(*passwords::LENGTH.end() + 1).collect();
     let is_right = ask.site.passwords.is(short, account.password.clone()).await;
@@ -188,7 +191,7 @@ async fn proven(ask: &Ask, password: &str) -> Result<Option<Account>, Problem> {
 const WRONG: &str = "That is not your password. Nothing was changed.";
 
 /// Changes the password, and signs out everywhere.
-pub async fn password(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn password(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let Some(known) = proven(&ask, &typed.password).await? else {
         return Ok(again(account(&ask, Some(WRONG)).await?));
     };
@@ -210,7 +213,7 @@ pub async fn password(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) ->
 }
 
 /// Deletes the account.
-pub async fn delete(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn delete(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let Some(known) = proven(&ask, &typed.password).await? else {
         return Ok(again(account(&ask, Some(WRONG)).await?));
     };
@@ -225,13 +228,13 @@ pub async fn delete(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> R
 }
 
 /// The page behind a link that sets a password.
-pub async fn reset_form(ask: Ask, Query(opened): Query<Opened>) -> Result<Markup, Problem> {
+pub async fn reset_form(ask: Visit, Query(opened): Query<Opened>) -> Result<Markup, Refused> {
     let known = reset_for(&ask, &opened.link).await?;
     Ok(reset_page(&ask, &known, &opened.link, None))
 }
 
 /// The account whose password a link sets.
-async fn reset_for(ask: &Ask, link: &str) -> Result<Account, Problem> {
+async fn reset_for(ask: &Visit, link: &str) -> Result<Account, Refused> {
     let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
     if let Some((LinkKind::Password, Some(account))) = known
         && let Some(account) = ask.site.store().account(account).await?
@@ -240,10 +243,10 @@ async fn reset_for(ask: &Ask, link: &str) -> Result<Account, Problem> {
     }
     let text =
         "It was used before, is older than a day, or a newer one was made. Ask an organiser for another one.";
-    Err(Problem::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in"))
+    Err(Refused::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in"))
 }
 
-fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Markup {
+fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Markup {
     let content = html! {
         form.card.form method="post" action="/password" {
             (wrong(why))
@@ -264,15 +267,20 @@ fn reset_page(ask: &Ask, known: &Account, link: &str, why: Option<&str>) -> Mark
 }
 
 /// Sets the password by means of a link.
-pub async fn reset(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn reset(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let known = reset_for(&ask, &typed.link).await?;
     if let Err(why) = people::judge(&ask, &typed.fresh, &known.name).await? {
         return Ok(again(reset_page(&ask, &known, &typed.link, Some(&why))));
     }
     let password = ask.site.passwords.hash(typed.fresh).await;
     let (contest, now) = (ask.site.contest(), ask.now);
-    let take =
-        Take { contest, sha: secrets::sha(&typed.link), account: known.id, kind: LinkKind::Password, now };
+    let take = TakeLink {
+        contest,
+        sha: secrets::sha(&typed.link),
+        account: known.id,
+        kind: LinkKind::Password,
+        now,
+    };
     let next = redirect::to("/sign-in?after=password");
     if !ask.site.store().act(take).await? {
         return Ok(next.into_response());
@@ -284,11 +292,11 @@ pub async fn reset(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Re
 }
 
 /// The caller's team.
-pub async fn team(ask: Ask) -> Result<Markup, Problem> {
+pub async fn team(ask: Visit) -> Result<Markup, Refused> {
     team_page(&ask, None).await
 }
 
-async fn team_page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
+async fn team_page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     let person = ask.whoever()?;
     let team = match person.team {
         Some(team) => ask.site.store().entrant(team).await?,
@@ -358,7 +366,7 @@ async fn team_page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
     ))
 }
 
-pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn make_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let name = typed.name.trim().to_owned();
     if let Err(why) = agon_server::check_name(&name) {
         return Ok(again(team_page(&ask, Some(&why)).await?));
@@ -366,18 +374,18 @@ pub async fn make_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
     let account = ask.whoever()?.account;
     let act = MakeTeam { contest: ask.site.contest(), account, name, code: secrets::code(), now: ask.now };
     match ask.site.store().act(act).await? {
-        Made::New(_) | Made::Member(_) => Ok(redirect::to("/team").into_response()),
-        Made::Taken(other) => {
+        TeamMade::New(_) | TeamMade::Member(_) => Ok(redirect::to("/team").into_response()),
+        TeamMade::Taken(other) => {
             let why = format!("The name looks like `{other}`, which already exists: choose another one.");
             Ok(again(team_page(&ask, Some(&why)).await?))
         }
     }
 }
 
-pub async fn join_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn join_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let (account, most) = (ask.whoever()?.account, i64::from(ask.settings.team_size));
     if let Err(until) = ask.site.limits.code(account, ask.now) {
-        return Err(Problem::too_much("Too many codes were tried.", (until.0 - ask.now.0) / 1000));
+        return Err(Refused::too_much("Too many codes were tried.", (until.0 - ask.now.0) / 1000));
     }
     let code = secrets::typed_code(&typed.code);
     let act = JoinTeam { contest: ask.site.contest(), account, code, most, now: ask.now };
@@ -391,7 +399,7 @@ pub async fn join_team(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, P
     Ok(again(team_page(&ask, Some(&why)).await?))
 }
 
-pub async fn leave_team(ask: Ask) -> Result<Response, Problem> {
+pub async fn leave_team(ask: Visit) -> Result<Response, Refused> {
     let account = ask.whoever()?.account;
     let act = LeaveTeam { contest: ask.site.contest(), account, now: ask.now };
     match ask.site.store().act(act).await? {
@@ -404,7 +412,7 @@ pub async fn leave_team(ask: Ask) -> Result<Response, Problem> {
 }
 
 /// Makes a new code for the team.
-pub async fn new_code(ask: Ask) -> Result<Redirect, Problem> {
+pub async fn new_code(ask: Visit) -> Result<Redirect, Refused> {
     if let Some(team) = ask.whoever()?.team {
         ask.site.store().act(NewCode { team, code: secrets::code() }).await?;
     }

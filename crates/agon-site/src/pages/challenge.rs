@@ -4,8 +4,8 @@ use std::convert::Infallible;
 
 use agon_game::Starter;
 use agon_server::{Drafted, ServerError, Wish};
-use agon_store::acts::{Asked, Own};
-use agon_store::reads::Quota;
+use agon_store::acts::{MatchRequested, OwnBot};
+use agon_store::reads::Allowances;
 use agon_store::{EntrantId, Time, VersionId, VersionState};
 use agon_worker::pack;
 use axum::Form;
@@ -16,11 +16,11 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::api::versions;
-use crate::gate::Ask;
-use crate::incoming::{self, Came};
+use crate::gate::Visit;
+use crate::incoming::{self, UploadedBody};
 use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::upload;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 use crate::site::Shown;
@@ -32,7 +32,7 @@ const LONGEST: usize = 512 << 10;
 
 /// The request: what the forms send, and what a link fills in.
 #[derive(Clone, Default, Deserialize)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     #[serde(default)]
     own: String,
     #[serde(default)]
@@ -69,7 +69,7 @@ impl Wanted {
 }
 
 /// How much a team may still ask for: the sentence, and whether there is room.
-fn room(ask: &Ask, quota: Option<&Quota>) -> (String, bool) {
+fn room(ask: &Visit, quota: Option<&Allowances>) -> (String, bool) {
     let most = agon_store::acts::asked::MOST_ASKED;
     let Some(used) = quota.map(|quota| quota.asked_an_hour) else {
         return (format!("Up to {most} challenges and drafts an hour."), true);
@@ -87,7 +87,7 @@ fn room(ask: &Ask, quota: Option<&Quota>) -> (String, bool) {
     }
 }
 
-async fn quota(ask: &Ask) -> Result<Option<Quota>, Problem> {
+async fn quota(ask: &Visit) -> Result<Option<Allowances>, Refused> {
     match ask.person().and_then(|person| person.team) {
         Some(team) => Ok(Some(ask.site.store().quota(team, ask.now).await?)),
         None => Ok(None),
@@ -95,7 +95,7 @@ async fn quota(ask: &Ask) -> Result<Option<Quota>, Problem> {
 }
 
 /// Opponent, map, seed and seat: the same for both forms.
-fn choices(ask: &Ask, shown: &Shown, wanted: &Wanted) -> Markup {
+fn choices(ask: &Visit, shown: &Shown, wanted: &Wanted) -> Markup {
     let team = ask.person().and_then(|person| person.team);
     let own_name = shown.teams.values().find(|one| Some(one.id) == team).map(|team| team.name.as_str());
     let live = shown.board.lines.iter().filter_map(|line| {
@@ -134,11 +134,11 @@ fn choices(ask: &Ask, shown: &Shown, wanted: &Wanted) -> Markup {
 }
 
 /// The form of a challenge.
-pub async fn form(ask: Ask, Query(wanted): Query<Wanted>) -> Result<Markup, Problem> {
+pub async fn form(ask: Visit, Query(wanted): Query<Wanted>) -> Result<Markup, Refused> {
     page(&ask, &wanted, None).await
 }
 
-async fn page(ask: &Ask, wanted: &Wanted, why: Option<&str>) -> Result<Markup, Problem> {
+async fn page(ask: &Visit, wanted: &Wanted, why: Option<&str>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let team = ask.person().and_then(|person| person.team);
     let own = match team {
@@ -170,10 +170,10 @@ async fn page(ask: &Ask, wanted: &Wanted, why: Option<&str>) -> Result<Markup, P
     Ok(frame::page(ask, Here::Home, "Challenge a bot", lead, content))
 }
 
-pub async fn challenge(ask: Ask, Form(wanted): Form<Wanted>) -> Result<Response, Problem> {
-    let team = ask.whoever()?.team.ok_or_else(Problem::ours)?;
+pub async fn challenge(ask: Visit, Form(wanted): Form<Wanted>) -> Result<Response, Refused> {
+    let team = ask.whoever()?.team.ok_or_else(Refused::ours)?;
     let wish = wanted.own.parse().map_err(|_| "Choose a version.".to_owned());
-    match wish.and_then(|own| Ok((Own::Version(VersionId(own)), wanted.wish(team)?))) {
+    match wish.and_then(|own| Ok((OwnBot::Version(VersionId(own)), wanted.wish(team)?))) {
         Ok((own, wish)) => match asked(&ask, own, wish).await? {
             Ok(to) => Ok(to),
             Err((status, why)) => Ok((status, page(&ask, &wanted, Some(&why)).await?).into_response()),
@@ -184,18 +184,22 @@ pub async fn challenge(ask: Ask, Form(wanted): Form<Wanted>) -> Result<Response,
     }
 }
 
-fn too_many(ask: &Ask, at: Time) -> String {
+fn too_many(ask: &Visit, at: Time) -> String {
     let next = upload::until(ask, at);
     format!("The team has used up its matches for now; it can ask again {next}.")
 }
 
 /// Asks for a match: where it will be, or why there is none.
-async fn asked(ask: &Ask, own: Own, wish: Wish) -> Result<Result<Response, (StatusCode, String)>, Problem> {
+async fn asked(
+    ask: &Visit,
+    own: OwnBot,
+    wish: Wish,
+) -> Result<Result<Response, (StatusCode, String)>, Refused> {
     let unfit = StatusCode::UNPROCESSABLE_ENTITY;
     Ok(match ask.site.server.ask(own, wish, ask.now).await {
-        Ok(Asked::Planned(game)) => Ok(redirect::to(&format!("/match/{game}")).into_response()),
-        Ok(Asked::TooMany(at)) => Err((StatusCode::TOO_MANY_REQUESTS, too_many(ask, at))),
-        Ok(Asked::NotThere) => Err((unfit, NOT_LIVE.to_owned())),
+        Ok(MatchRequested::Planned(game)) => Ok(redirect::to(&format!("/match/{game}")).into_response()),
+        Ok(MatchRequested::TooMany(at)) => Err((StatusCode::TOO_MANY_REQUESTS, too_many(ask, at))),
+        Ok(MatchRequested::NotThere) => Err((unfit, NOT_LIVE.to_owned())),
         Err(ServerError::Wrong(why)) => Err((unfit, cannot_be_played(&why))),
         Err(error) => return Err(error.into()),
     })
@@ -208,21 +212,21 @@ fn cannot_be_played(why: &str) -> String {
 }
 
 /// The starter that the editor begins with: of the language wanted, otherwise the first.
-fn starter(ask: &Ask, language: &str) -> Option<&'static Starter> {
+fn starter(ask: &Visit, language: &str) -> Option<&'static Starter> {
     let starters = agon_games::find(&ask.settings.game)?.info().starters;
     starters.iter().find(|starter| starter.language.name() == language).or_else(|| starters.first())
 }
 
-pub async fn draft_form(ask: Ask, Query(wanted): Query<Wanted>) -> Result<Markup, Problem> {
+pub async fn draft_form(ask: Visit, Query(wanted): Query<Wanted>) -> Result<Markup, Refused> {
     draft_page(&ask, &wanted, None, None).await
 }
 
 async fn draft_page(
-    ask: &Ask,
+    ask: &Visit,
     wanted: &Wanted,
     code: Option<&str>,
     why: Option<&str>,
-) -> Result<Markup, Problem> {
+) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let starter = starter(ask, &wanted.language);
     let languages = agon_games::find(&ask.settings.game).map_or(&[][..], |game| game.info().starters);
@@ -260,17 +264,17 @@ async fn draft_page(
 }
 
 /// The files of a starter with another strategy, as an archive.
-fn with_strategy(starter: &Starter, code: &str) -> Result<Vec<u8>, Problem> {
+fn with_strategy(starter: &Starter, code: &str) -> Result<Vec<u8>, Refused> {
     // Browsers send line ends as CR LF.
     let code = code.replace("\r\n", "\n");
     let files = starter.files.iter().map(|(name, text)| {
         (*name, if *name == starter.strategy { code.as_bytes() } else { text.as_bytes() })
     });
-    pack::of_files(files).map_err(|_| Problem::ours())
+    pack::of_files(files).map_err(|_| Refused::ours())
 }
 
 /// Asks for a draft to be played.
-pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
+pub async fn draft(ask: Visit, mut form: Multipart) -> Result<Response, Refused> {
     let (mut is_ours, mut wanted, mut code, mut file) = (false, Wanted::default(), String::new(), None);
     while let Some(field) = form.next_field().await.map_err(|_| incoming::cut_off())? {
         let name = field.name().unwrap_or_default().to_owned();
@@ -305,12 +309,12 @@ pub async fn draft(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
         }
     }
     let kept = code.clone();
-    let again = async |status: StatusCode, why: &str| -> Result<Response, Problem> {
+    let again = async |status: StatusCode, why: &str| -> Result<Response, Refused> {
         let code = (!kept.is_empty()).then_some(kept.as_str());
         Ok((status, draft_page(&ask, &wanted, code, Some(why)).await?).into_response())
     };
     let unfit = StatusCode::UNPROCESSABLE_ENTITY;
-    let (name, Came { file, place }) = match (file, starter(&ask, &wanted.language)) {
+    let (name, UploadedBody { file, place }) = match (file, starter(&ask, &wanted.language)) {
         (Some(file), _) => file,
         (None, Some(starter)) if !code.trim().is_empty() => {
             let whole = with_strategy(starter, &code)?.into();

@@ -10,19 +10,19 @@ use maud::{Markup, html};
 use tokio::fs::File;
 
 use crate::answers;
-use crate::downloads::{self, OWN_NAME, Offer};
-use crate::gate::Ask;
+use crate::downloads::{self, Download, OWN_NAME};
+use crate::gate::Visit;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here};
 use crate::pages::words;
-use crate::problem::Problem;
+use crate::problem::Refused;
 
-fn starters(ask: &Ask) -> &'static [Starter] {
+fn starters(ask: &Visit) -> &'static [Starter] {
     agon_games::find(&ask.settings.game).map_or(&[], |game| game.info().starters)
 }
 
 /// The command that puts a file's program into the current folder.
-fn fetch(address: &str, Offer { name, bare, .. }: &Offer) -> String {
+fn fetch(address: &str, Download { name, bare, .. }: &Download) -> String {
     if *bare {
         format!("curl -fsSLo agon {address}/get/{name} && chmod +x agon")
     } else {
@@ -30,7 +30,7 @@ fn fetch(address: &str, Offer { name, bare, .. }: &Offer) -> String {
     }
 }
 
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let offers = downloads::offers(ask.site.folder());
     let own = offers.iter().find(|offer| offer.bare);
     let sha = match own {
@@ -103,27 +103,27 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     Ok(frame::page(&ask, Here::Get, answer, lead, content))
 }
 
-pub async fn file(ask: Ask, Path(name): Path<String>) -> Result<Response, Problem> {
+pub async fn file(ask: Visit, Path(name): Path<String>) -> Result<Response, Refused> {
     let wanted = name.strip_prefix("starter-").and_then(|name| name.strip_suffix(".tar.gz"));
     if let Some(language) = wanted {
         let starter = starters(&ask).iter().find(|starter| starter.language.name() == language);
-        return packed(&ask, starter.ok_or_else(Problem::nothing)?);
+        return packed(&ask, starter.ok_or_else(Refused::nothing)?);
     }
     let offers = downloads::offers(ask.site.folder());
-    let offer = offers.into_iter().find(|offer| offer.name == name).ok_or_else(Problem::nothing)?;
+    let offer = offers.into_iter().find(|offer| offer.name == name).ok_or_else(Refused::nothing)?;
     send(&offer.name, offer.path, offer.bytes).await
 }
 
-fn attached(name: &str) -> Result<HeaderValue, Problem> {
-    HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(|_| Problem::nothing())
+fn attached(name: &str) -> Result<HeaderValue, Refused> {
+    HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")).map_err(|_| Refused::nothing())
 }
 
 /// A starter as an archive, in a folder of its own.
-fn packed(ask: &Ask, starter: &Starter) -> Result<Response, Problem> {
+fn packed(ask: &Visit, starter: &Starter) -> Result<Response, Refused> {
     let folder = format!("{}-{}", ask.settings.game, starter.language.name());
     let names: Vec<String> = starter.files.iter().map(|(name, _)| format!("{folder}/{name}")).collect();
     let files = names.iter().zip(starter.files).map(|(name, (_, text))| (name.as_str(), text.as_bytes()));
-    let archive = agon_worker::pack::of_files_packed(files).map_err(|_| Problem::ours())?;
+    let archive = agon_worker::pack::of_files_packed(files).map_err(|_| Refused::ours())?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/gzip")),
         (header::CONTENT_DISPOSITION, attached(&format!("{folder}.tar.gz"))?),
@@ -132,9 +132,9 @@ fn packed(ask: &Ask, starter: &Starter) -> Result<Response, Problem> {
 }
 
 /// Sends this many bytes of a file under a name, piece by piece: it may be large, and the line slow.
-pub async fn send(name: &str, path: PathBuf, bytes: u64) -> Result<Response, Problem> {
+pub async fn send(name: &str, path: PathBuf, bytes: u64) -> Result<Response, Refused> {
     // It was there a moment ago.
-    let file = File::open(path).await.map_err(|_| Problem::nothing())?;
+    let file = File::open(path).await.map_err(|_| Refused::nothing())?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
         (header::CONTENT_LENGTH, bytes.into()),

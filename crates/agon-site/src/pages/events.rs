@@ -16,9 +16,9 @@ use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 use tokio_stream::Stream;
 
-use crate::gate::Ask;
-use crate::limits::Place;
-use crate::problem::Problem;
+use crate::gate::Visit;
+use crate::limits::Ticket;
+use crate::problem::Refused;
 
 /// The longest silence: after more of it, proxies and browsers give up.
 const QUIET: Duration = Duration::from_secs(20);
@@ -62,16 +62,20 @@ fn told(before: &Pulse, now: &Pulse) -> Option<Bytes> {
 
 /// What a live page already knew.
 #[derive(Deserialize)]
-pub struct Seen {
+pub struct SeenEvents {
     #[serde(default)]
     seen: String,
 }
 
 /// The stream of hints.
-pub async fn events(ask: Ask, Query(seen): Query<Seen>, headers: HeaderMap) -> Result<Response, Problem> {
+pub async fn events(
+    ask: Visit,
+    Query(seen): Query<SeenEvents>,
+    headers: HeaderMap,
+) -> Result<Response, Refused> {
     let account = ask.person().map(|person| person.account);
     let Some(place) = ask.site.limits.stream(account, ask.from) else {
-        let mut problem = Problem::too_much("Too many of your pages are live already.", AGAIN);
+        let mut problem = Refused::too_much("Too many of your pages are live already.", AGAIN);
         problem.status = StatusCode::SERVICE_UNAVAILABLE;
         return Err(problem);
     };
@@ -123,7 +127,7 @@ async fn tell(mut pulse: watch::Receiver<Option<Pulse>>, last: Option<Pulse>, to
 /// The hints, as the body of an answer; its place is freed when nobody listens any more.
 struct Told {
     receiver: mpsc::Receiver<Bytes>,
-    _place: Place,
+    _place: Ticket,
 }
 
 impl Stream for Told {

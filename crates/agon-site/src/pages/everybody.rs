@@ -2,18 +2,18 @@
 //! many accounts at once from a list.
 
 use agon_store::LinkKind;
-use agon_store::acts::{Enrol, Newcomer, Offer, Tell, Unfit};
+use agon_store::acts::{Enrol, ListedPerson, MakeLink, Tell, Unenrollable};
 use axum::Form;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::words;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::secrets;
 
 const DAY: i64 = 86_400_000;
@@ -28,7 +28,7 @@ const TOLD: usize = 20;
 
 /// The fields of the forms here.
 #[derive(Clone, Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -43,11 +43,11 @@ struct Linked {
 }
 
 /// Everybody.
-pub async fn people(ask: Ask) -> Result<Markup, Problem> {
+pub async fn people(ask: Visit) -> Result<Markup, Refused> {
     page(&ask, html! {}, "", &[]).await
 }
 
-async fn page(ask: &Ask, above: Markup, list: &str, why: &[String]) -> Result<Markup, Problem> {
+async fn page(ask: &Visit, above: Markup, list: &str, why: &[String]) -> Result<Markup, Refused> {
     let (people, count) = ask.site.store().accounts(PEOPLE).await?;
     let shown = ask.site.shown().await?;
     let team_of = |id| shown.teams.values().find(|team| team.members.iter().any(|(member, _)| *member == id));
@@ -84,13 +84,13 @@ async fn page(ask: &Ask, above: Markup, list: &str, why: &[String]) -> Result<Ma
 }
 
 /// Makes a link that sets a password.
-pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn reset(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let Some(account) = ask.site.store().account_like(&typed.name).await? else {
-        return Err(Problem::wrong("Nobody has this name.").then("People", "/organise/people"));
+        return Err(Refused::wrong("Nobody has this name.").then("People", "/organise/people"));
     };
     let (secret, now) = (secrets::fresh(), ask.now);
     let (sha, kind, ends) = (secrets::sha(&secret), LinkKind::Password, now.plus(DAY));
-    ask.site.store().act(Offer { sha, kind, account: Some(account.id), now, ends }).await?;
+    ask.site.store().act(MakeLink { sha, kind, account: Some(account.id), now, ends }).await?;
     let (contest, actor) = (ask.site.contest(), ask.whoever()?.name.clone());
     let (verb, object, detail) = ("offer password".to_owned(), account.name.clone(), String::new());
     ask.site.store().act(Tell { contest, actor, verb, object, detail, now }).await?;
@@ -106,8 +106,8 @@ pub async fn reset(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
 }
 
 /// Makes the accounts of a list, all or none.
-pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    let again = async |why: &[String]| -> Result<Response, Problem> {
+pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
+    let again = async |why: &[String]| -> Result<Response, Refused> {
         let page = page(&ask, html! {}, &typed.list, why).await?;
         Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
     };
@@ -120,7 +120,7 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
         let secret = secrets::fresh();
         let team = one.team.clone().map(|team| (team, secrets::code()));
         let address = format!("{}/password?link={secret}", ask.address);
-        people.push(Newcomer { name: one.name.clone(), team, link: secrets::sha(&secret) });
+        people.push(ListedPerson { name: one.name.clone(), team, link: secrets::sha(&secret) });
         linked.push(Linked { name: one.name.clone(), team: one.team.clone().unwrap_or_default(), address });
     }
     let enrol = Enrol {
@@ -143,7 +143,7 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
     Ok(page(&ask, handed_out(&ask, &linked), "", &[]).await?.into_response())
 }
 
-fn handed_out(ask: &Ask, linked: &[Linked]) -> Markup {
+fn handed_out(ask: &Visit, linked: &[Linked]) -> Markup {
     let rows = linked.iter().map(|one| [one.name.as_str(), &one.team, &one.address]);
     let text: String = [["name", "team", "link"]].into_iter().chain(rows).map(written).collect();
     html! {
@@ -255,15 +255,15 @@ fn bounded(mut wrong: Vec<String>) -> Vec<String> {
     wrong
 }
 
-fn told(unfit: &Unfit, most: u8) -> String {
+fn told(unfit: &Unenrollable, most: u8) -> String {
     match unfit {
-        Unfit::Taken(other) => format!("the name looks like `{other}`, which already exists."),
-        Unfit::TeamTaken(other) => {
+        Unenrollable::Taken(other) => format!("the name looks like `{other}`, which already exists."),
+        Unenrollable::TeamTaken(other) => {
             format!(
                 "the team's name looks like `{other}`, which is another team; write it the same way, or choose another name."
             )
         }
-        Unfit::TeamFull(team) => {
+        Unenrollable::TeamFull(team) => {
             format!("`{team}` would have more than {most}; the team size is in the settings.")
         }
     }

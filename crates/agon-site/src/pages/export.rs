@@ -6,12 +6,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::exports::{self, KEPT, Made};
-use crate::gate::Ask;
+use crate::exports::{self, FinishedExport, KEPT};
+use crate::gate::Visit;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::{download, words};
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::redirect;
 
 /// The path of the page.
@@ -19,13 +19,13 @@ const BACK: &str = "/organise/export";
 
 /// The fields of the form.
 #[derive(Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     reveal: String,
 }
 
 /// The file name of an export: the contest's name, and when it began.
-fn name(ask: &Ask, made: &Made) -> String {
+fn name(ask: &Visit, made: &FinishedExport) -> String {
     let title: String = ask.settings.title.to_lowercase();
     let words = title.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let title = words.collect::<Vec<_>>().join("-");
@@ -33,7 +33,7 @@ fn name(ask: &Ask, made: &Made) -> String {
     format!("{title}-{}.agon", ask.settings.told(made.began, "%Y-%m-%d-%H%M%S"))
 }
 
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let paused = ask.site.store().now().await?.paused;
     let (making, failed) = (ask.site.exports.making(), ask.site.exports.failed());
     let made = exports::made(ask.site.folder());
@@ -89,19 +89,19 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 }
 
 /// Begins an export.
-pub async fn begin(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+pub async fn begin(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let actor = ask.whoever()?.name.clone();
     if !exports::begin(&ask.site, typed.reveal == "yes", actor, ask.now) {
         let text = "Another export is being made: it will be ready in a moment.";
-        return Err(Problem::wrong(text).then("Exports", BACK));
+        return Err(Refused::wrong(text).then("Exports", BACK));
     }
     Ok(redirect::to(BACK))
 }
 
 /// A finished export, as a file.
-pub async fn file(ask: Ask) -> Result<Response, Problem> {
+pub async fn file(ask: Visit) -> Result<Response, Refused> {
     let made = exports::made(ask.site.folder()).into_iter().find(|one| one.began == Time(ask.id));
-    let made = made.ok_or_else(Problem::nothing)?;
+    let made = made.ok_or_else(Refused::nothing)?;
     let name = name(&ask, &made);
     Ok(download::send(&name, made.path, made.bytes).await?.into_response())
 }

@@ -3,7 +3,7 @@
 use agon_store::reads::Pulse;
 use maud::{DOCTYPE, Markup, html};
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::icon;
 use crate::pages::{events, words};
 use crate::site::Way;
@@ -26,7 +26,7 @@ pub enum Here {
 }
 
 /// A page: its answer as the heading, what it means in a sentence or two, and the proof.
-pub fn page(ask: &Ask, here: Here, answer: &str, lead: &str, content: Markup) -> Markup {
+pub fn page(ask: &Visit, here: Here, answer: &str, lead: &str, content: Markup) -> Markup {
     let heading = html! {
         h1 { (answer) }
         @if !lead.is_empty() { p.lead { (words::told(lead)) } }
@@ -35,7 +35,7 @@ pub fn page(ask: &Ask, here: Here, answer: &str, lead: &str, content: Markup) ->
 }
 
 /// A page with a heading of its own.
-pub fn with_heading(ask: &Ask, here: Here, title: &str, heading: Markup, content: Markup) -> Markup {
+pub fn with_heading(ask: &Visit, here: Here, title: &str, heading: Markup, content: Markup) -> Markup {
     let settings = &ask.settings;
     let person = ask.person();
     let entry = |own: Here, address: &str, label: &str| {
@@ -116,7 +116,7 @@ fn brand() -> Markup {
 }
 
 /// The end of uploads, as clock time and time left.
-fn deadline(ask: &Ask) -> Option<String> {
+fn deadline(ask: &Visit) -> Option<String> {
     let settings = &ask.settings;
     if let Some(opens) = settings.opens.filter(|opens| *opens > ask.now) {
         let left = words::span(opens.0 - ask.now.0);
@@ -137,12 +137,12 @@ pub fn live(id: &str, of: &str, pace: u32, content: Markup) -> Markup {
 }
 
 /// The field that every form contains.
-pub fn token(ask: &Ask) -> Markup {
+pub fn token(ask: &Visit) -> Markup {
     html! { input type="hidden" name="form" value=(ask.form); }
 }
 
 /// A form that is only a button.
-pub fn act(ask: &Ask, address: &str, class: &str, content: Markup) -> Markup {
+pub fn act(ask: &Visit, address: &str, class: &str, content: Markup) -> Markup {
     html! { form method="post" action=(address) { (token(ask)) button.(class) { (content) } } }
 }
 
@@ -163,7 +163,7 @@ pub fn field(label: &str, help: &str, input: Markup) -> Markup {
 }
 
 /// The remark beside an address that nobody else can open.
-pub fn alone(ask: &Ask) -> Markup {
+pub fn alone(ask: &Visit) -> Markup {
     html! {
         @if matches!(ask.site.way, Way::Loopback) {
             p.note { (icon("warn")) span {
@@ -175,7 +175,7 @@ pub fn alone(ask: &Ask) -> Markup {
 }
 
 /// The remark wherever a password is typed without encryption.
-pub fn unencrypted(ask: &Ask) -> Markup {
+pub fn unencrypted(ask: &Visit) -> Markup {
     html! {
         @if matches!(ask.site.way, Way::Lan) {
             p.note { (icon("warn")) "Passwords cross this network unencrypted: choose one that you use nowhere else." }

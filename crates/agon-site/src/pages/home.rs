@@ -2,19 +2,19 @@
 
 use agon_contest::config::SignUpWord;
 use agon_store::reads::{Ended, Filter, StoredMatch, ended};
-use agon_store::{Entrant, EntrantId, Kind, Version, VersionState};
+use agon_store::{Entrant, EntrantId, EntrantVersion, Kind, VersionState};
 use maud::{Markup, html};
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
 use crate::pages::trial::Trial;
 use crate::pages::{ladder, matches, upload, words};
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::site::Shown;
 
 /// The first page.
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let team = ask.person().and_then(|person| person.team);
     let team = team.and_then(|id| shown.teams.values().find(|team| team.id == id));
@@ -25,7 +25,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     }
 }
 
-fn of_all(ask: &Ask, shown: &Shown) -> Markup {
+fn of_all(ask: &Visit, shown: &Shown) -> Markup {
     let game = agon_games::find(&ask.settings.game).map(|game| game.info());
     let is_over = ask.settings.is_over(ask.now);
     let lead = game.map_or_else(String::new, |info| {
@@ -53,7 +53,7 @@ fn of_all(ask: &Ask, shown: &Shown) -> Markup {
     frame::page(ask, Here::Home, &ask.settings.title, &lead, frame::live("home", "board acts", 10, content))
 }
 
-fn without_team(ask: &Ask, shown: &Shown) -> Markup {
+fn without_team(ask: &Visit, shown: &Shown) -> Markup {
     let (alone, is_over) = (ask.settings.team_size == 1, ask.settings.is_over(ask.now));
     let lead = match ask.settings.closed(ask.now).filter(|_| is_over) {
         Some(closed) => format!("{closed} A draft still plays against it."),
@@ -81,7 +81,7 @@ fn without_team(ask: &Ask, shown: &Shown) -> Markup {
 }
 
 /// How much of each quota is used.
-fn used(quota: &agon_store::reads::Quota) -> String {
+fn used(quota: &agon_store::reads::Allowances) -> String {
     let (uploads, asked) = (quota.uploads_a_day, quota.asked_an_hour);
     format!(
         "Used: {} of {} uploads this day, {} of {} challenges and drafts this hour.",
@@ -89,11 +89,11 @@ fn used(quota: &agon_store::reads::Quota) -> String {
     )
 }
 
-async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Problem> {
+async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, Refused> {
     let quota = ask.site.store().quota(team.id, ask.now).await?;
     let filter = Filter { team: Some(team.id), ..Filter::default() };
     let own = ask.site.store().matches(ask.eyes(), &filter).await?;
-    let versions: Vec<&Version> =
+    let versions: Vec<&EntrantVersion> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
     let (mut answer, mut lead) = answer(ask, shown, team, &versions);
     let rulings = ask.site.store().rulings().await?;
@@ -151,14 +151,14 @@ async fn of_team(ask: &Ask, shown: &Shown, team: &Entrant) -> Result<Markup, Pro
     Ok(frame::with_heading(ask, Here::Home, &answer, heading, content))
 }
 
-fn nothing_played(versions: &[&Version]) -> String {
+fn nothing_played(versions: &[&EntrantVersion]) -> String {
     match versions.last() {
         None => "No matches yet: they begin when you hand a bot in.".to_owned(),
         Some(last) => format!("No matches yet. v{} plays its check match next.", last.n),
     }
 }
 
-fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (String, String) {
+fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersion]) -> (String, String) {
     let Some(line) = shown.board.lines.iter().find(|line| line.name == team.name) else {
         return match versions.last() {
             None if ask.settings.is_over(ask.now) => {
@@ -212,7 +212,7 @@ fn answer(ask: &Ask, shown: &Shown, team: &Entrant, versions: &[&Version]) -> (S
 }
 
 /// What to do next, the most useful first.
-fn next(versions: &[&Version], own: &[StoredMatch], team: EntrantId, is_over: bool) -> Vec<Markup> {
+fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_over: bool) -> Vec<Markup> {
     let mut items = Vec::new();
     let item = |name: &str, title: String, text: String, label: &str, address: String| {
         html! { li { (icon(name)) div { h3 { (title) } p { (text) } a.button href=(address) { (label) } } } }

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use agon_api::{COLUMNS, Figure, LadderRow};
-use agon_ladder::{Head, SURE};
+use agon_ladder::{SURE, TableHead};
 use agon_store::{EntrantId, Time, VersionId};
 use axum::extract::Query;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::{self, Axis, chip};
 use crate::pages::frame::{self, Here};
 use crate::pages::words;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::site::Shown;
 
 /// The number of lines on a page.
@@ -21,14 +21,14 @@ const PAGE: usize = 50;
 
 /// The part of it to show.
 #[derive(Deserialize)]
-pub struct Which {
+pub(crate) struct Which {
     #[serde(default)]
     from: usize,
     #[serde(default)]
     find: String,
 }
 
-pub async fn page(ask: Ask, Query(which): Query<Which>) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit, Query(which): Query<Which>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let (answer, mut lead) = answer(
         &shown.board.lines,
@@ -125,7 +125,7 @@ fn zero(shown: &Shown) -> String {
 }
 
 /// How certain the head of the board is, in a sentence.
-pub fn best(head: &Head) -> String {
+pub fn best(head: &TableHead) -> String {
     let (these, order) = (words::percent(head.these), words::percent(head.order));
     match head.bots {
         1 => format!("The first is the best with {these} certainty."),
@@ -147,7 +147,7 @@ fn made(shown: &Shown, now: Time) -> String {
 }
 
 /// The lines of the board with these numbers.
-pub fn table(ask: &Ask, shown: &Shown, here: &[usize]) -> Markup {
+pub fn table(ask: &Visit, shown: &Shown, here: &[usize]) -> Markup {
     let lines = &shown.board.lines;
     let axis = axis(here.iter().map(|&at| &lines[at]), 190.0);
     let own = ask.person().and_then(|person| person.team);

@@ -1,6 +1,6 @@
 //! Matches: lists with filters, one match, and its replay.
 
-use agon_api::played::{Seat, ended};
+use agon_api::played::{SeatOutcome, ended};
 use agon_replay::Replay;
 use agon_store::reads::{Ended, PAGE, StoredMatch};
 use agon_store::{Annulled, EntrantId, Kind, LogEntry, MatchId, MatchState, VersionId};
@@ -9,14 +9,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::challenge::Wanted;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here};
 use crate::pages::own::Times;
 use crate::pages::sought::{Asked, LONGEST_REASON, WAYS};
 use crate::pages::{own, rulings, version, words};
-use crate::problem::Problem;
+use crate::problem::Refused;
 
 /// The largest replay, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -25,7 +25,7 @@ const VIEWER: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
                       'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Problem> {
+pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let mut found = ask.site.store().matches(ask.eyes(), &asked.filter()).await?;
     let more = found.len() > PAGE as usize;
@@ -106,7 +106,7 @@ pub async fn list(ask: Ask, Query(asked): Query<Asked>) -> Result<Markup, Proble
 }
 
 /// A table of matches, from the view of a team if one is given.
-pub fn table(ask: &Ask, found: &[StoredMatch], team: Option<EntrantId>) -> Markup {
+pub fn table(ask: &Visit, found: &[StoredMatch], team: Option<EntrantId>) -> Markup {
     html! {
         table.dense {
             thead { tr {
@@ -121,7 +121,7 @@ pub fn table(ask: &Ask, found: &[StoredMatch], team: Option<EntrantId>) -> Marku
     }
 }
 
-fn row(ask: &Ask, played: &StoredMatch, team: Option<EntrantId>) -> Markup {
+fn row(ask: &Visit, played: &StoredMatch, team: Option<EntrantId>) -> Markup {
     let address = format!("/match/{}", played.id);
     let own = team.and_then(|team| played.seats.iter().position(|seat| seat.team == team.0));
     let when = played.settled.unwrap_or(played.planned);
@@ -144,13 +144,13 @@ fn row(ask: &Ask, played: &StoredMatch, team: Option<EntrantId>) -> Markup {
 }
 
 /// The entrant of a seat: the team and the version.
-fn name(seat: &Seat) -> Markup {
+fn name(seat: &SeatOutcome) -> Markup {
     html! { b { (seat.name) } @if seat.n < 1 { span.faint { " draft" } } @else if !seat.boss { span.faint { " v" (seat.n) } } }
 }
 
 /// The players, the best first.
 fn in_order(played: &StoredMatch) -> Markup {
-    let mut seats: Vec<&Seat> = played.seats.iter().collect();
+    let mut seats: Vec<&SeatOutcome> = played.seats.iter().collect();
     seats.sort_by_key(|seat| seat.rank.unwrap_or(0));
     html! {
         @for (place, pair) in seats.iter().enumerate() {
@@ -221,13 +221,13 @@ fn kind(kind: Kind) -> &'static str {
 }
 
 /// The match named by the path, if the caller may see it.
-pub async fn found(ask: &Ask) -> Result<StoredMatch, Problem> {
+pub async fn found(ask: &Visit) -> Result<StoredMatch, Refused> {
     let found = ask.site.store().one_match(ask.eyes(), MatchId(ask.id)).await?;
-    found.ok_or_else(Problem::nothing)
+    found.ok_or_else(Refused::nothing)
 }
 
 /// The row of the log that annulled a match.
-async fn annulled(ask: &Ask, played: &StoredMatch) -> Result<Option<Annulled>, Problem> {
+async fn annulled(ask: &Visit, played: &StoredMatch) -> Result<Option<Annulled>, Refused> {
     let decided = ask.site.store().decisions().await?;
     Ok(decided.into_iter().find_map(|entry| match entry {
         LogEntry::Annulment(row) if row.blocks.contains(&played.block) => Some(row),
@@ -236,7 +236,7 @@ async fn annulled(ask: &Ask, played: &StoredMatch) -> Result<Option<Annulled>, P
 }
 
 /// One match.
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let played = found(&ask).await?;
     let settings = &ask.settings;
     let unfit = is_unfit(&ask, &played).await?;
@@ -330,7 +330,7 @@ fn score(score: f64) -> String {
 }
 
 /// The entrant of a seat, in a few words: the team and the version.
-pub fn label(seat: &Seat) -> String {
+pub fn label(seat: &SeatOutcome) -> String {
     match seat.n {
         _ if seat.boss => seat.name.clone(),
         n if n < 1 => format!("{}, a draft", seat.name),
@@ -355,7 +355,7 @@ fn sentence(played: &StoredMatch) -> String {
 }
 
 /// Whether it came to nothing because one of its bots could not be prepared.
-async fn is_unfit(ask: &Ask, played: &StoredMatch) -> Result<bool, Problem> {
+async fn is_unfit(ask: &Visit, played: &StoredMatch) -> Result<bool, Refused> {
     if played.state != MatchState::Dead {
         return Ok(false);
     }
@@ -364,7 +364,7 @@ async fn is_unfit(ask: &Ask, played: &StoredMatch) -> Result<bool, Problem> {
 }
 
 /// Why a requested match came to nothing, for those who asked for it.
-async fn cause(ask: &Ask, played: &StoredMatch) -> Result<Markup, Problem> {
+async fn cause(ask: &Visit, played: &StoredMatch) -> Result<Markup, Refused> {
     let team = ask.person().and_then(|person| person.team);
     let (Some(team), MatchState::Dead) = (team, played.state) else { return Ok(html! {}) };
     let asked = ask.site.store().asked(team, played.id).await?;
@@ -374,7 +374,7 @@ async fn cause(ask: &Ask, played: &StoredMatch) -> Result<Markup, Problem> {
 }
 
 /// Where to ask for the same match again, if somebody of the team could have asked for it.
-fn again(ask: &Ask, played: &StoredMatch) -> Option<String> {
+fn again(ask: &Visit, played: &StoredMatch) -> Option<String> {
     let team = ask.person().and_then(|person| person.team)?;
     let form = match played.kind {
         Kind::Draft => "draft",
@@ -394,7 +394,7 @@ fn again(ask: &Ask, played: &StoredMatch) -> Option<String> {
 }
 
 /// How long the answers of each seat took.
-async fn timing(ask: &Ask, played: &StoredMatch) -> Result<Vec<Times>, Problem> {
+async fn timing(ask: &Visit, played: &StoredMatch) -> Result<Vec<Times>, Refused> {
     let (Some(sha), seats, site) = (played.replay, played.seats.len(), ask.site.clone()) else {
         return Ok(Vec::new());
     };
@@ -403,20 +403,20 @@ async fn timing(ask: &Ask, played: &StoredMatch) -> Result<Vec<Times>, Problem> 
         let replay = Replay::read(&bytes).ok()?;
         Some((0..seats).map(|seat| Times::of(&replay, seat)).collect())
     });
-    Ok(read.await.map_err(|_| Problem::ours())?.unwrap_or_default())
+    Ok(read.await.map_err(|_| Refused::ours())?.unwrap_or_default())
 }
 
 /// The replay without what belongs to single seats.
-async fn public(ask: &Ask, played: &StoredMatch) -> Result<Vec<u8>, Problem> {
+async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, Refused> {
     let sha = played.replay.ok_or_else(|| {
         let text = "Its replay is available once the match has been played and computed again.";
-        Problem::new(StatusCode::NOT_FOUND, "No replay yet", text)
+        Refused::new(StatusCode::NOT_FOUND, "No replay yet", text)
             .then("The match", &format!("/match/{}", played.id))
     })?;
     let (site, map, seed) = (ask.site.clone(), played.map, played.seed);
     let bytes = site.server.objects().get(&sha, LARGEST).await.map_err(|error| {
         tracing::warn!("the replay of match {} cannot be read: {error}", played.id);
-        Problem::ours()
+        Refused::ours()
     })?;
     let done = tokio::task::spawn_blocking(move || {
         let session = site.server.table().open(usize::try_from(map).unwrap_or(usize::MAX), seed)?;
@@ -428,14 +428,14 @@ async fn public(ask: &Ask, played: &StoredMatch) -> Result<Vec<u8>, Problem> {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(why)) => {
             tracing::warn!("the replay of match {} cannot be given: {why}", ask.id);
-            Err(Problem::ours())
+            Err(Refused::ours())
         }
-        Err(_) => Err(Problem::ours()),
+        Err(_) => Err(Refused::ours()),
     }
 }
 
 /// The replay as a file.
-pub async fn replay(ask: Ask) -> Result<Response, Problem> {
+pub async fn replay(ask: Visit) -> Result<Response, Refused> {
     let played = found(&ask).await?;
     let bytes = public(&ask, &played).await?;
     let name = format!("attachment; filename=\"match-{}.replay\"", played.id);
@@ -445,7 +445,7 @@ pub async fn replay(ask: Ask) -> Result<Response, Problem> {
 }
 
 /// The match in the viewer.
-pub async fn view(ask: Ask) -> Result<Response, Problem> {
+pub async fn view(ask: Visit) -> Result<Response, Refused> {
     let played = found(&ask).await?;
     let bytes = public(&ask, &played).await?;
     let made = tokio::task::spawn_blocking(move || {
@@ -461,8 +461,8 @@ pub async fn view(ask: Ask) -> Result<Response, Problem> {
             Ok(([(header::CONTENT_TYPE, html), (header::CONTENT_SECURITY_POLICY, policy)], page)
                 .into_response())
         }
-        Ok(Err(why)) => Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "It cannot be watched here", why)
+        Ok(Err(why)) => Err(Refused::new(StatusCode::NOT_IMPLEMENTED, "It cannot be watched here", why)
             .then("Download the replay", &format!("/match/{}/replay", ask.id))),
-        Err(_) => Err(Problem::ours()),
+        Err(_) => Err(Refused::ours()),
     }
 }

@@ -32,10 +32,10 @@ use axum::http::StatusCode;
 use axum::routing::{get as asked, post as sent};
 use maud::{Markup, html};
 
-use crate::gate::{Ask, LARGE};
-use crate::problem::Problem;
+use crate::gate::{LARGE, Visit};
+use crate::problem::Refused;
 use crate::rights::Verb;
-use crate::routes::{Of, Route, get, post, still};
+use crate::routes::{Route, RouteObject, get, post, still};
 use crate::site::Site;
 
 use frame::Here;
@@ -43,78 +43,82 @@ pub use matches::replay;
 
 /// The routes of the pages.
 pub const ROUTES: &[Route] = &[
-    get("/", Verb::See, Of::Contest, || asked(home::page)),
-    get("/ladder", Verb::See, Of::Contest, || asked(ladder::page)),
+    get("/", Verb::See, RouteObject::Contest, || asked(home::page)),
+    get("/ladder", Verb::See, RouteObject::Contest, || asked(ladder::page)),
     // People.
-    get("/sign-up", Verb::Enter, Of::Contest, || asked(people::sign_up_form)),
-    post("/sign-up", Verb::Enter, Of::Contest, || sent(people::sign_up)),
-    get("/sign-in", Verb::Enter, Of::Contest, || asked(people::sign_in_form)),
-    post("/sign-in", Verb::Enter, Of::Contest, || sent(people::sign_in)),
-    post("/sign-out", Verb::Enter, Of::Contest, || sent(people::sign_out)),
-    get("/organiser", Verb::Enter, Of::Contest, || asked(people::organiser_form)),
-    post("/organiser", Verb::Enter, Of::Contest, || sent(people::organiser)),
-    get("/password", Verb::Enter, Of::Contest, || asked(account::reset_form)),
-    post("/password", Verb::Enter, Of::Contest, || sent(account::reset)),
+    get("/sign-up", Verb::Enter, RouteObject::Contest, || asked(people::sign_up_form)),
+    post("/sign-up", Verb::Enter, RouteObject::Contest, || sent(people::sign_up)),
+    get("/sign-in", Verb::Enter, RouteObject::Contest, || asked(people::sign_in_form)),
+    post("/sign-in", Verb::Enter, RouteObject::Contest, || sent(people::sign_in)),
+    post("/sign-out", Verb::Enter, RouteObject::Contest, || sent(people::sign_out)),
+    get("/organiser", Verb::Enter, RouteObject::Contest, || asked(people::organiser_form)),
+    post("/organiser", Verb::Enter, RouteObject::Contest, || sent(people::organiser)),
+    get("/password", Verb::Enter, RouteObject::Contest, || asked(account::reset_form)),
+    post("/password", Verb::Enter, RouteObject::Contest, || sent(account::reset)),
     // What is played.
-    get("/matches", Verb::See, Of::Contest, || asked(matches::list)),
-    get("/match/{id}", Verb::See, Of::Contest, || asked(matches::page)),
-    get("/match/{id}/view", Verb::See, Of::Contest, || asked(matches::view)),
-    get("/match/{id}/output", Verb::See, Of::Contest, || asked(own::output)),
-    get("/match/{id}/replay", Verb::See, Of::Contest, || asked(matches::replay)),
-    get("/get", Verb::See, Of::Contest, || asked(download::page)),
-    get("/get/{file}", Verb::See, Of::Contest, || asked(download::file)),
-    get("/rules", Verb::See, Of::Contest, || asked(rules::page)),
-    get("/rulings", Verb::See, Of::Contest, || asked(rulings::page)),
-    get("/team/{id}", Verb::See, Of::Team, || asked(team::page)),
-    get("/version/{id}", Verb::Look, Of::Version, || asked(version::page)),
-    get("/version/{id}/log", Verb::Look, Of::Version, || asked(version::log)),
-    post("/version/{id}/live", Verb::Act, Of::Version, || sent(version::live)),
-    get("/challenge", Verb::Own, Of::Contest, || asked(challenge::form)),
-    post("/challenge", Verb::Act, Of::OwnTeam, || sent(challenge::challenge)),
-    get("/draft", Verb::Own, Of::Contest, || asked(challenge::draft_form)),
-    post("/draft", Verb::Own, Of::Contest, || sent(challenge::draft).layer(DefaultBodyLimit::max(LARGE)))
-        .uploads(),
-    get("/events", Verb::See, Of::Contest, || asked(events::events)).apart(),
-    get("/upload", Verb::Own, Of::Contest, || asked(upload::form)),
-    post("/upload", Verb::Own, Of::Contest, || sent(upload::upload).layer(DefaultBodyLimit::max(LARGE)))
-        .uploads(),
+    get("/matches", Verb::See, RouteObject::Contest, || asked(matches::list)),
+    get("/match/{id}", Verb::See, RouteObject::Contest, || asked(matches::page)),
+    get("/match/{id}/view", Verb::See, RouteObject::Contest, || asked(matches::view)),
+    get("/match/{id}/output", Verb::See, RouteObject::Contest, || asked(own::output)),
+    get("/match/{id}/replay", Verb::See, RouteObject::Contest, || asked(matches::replay)),
+    get("/get", Verb::See, RouteObject::Contest, || asked(download::page)),
+    get("/get/{file}", Verb::See, RouteObject::Contest, || asked(download::file)),
+    get("/rules", Verb::See, RouteObject::Contest, || asked(rules::page)),
+    get("/rulings", Verb::See, RouteObject::Contest, || asked(rulings::page)),
+    get("/team/{id}", Verb::See, RouteObject::Team, || asked(team::page)),
+    get("/version/{id}", Verb::Look, RouteObject::Version, || asked(version::page)),
+    get("/version/{id}/log", Verb::Look, RouteObject::Version, || asked(version::log)),
+    post("/version/{id}/live", Verb::Act, RouteObject::Version, || sent(version::live)),
+    get("/challenge", Verb::Own, RouteObject::Contest, || asked(challenge::form)),
+    post("/challenge", Verb::Act, RouteObject::OwnTeam, || sent(challenge::challenge)),
+    get("/draft", Verb::Own, RouteObject::Contest, || asked(challenge::draft_form)),
+    post("/draft", Verb::Own, RouteObject::Contest, || {
+        sent(challenge::draft).layer(DefaultBodyLimit::max(LARGE))
+    })
+    .uploads(),
+    get("/events", Verb::See, RouteObject::Contest, || asked(events::events)).apart(),
+    get("/upload", Verb::Own, RouteObject::Contest, || asked(upload::form)),
+    post("/upload", Verb::Own, RouteObject::Contest, || {
+        sent(upload::upload).layer(DefaultBodyLimit::max(LARGE))
+    })
+    .uploads(),
     // One's own.
-    get("/account", Verb::Own, Of::Contest, || asked(account::page)),
-    post("/account/password", Verb::Own, Of::Contest, || sent(account::password)),
-    post("/account/delete", Verb::Own, Of::Contest, || sent(account::delete)),
-    post("/account/others", Verb::Own, Of::Contest, || sent(account::others)),
-    post("/account/tokens", Verb::Own, Of::Contest, || sent(account::make_token)),
-    post("/account/logins/{id}/end", Verb::Own, Of::Login, || sent(account::end)),
-    get("/team", Verb::Own, Of::Contest, || asked(account::team)),
-    post("/team/new", Verb::Own, Of::Contest, || sent(account::make_team)),
-    post("/team/join", Verb::Own, Of::Contest, || sent(account::join_team)),
-    post("/team/leave", Verb::Act, Of::OwnTeam, || sent(account::leave_team)),
-    post("/team/code", Verb::Act, Of::OwnTeam, || sent(account::new_code)),
+    get("/account", Verb::Own, RouteObject::Contest, || asked(account::page)),
+    post("/account/password", Verb::Own, RouteObject::Contest, || sent(account::password)),
+    post("/account/delete", Verb::Own, RouteObject::Contest, || sent(account::delete)),
+    post("/account/others", Verb::Own, RouteObject::Contest, || sent(account::others)),
+    post("/account/tokens", Verb::Own, RouteObject::Contest, || sent(account::make_token)),
+    post("/account/logins/{id}/end", Verb::Own, RouteObject::Login, || sent(account::end)),
+    get("/team", Verb::Own, RouteObject::Contest, || asked(account::team)),
+    post("/team/new", Verb::Own, RouteObject::Contest, || sent(account::make_team)),
+    post("/team/join", Verb::Own, RouteObject::Contest, || sent(account::join_team)),
+    post("/team/leave", Verb::Act, RouteObject::OwnTeam, || sent(account::leave_team)),
+    post("/team/code", Verb::Act, RouteObject::OwnTeam, || sent(account::new_code)),
     // The organiser's pages.
-    get("/organise", Verb::Organise, Of::Contest, || asked(organise::page)),
-    post("/organise/pause", Verb::Organise, Of::Contest, || sent(organise::pause)),
-    post("/organise/resume", Verb::Organise, Of::Contest, || sent(organise::resume)),
-    post("/organise/drain", Verb::Organise, Of::Contest, || sent(organise::drain)),
-    post("/organise/lift", Verb::Organise, Of::Contest, || sent(organise::lift)),
-    post("/organise/announce", Verb::Organise, Of::Contest, || sent(organise::announce)),
-    post("/organise/invite", Verb::Organise, Of::Contest, || sent(organise::invite)),
-    post("/organise/freeze", Verb::Organise, Of::Contest, || sent(organise::freeze)),
-    get("/organise/rulings", Verb::Organise, Of::Contest, || asked(rulings::form)),
-    post("/organise/rulings", Verb::Organise, Of::Contest, || sent(rulings::rule)),
-    post("/organise/again", Verb::Organise, Of::Contest, || sent(rulings::again)),
-    get("/organise/people", Verb::Organise, Of::Contest, || asked(everybody::people)),
-    post("/organise/people", Verb::Organise, Of::Contest, || sent(everybody::enrol)),
-    post("/organise/reset", Verb::Organise, Of::Contest, || sent(everybody::reset)),
-    get("/organise/workers", Verb::Organise, Of::Contest, || asked(workers::page)),
-    post("/organise/workers", Verb::Organise, Of::Contest, || sent(workers::enrol)),
-    post("/organise/workers/again", Verb::Organise, Of::Contest, || sent(workers::again)),
-    post("/organise/workers/on", Verb::Organise, Of::Contest, || sent(workers::on)),
-    post("/organise/workers/revoke", Verb::Organise, Of::Contest, || sent(workers::revoke)),
-    get("/organise/export", Verb::Organise, Of::Contest, || asked(export::page)),
-    post("/organise/export", Verb::Organise, Of::Contest, || sent(export::begin)),
-    get("/organise/export/{id}", Verb::Organise, Of::Contest, || asked(export::file)),
-    get("/organise/settings", Verb::Organise, Of::Contest, || asked(organise::settings)),
-    post("/organise/settings", Verb::Organise, Of::Contest, || sent(organise::write_settings)),
+    get("/organise", Verb::Organise, RouteObject::Contest, || asked(organise::page)),
+    post("/organise/pause", Verb::Organise, RouteObject::Contest, || sent(organise::pause)),
+    post("/organise/resume", Verb::Organise, RouteObject::Contest, || sent(organise::resume)),
+    post("/organise/drain", Verb::Organise, RouteObject::Contest, || sent(organise::drain)),
+    post("/organise/lift", Verb::Organise, RouteObject::Contest, || sent(organise::lift)),
+    post("/organise/announce", Verb::Organise, RouteObject::Contest, || sent(organise::announce)),
+    post("/organise/invite", Verb::Organise, RouteObject::Contest, || sent(organise::invite)),
+    post("/organise/freeze", Verb::Organise, RouteObject::Contest, || sent(organise::freeze)),
+    get("/organise/rulings", Verb::Organise, RouteObject::Contest, || asked(rulings::form)),
+    post("/organise/rulings", Verb::Organise, RouteObject::Contest, || sent(rulings::rule)),
+    post("/organise/again", Verb::Organise, RouteObject::Contest, || sent(rulings::again)),
+    get("/organise/people", Verb::Organise, RouteObject::Contest, || asked(everybody::people)),
+    post("/organise/people", Verb::Organise, RouteObject::Contest, || sent(everybody::enrol)),
+    post("/organise/reset", Verb::Organise, RouteObject::Contest, || sent(everybody::reset)),
+    get("/organise/workers", Verb::Organise, RouteObject::Contest, || asked(workers::page)),
+    post("/organise/workers", Verb::Organise, RouteObject::Contest, || sent(workers::enrol)),
+    post("/organise/workers/again", Verb::Organise, RouteObject::Contest, || sent(workers::again)),
+    post("/organise/workers/on", Verb::Organise, RouteObject::Contest, || sent(workers::on)),
+    post("/organise/workers/revoke", Verb::Organise, RouteObject::Contest, || sent(workers::revoke)),
+    get("/organise/export", Verb::Organise, RouteObject::Contest, || asked(export::page)),
+    post("/organise/export", Verb::Organise, RouteObject::Contest, || sent(export::begin)),
+    get("/organise/export/{id}", Verb::Organise, RouteObject::Contest, || asked(export::file)),
+    get("/organise/settings", Verb::Organise, RouteObject::Contest, || asked(organise::settings)),
+    post("/organise/settings", Verb::Organise, RouteObject::Contest, || sent(organise::write_settings)),
     // Our files.
     still("/style.css", || asked(still::style)),
     still("/live.js", || asked(still::live)),
@@ -125,18 +129,18 @@ pub const ROUTES: &[Route] = &[
 ];
 
 /// The answer where there is no route.
-pub async fn nothing() -> Problem {
-    Problem::nothing()
+pub async fn nothing() -> Refused {
+    Refused::nothing()
 }
 
 /// The answer to a method that a route does not have.
-pub async fn wrong_method() -> Problem {
+pub async fn wrong_method() -> Refused {
     let text = "This address exists, but not for this kind of request. Open it in the browser, or use the form that leads here.";
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Not this way", text)
+    Refused::new(StatusCode::METHOD_NOT_ALLOWED, "Not this way", text)
 }
 
 /// The page of a refusal.
-pub fn problem(site: &Site, ask: Option<&Ask>, problem: &Problem) -> Markup {
+pub fn problem(site: &Site, ask: Option<&Visit>, problem: &Refused) -> Markup {
     let content = html! {
         @if let Some((label, address)) = &problem.then {
             p { a.button href=(address) { (label) } }

@@ -4,22 +4,22 @@ use agon_contest::config::SignUpWord;
 use agon_server::{Board, room};
 use agon_store::acts::{Drain, Invite, Lift, Pause, Tell};
 use agon_store::reads::{Voiding, Working};
-use agon_store::{Contest, Time, VersionId, VersionState};
+use agon_store::{ContestRow, Time, VersionId, VersionState};
 use axum::Form;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, field, token, wrong};
 use crate::pages::pace::{Pace, owed};
 use crate::pages::{rules, words, workers};
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
-use crate::settings::{Answers, LARGEST_TEAM};
+use crate::settings::{LARGEST_TEAM, SettingsForm};
 use agon_ladder::SURE;
 
 const HOUR: i64 = 3_600_000;
@@ -28,7 +28,7 @@ const LONGEST: usize = 500;
 
 /// The fields of the forms here.
 #[derive(Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     text: String,
     /// The number of a version.
@@ -39,7 +39,7 @@ pub struct Typed {
 /// Since when versions have been suspended, and why.
 type Suspended = std::collections::BTreeMap<VersionId, (Time, String)>;
 
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let store = ask.site.store();
     let since = Time(ask.now.0 - HOUR);
     let counts = store.counts().await?;
@@ -115,8 +115,8 @@ fn drained(pace: Pace) -> String {
 }
 
 fn answer(
-    ask: &Ask,
-    going: &Contest,
+    ask: &Visit,
+    going: &ContestRow,
     counts: &agon_store::reads::Counts,
     workers: &[Working],
     pace: Pace,
@@ -204,7 +204,7 @@ fn undecided(board: &Board) -> Markup {
     }
 }
 
-async fn acts(ask: &Ask, going: &Contest, playing: i64) -> Result<Markup, Problem> {
+async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, Refused> {
     let code = match ask.settings.sign_up {
         Some(SignUpWord::Invite) => ask.site.store().invite().await?,
         _ => None,
@@ -285,7 +285,7 @@ fn voiding(board: &Board, voiding: &[Voiding]) -> Markup {
     }
 }
 
-fn rests(ask: &Ask, board: &Board, suspended: &Suspended) -> Markup {
+fn rests(ask: &Visit, board: &Board, suspended: &Suspended) -> Markup {
     let resting: Vec<_> = board
         .versions
         .iter()
@@ -306,7 +306,7 @@ fn rests(ask: &Ask, board: &Board, suspended: &Suspended) -> Markup {
     }
 }
 
-async fn pause_to(ask: Ask, paused: bool) -> Result<Redirect, Problem> {
+async fn pause_to(ask: Visit, paused: bool) -> Result<Redirect, Refused> {
     let actor = ask.whoever()?.name.clone();
     let act = Pause { contest: ask.site.contest(), paused, actor, now: ask.now };
     ask.site.store().act(act).await?;
@@ -314,38 +314,38 @@ async fn pause_to(ask: Ask, paused: bool) -> Result<Redirect, Problem> {
 }
 
 /// Pauses: no new match begins.
-pub async fn pause(ask: Ask) -> Result<Redirect, Problem> {
+pub async fn pause(ask: Visit) -> Result<Redirect, Refused> {
     pause_to(ask, true).await
 }
 
 /// Resumes: matches begin again.
-pub async fn resume(ask: Ask) -> Result<Redirect, Problem> {
+pub async fn resume(ask: Visit) -> Result<Redirect, Refused> {
     pause_to(ask, false).await
 }
 
 /// Plays what is planned, then pauses.
-pub async fn drain(ask: Ask) -> Result<Redirect, Problem> {
+pub async fn drain(ask: Visit) -> Result<Redirect, Refused> {
     let actor = ask.whoever()?.name.clone();
     ask.site.store().act(Drain { contest: ask.site.contest(), actor, now: ask.now }).await?;
     Ok(redirect::to("/organise"))
 }
 
 /// Lets a suspended version play again.
-pub async fn lift(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+pub async fn lift(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let actor = ask.whoever()?.name.clone();
     let act = Lift { version: VersionId(typed.version), actor, now: ask.now };
     if !ask.site.store().act(act).await? {
-        return Err(Problem::wrong("This version is not resting.").then("Cockpit", "/organise"));
+        return Err(Refused::wrong("This version is not resting.").then("Cockpit", "/organise"));
     }
     Ok(redirect::to("/organise"))
 }
 
 /// Announces something to everybody.
-pub async fn announce(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+pub async fn announce(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let text = typed.text.trim().replace("\r\n", "\n");
     if text.chars().count() > LONGEST {
         let why = format!("An announcement has up to {LONGEST} characters.");
-        return Err(Problem::wrong(why).then("Cockpit", "/organise"));
+        return Err(Refused::wrong(why).then("Cockpit", "/organise"));
     }
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let (verb, object) = ("announce".to_owned(), "everybody".to_owned());
@@ -354,30 +354,32 @@ pub async fn announce(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Pr
 }
 
 /// Closes uploads now.
-pub async fn freeze(ask: Ask) -> Result<Redirect, Problem> {
+pub async fn freeze(ask: Visit) -> Result<Redirect, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
-    let answers =
-        Answers { closes: ask.settings.told(now, "%Y-%m-%dT%H:%M:%S"), ..Answers::of(&ask.settings) };
+    let answers = SettingsForm {
+        closes: ask.settings.told(now, "%Y-%m-%dT%H:%M:%S"),
+        ..SettingsForm::of(&ask.settings)
+    };
     let written = answers.write(ask.site.folder()).and_then(|()| ask.site.read_settings());
-    written.map_err(|why| Problem::wrong(why).then("Settings", "/organise/settings"))?;
+    written.map_err(|why| Refused::wrong(why).then("Settings", "/organise/settings"))?;
     let (verb, object, detail) = ("freeze".to_owned(), "uploads".to_owned(), String::new());
     ask.site.store().act(Tell { contest, actor, verb, object, detail, now }).await?;
     Ok(redirect::to("/organise"))
 }
 
 /// Makes a new code to sign up with.
-pub async fn invite(ask: Ask) -> Result<Redirect, Problem> {
+pub async fn invite(ask: Visit) -> Result<Redirect, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Invite { contest, code: secrets::code(), actor, now }).await?;
     Ok(redirect::to("/organise"))
 }
 
 /// The settings of the contest.
-pub async fn settings(ask: Ask) -> Markup {
-    settings_page(&ask, &Answers::of(&ask.settings), None)
+pub async fn settings(ask: Visit) -> Markup {
+    settings_page(&ask, &SettingsForm::of(&ask.settings), None)
 }
 
-fn settings_page(ask: &Ask, answers: &Answers, why: Option<&str>) -> Markup {
+fn settings_page(ask: &Visit, answers: &SettingsForm, why: Option<&str>) -> Markup {
     let choice = |word: SignUpWord, label: &str| {
         html! { label.choice {
             input type="radio" name="sign_up" value=(word.word()) checked[answers.sign_up == word.word()];
@@ -420,7 +422,7 @@ fn settings_page(ask: &Ask, answers: &Answers, why: Option<&str>) -> Markup {
 }
 
 /// Asks whether matches are rated where CPU time is only sampled, if this machine is such a one.
-fn at_level(ask: &Ask, answers: &Answers) -> Markup {
+fn at_level(ask: &Visit, answers: &SettingsForm) -> Markup {
     let is_b = ask.site.machine().is_some_and(|machine| machine.sandbox.as_deref() == Some("B"));
     let chosen = if answers.level.is_empty() {
         ask.settings.level.map(|level| level.to_string())
@@ -446,7 +448,7 @@ fn at_level(ask: &Ask, answers: &Answers) -> Markup {
 }
 
 /// Writes the settings of the contest.
-pub async fn write_settings(ask: Ask, Form(answers): Form<Answers>) -> Result<Response, Problem> {
+pub async fn write_settings(ask: Visit, Form(answers): Form<SettingsForm>) -> Result<Response, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let written = answers.write(ask.site.folder()).and_then(|()| ask.site.read_settings());
     if let Err(why) = written {

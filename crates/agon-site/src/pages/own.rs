@@ -1,7 +1,7 @@
 //! The part of a match that belongs to one team: what its program wrote, how long its answers took, and what it did wrong.
 //! The rows of others are never even read here: the query names the owner of the seat.
 
-use agon_replay::{Note, Replay};
+use agon_replay::{Replay, SeatNote};
 use agon_store::reads::StoredMatch;
 use agon_store::{Cause, EntrantId, Whose};
 use agon_worker::Private;
@@ -12,10 +12,10 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use std::fmt::Write as _;
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::{matches, words};
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::rights::{Object, Verb, may};
 
 /// How many bytes of output a page shows; the whole of it is a file.
@@ -24,14 +24,14 @@ const SHOWN: usize = 12_000;
 const SLOWEST: usize = 5;
 
 /// What belongs to a team in one of its seats.
-pub struct Own {
+pub(crate) struct Own {
     /// The seat, from 0.
     pub seat: usize,
     private: Private,
 }
 
 /// What is kept of each seat that the caller may look into.
-pub async fn of_match(ask: &Ask, played: &StoredMatch) -> Result<Vec<Own>, Problem> {
+pub async fn of_match(ask: &Visit, played: &StoredMatch) -> Result<Vec<Own>, Refused> {
     let mut teams: Vec<EntrantId> =
         played.seats.iter().filter(|seat| !seat.boss).map(|seat| EntrantId(seat.team)).collect();
     teams.sort();
@@ -46,7 +46,7 @@ pub async fn of_match(ask: &Ask, played: &StoredMatch) -> Result<Vec<Own>, Probl
 }
 
 /// The same for one seat.
-pub async fn of_seat(ask: &Ask, played: &StoredMatch, seat: usize) -> Result<Option<Own>, Problem> {
+pub async fn of_seat(ask: &Visit, played: &StoredMatch, seat: usize) -> Result<Option<Own>, Refused> {
     Ok(of_match(ask, played).await?.into_iter().find(|own| own.seat == seat))
 }
 
@@ -107,7 +107,7 @@ impl Own {
         }
     }
 
-    pub fn card(&self, ask: &Ask, played: &StoredMatch, times: &Times) -> Markup {
+    pub fn card(&self, ask: &Visit, played: &StoredMatch, times: &Times) -> Markup {
         let Times { answers: times, charged } = times;
         let clock = ask.site.server.terms().clock.clock();
         let name = played.seats.get(self.seat).map(matches::label).unwrap_or_default();
@@ -154,7 +154,7 @@ impl Own {
 }
 
 /// A label for output other than standard error.
-fn kind(note: &Note) -> &'static str {
+fn kind(note: &SeatNote) -> &'static str {
     use agon_replay::data::note::{EARLY, FIRST, RAW, SAID, STDERR};
     match note.kind.as_str() {
         STDERR => "",
@@ -201,16 +201,16 @@ pub fn cause(cause: &Cause, stage: &str, more: Markup) -> Markup {
 
 /// The seat, from 1.
 #[derive(Deserialize)]
-pub struct Which {
+pub(crate) struct Which {
     #[serde(default)]
     seat: usize,
 }
 
 /// Everything a program wrote in a match, as a file.
-pub async fn output(ask: Ask, Query(which): Query<Which>) -> Result<Response, Problem> {
+pub async fn output(ask: Visit, Query(which): Query<Which>) -> Result<Response, Refused> {
     let played = matches::found(&ask).await?;
-    let seat = which.seat.checked_sub(1).ok_or_else(Problem::nothing)?;
-    let own = of_seat(&ask, &played, seat).await?.ok_or_else(Problem::nothing)?;
+    let seat = which.seat.checked_sub(1).ok_or_else(Refused::nothing)?;
+    let own = of_seat(&ask, &played, seat).await?.ok_or_else(Refused::nothing)?;
     let name = format!("attachment; filename=\"match-{}-seat-{}.txt\"", played.id, which.seat);
     let name = HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment"));
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");

@@ -1,7 +1,7 @@
 //! Signing up, in and out, and the link that makes an organiser.
 
 use agon_contest::config::SignUpWord;
-use agon_store::acts::{Begin, End, SignUp, SignedUp, Take, Which};
+use agon_store::acts::{Begin, EndSecrets, SignUp, SignedUp, TakeLink, Which};
 use agon_store::names::likeness;
 use agon_store::{AccountId, LinkKind, LoginKind, Time};
 use axum::Form;
@@ -11,14 +11,14 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::{Ask, Device, set_cookie};
+use crate::gate::{Device, Visit, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
 use crate::passwords::{self, Known};
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
-use crate::throttle::Held;
+use crate::throttle::Denial;
 
 const DAY: i64 = 86_400_000;
 /// How long a session may stay unused.
@@ -30,7 +30,7 @@ const ORGANISER: i64 = DAY / 2;
 
 /// The fields of the forms here.
 #[derive(Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -60,11 +60,11 @@ fn again(page: Markup) -> Response {
     (StatusCode::UNPROCESSABLE_ENTITY, page).into_response()
 }
 
-pub async fn sign_up_form(ask: Ask, Query(whither): Query<Whither>) -> Markup {
+pub async fn sign_up_form(ask: Visit, Query(whither): Query<Whither>) -> Markup {
     sign_up_page(&ask, "", &whither.next, None)
 }
 
-fn sign_up_page(ask: &Ask, name: &str, next: &str, why: Option<&str>) -> Markup {
+fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Markup {
     let title = &ask.settings.title;
     let closed = || {
         let lead = match ask.settings.sign_up {
@@ -136,7 +136,7 @@ fn password_field(kind: &str) -> Markup {
 }
 
 /// Signs somebody up.
-pub async fn sign_up(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn sign_up(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let invite = match ask.settings.sign_up {
         Some(SignUpWord::Open) => None,
         Some(SignUpWord::Invite) => Some(secrets::typed_code(&typed.invite)),
@@ -144,7 +144,7 @@ pub async fn sign_up(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
     };
     if let Err(until) = ask.site.limits.sign_up(ask.from, ask.now) {
         let what = "Too many attempts to sign up came from this network.";
-        return Err(Problem::too_much(what, (until.0 - ask.now.0) / 1000));
+        return Err(Refused::too_much(what, (until.0 - ask.now.0) / 1000));
     }
     match make(&ask, &typed, invite).await? {
         Ok(account) => begin(&ask, &headers, account, false, &typed.next).await,
@@ -154,10 +154,10 @@ pub async fn sign_up(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
 
 /// Makes an account, or says why there is none.
 async fn make(
-    ask: &Ask,
+    ask: &Visit,
     typed: &Typed,
     invite: Option<String>,
-) -> Result<Result<AccountId, String>, Problem> {
+) -> Result<Result<AccountId, String>, Refused> {
     let name = typed.name.trim();
     if let Err(why) = agon_server::check_name(name) {
         return Ok(Err(why.replace("for a team", "for an account")));
@@ -179,7 +179,7 @@ async fn make(
 }
 
 /// Whether this can be the password of an account with this name, here and now; or why not.
-pub async fn judge(ask: &Ask, password: &str, name: &str) -> Result<Result<(), String>, Problem> {
+pub async fn judge(ask: &Visit, password: &str, name: &str) -> Result<Result<(), String>, Refused> {
     let (site, settings) = (&ask.site, &ask.settings);
     let mut known = vec![name.to_owned(), settings.title.clone()];
     for game in agon_games::all() {
@@ -193,12 +193,12 @@ pub async fn judge(ask: &Ask, password: &str, name: &str) -> Result<Result<(), S
 
 /// Begins a session, and goes on to the next page.
 async fn begin(
-    ask: &Ask,
+    ask: &Visit,
     headers: &HeaderMap,
     account: AccountId,
     organiser: bool,
     next: &str,
-) -> Result<Response, Problem> {
+) -> Result<Response, Refused> {
     let secret = secrets::fresh();
     let lasts = if organiser { ORGANISER } else { LONGEST };
     let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("a browser");
@@ -212,14 +212,14 @@ async fn begin(
         idle_ms: IDLE,
     };
     if ask.site.store().act(act).await?.is_none() {
-        return Err(Problem::nothing());
+        return Err(Refused::nothing());
     }
     // An earlier session ends: whoever knew of it gains nothing.
     if let Some(person) = ask.person() {
-        ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
+        ask.site.store().act(EndSecrets { account: person.account, which: Which::One(person.login) }).await?;
     }
     let cookie = set_cookie(&ask.site, headers, Some(&secret), lasts / 1000);
-    let account = ask.site.store().account(account).await?.ok_or_else(Problem::nothing)?;
+    let account = ask.site.store().account(account).await?.ok_or_else(Refused::nothing)?;
     let known = Device::remembered(&ask.site, headers, &account, ask.now);
     Ok((cookie, known, redirect::to(next)).into_response())
 }
@@ -239,12 +239,12 @@ fn browser(agent: &str) -> String {
     system.map_or_else(|| name.to_owned(), |system| format!("{name} on {system}"))
 }
 
-pub async fn sign_in_form(ask: Ask, Query(whither): Query<Whither>) -> Markup {
+pub async fn sign_in_form(ask: Visit, Query(whither): Query<Whither>) -> Markup {
     let done = (whither.after == "password").then_some("Your password is set. Sign in with it.");
     sign_in_page(&ask, "", &whither.next, done, None)
 }
 
-fn sign_in_page(ask: &Ask, name: &str, next: &str, done: Option<&str>, why: Option<&str>) -> Markup {
+fn sign_in_page(ask: &Visit, name: &str, next: &str, done: Option<&str>, why: Option<&str>) -> Markup {
     let content = html! {
         @if let Some(done) = done { p.done role="status" { (icon("check")) (done) } }
         form.card.form method="post" action="/sign-in" {
@@ -265,7 +265,7 @@ fn sign_in_page(ask: &Ask, name: &str, next: &str, done: Option<&str>, why: Opti
 }
 
 /// Signs somebody in.
-pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let account = ask.site.store().account_like(&typed.name).await?;
     let device = account.as_ref().and_then(|account| Device::known(&ask.site, &headers, account, ask.now));
     let (name, tries) = (likeness(&typed.name), ask.settings.wrong_passwords);
@@ -288,38 +288,38 @@ pub async fn sign_in(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> 
     }
 }
 
-fn held_up(held: Held, now: Time) -> Problem {
+fn held_up(held: Denial, now: Time) -> Refused {
     match held {
-        Held::Wrong(until) => {
+        Denial::Wrong(until) => {
             let what = "Too many wrong passwords were tried for this name, from this network or in this browser. A browser in which you \
                         signed in before is not held up by others, and an organiser can make you a link that sets a new password.";
-            Problem::too_much(what, (until.0 - now.0) / 1000)
+            Refused::too_much(what, (until.0 - now.0) / 1000)
         }
-        Held::Busy => {
-            Problem::too_much("Too many passwords are being tried for this name, or from this network.", 10)
+        Denial::Busy => {
+            Refused::too_much("Too many passwords are being tried for this name, or from this network.", 10)
         }
     }
 }
 
-pub async fn sign_out(ask: Ask, headers: HeaderMap) -> Result<Response, Problem> {
+pub async fn sign_out(ask: Visit, headers: HeaderMap) -> Result<Response, Refused> {
     if let Some(person) = ask.person() {
-        ask.site.store().act(End { account: person.account, which: Which::One(person.login) }).await?;
+        ask.site.store().act(EndSecrets { account: person.account, which: Which::One(person.login) }).await?;
     }
     let cookie = set_cookie(&ask.site, &headers, None, 0);
     Ok((cookie, redirect::to("/")).into_response())
 }
 
 /// The page behind the link that makes an organiser. Opening it uses nothing up: programs look at links before people do.
-pub async fn organiser_form(ask: Ask, Query(whither): Query<Whither>) -> Result<Markup, Problem> {
+pub async fn organiser_form(ask: Visit, Query(whither): Query<Whither>) -> Result<Markup, Refused> {
     organiser_page(&ask, "", &whither.link, None).await
 }
 
-async fn organiser_page(ask: &Ask, name: &str, link: &str, why: Option<&str>) -> Result<Markup, Problem> {
+async fn organiser_page(ask: &Visit, name: &str, link: &str, why: Option<&str>) -> Result<Markup, Refused> {
     let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
     if !matches!(known, Some((LinkKind::Organiser, _))) {
         let text = "It was used before, is too old, or a newer one was made. Starting the contest with `agon serve DIR --organiser` prints a fresh one.";
         return Err(
-            Problem::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in")
+            Refused::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in")
         );
     }
     let content = html! {
@@ -345,7 +345,11 @@ async fn organiser_page(ask: &Ask, name: &str, link: &str, why: Option<&str>) ->
 }
 
 /// Makes somebody an organiser.
-pub async fn organiser(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn organiser(
+    ask: Visit,
+    headers: HeaderMap,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Refused> {
     // Rejects an invalid link before an account is made for it.
     organiser_page(&ask, "", &typed.link, None).await?;
     let account = match ask.person() {
@@ -356,10 +360,10 @@ pub async fn organiser(ask: Ask, headers: HeaderMap, Form(typed): Form<Typed>) -
         },
     };
     let (contest, sha) = (ask.site.contest(), secrets::sha(&typed.link));
-    let take = Take { contest, sha, account, kind: LinkKind::Organiser, now: ask.now };
+    let take = TakeLink { contest, sha, account, kind: LinkKind::Organiser, now: ask.now };
     if !ask.site.store().act(take).await? {
         // Somebody else was quicker; the account exists, with ordinary rights.
-        return Err(Problem::new(
+        return Err(Refused::new(
             StatusCode::GONE,
             "This link is no longer valid",
             "Somebody else has used it just now.",

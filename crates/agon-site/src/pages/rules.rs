@@ -3,13 +3,13 @@
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser};
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::frame::{self, Here};
 use crate::pages::words;
-use crate::problem::Problem;
+use crate::problem::Refused;
 
 /// What decides results and cannot be changed while the contest runs: terms and their values, for a list of facts.
-pub fn fixed(ask: &Ask) -> Markup {
+pub fn fixed(ask: &Visit) -> Markup {
     let settings = &ask.settings;
     let game = agon_games::find(&settings.game).map_or(settings.game.as_str(), |game| game.info().title);
     let rules = if settings.rules.is_empty() { "the game's own" } else { &settings.rules };
@@ -34,8 +34,8 @@ pub fn fixed(ask: &Ask) -> Markup {
     }
 }
 
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
-    let info = agon_games::find(&ask.settings.game).ok_or_else(Problem::ours)?.info();
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
+    let info = agon_games::find(&ask.settings.game).ok_or_else(Refused::ours)?.info();
     let settings = &ask.settings;
     let content = html! {
         section.card {
@@ -60,7 +60,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     ))
 }
 
-async fn secret(ask: &Ask) -> Result<String, Problem> {
+async fn secret(ask: &Visit) -> Result<String, Refused> {
     Ok(ask.site.store().now().await?.secret_sha)
 }
 

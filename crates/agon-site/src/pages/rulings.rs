@@ -1,7 +1,7 @@
 //! Rulings: the public list, and the organiser's form.
 
 use agon_server::ServerError;
-use agon_store::acts::{Annul, Rule, WhatAgain};
+use agon_store::acts::{Annul, GiveRuling, WhatAgain};
 use agon_store::{EntrantId, LogEntry, MatchId, Ruled, Ruling, VersionId, VersionState};
 use axum::Form;
 use axum::http::StatusCode;
@@ -9,11 +9,11 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, field, token, wrong};
 use crate::pages::words;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::site::Shown;
 
@@ -28,7 +28,7 @@ pub struct Again {
 
 /// The fields of the form.
 #[derive(Clone, Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     /// The team's number, or `team/version` for a single version.
     #[serde(default)]
     about: String,
@@ -71,7 +71,7 @@ fn what(ruled: &Ruled) -> Markup {
 }
 
 /// A ruling: when, who, what, why, and its row of the log.
-fn row(ask: &Ask, shown: &Shown, decided: &LogEntry) -> Markup {
+fn row(ask: &Visit, shown: &Shown, decided: &LogEntry) -> Markup {
     let (at, who, what, why) = match decided {
         LogEntry::Ruling(ruled) => (ruled.at, whom(shown, ruled), what(ruled), &ruled.reason),
         LogEntry::Annulment(row) => {
@@ -93,7 +93,7 @@ fn row(ask: &Ask, shown: &Shown, decided: &LogEntry) -> Markup {
 }
 
 /// A table of rulings, the newest first.
-fn table(ask: &Ask, shown: &Shown, decided: &[LogEntry]) -> Markup {
+fn table(ask: &Visit, shown: &Shown, decided: &[LogEntry]) -> Markup {
     html! {
         table.dated {
             thead { tr { th scope="col" { "When" } th scope="col" { "Who" } th scope="col" { "What" } th scope="col" { "Why" } th.number.wide scope="col" { "Row of the log" } } }
@@ -103,7 +103,7 @@ fn table(ask: &Ask, shown: &Shown, decided: &[LogEntry]) -> Markup {
 }
 
 /// The rulings, and a sentence that sums them up.
-async fn decided(ask: &Ask) -> Result<(Vec<LogEntry>, String), Problem> {
+async fn decided(ask: &Visit) -> Result<(Vec<LogEntry>, String), Refused> {
     let store = ask.site.store();
     let (rulings, decided) = (store.rulings().await?, store.decisions().await?);
     let out = agon_store::out(&rulings).len() as i64;
@@ -116,7 +116,7 @@ async fn decided(ask: &Ask) -> Result<(Vec<LogEntry>, String), Problem> {
 }
 
 /// The public list.
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let (decided, answer) = decided(&ask).await?;
     let content = html! {
@@ -131,11 +131,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 }
 
 /// The organiser's form.
-pub async fn form(ask: Ask) -> Result<Markup, Problem> {
+pub async fn form(ask: Visit) -> Result<Markup, Refused> {
     form_page(&ask, &Typed::default(), None).await
 }
 
-async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup, Problem> {
+async fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
     let (decided, answer) = decided(ask).await?;
     let teams: Vec<_> = shown.teams.values().filter(|team| !team.boss).take(500).collect();
@@ -181,8 +181,8 @@ async fn form_page(ask: &Ask, typed: &Typed, why: Option<&str>) -> Result<Markup
 }
 
 /// Makes a ruling.
-pub async fn rule(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    let again = async |why: &str| -> Result<Response, Problem> {
+pub async fn rule(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
+    let again = async |why: &str| -> Result<Response, Refused> {
         let page = form_page(&ask, &typed, Some(why)).await?;
         Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
     };
@@ -202,7 +202,7 @@ pub async fn rule(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Proble
     let (Some((entrant, version)), Ok(ruling)) = (typed.about(), Ruling::of(&typed.ruling)) else {
         return again("Choose a team or version, and a ruling.").await;
     };
-    let rule = Rule { contest, ruling, entrant, version, reason, actor, now: ask.now };
+    let rule = GiveRuling { contest, ruling, entrant, version, reason, actor, now: ask.now };
     match ask.site.server.rule(rule, ask.now).await {
         Ok(true) => Ok(redirect::to("/organise/rulings").into_response()),
         Ok(false) => {
@@ -214,7 +214,7 @@ pub async fn rule(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Proble
 }
 
 /// The organiser's form on a match's page.
-pub fn again_form(ask: &Ask, game: MatchId) -> Markup {
+pub fn again_form(ask: &Visit, game: MatchId) -> Markup {
     html! {
         form.card.form method="post" action="/organise/again" {
             h2 { "Play it again" }
@@ -227,7 +227,7 @@ pub fn again_form(ask: &Ask, game: MatchId) -> Markup {
 }
 
 /// Has the block of a match played again.
-pub async fn again(ask: Ask, Form(typed): Form<Again>) -> Result<Response, Problem> {
+pub async fn again(ask: Visit, Form(typed): Form<Again>) -> Result<Response, Refused> {
     let (contest, actor) = (ask.site.contest(), ask.whoever()?.name.clone());
     let what = WhatAgain::Match(MatchId(typed.game));
     let annul = Annul { contest, what, reason: typed.reason, actor, now: ask.now };
@@ -235,11 +235,11 @@ pub async fn again(ask: Ask, Form(typed): Form<Again>) -> Result<Response, Probl
     match ask.site.server.annul(annul, ask.now).await {
         Ok(0) => {
             let text = "Only a finished ladder match that counts can be played again. Nothing was done.";
-            Err(Problem::wrong(text).then("The match", &back))
+            Err(Refused::wrong(text).then("The match", &back))
         }
         Ok(_) => Ok(redirect::to("/rulings").into_response()),
         Err(ServerError::Wrong(why)) => {
-            Err(Problem::wrong(format!("Not done: {why}.")).then("The match", &back))
+            Err(Refused::wrong(format!("Not done: {why}.")).then("The match", &back))
         }
         Err(error) => Err(error.into()),
     }

@@ -8,7 +8,7 @@ use crate::gate::encoded;
 
 /// The filter.
 #[derive(Clone, Default, Deserialize)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// Matches of this team.
     #[serde(default, deserialize_with = "number")]
     pub team: Option<i64>,

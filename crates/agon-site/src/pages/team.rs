@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use agon_api::{LadderRow, VersionRating};
-use agon_store::reads::{Ended, Ending, Filter, Rival};
-use agon_store::{Entrant, EntrantId, Ruling, Time, Version, VersionId, VersionState};
+use agon_store::reads::{Ended, EndingCount, Filter, Rival};
+use agon_store::{Entrant, EntrantId, EntrantVersion, Ruling, Time, VersionId, VersionState};
 use maud::{Markup, html};
 
-use crate::gate::{Ask, encoded};
+use crate::gate::{Visit, encoded};
 use crate::pages::draw::{self, Axis, chip, icon};
 use crate::pages::frame::{self, Here};
 use crate::pages::trial::Trial;
 use crate::pages::{ladder, matches, trial, upload, words};
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
 
@@ -22,9 +22,9 @@ const LAST: usize = 10;
 /// How many versions are drawn.
 const MOST_DRAWN: usize = 24;
 
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
-    let team = shown.teams.values().find(|team| team.id == EntrantId(ask.id)).ok_or_else(Problem::nothing)?;
+    let team = shown.teams.values().find(|team| team.id == EntrantId(ask.id)).ok_or_else(Refused::nothing)?;
     let line = shown.board.lines.iter().find(|line| line.name == team.name);
     let stands = line.and_then(LadderRow::rated).map(|place| VersionId(place.version));
     let store = ask.site.store();
@@ -40,7 +40,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     let rivals = met(&shown, stands, &rivals, &last);
     let filter = Filter { team: Some(team.id), ..Filter::default() };
     let played = store.matches(ask.eyes(), &filter).await?;
-    let versions: Vec<&Version> =
+    let versions: Vec<&EntrantVersion> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
     let rulings = store.rulings().await?;
     let ruled = rulings.iter().rev().find(|ruled| ruled.entrant == team.id && ruled.version.is_none());
@@ -101,12 +101,12 @@ fn lead(line: Option<&LadderRow>, team: &Entrant) -> String {
     }
 }
 
-fn place_of<'a>(shown: &'a Shown, version: &Version) -> Option<&'a VersionRating> {
+fn place_of<'a>(shown: &'a Shown, version: &EntrantVersion) -> Option<&'a VersionRating> {
     shown.board.table.places.iter().find(|place| place.version == version.id.0)
 }
 
 /// The name of a state.
-pub fn state_chip(version: &Version) -> Markup {
+pub fn state_chip(version: &EntrantVersion) -> Markup {
     match version.state {
         VersionState::Live => chip("good", "check", "live"),
         VersionState::Failed => chip("bad", "cross", "cannot play"),
@@ -118,14 +118,14 @@ pub fn state_chip(version: &Version) -> Markup {
 }
 
 async fn versions_table(
-    ask: &Ask,
+    ask: &Visit,
     shown: &Shown,
     team: &Entrant,
-    versions: &[&Version],
-) -> Result<Markup, Problem> {
+    versions: &[&EntrantVersion],
+) -> Result<Markup, Refused> {
     let is_own = may(&ask.actor, Verb::Look, Object::Team(team.id));
     // Failures concern nobody else.
-    let told: Vec<&&Version> = versions
+    let told: Vec<&&EntrantVersion> = versions
         .iter()
         .rev()
         .filter(|version| is_own || matches!(version.state, VersionState::Live | VersionState::Former))
@@ -171,10 +171,17 @@ fn share(points: i64, count: i64) -> (f64, f64, f64) {
     (p * 100.0, (middle - half) * 100.0, (middle + half) * 100.0)
 }
 
-fn maps_and_endings(ask: &Ask, team: &Entrant, maps: &[Rival], endings: &[Ending], faults: i64) -> Markup {
+fn maps_and_endings(
+    ask: &Visit,
+    team: &Entrant,
+    maps: &[Rival],
+    endings: &[EndingCount],
+    faults: i64,
+) -> Markup {
     let axis = Axis::share(120.0);
-    let count: i64 = endings.iter().map(Ending::count).sum();
-    let reason = |ending: &Ending| format!("/matches?team={}&reason={}", team.id, encoded(&ending.reason));
+    let count: i64 = endings.iter().map(EndingCount::count).sum();
+    let reason =
+        |ending: &EndingCount| format!("/matches?team={}&reason={}", team.id, encoded(&ending.reason));
     html! {
         section.card {
             header { h2 { "By map and by way of ending" } span.faint { "share of points" } }
@@ -300,8 +307,8 @@ fn head_to_head(team: &Entrant, met: &[Met<'_>]) -> Markup {
 }
 
 /// Ratings of versions with their 95 % bands, over the time in which each was live; none is too narrow to be seen.
-fn chart(ask: &Ask, shown: &Shown, versions: &[&Version]) -> Markup {
-    let known: Vec<(&Version, f64, f64, f64)> = versions
+fn chart(ask: &Visit, shown: &Shown, versions: &[&EntrantVersion]) -> Markup {
+    let known: Vec<(&EntrantVersion, f64, f64, f64)> = versions
         .iter()
         .filter_map(|version| {
             let place = place_of(shown, version)?;

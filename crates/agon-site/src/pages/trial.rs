@@ -1,29 +1,29 @@
 //! A version against the one before it: what its pages say about the verdict.
 
-use agon_ladder::Verdict;
+use agon_ladder::Evidence;
 use agon_ladder::verdict::{BLOCKS, PATIENCE_MS, Says};
 use agon_store::reads::KeptTrial;
 use agon_store::{Time, VersionId};
 use maud::{Markup, html};
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::{Axis, chip};
 use crate::pages::words;
-use crate::problem::Problem;
+use crate::problem::Refused;
 
 /// The state of a trial, for a page.
-pub struct Trial {
+pub(crate) struct Trial {
     /// The stored trial.
     pub kept: KeptTrial,
     /// What is known of the difference.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Evidence>,
     /// Blocks planned, if it goes on.
     pub planned: u32,
 }
 
 impl Trial {
     /// The trial of a version, if it has one.
-    pub async fn of(ask: &Ask, version: VersionId) -> Result<Option<Self>, Problem> {
+    pub async fn of(ask: &Visit, version: VersionId) -> Result<Option<Self>, Refused> {
         let store = ask.site.store();
         let Some(kept) = store.trial(version).await? else { return Ok(None) };
         let verdict = ask.site.server.verdict(version).await?.map(|(verdict, ..)| verdict);
@@ -46,7 +46,7 @@ impl Trial {
     }
 
     /// The same as a sentence with its figures.
-    pub fn sentence(&self, ask: &Ask) -> String {
+    pub fn sentence(&self, ask: &Visit) -> String {
         let n = self.kept.against_n;
         let Some(verdict) = self.verdict.as_ref().filter(|verdict| verdict.blocks > 0) else {
             return match self.kept.ended {
@@ -94,7 +94,7 @@ pub fn in_table(trial: Option<&Trial>) -> Markup {
 }
 
 /// The difference with half of its interval.
-pub fn figure(verdict: &Verdict) -> String {
+pub fn figure(verdict: &Evidence) -> String {
     match (verdict.elo, verdict.low, verdict.high) {
         (Some(elo), Some(low), Some(high)) => {
             format!("{} ± {:.0} Elo", words::signed(elo), (high - low) / 2.0)
@@ -107,12 +107,12 @@ pub fn figure(verdict: &Verdict) -> String {
 }
 
 /// The card: is it better than the one before?
-pub fn card(ask: &Ask, n: i64, trial: &Trial) -> Markup {
+pub fn card(ask: &Visit, n: i64, trial: &Trial) -> Markup {
     let against = trial.kept.against_n;
     let state = match (&trial.verdict, trial.kept.ended) {
         (_, None) => chip("live", "clock", "still playing"),
-        (Some(Verdict { says: Says::Better, .. }), _) => chip("good", "check", "better"),
-        (Some(Verdict { says: Says::Worse, .. }), _) => chip("bad", "cross", "worse"),
+        (Some(Evidence { says: Says::Better, .. }), _) => chip("good", "check", "better"),
+        (Some(Evidence { says: Says::Worse, .. }), _) => chip("bad", "cross", "worse"),
         _ => chip("", "clock", "not known"),
     };
     let known = trial.verdict.as_ref().filter(|verdict| verdict.blocks > 0);

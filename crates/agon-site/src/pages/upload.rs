@@ -1,8 +1,8 @@
 //! Uploading a bot.
 
-use agon_server::{Upload, Uploaded};
-use agon_store::acts::{Added, Made, MakeTeam};
-use agon_store::reads::Used;
+use agon_server::{Upload, UploadOutcome};
+use agon_store::acts::{Added, MakeTeam, TeamMade};
+use agon_store::reads::AllowanceUse;
 use agon_store::{EntrantId, Time, VersionState};
 use axum::extract::Multipart;
 use axum::extract::multipart::Field;
@@ -11,32 +11,32 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use crate::api::versions;
-use crate::gate::Ask;
-use crate::incoming::{self, Came, cut_off};
+use crate::gate::Visit;
+use crate::incoming::{self, UploadedBody, cut_off};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::words;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 
 /// The longest field before the file, in bytes.
 pub const LONGEST_FIELD: usize = 4096;
 
-pub async fn form(ask: Ask) -> Result<Markup, Problem> {
+pub async fn form(ask: Visit) -> Result<Markup, Refused> {
     page(&ask, None).await
 }
 
 /// When there is room again under a quota.
-pub fn until(ask: &Ask, at: Time) -> String {
+pub fn until(ask: &Visit, at: Time) -> String {
     format!("from {}, in {}", ask.settings.told(at, "%H:%M"), words::span(at.0 - ask.now.0))
 }
 
 /// How much the team may still upload, told before it reaches the limit.
-async fn room(ask: &Ask) -> Result<Option<String>, Problem> {
+async fn room(ask: &Visit) -> Result<Option<String>, Refused> {
     let Some(team) = ask.person().and_then(|person| person.team) else { return Ok(None) };
     let quota = ask.site.store().quota(team, ask.now).await?;
-    let full = |used: &Used| used.used >= used.most;
+    let full = |used: &AllowanceUse| used.used >= used.most;
     let uploads = [(&quota.uploads_an_hour, "this hour"), (&quota.uploads_a_day, "this day")];
     if let Some((used, when)) = uploads.into_iter().find(|(used, _)| full(used)) {
         let again =
@@ -59,11 +59,11 @@ async fn room(ask: &Ask) -> Result<Option<String>, Problem> {
 }
 
 /// The link to this page; none once uploads are over.
-pub fn way(ask: &Ask, label: &str) -> Markup {
+pub fn way(ask: &Visit, label: &str) -> Markup {
     html! { @if !ask.settings.is_over(ask.now) { a.button.main href="/upload" { (icon("up")) (label) } } }
 }
 
-async fn page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
+async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     if let Some(closed) = ask.settings.closed(ask.now).filter(|_| why.is_none()) {
         let content = html! { a.button href="/" { "Home" } };
         return Ok(frame::page(ask, Here::Home, "Nothing can be handed in now", &closed, content));
@@ -102,11 +102,11 @@ async fn page(ask: &Ask, why: Option<&str>) -> Result<Markup, Problem> {
 }
 
 /// A short field of a form.
-pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Problem> {
+pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Refused> {
     let mut bytes = Vec::new();
     while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
         if bytes.len() + piece.len() > longest {
-            return Err(Problem::wrong("A field of the form is too long."));
+            return Err(Refused::wrong("A field of the form is too long."));
         }
         bytes.extend_from_slice(&piece);
     }
@@ -114,10 +114,10 @@ pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Probl
 }
 
 /// Takes in an upload.
-pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> {
+pub async fn upload(ask: Visit, mut form: Multipart) -> Result<Response, Refused> {
     if let Some(closed) = ask.settings.closed(ask.now) {
         return Err(
-            Problem::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", closed).then("Home", "/")
+            Refused::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", closed).then("Home", "/")
         );
     }
     let (mut is_ours, mut only_if_better) = (false, false);
@@ -140,13 +140,13 @@ pub async fn upload(ask: Ask, mut form: Multipart) -> Result<Response, Problem> 
 }
 
 /// The form again, with what was wrong.
-async fn again(ask: &Ask, why: &str) -> Result<Response, Problem> {
+async fn again(ask: &Visit, why: &str) -> Result<Response, Refused> {
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page(ask, Some(why)).await?).into_response())
 }
 
-async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Response, Problem> {
+async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Response, Refused> {
     let name = field.file_name().unwrap_or("bot").to_owned();
-    let Came { file, place } =
+    let UploadedBody { file, place } =
         incoming::take(ask, field).await.map_err(|problem| problem.then("Hand in", "/upload"))?;
     if file.size() == 0 {
         return again(ask, "The file is empty.").await;
@@ -155,18 +155,18 @@ async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Respo
         Ok(team) => team,
         Err(why) => return again(ask, &why).await,
     };
-    let team = ask.site.store().entrant(team).await?.ok_or_else(Problem::ours)?;
+    let team = ask.site.store().entrant(team).await?.ok_or_else(Refused::ours)?;
     let actor = &ask.whoever()?.name;
     let upload = Upload { entrant: &team.name, name: &name, file, only_if_better, actor };
     let uploaded = ask.site.server.upload(upload, ask.now).await?;
     drop(place);
-    if let Uploaded::Added(Added::Same(version, n, state)) = uploaded {
+    if let UploadOutcome::Added(Added::Same(version, n, state)) = uploaded {
         let text = match state {
             VersionState::Failed => "It is the same, byte for byte, and it failed: its page says why.",
             _ => "It is the same, byte for byte, and keeps its matches. Nothing was changed.",
         };
         let title = format!("You handed this in before: it is v{n}");
-        let same = Problem::new(StatusCode::CONFLICT, title, text);
+        let same = Refused::new(StatusCode::CONFLICT, title, text);
         return Err(same.then(&format!("v{n}"), &format!("/version/{version}")));
     }
     match versions::outcome(ask, uploaded) {
@@ -176,7 +176,7 @@ async fn take(ask: &Ask, field: Field<'_>, only_if_better: bool) -> Result<Respo
 }
 
 /// The team somebody uploads for: those without one play alone, under their own name.
-pub async fn team(ask: &Ask) -> Result<Result<EntrantId, String>, Problem> {
+pub async fn team(ask: &Visit) -> Result<Result<EntrantId, String>, Refused> {
     let person = ask.whoever()?;
     if let Some(team) = person.team {
         return Ok(Ok(team));
@@ -190,8 +190,8 @@ pub async fn team(ask: &Ask) -> Result<Result<EntrantId, String>, Problem> {
         now: ask.now,
     };
     Ok(match ask.site.store().act(act).await? {
-        Made::New(team) | Made::Member(team) => Ok(team),
-        Made::Taken(other) => Err(format!(
+        TeamMade::New(team) | TeamMade::Member(team) => Ok(team),
+        TeamMade::Taken(other) => Err(format!(
             "A team or a built-in bot is called `{other}`, which looks like your name. Make a team with another name first, then hand in."
         )),
     })

@@ -2,17 +2,17 @@
 
 use agon_ladder::verdict::BLOCKS;
 use agon_store::reads::{Filter, StoredMatch};
-use agon_store::{OwnVersion, Stage, Time, Version, VersionId, VersionState, Whose};
+use agon_store::{EntrantVersion, OwnVersion, Stage, Time, VersionId, VersionState, Whose};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act};
 use crate::pages::trial::{self, Trial, figure};
 use crate::pages::{matches, own, team, upload, words};
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::rights::{Object, Verb, may};
 use crate::site::Shown;
@@ -21,22 +21,22 @@ use crate::site::Shown;
 const LINES: usize = 60;
 
 /// The versions of the team that owns this version, with what only the team may know of them.
-async fn all(ask: &Ask) -> Result<Vec<OwnVersion>, Problem> {
-    let Object::Team(team) = ask.object else { return Err(Problem::nothing()) };
+async fn all(ask: &Visit) -> Result<Vec<OwnVersion>, Refused> {
+    let Object::Team(team) = ask.object else { return Err(Refused::nothing()) };
     Ok(ask.site.store().own_versions(team).await?)
 }
 
 /// The requested one among them.
-fn found<'a>(ask: &Ask, all: &'a [OwnVersion]) -> Result<&'a OwnVersion, Problem> {
-    all.iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(Problem::nothing)
+fn found<'a>(ask: &Visit, all: &'a [OwnVersion]) -> Result<&'a OwnVersion, Refused> {
+    all.iter().find(|own| own.version.id == VersionId(ask.id)).ok_or_else(Refused::nothing)
 }
 
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let all = all(&ask).await?;
     let own = found(&ask, &all)?;
     let version = &own.version;
     let shown = ask.site.shown().await?;
-    let team = shown.teams.get(&version.entrant).ok_or_else(Problem::nothing)?;
+    let team = shown.teams.get(&version.entrant).ok_or_else(Refused::nothing)?;
     let store = ask.site.store();
     let filter = Filter { version: Some(version.id), ..Filter::default() };
     let played = store.matches(ask.eyes(), &filter).await?;
@@ -60,7 +60,7 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
     }
     let may_act = may(&ask.actor, Verb::Act, ask.object);
     let n = version.n;
-    let back = |to: &Version, class: &str| {
+    let back = |to: &EntrantVersion, class: &str| {
         act(&ask, &format!("/version/{}/live", to.id), class, html! { (icon("back")) "Go back to v" (to.n) })
     };
     let heading = html! {
@@ -106,11 +106,11 @@ pub async fn page(ask: Ask) -> Result<Markup, Problem> {
 
 /// The answer to what the reader came for.
 fn answer(
-    ask: &Ask,
+    ask: &Visit,
     shown: &Shown,
-    version: &Version,
+    version: &EntrantVersion,
     trial: Option<&Trial>,
-    live: Option<&Version>,
+    live: Option<&EntrantVersion>,
 ) -> (String, String) {
     let n = version.n;
     let rated = shown.board.table.places.iter().find(|place| place.version == version.id.0);
@@ -165,7 +165,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// Why it failed, beginning with whose fault it is.
-fn why(version: &Version) -> Markup {
+fn why(version: &EntrantVersion) -> Markup {
     let Some(cause) = &version.cause else {
         return html! {
             @if let Some(reason) = version.reason.as_ref().filter(|_| version.state == VersionState::Failed) {
@@ -193,7 +193,7 @@ pub fn stage(stage: Stage) -> &'static str {
 }
 
 /// How many of the steps from upload to ladder are done, and whether the next failed.
-fn progress(version: &Version) -> (usize, bool) {
+fn progress(version: &EntrantVersion) -> (usize, bool) {
     match (version.state, version.cause.as_ref().map(|cause| cause.stage)) {
         (VersionState::Received | VersionState::Building | VersionState::Draft, _) => (1, false),
         (VersionState::Checking, _) => (2, false),
@@ -205,7 +205,7 @@ fn progress(version: &Version) -> (usize, bool) {
 }
 
 /// The steps from upload to ladder, each with when it was or how long it took.
-fn steps(ask: &Ask, own: &OwnVersion, check: Option<&StoredMatch>, trial: Option<&Trial>) -> Markup {
+fn steps(ask: &Visit, own: &OwnVersion, check: Option<&StoredMatch>, trial: Option<&Trial>) -> Markup {
     let version = &own.version;
     let (over, failed) = progress(version);
     let when = |state| own.steps.iter().find(|(own, _)| *own == state).map(|(_, at)| *at);
@@ -263,7 +263,7 @@ fn steps(ask: &Ask, own: &OwnVersion, check: Option<&StoredMatch>, trial: Option
 }
 
 /// The end of the build's output, where errors are.
-fn build_card(version: &Version, log: &str) -> Markup {
+fn build_card(version: &EntrantVersion, log: &str) -> Markup {
     let lines: Vec<&str> = log.lines().collect();
     let from = lines.len().saturating_sub(LINES);
     html! {
@@ -286,7 +286,11 @@ fn build_card(version: &Version, log: &str) -> Markup {
 }
 
 /// The outcome of the check match.
-async fn check_card(ask: &Ask, version: &Version, check: Option<&StoredMatch>) -> Result<Markup, Problem> {
+async fn check_card(
+    ask: &Visit,
+    version: &EntrantVersion,
+    check: Option<&StoredMatch>,
+) -> Result<Markup, Refused> {
     let Some(played) = check else {
         return Ok(
             html! { section.card { header { h2 { "Check match" } } p.empty { "It comes after the build: one match, against a built-in bot if there is one." } } },
@@ -328,7 +332,7 @@ async fn check_card(ask: &Ask, version: &Version, check: Option<&StoredMatch>) -
 }
 
 /// All versions of the team: the result of each, and which one the board shows.
-async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) -> Result<Markup, Problem> {
+async fn history(ask: &Visit, shown: &Shown, all: &[OwnVersion], here: VersionId) -> Result<Markup, Refused> {
     let mut rows = Vec::new();
     for own in all.iter().take(30) {
         let trial = Trial::of(ask, own.version.id).await?;
@@ -362,7 +366,7 @@ async fn history(ask: &Ask, shown: &Shown, all: &[OwnVersion], here: VersionId) 
 }
 
 /// The whole output of its build.
-pub async fn log(ask: Ask) -> Result<Response, Problem> {
+pub async fn log(ask: Visit) -> Result<Response, Refused> {
     let all = all(&ask).await?;
     let own = found(&ask, &all)?;
     let log = ask.site.server.build_log(own).await?;
@@ -373,11 +377,11 @@ pub async fn log(ask: Ask) -> Result<Response, Problem> {
 }
 
 /// Makes a former version live again.
-pub async fn live(ask: Ask) -> Result<Response, Problem> {
+pub async fn live(ask: Visit) -> Result<Response, Refused> {
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
         let text = "You can only go back to a version that has been live before; this one is live now, never was, or was taken out by a ruling.";
-        return Err(Problem::wrong(text).then("The version", &format!("/version/{}", ask.id)));
+        return Err(Refused::wrong(text).then("The version", &format!("/version/{}", ask.id)));
     }
     Ok(redirect::to(&format!("/version/{}", ask.id)).into_response())
 }

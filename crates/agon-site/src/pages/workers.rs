@@ -4,18 +4,18 @@ use agon_server::ServerError;
 use agon_store::acts::{Annul, Enlist, Enlisted, LetPlayOn, Revoke, WhatAgain};
 use agon_store::reads::Working;
 use agon_store::{Time, WorkerId};
-use agon_worker::wire::Machine;
+use agon_worker::wire::PlayingMachine;
 use axum::Form;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::Ask;
+use crate::gate::Visit;
 use crate::pages::draw::chip;
 use crate::pages::frame::{self, Here, token, wrong};
 use crate::pages::words;
-use crate::problem::Problem;
+use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
 
@@ -27,7 +27,7 @@ const BACK: &str = "/organise/workers";
 
 /// The fields of the forms here.
 #[derive(Default, Deserialize)]
-pub struct Typed {
+pub(crate) struct Typed {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -37,11 +37,11 @@ pub struct Typed {
 }
 
 /// What a worker said about its machine.
-fn machine(worker: &Working) -> Option<Machine> {
+fn machine(worker: &Working) -> Option<PlayingMachine> {
     serde_json::from_str(worker.about.as_deref()?).ok()
 }
 
-fn state(ask: &Ask, worker: &Working) -> Markup {
+fn state(ask: &Visit, worker: &Working) -> Markup {
     let quiet = ask.now.0 - worker.seen.0 > SILENT;
     let ago = || words::ago(worker.seen, ask.now);
     match worker {
@@ -70,7 +70,7 @@ fn void(worker: &Working) -> String {
 }
 
 /// The card in the cockpit.
-pub fn card(ask: &Ask, workers: &[Working]) -> Markup {
+pub fn card(ask: &Visit, workers: &[Working]) -> Markup {
     html! {
         section.card {
             header { h2 { "Workers" } a href="/organise/workers" { "All of them, tokens" } }
@@ -89,11 +89,11 @@ pub fn card(ask: &Ask, workers: &[Working]) -> Markup {
 }
 
 /// All machines.
-pub async fn page(ask: Ask) -> Result<Markup, Problem> {
+pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     whole(&ask, None, None).await
 }
 
-async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Result<Markup, Problem> {
+async fn whole(ask: &Visit, why: Option<&str>, made: Option<(&str, &str)>) -> Result<Markup, Refused> {
     let workers = ask.site.store().working(Time(ask.now.0 - HOUR)).await?;
     // A worker whose token was never used, or that is away, plays nothing.
     let plays = |worker: &&Working| {
@@ -163,7 +163,7 @@ async fn whole(ask: &Ask, why: Option<&str>, made: Option<(&str, &str)>) -> Resu
     Ok(frame::page(ask, Here::Organise, &answer, lead, content))
 }
 
-fn line(ask: &Ask, worker: &Working) -> Markup {
+fn line(ask: &Visit, worker: &Working) -> Markup {
     let machine = machine(worker);
     html! { tr {
         td { b { (worker.name) } @if worker.made.is_none() { " " span.faint { "this machine" } } }
@@ -185,7 +185,7 @@ fn line(ask: &Ask, worker: &Working) -> Markup {
 }
 
 /// The form that takes back what a machine with a revoked token has posted.
-fn again_form(ask: &Ask, workers: &[Working]) -> Markup {
+fn again_form(ask: &Visit, workers: &[Working]) -> Markup {
     html! {
         form.card.form method="post" action="/organise/workers/again" {
             h2 { "Play its results again" }
@@ -200,8 +200,8 @@ fn again_form(ask: &Ask, workers: &[Working]) -> Markup {
 }
 
 /// Makes a token.
-pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    let again = async |why: &str| -> Result<Response, Problem> {
+pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
+    let again = async |why: &str| -> Result<Response, Refused> {
         Ok((StatusCode::UNPROCESSABLE_ENTITY, whole(&ask, Some(why), None).await?).into_response())
     };
     let name = typed.name.trim().to_owned();
@@ -219,35 +219,35 @@ pub async fn enrol(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Probl
 }
 
 /// Revokes a token.
-pub async fn revoke(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+pub async fn revoke(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Revoke { contest, worker: WorkerId(typed.worker), actor, now }).await?;
     Ok(redirect::to(BACK))
 }
 
 /// Lets a paused machine play on.
-pub async fn on(ask: Ask, Form(typed): Form<Typed>) -> Result<Redirect, Problem> {
+pub async fn on(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(LetPlayOn { contest, worker: WorkerId(typed.worker), actor, now }).await?;
     Ok(redirect::to(BACK))
 }
 
 /// Annuls what a machine has posted, to be played again.
-pub async fn again(ask: Ask, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+pub async fn again(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let workers = ask.site.store().working(ask.now).await?;
     let found =
         workers.into_iter().find(|worker| worker.id == WorkerId(typed.worker) && worker.revoked.is_some());
     let worker = found.ok_or_else(|| {
-        Problem::wrong("Revoke the machine's token first: otherwise it would go on posting.")
+        Refused::wrong("Revoke the machine's token first: otherwise it would go on posting.")
             .then("Workers", BACK)
     })?;
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     let annul = Annul { contest, what: WhatAgain::Worker(worker.name), reason: typed.reason, actor, now };
     match ask.site.server.annul(annul, now).await {
-        Ok(0) => Err(Problem::wrong("None of its matches count. Nothing was done.").then("Workers", BACK)),
+        Ok(0) => Err(Refused::wrong("None of its matches count. Nothing was done.").then("Workers", BACK)),
         Ok(_) => Ok(redirect::to("/rulings").into_response()),
         Err(ServerError::Wrong(why)) => {
-            Err(Problem::wrong(format!("Not done: {why}.")).then("Workers", BACK))
+            Err(Refused::wrong(format!("Not done: {why}.")).then("Workers", BACK))
         }
         Err(error) => Err(error.into()),
     }

@@ -7,7 +7,7 @@ use crate::common::{Browser, World};
 use agon_bot::BotName;
 use agon_site::limits::STREAMS;
 use agon_store::LoginKind;
-use agon_worker::Program;
+use agon_worker::BotSource;
 use agon_worker::play::MatchEnd;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -23,8 +23,8 @@ async fn play(world: &World, most: usize) {
         for job in &granted.jobs {
             let first = agon_games::all()[0].info().builtins[0].name;
             let bot = |seat: &agon_worker::Sitting| match &seat.program {
-                Program::Builtin(name) => BotName::parse(name).expect("a name"),
-                Program::Source(_) => BotName::parse(&format!("builtin:{first}")).expect("a name"),
+                BotSource::Builtin(name) => BotName::parse(name).expect("a name"),
+                BotSource::Source(_) => BotName::parse(&format!("builtin:{first}")).expect("a name"),
             };
             let bots: Vec<BotName> = job.seats.iter().map(bot).collect();
             let played =

@@ -3,7 +3,7 @@
 use crate::common::hall::{Worker, alarms, clean, line, play, read, world};
 use agon_store::Time;
 use agon_store::acts::Pause;
-use agon_worker::wire::{PostedResult as Sent, ReceivedAll, Wanted};
+use agon_worker::wire::{LeaseRequest, PostedResult as Sent, ReceivedAll};
 use agon_worker::{Granted, Posted, Try, Whole};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,7 +80,7 @@ async fn whoever_waits_hears_of_work_and_of_the_end() {
     let pause = |paused| Pause { contest, paused, actor: "Boss".into(), now: Time(0) };
     assert!(world.server.store().act(pause(true)).await.expect("answered"));
     let mut waiting = Vec::new();
-    let wait = |number: usize, wait_ms: u64| Wanted { request: format!("w{number}"), most: 1, wait_ms };
+    let wait = |number: usize, wait_ms: u64| LeaseRequest { request: format!("w{number}"), most: 1, wait_ms };
     let mut one = Worker::new(&world, "one").await;
     assert_eq!(read::<Granted>(&one.tell("/lease", &wait(0, 300)).await), Granted::default());
     for number in 0..4 {

@@ -3,13 +3,18 @@
 
 use crate::common::{self, Browser, PASSWORD, World, between, play_some, sign_up};
 use agon_site::{Way, secrets};
-use agon_store::acts::Offer;
+use agon_store::acts::MakeLink;
 use agon_store::{LinkKind, LoginKind, VersionState};
 
 async fn organiser(world: &World) -> Browser {
     let ends = world.now().plus(1000);
     let (sha, kind) = (secrets::sha("link"), LinkKind::Organiser);
-    world.server.store().act(Offer { sha, kind, account: None, now: world.now(), ends }).await.expect("made");
+    world
+        .server
+        .store()
+        .act(MakeLink { sha, kind, account: None, now: world.now(), ends })
+        .await
+        .expect("made");
     let mut rita = world.browser();
     let answer = rita.post("/organiser", &[("link", "link"), ("name", "Rita"), ("password", PASSWORD)]).await;
     assert_eq!(answer.header("location"), Some("/organise/settings"), "{}", answer.text());

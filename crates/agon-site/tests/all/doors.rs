@@ -488,7 +488,7 @@ async fn where_a_code_is_asked_for_nobody_gets_in_without() {
 #[tokio::test]
 async fn the_first_link_makes_an_organiser_once() {
     let world = World::new().await;
-    let offer = |secret: &str| agon_store::acts::Offer {
+    let offer = |secret: &str| agon_store::acts::MakeLink {
         sha: agon_site::secrets::sha(secret),
         kind: agon_store::LinkKind::Organiser,
         account: None,

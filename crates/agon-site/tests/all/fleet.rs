@@ -6,12 +6,13 @@ use agon_contest::Observed;
 use agon_server::fleet::Fleet;
 use agon_site::{Listening, Way, fleet, listen};
 use agon_spec::{Clock, Ponder};
-use agon_worker::fleet::{Exchange, Line, Open, Opened, Overview};
-use agon_worker::protocol::{Map, Sitting};
+use agon_worker::fleet::{Exchange, FleetLine, Open, Overview, SeriesOpened};
+use agon_worker::protocol::{MapSource, Sitting};
 use agon_worker::wire::{
-    Admitted, Beat, Hello, Playing, PostedResult as Sent, ReceivedAll, Wanted, Welcome, Yours, unframed,
+    Admitted, Beat, Hello, LeaseRequest, Playing, PostedResult as Sent, ReceivedAll, SeriesWelcome, Yours,
+    unframed,
 };
-use agon_worker::{Granted, Ground, Job, Posted, Program, Terms, Try};
+use agon_worker::{BotSource, ContestTerms, Granted, Job, MatchGround, Posted, Try};
 use serde::Serialize;
 
 const PROGRAM: &str = agon_replay::data::PROGRAM;
@@ -28,7 +29,7 @@ async fn tell(who: &mut Browser, path: &str, what: &impl Serialize) -> crate::co
 #[tokio::test]
 async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
     let folder = tempfile::tempdir().expect("a folder");
-    let site = fleet::Site::new(Fleet::new(10.0, 0), "mine".into(), folder.path(), "author", "machines");
+    let site = fleet::FleetSite::new(Fleet::new(10.0, 0), "mine".into(), folder.path(), "author", "machines");
     let leaving = site.clone();
     let router = fleet::router(site.clone());
     let listening = listen::open(Way::Loopback, router, 0, move || leaving.farewell()).await.expect("a port");
@@ -48,13 +49,13 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
     assert!(stranger.get("/").await.text().contains("agon fleet"));
     assert_eq!(stranger.get("/api/v1/contest").await.status, 404);
 
-    let said: Welcome = read(&worker.get(&welcome).await);
+    let said: SeriesWelcome = read(&worker.get(&welcome).await);
     assert_eq!((said.title.as_str(), said.terms), ("mine", None));
     let other = worker.get("/work/v1?program=agon%209").await;
     assert!(other.status == 409 && other.text().contains("This fleet runs"), "{}", other.text());
     // Whoever has not introduced itself gets nothing.
     assert_eq!(worker.get("/work/v1/series?run=one").await.status, 409);
-    let wanted = |request: &str| Wanted { request: request.into(), most: 4, wait_ms: 0 };
+    let wanted = |request: &str| LeaseRequest { request: request.into(), most: 4, wait_ms: 0 };
     assert_eq!(tell(&mut worker, "/work/v1/lease?run=one", &wanted("0")).await.status, 410);
     let hello = Hello { run: "one".into(), program: PROGRAM.into(), machine: machine() };
     let admitted: Admitted = read(&tell(&mut worker, "/work/v1/hello", &hello).await);
@@ -62,8 +63,9 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
     assert_eq!(read::<Playing>(&worker.get("/work/v1/series?run=one").await).series, None);
     assert_eq!(worker.ask("POST", "/work/v1/hello", "application/json", b"{}").await.status, 422);
 
-    let ground = Ground { rules_name: "any".into(), rules: String::new(), map: Map::Default, seats: 2 };
-    let terms = Terms {
+    let ground =
+        MatchGround { rules_name: "any".into(), rules: String::new(), map: MapSource::Default, seats: 2 };
+    let terms = ContestTerms {
         game: "any".into(),
         rules_version: 1,
         grounds: vec![ground],
@@ -73,7 +75,7 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
     };
     let sha = agon_store::Sha::of("a bot").to_string();
     let open = Open { program: PROGRAM.into(), title: "a series".into(), terms, sources: vec![sha.clone()] };
-    let Opened { series, missing } = read(&tell(&mut author, "/fleet/v1/open", &open).await);
+    let SeriesOpened { series, missing } = read(&tell(&mut author, "/fleet/v1/open", &open).await);
     assert_eq!(missing, std::slice::from_ref(&sha));
     let strange = author.ask("POST", "/fleet/v1/source", "application/octet-stream", b"another").await;
     assert_eq!(strange.status, 422, "{}", strange.text());
@@ -84,7 +86,10 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
         attempt: Try { game: 7, n: 1 },
         map: 0,
         seed: 1,
-        seats: vec![sit("a", Program::Source(sha.clone())), sit("b", Program::Builtin("builtin:any".into()))],
+        seats: vec![
+            sit("a", BotSource::Source(sha.clone())),
+            sit("b", BotSource::Builtin("builtin:any".into())),
+        ],
         tried: None,
         disturbed: Vec::new(),
     };
@@ -114,8 +119,11 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
     assert_eq!(posted.posted, [Posted::Kept]);
 
     let came = tell(&mut author, &exchange, &Exchange::default()).await;
-    let lines = unframed::<Line>(&came.body, 9).expect("lines");
-    assert!(matches!(lines[1], (Line::Whole { game: 7, .. }, b"a replay")) && lines.len() == 2, "{lines:?}");
+    let lines = unframed::<FleetLine>(&came.body, 9).expect("lines");
+    assert!(
+        matches!(lines[1], (FleetLine::Whole { game: 7, .. }, b"a replay")) && lines.len() == 2,
+        "{lines:?}"
+    );
     let seen: Overview = read(&author.get("/fleet/v1").await);
     assert_eq!((seen.machines.len(), seen.series.len()), (1, 1));
     assert_eq!(tell(&mut author, &format!("/fleet/v1/close?series={series}"), &()).await.status, 200);

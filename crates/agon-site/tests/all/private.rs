@@ -7,7 +7,7 @@ use crate::common::{Browser, World, play_as};
 use agon_bot::BotName;
 use agon_replay::Replay;
 use agon_store::LoginKind;
-use agon_worker::Program;
+use agon_worker::BotSource;
 
 /// What the bot writes on standard error with each answer.
 const SECRET: &str = "my secret plan is the left flank";
@@ -74,7 +74,7 @@ async fn what_a_program_writes_is_its_teams_and_the_organisers() {
                     .expect("kept");
             }
             play_as(&world, worker, job, &bot).await;
-            let is_ours = job.seats.iter().any(|seat| matches!(seat.program, Program::Source(_)));
+            let is_ours = job.seats.iter().any(|seat| matches!(seat.program, BotSource::Source(_)));
             if is_ours && job.tried.is_none() {
                 ladder = Some(job.attempt.game);
             }

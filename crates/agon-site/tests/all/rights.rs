@@ -2,9 +2,9 @@
 //! else.
 
 use crate::common::{Answer, Browser, World};
-use agon_server::{Upload, Uploaded};
+use agon_server::{Upload, UploadOutcome};
 use agon_site::rights::{Actor, Object, Person, Verb, may};
-use agon_site::routes::{self, Method, Of, Route};
+use agon_site::routes::{self, Method, Route, RouteObject};
 use agon_store::acts::Added;
 use agon_store::{AccountId, EntrantId, LoginId, LoginKind};
 
@@ -35,7 +35,7 @@ async fn try_out(route: &Route) {
     file.add(b"bytes").await.expect("room");
     let upload = Upload { entrant: "Owners", name: "bot.py", file, only_if_better: false, actor: "Owner" };
     let added = world.server.upload(upload, world.now()).await.expect("kept");
-    let Uploaded::Added(Added::New(version, _)) = added else { panic!("new") };
+    let UploadOutcome::Added(Added::New(version, _)) = added else { panic!("new") };
     let kind = if route.is_api() { LoginKind::Token } else { LoginKind::Session };
     let mut all = vec![Who { name: "nobody", actor: Actor::Nobody, browser: world.browser() }];
     let mut login_of_owner = LoginId(0);
@@ -56,11 +56,11 @@ async fn try_out(route: &Route) {
             _ => Object::Contest,
         };
         let (object, id) = match route.of {
-            Of::Contest => (Object::Contest, 0),
-            Of::OwnTeam => (own_team, 0),
-            Of::Team => (Object::Team(team), team.0),
-            Of::Version => (Object::Team(team), version.0),
-            Of::Login => (Object::Account(owner), login_of_owner.0),
+            RouteObject::Contest => (Object::Contest, 0),
+            RouteObject::OwnTeam => (own_team, 0),
+            RouteObject::Team => (Object::Team(team), team.0),
+            RouteObject::Version => (Object::Team(team), version.0),
+            RouteObject::Login => (Object::Account(owner), login_of_owner.0),
         };
         let path = route.path.replace("{id}", &id.to_string()).replace("{file}", "starter-python.tar.gz");
         let answer = match (route.method, route.body) {
@@ -73,7 +73,8 @@ async fn try_out(route: &Route) {
         let actor = if route.verb == Verb::Measure { &Actor::Meter } else { &who.actor };
         let allowed = may(actor, route.verb, object);
         // A match that does not exist is nothing to anybody.
-        let is_missing = route.of == Of::Contest && route.path.contains("{id}") && answer.status == 404;
+        let is_missing =
+            route.of == RouteObject::Contest && route.path.contains("{id}") && answer.status == 404;
         assert!(
             lets_in(&answer) == allowed || (is_missing && allowed),
             "{:?} {path} as {}: {} though the right says {allowed}: {}",

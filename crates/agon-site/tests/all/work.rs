@@ -8,7 +8,9 @@ use agon_contest::FaultsTold;
 use agon_server::status;
 use agon_store::LoginKind;
 use agon_store::acts::{PauseWorker, Revoke};
-use agon_worker::wire::{Back, Beat, Hello, MOST_POSTS, Machine, Voided, Wanted, Welcome, Yours};
+use agon_worker::wire::{
+    Back, Beat, Hello, LeaseRequest, MOST_POSTS, PlayingMachine, SeriesWelcome, Voided, Yours,
+};
 use agon_worker::{Granted, Job, Nothing, Posted, Stage, Try, Unfit, Whole};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -18,7 +20,7 @@ async fn a_machine_joins_plays_and_gives_back() {
     let world = world().await;
     let mut worker = Worker::new(&world, "hall 1").await;
     let program = agon_replay::data::PROGRAM.replace(' ', "%20");
-    let welcome: Welcome = read(&worker.http.get(&format!("/work/v1?program={program}")).await);
+    let welcome: SeriesWelcome = read(&worker.http.get(&format!("/work/v1?program={program}")).await);
     assert_eq!((welcome.worker.as_str(), welcome.terms.as_ref()), ("hall 1", Some(world.server.terms())));
     let granted = worker.lease(8).await;
     assert_eq!(granted.jobs.len(), 6, "no version has more than four matches in flight");
@@ -31,7 +33,7 @@ async fn a_machine_joins_plays_and_gives_back() {
     let playing = vec![(granted.jobs[4].attempt, 3)];
     assert!(read::<Yours>(&worker.tell("/beat", &Beat { lease, playing }).await).yours);
     // The same request gets the same answer: those of its matches that are not over.
-    let again = Wanted { request: format!("{}-1", worker.run), most: 8, wait_ms: 0 };
+    let again = LeaseRequest { request: format!("{}-1", worker.run), most: 8, wait_ms: 0 };
     assert_eq!(read::<Granted>(&worker.tell("/lease", &again).await).jobs, granted.jobs[4..]);
     assert_eq!(worker.tell("/abort", &Back { lease }).await.status, 200);
     assert_eq!(worker.tell("/abort", &Back { lease }).await.status, 200, "twice is as good as once");
@@ -158,7 +160,7 @@ async fn a_machine_that_lies_is_named_and_nothing_of_it_counts() {
     assert_eq!(liar.post("/results", b"{}\nreplay").await.status, 422);
     assert_eq!(liar.post("/lease", b"[[[[").await.status, 422);
     assert_eq!(
-        liar.tell("/lease", &Wanted { request: "x".repeat(81), most: 1, wait_ms: 0 }).await.status,
+        liar.tell("/lease", &LeaseRequest { request: "x".repeat(81), most: 1, wait_ms: 0 }).await.status,
         422
     );
     let all = sent(job.attempt, &good);
@@ -205,7 +207,7 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
         assert!(answer.status == status && text.contains(words), "{} {text}", answer.status);
     };
     said(
-        worker.tell("/lease", &Wanted { request: "1".into(), most: 1, wait_ms: 0 }).await,
+        worker.tell("/lease", &LeaseRequest { request: "1".into(), most: 1, wait_ms: 0 }).await,
         409,
         "has not registered",
     );
@@ -214,20 +216,24 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     let other = Hello { run: "r".into(), program: "agon 0.0.1".into(), machine: machine() };
     said(worker.tell("/hello", &other).await, 409, "Another agon is wanted");
     said(
-        worker.hello(Machine { speed: 80.0, ..machine() }).await,
+        worker.hello(PlayingMachine { speed: 80.0, ..machine() }).await,
         403,
         "100 ± 10 % is needed (contest.toml): from 90 to 110",
     );
-    said(worker.hello(Machine { speed: 111.0, ..machine() }).await, 403, "Its speed is 111");
-    said(worker.hello(Machine { speed: 0.0, ..machine() }).await, 403, "not a number above 0");
-    said(worker.hello(Machine { kernel: "x".repeat(201), ..machine() }).await, 403, "at greater length");
+    said(worker.hello(PlayingMachine { speed: 111.0, ..machine() }).await, 403, "Its speed is 111");
+    said(worker.hello(PlayingMachine { speed: 0.0, ..machine() }).await, 403, "not a number above 0");
+    said(
+        worker.hello(PlayingMachine { kernel: "x".repeat(201), ..machine() }).await,
+        403,
+        "at greater length",
+    );
     // Without trust, only a sandbox that confines is accepted.
     let file = world.folder.path().join("contest.toml");
     let text = std::fs::read_to_string(&file).expect("written");
     std::fs::write(&file, text.replace("trust_bots = true", "packages = [\"/srv/numpy\"]")).expect("written");
     world.site.read_settings().expect("good");
     // Time is counted at level A only; at B it is sampled, which an organiser may accept.
-    let b = || Machine { level: "B".into(), ..machine() };
+    let b = || PlayingMachine { level: "B".into(), ..machine() };
     said(worker.hello(machine()).await, 403, "level A;");
     said(worker.hello(b()).await, 403, "level A;");
     let text = std::fs::read_to_string(&file).expect("written");
@@ -235,7 +241,7 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     world.site.read_settings().expect("good");
     said(worker.hello(machine()).await, 403, "level A or B;");
     said(worker.hello(b()).await, 403, "numpy");
-    let good = Machine { level: "A".into(), packages: vec!["numpy".into()], ..machine() };
+    let good = PlayingMachine { level: "A".into(), packages: vec!["numpy".into()], ..machine() };
     said(worker.hello(good.clone()).await, 200, "hall 1");
     let leased = worker.lease(1).await;
     assert_eq!(leased.jobs.len(), 1);
@@ -254,7 +260,11 @@ async fn only_a_machine_that_fits_is_admitted_and_only_one_with_a_token() {
     let revoke = Revoke { contest, worker: worker.id, actor: "Boss".into(), now };
     assert!(world.server.store().act(revoke.clone()).await.expect("answered"));
     assert!(!world.server.store().act(revoke).await.expect("answered"));
-    said(second.tell("/lease", &Wanted { request: "9".into(), most: 1, wait_ms: 0 }).await, 403, "revoked");
+    said(
+        second.tell("/lease", &LeaseRequest { request: "9".into(), most: 1, wait_ms: 0 }).await,
+        403,
+        "revoked",
+    );
     // So does a request that was already waiting for work: it gets none.
     let waited = world.server.lease(worker.id, "waited", 1, world.now()).await.expect("answered");
     assert!(waited.jobs.is_empty(), "{waited:?}");

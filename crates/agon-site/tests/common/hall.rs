@@ -7,8 +7,8 @@ use agon_server::status;
 use agon_site::Way;
 use agon_store::WorkerId;
 use agon_worker::play::MatchEnd;
-use agon_worker::wire::{Hello, Machine, PostedResult as Sent, ReceivedAll, Wanted, Yours};
-use agon_worker::{Granted, Job, Posted, Program, Try, Whole};
+use agon_worker::wire::{Hello, LeaseRequest, PlayingMachine, PostedResult as Sent, ReceivedAll, Yours};
+use agon_worker::{BotSource, Granted, Job, Posted, Try, Whole};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -33,8 +33,8 @@ pub struct Worker {
     pub requests: u32,
 }
 
-pub fn machine() -> Machine {
-    Machine {
+pub fn machine() -> PlayingMachine {
+    PlayingMachine {
         level: "not confined".into(),
         attacks: None,
         speed: 100.0,
@@ -70,7 +70,7 @@ impl Worker {
         self.post(path, &serde_json::to_vec(what).expect("plain data")).await
     }
 
-    pub async fn hello(&mut self, machine: Machine) -> Answer {
+    pub async fn hello(&mut self, machine: PlayingMachine) -> Answer {
         let hello = Hello { run: self.run.clone(), program: agon_replay::data::PROGRAM.into(), machine };
         self.tell("/hello", &hello).await
     }
@@ -78,7 +78,7 @@ impl Worker {
     pub async fn lease(&mut self, most: usize) -> Granted {
         self.requests += 1;
         let request = format!("{}-{}", self.run, self.requests);
-        read(&self.tell("/lease", &Wanted { request, most, wait_ms: 0 }).await)
+        read(&self.tell("/lease", &LeaseRequest { request, most, wait_ms: 0 }).await)
     }
 
     /// Leases one match and begins it.
@@ -110,9 +110,9 @@ pub fn sent(attempt: Try, whole: &Whole) -> Vec<u8> {
 
 /// Plays a match honestly.
 pub fn play(world: &World, job: &Job) -> Whole {
-    let bot = |program: &Program| match program {
-        Program::Builtin(name) => BotName::parse(name).expect("a name"),
-        Program::Source(_) => panic!("built-in bots only"),
+    let bot = |program: &BotSource| match program {
+        BotSource::Builtin(name) => BotName::parse(name).expect("a name"),
+        BotSource::Source(_) => panic!("built-in bots only"),
     };
     let bots: Vec<BotName> = job.seats.iter().map(|seat| bot(&seat.program)).collect();
     let played = world.server.table().play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));

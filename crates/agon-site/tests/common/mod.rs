@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use agon_bot::BotName;
 use agon_game::Setup;
 use agon_ladder::Policy;
-use agon_server::{Server, Setting};
+use agon_server::{ContestServer, Setting};
 use agon_site::{Listening, Site, Way, listen, secrets};
-use agon_store::acts::{Begin, Enlist, Made, MakeTeam, SignUp, SignedUp};
+use agon_store::acts::{Begin, Enlist, MakeTeam, SignUp, SignedUp, TeamMade};
 use agon_store::reads::AtWork;
 use agon_store::{AccountId, EntrantId, LoginId, LoginKind, Time, WorkerId};
 use agon_worker::play::MatchEnd;
-use agon_worker::{Ground, Job, Program, Terms};
+use agon_worker::{BotSource, ContestTerms, Job, MatchGround};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -31,7 +31,7 @@ pub const START: i64 = 1_795_416_000_000;
 
 pub struct World {
     pub folder: TempDir,
-    pub server: Arc<Server>,
+    pub server: Arc<ContestServer>,
     pub site: Arc<Site>,
     pub address: SocketAddr,
     clock: Arc<AtomicI64>,
@@ -43,10 +43,10 @@ pub fn setting(matches: u32) -> Setting {
     let info = game.info();
     let setup = Setup { seats: info.usual_seats(), ..Setup::default() };
     let recipe = game.open(&setup).expect("its own rules").recipe().clone();
-    let terms = Terms {
+    let terms = ContestTerms {
         game: info.name.to_owned(),
         rules_version: info.rules_version,
-        grounds: vec![Ground::new(&setup, &recipe)],
+        grounds: vec![MatchGround::new(&setup, &recipe)],
         clock: agon_spec::Clock::ORIGINAL.into(),
         ponder: agon_spec::Ponder::Stop,
         ratings: agon_server::METHOD,
@@ -74,7 +74,7 @@ impl World {
     /// In a folder whose database may be elsewhere.
     pub async fn in_folder(folder: TempDir, section: &str, way: Way) -> Self {
         write_file(folder.path(), section);
-        let mut server = Server::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
+        let mut server = ContestServer::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
         // Every match played must be in the log, so none is played again as a check.
         server.play_again_one_in(0);
         let (server, clock) = (Arc::new(server), Arc::new(AtomicI64::new(START)));
@@ -111,9 +111,9 @@ impl World {
         if organiser {
             let (sha, kind) = (secrets::sha("link"), agon_store::LinkKind::Organiser);
             let ends = now.plus(1000);
-            let offer = agon_store::acts::Offer { sha, kind, account: None, now, ends };
+            let offer = agon_store::acts::MakeLink { sha, kind, account: None, now, ends };
             self.server.store().act(offer).await.expect("made");
-            let take = agon_store::acts::Take { contest, sha, account, kind, now };
+            let take = agon_store::acts::TakeLink { contest, sha, account, kind, now };
             assert!(self.server.store().act(take).await.expect("answered"));
         }
         account
@@ -124,7 +124,7 @@ impl World {
         let code = secrets::code();
         let act = MakeTeam { contest, account, name: name.into(), code, now };
         match self.server.store().act(act).await.expect("answered") {
-            Made::New(team) => team,
+            TeamMade::New(team) => team,
             other => panic!("{other:?}"),
         }
     }
@@ -344,8 +344,8 @@ pub async fn play_as(world: &World, worker: WorkerId, job: &Job, bot: &BotName) 
         .seats
         .iter()
         .map(|seat| match &seat.program {
-            Program::Builtin(name) => BotName::parse(name).expect("a name"),
-            Program::Source(_) => bot.clone(),
+            BotSource::Builtin(name) => BotName::parse(name).expect("a name"),
+            BotSource::Source(_) => bot.clone(),
         })
         .collect();
     let (halt, turn) = (AtomicBool::new(false), AtomicU32::new(0));

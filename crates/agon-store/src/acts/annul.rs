@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::acts::plan::Plan;
+use crate::acts::plan::PlanBlocks;
 use crate::acts::ruling::{decisions, write};
 use crate::acts::seal::end_of;
 use crate::acts::{Act, note};
@@ -124,7 +124,7 @@ impl Annul {
         if rows.iter().any(|(.., state)| state != VersionState::Live.word()) {
             return Ok(());
         }
-        let plan = Plan {
+        let plan = PlanBlocks {
             contest: self.contest,
             kind: Kind::Ladder,
             blocks: vec![(*map, rows.iter().map(|(_, version, _)| VersionId(*version)).collect())],

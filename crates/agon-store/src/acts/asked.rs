@@ -18,7 +18,7 @@ pub(crate) const HELD: Time = Time(i64::MAX / 2);
 
 /// Which bot of one's own is to play.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Own {
+pub enum OwnBot {
     /// A version that has passed its check.
     Version(VersionId),
     /// Bytes that make no version: an object of this many.
@@ -27,11 +27,11 @@ pub enum Own {
 
 /// Requests a match.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct RequestMatch {
     pub contest: ContestId,
     pub entrant: EntrantId,
     /// Which bot of theirs plays.
-    pub own: Own,
+    pub own: OwnBot,
     /// The opponent: a version that is live, or one of their own.
     pub against: VersionId,
     /// Which of the contest's maps, from 0.
@@ -46,7 +46,7 @@ pub struct Ask {
 
 /// The outcome of [`Ask`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum MatchRequested {
     Planned(MatchId),
     /// They have used up their requests, and may ask again at this time.
     TooMany(Time),
@@ -54,25 +54,25 @@ pub enum Asked {
     NotThere,
 }
 
-impl Act for Ask {
-    type Reply = Asked;
+impl Act for RequestMatch {
+    type Reply = MatchRequested;
 
-    async fn run(&self, conn: &mut Conn) -> Result<Asked, StoreError> {
+    async fn run(&self, conn: &mut Conn) -> Result<MatchRequested, StoreError> {
         if let Some(until) = quota(conn, self.entrant, self.now).await?.asked_an_hour.until {
-            return Ok(Asked::TooMany(until));
+            return Ok(MatchRequested::TooMany(until));
         }
         let other = player(conn, self.contest, self.against).await?;
         if !other.is_some_and(|other| may_meet(self.entrant, other)) || self.seat >= self.seats {
-            return Ok(Asked::NotThere);
+            return Ok(MatchRequested::NotThere);
         }
         let (own, kind) = match &self.own {
-            Own::Version(version) => match player(conn, self.contest, *version).await? {
+            OwnBot::Version(version) => match player(conn, self.contest, *version).await? {
                 Some((whose, state)) if whose == self.entrant && state.can_play() => {
                     (*version, Kind::Challenge)
                 }
-                _ => return Ok(Asked::NotThere),
+                _ => return Ok(MatchRequested::NotThere),
             },
-            Own::Draft(source, bytes) => {
+            OwnBot::Draft(source, bytes) => {
                 (draft(conn, self.entrant, (source, *bytes), self.now).await?, Kind::Draft)
             }
         };
@@ -93,7 +93,7 @@ impl Act for Ask {
             not_before: HELD,
             now: self.now,
         };
-        Ok(Asked::Planned(lay(conn, &[block]).await?[0][0]))
+        Ok(MatchRequested::Planned(lay(conn, &[block]).await?[0][0]))
     }
 }
 

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::result::{Judgement, Post, PostReply, mismatch, unusual};
-use crate::acts::{Act, Turn};
+use crate::acts::result::{Judgement, PostReply, PostResult, mismatch, unusual};
+use crate::acts::{Act, ActTurn};
 use crate::backend::{Conn, many};
 use crate::{Attempt, MatchId, MatchState, Sha, StoreError, Time};
 
 /// Several results of one worker.
 #[derive(Clone, Debug)]
 pub struct PostAll {
-    pub posts: Vec<Post>,
+    pub posts: Vec<PostResult>,
 }
 
 impl Act for PostAll {
@@ -25,17 +25,17 @@ impl Act for PostAll {
     }
 
     async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<Vec<PostReply>>, StoreError> {
-        let all: Vec<&Post> = acts.iter().flat_map(|act| &act.posts).collect();
+        let all: Vec<&PostResult> = acts.iter().flat_map(|act| &act.posts).collect();
         let attempts: Vec<Attempt> = all.iter().map(|post| post.attempt).collect();
         let usual = usual(conn, &attempts, MatchState::Leased).await?;
         // Of several results of one try the first counts.
         let mut seen = BTreeSet::new();
-        let is_usual = |own: &Post| {
+        let is_usual = |own: &PostResult| {
             let whose = (own.attempt.game.0, own.attempt.n, own.worker.0);
             usual.contains(&whose) && seen.insert(own.attempt.game.0)
         };
         let together: Vec<bool> = all.iter().copied().map(is_usual).collect();
-        let posts: Vec<&Post> =
+        let posts: Vec<&PostResult> =
             all.iter().zip(&together).filter_map(|(post, is_one)| is_one.then_some(*post)).collect();
         keep(conn, &posts).await?;
         let mut replies = Vec::with_capacity(all.len());
@@ -58,7 +58,7 @@ impl Act for JudgeAll {
     /// For each, whether it was still to be judged.
     type Reply = Vec<bool>;
 
-    const TURN: Turn = Turn::Last;
+    const TURN: ActTurn = ActTurn::Last;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<bool>, StoreError> {
         let attempts: Vec<Attempt> = self.judged.iter().map(|(attempt, _)| *attempt).collect();
@@ -114,7 +114,7 @@ async fn usual(
 }
 
 /// Keeps results, each of which its match still lacks.
-pub(crate) async fn keep(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreError> {
+pub(crate) async fn keep(conn: &mut Conn, posts: &[&PostResult]) -> Result<(), StoreError> {
     for posts in many::padded(posts) {
         let update = format!(
             "UPDATE matches SET state = 'posted', attempt = fresh.column2, result = fresh.column3, replay_sha = fresh.column4 \
@@ -146,7 +146,7 @@ pub(crate) async fn keep(conn: &mut Conn, posts: &[&Post]) -> Result<(), StoreEr
         }
         update.execute(&mut *conn).await?;
     }
-    let own = |post: &&Post| {
+    let own = |post: &&PostResult| {
         let game = post.attempt.game.0;
         // One without an object too: a try before may have left one.
         (0..).zip(&post.own).map(|(seat, own)| (game, seat, *own)).collect::<Vec<_>>()

@@ -58,7 +58,7 @@ impl Act for Building {
 
 /// Records the output of a build, which is stored as an object already.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct RecordBuild {
     pub worker: WorkerId,
     /// The match and try.
     pub attempt: Attempt,
@@ -66,7 +66,7 @@ pub struct Built {
     pub log: Option<Sha>,
 }
 
-impl Act for Built {
+impl Act for RecordBuild {
     /// Whether the worker holds the match.
     type Reply = bool;
 

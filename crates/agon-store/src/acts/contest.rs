@@ -1,12 +1,12 @@
 //! Contests: founding, pausing, writing to the audit log, and storing tables.
 
-use crate::acts::{Act, Turn, note};
+use crate::acts::{Act, ActTurn, note};
 use crate::backend::Conn;
 use crate::{ContestId, Sha, StoreError, Time};
 
 /// Founds a contest; an existing one of that name stays as it is.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundContest {
     pub name: String,
     pub game: String,
     /// What decides results, as JSON.
@@ -16,7 +16,7 @@ pub struct Found {
     pub now: Time,
 }
 
-impl Act for Found {
+impl Act for FoundContest {
     type Reply = ContestId;
 
     async fn run(&self, conn: &mut Conn) -> Result<ContestId, StoreError> {
@@ -175,7 +175,7 @@ const TABLES: i64 = 20;
 impl Act for KeepBoard {
     type Reply = ();
 
-    const TURN: Turn = Turn::Last;
+    const TURN: ActTurn = ActTurn::Last;
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query(

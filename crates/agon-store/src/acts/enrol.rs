@@ -10,7 +10,7 @@ use crate::{AccountId, ContestId, EntrantId, LinkKind, Sha, StoreError, Time};
 
 /// A person on the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Newcomer {
+pub struct ListedPerson {
     pub name: String,
     /// The team, if the list names one, with the join code to give it if this creates it.
     pub team: Option<(String, String)>,
@@ -22,7 +22,7 @@ pub struct Newcomer {
 #[derive(Clone, Debug)]
 pub struct Enrol {
     pub contest: ContestId,
-    pub people: Vec<Newcomer>,
+    pub people: Vec<ListedPerson>,
     /// How many members a team may have.
     pub most: i64,
     /// When the links expire.
@@ -34,7 +34,7 @@ pub struct Enrol {
 
 /// Why a person on the list cannot be enrolled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
+pub enum Unenrollable {
     /// The name looks like that of an account, or of somebody earlier on the list.
     Taken(String),
     /// The team's name looks like that of another team, or is a boss's.
@@ -45,9 +45,9 @@ pub enum Unfit {
 
 impl Act for Enrol {
     /// The refusals, by place on the list from 0; if there are none, everybody is enrolled.
-    type Reply = Vec<(usize, Unfit)>;
+    type Reply = Vec<(usize, Unenrollable)>;
 
-    async fn run(&self, conn: &mut Conn) -> Result<Vec<(usize, Unfit)>, StoreError> {
+    async fn run(&self, conn: &mut Conn) -> Result<Vec<(usize, Unenrollable)>, StoreError> {
         let wrong = self.wrong(conn).await?;
         if !wrong.is_empty() {
             return Ok(wrong);
@@ -83,7 +83,7 @@ impl Act for Enrol {
 }
 
 impl Enrol {
-    async fn wrong(&self, conn: &mut Conn) -> Result<Vec<(usize, Unfit)>, StoreError> {
+    async fn wrong(&self, conn: &mut Conn) -> Result<Vec<(usize, Unenrollable)>, StoreError> {
         let mut wrong = Vec::new();
         let mut names: BTreeMap<String, &str> = BTreeMap::new();
         // For each team its name and how many members it would have.
@@ -95,7 +95,7 @@ impl Enrol {
                 .fetch_optional(&mut *conn)
                 .await?;
             match known.or_else(|| names.get(&like).map(|name| (*name).to_owned())) {
-                Some(other) => wrong.push((place, Unfit::Taken(other))),
+                Some(other) => wrong.push((place, Unenrollable::Taken(other))),
                 None => {
                     names.insert(like, &one.name);
                 }
@@ -114,7 +114,7 @@ impl Enrol {
                 .await?;
                 let known = match known {
                     Some((_, name, Flag(true))) => {
-                        wrong.push((place, Unfit::TeamTaken(name)));
+                        wrong.push((place, Unenrollable::TeamTaken(name)));
                         continue;
                     }
                     Some((id, name, Flag(false))) => (name, members(conn, EntrantId(id)).await?),
@@ -125,9 +125,9 @@ impl Enrol {
             let Some((name, count)) = teams.get_mut(&like) else { continue };
             *count += 1;
             if name != team {
-                wrong.push((place, Unfit::TeamTaken(name.clone())));
+                wrong.push((place, Unenrollable::TeamTaken(name.clone())));
             } else if *count > self.most {
-                wrong.push((place, Unfit::TeamFull(name.clone())));
+                wrong.push((place, Unenrollable::TeamFull(name.clone())));
             }
         }
         Ok(wrong)

@@ -6,7 +6,7 @@ use crate::{Attempt, ContestId, LeaseId, MatchId, PAUSE_MS, StoreError, TRIES, T
 
 /// A heartbeat: renews a lease.
 #[derive(Clone, Debug)]
-pub struct Beat {
+pub struct RenewLease {
     pub worker: WorkerId,
     pub lease: LeaseId,
     pub now: Time,
@@ -14,7 +14,7 @@ pub struct Beat {
     pub until: Time,
 }
 
-impl Act for Beat {
+impl Act for RenewLease {
     /// Whether the worker still holds it. Otherwise its matches have been given away.
     type Reply = bool;
 

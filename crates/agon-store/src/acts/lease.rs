@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::{Act, Turn};
+use crate::acts::{Act, ActTurn};
 use crate::backend::{Conn, many};
 use crate::{Attempt, ContestId, Kind, LeaseId, Leased, MatchId, StoreError, Time, VersionId, WorkerId};
 
@@ -52,7 +52,7 @@ pub struct Lease {
 
 /// What was granted; without matches there is no lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Granted {
+pub struct LeaseGrant {
     pub lease: Option<LeaseId>,
     /// Its matches that are not over.
     pub matches: Vec<Leased>,
@@ -65,17 +65,17 @@ const BATCHES: [usize; 3] = [1, 8, 32];
 pub(crate) const AWAY_MS: i64 = 60_000;
 
 impl Act for Lease {
-    type Reply = Granted;
+    type Reply = LeaseGrant;
 
-    const TURN: Turn = Turn::First;
+    const TURN: ActTurn = ActTurn::First;
 
-    async fn run(&self, conn: &mut Conn) -> Result<Granted, StoreError> {
+    async fn run(&self, conn: &mut Conn) -> Result<LeaseGrant, StoreError> {
         Ok(Self::run_all(&[self], conn).await?.pop().unwrap_or_default())
     }
 
-    async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<Granted>, StoreError> {
+    async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<LeaseGrant>, StoreError> {
         // By worker and request name: a request that comes twice, even at once, gets the same answer.
-        let mut granted: BTreeMap<(i64, &str), Granted> = BTreeMap::new();
+        let mut granted: BTreeMap<(i64, &str), LeaseGrant> = BTreeMap::new();
         let mut new: Vec<&Self> = Vec::new();
         for (act, found) in acts.iter().zip(look(conn, acts).await?) {
             let Entry::Vacant(own) = granted.entry(act.asked()) else { continue };
@@ -84,7 +84,7 @@ impl Act for Lease {
                     own.insert(still(conn, lease).await?);
                 }
                 Found::Job => {
-                    own.insert(Granted::default());
+                    own.insert(LeaseGrant::default());
                     new.push(act);
                 }
                 Found::Nothing => {}
@@ -307,7 +307,7 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
 }
 
 /// What a lease granted earlier still holds.
-async fn still(conn: &mut Conn, lease: i64) -> Result<Granted, StoreError> {
+async fn still(conn: &mut Conn, lease: i64) -> Result<LeaseGrant, StoreError> {
     let tries: Vec<Try> = sqlx::query_as(AssertSqlSafe(format!(
         "SELECT matches.id, matches.attempt, {KIND_MAP_SEED} FROM jobs j JOIN matches ON matches.id = j.match_id \
          WHERE j.lease_id = $1 ORDER BY j.lane, j.id",
@@ -316,7 +316,7 @@ async fn still(conn: &mut Conn, lease: i64) -> Result<Granted, StoreError> {
     .fetch_all(&mut *conn)
     .await?;
     let matches = described(conn, tries).await?;
-    Ok(Granted { lease: Some(LeaseId(lease)).filter(|_| !matches.is_empty()), matches })
+    Ok(LeaseGrant { lease: Some(LeaseId(lease)).filter(|_| !matches.is_empty()), matches })
 }
 
 /// What `select` finds of each of these matches, in this order; it ends where the list of matches follows.

@@ -141,12 +141,12 @@ impl Act for Begin {
 
 /// Records that a secret was used.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct RecordUse {
     pub login: LoginId,
     pub now: Time,
 }
 
-impl Act for Seen {
+impl Act for RecordUse {
     type Reply = ();
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
@@ -170,12 +170,12 @@ pub enum Which {
 
 /// Ends secrets of an account.
 #[derive(Clone, Copy, Debug)]
-pub struct End {
+pub struct EndSecrets {
     pub account: AccountId,
     pub which: Which,
 }
 
-impl Act for End {
+impl Act for EndSecrets {
     /// How many ended.
     type Reply = u64;
 
@@ -223,7 +223,7 @@ impl Act for SetPassword {
 
 /// Makes a one-time link. An older one for the same purpose becomes invalid.
 #[derive(Clone, Copy, Debug)]
-pub struct Offer {
+pub struct MakeLink {
     /// The hash of the link's secret.
     pub sha: Sha,
     /// What it does.
@@ -235,7 +235,7 @@ pub struct Offer {
     pub ends: Time,
 }
 
-impl Act for Offer {
+impl Act for MakeLink {
     type Reply = ();
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
@@ -260,7 +260,7 @@ impl Act for Offer {
 
 /// Uses up a link.
 #[derive(Clone, Copy, Debug)]
-pub struct Take {
+pub struct TakeLink {
     /// The contest whose audit log records it.
     pub contest: ContestId,
     /// The hash of the link's secret.
@@ -272,7 +272,7 @@ pub struct Take {
     pub now: Time,
 }
 
-impl Act for Take {
+impl Act for TakeLink {
     /// Whether the link was valid. If so, all sessions and tokens of that account have ended.
     type Reply = bool;
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::{Act, Turn};
+use crate::acts::{Act, ActTurn};
 use crate::backend::{Conn, many};
 use crate::{ContestId, EntrantId, Kind, MatchId, StoreError, Time, VersionId, seeds};
 
 /// Plans blocks. They take the contest's next numbers, and with them their seeds: nobody chooses them.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct PlanBlocks {
     pub contest: ContestId,
     pub kind: Kind,
     /// For each block its map, from 0, and its versions, in the order of the seats of the first match.
@@ -34,10 +34,10 @@ pub(crate) fn seated(lineup: &[VersionId], r: usize) -> impl Iterator<Item = Ver
     (0..seats).map(move |seat| lineup[(seat + seats - r % seats) % seats])
 }
 
-impl Act for Plan {
+impl Act for PlanBlocks {
     type Reply = Vec<Planned>;
 
-    const TURN: Turn = Turn::Last;
+    const TURN: ActTurn = ActTurn::Last;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<Planned>, StoreError> {
         let (last, secret) = next_numbers(conn, self.contest, self.blocks.len()).await?;

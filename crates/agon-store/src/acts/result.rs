@@ -9,7 +9,7 @@ use agon_api::MatchResult;
 
 /// The result of a match; its replay is stored already. It may come late, and it may come twice.
 #[derive(Clone, Debug)]
-pub struct Post {
+pub struct PostResult {
     pub worker: WorkerId,
     /// The match and try.
     pub attempt: Attempt,
@@ -69,7 +69,7 @@ async fn tried(
     Ok(Some(Tried { contest: ContestId(contest), state, current, ended: ended.is_some(), posted, tries }))
 }
 
-impl Post {
+impl PostResult {
     /// Distinguishes it from another result of the same try.
     pub(crate) fn sha(&self) -> Sha {
         Self::sha_of(&self.replay, &self.result)
@@ -82,7 +82,7 @@ impl Post {
 }
 
 /// Handles a result that is not the usual one of a leased match: it is late, comes again, or is not this worker's.
-pub(crate) async fn unusual(conn: &mut Conn, post: &Post) -> Result<PostReply, StoreError> {
+pub(crate) async fn unusual(conn: &mut Conn, post: &PostResult) -> Result<PostReply, StoreError> {
     let Some(tried) = tried(conn, post.attempt, Some(post.worker)).await? else {
         return Ok(PostReply::Unknown);
     };
@@ -113,7 +113,7 @@ pub(crate) async fn unusual(conn: &mut Conn, post: &Post) -> Result<PostReply, S
 
 /// Reports that a match gave no result that could count: it is played again, or dead.
 #[derive(Clone, Debug)]
-pub struct Void {
+pub struct ReportVoid {
     pub worker: WorkerId,
     /// The match and try.
     pub attempt: Attempt,
@@ -139,7 +139,7 @@ pub enum VoidReply {
     Stale,
 }
 
-impl Act for Void {
+impl Act for ReportVoid {
     type Reply = VoidReply;
 
     async fn run(&self, conn: &mut Conn) -> Result<VoidReply, StoreError> {

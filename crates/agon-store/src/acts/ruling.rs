@@ -11,7 +11,7 @@ use crate::{
 
 /// Rules on a team, or on one of its versions.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct GiveRuling {
     pub contest: ContestId,
     pub ruling: Ruling,
     pub entrant: EntrantId,
@@ -47,7 +47,7 @@ pub(crate) async fn write(conn: &mut Conn, contest: ContestId, entry: &LogEntry)
     Ok(())
 }
 
-impl Act for Rule {
+impl Act for GiveRuling {
     /// The row of the log; none when nothing would change, or there is no such team or version.
     type Reply = Option<Ruled>;
 

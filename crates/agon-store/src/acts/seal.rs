@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use sqlx::AssertSqlSafe;
 
-use crate::acts::{Act, Turn};
+use crate::acts::{Act, ActTurn};
 use crate::backend::{Conn, many};
 use crate::{ContestId, Kind, MatchId, Sealed, Sha, StoreError, Time, VersionId, chain};
 
@@ -26,7 +26,7 @@ impl Act for Seal {
     /// The results sealed; as many as fit into one act.
     type Reply = Vec<Sealed>;
 
-    const TURN: Turn = Turn::Last;
+    const TURN: ActTurn = ActTurn::Last;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<Sealed>, StoreError> {
         let rows: Vec<Found> = sqlx::query_as(AssertSqlSafe(format!(

@@ -21,7 +21,7 @@ pub struct MakeTeam {
 
 /// The outcome of [`MakeTeam`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Made {
+pub enum TeamMade {
     /// The team was made.
     New(EntrantId),
     /// The name looks like that of another team, or of a boss.
@@ -31,11 +31,11 @@ pub enum Made {
 }
 
 impl Act for MakeTeam {
-    type Reply = Made;
+    type Reply = TeamMade;
 
-    async fn run(&self, conn: &mut Conn) -> Result<Made, StoreError> {
+    async fn run(&self, conn: &mut Conn) -> Result<TeamMade, StoreError> {
         if let Some(team) = team_of(conn, self.contest, self.account).await? {
-            return Ok(Made::Member(team));
+            return Ok(TeamMade::Member(team));
         }
         let likeness = likeness(&self.name);
         let taken: Option<String> =
@@ -45,7 +45,7 @@ impl Act for MakeTeam {
                 .fetch_optional(&mut *conn)
                 .await?;
         if let Some(name) = taken {
-            return Ok(Made::Taken(name));
+            return Ok(TeamMade::Taken(name));
         }
         let id: i64 = sqlx::query_scalar(
             "INSERT INTO entrants (contest_id, name, likeness, boss, made_ms, join_code) \
@@ -61,7 +61,7 @@ impl Act for MakeTeam {
         enter(conn, self.contest, self.account, EntrantId(id), self.now).await?;
         let actor = name_of(conn, self.account).await?;
         note(conn, self.contest, self.now, [&actor, "make team", &self.name, ""]).await?;
-        Ok(Made::New(EntrantId(id)))
+        Ok(TeamMade::New(EntrantId(id)))
     }
 }
 

@@ -123,12 +123,12 @@ impl Act for Admit {
 
 /// Records that a worker called.
 #[derive(Clone, Debug)]
-pub struct Heard {
+pub struct RecordCall {
     pub worker: WorkerId,
     pub now: Time,
 }
 
-impl Act for Heard {
+impl Act for RecordCall {
     type Reply = ();
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {

@@ -43,7 +43,7 @@ fn wrong(place: &str) -> StoreError {
 
 /// The address of a bucket.
 #[cfg_attr(not(feature = "scale"), expect(dead_code, reason = "only read"))]
-pub struct Address {
+pub(crate) struct Address {
     pub bucket: String,
     pub prefix: String,
     pub endpoint: Option<String>,

@@ -1,7 +1,7 @@
 //! Matches as the pages show them. What belongs to one team alone is left out of other viewers' rows here, not where they are shown.
 
 use agon_api::MatchResult;
-use agon_api::played::{Ended, Seat};
+use agon_api::played::{Ended, SeatOutcome};
 use sqlx::AssertSqlSafe;
 
 use crate::backend::Flag;
@@ -75,7 +75,7 @@ pub struct StoredMatch {
     /// The number of failed tries.
     pub wasted: i64,
     /// Who sat where: of a fault only the kind for other viewers, because the sentence may quote what the program wrote.
-    pub seats: Vec<Seat>,
+    pub seats: Vec<SeatOutcome>,
 }
 
 /// A kind of failure, and how often it occurred.
@@ -328,7 +328,7 @@ impl Store {
                 Some((kind, _)) if !is_own => kind.to_owned(),
                 _ => said,
             });
-            Seat { team, name, boss, version, n, rank, score, fault, max_ms }
+            SeatOutcome { team, name, boss, version, n, rank, score, fault, max_ms }
         };
         Ok(StoredMatch {
             id: MatchId(id),

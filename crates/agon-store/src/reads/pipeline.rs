@@ -8,8 +8,8 @@ use crate::acts::asked::{HOUR_MS, MOST_ASKED, may_meet, player};
 use crate::acts::version::{DAY_MS, MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
 use crate::backend::Conn;
 use crate::{
-    ContestStore, EntrantId, Kind, MatchId, MatchState, OwnVersion, Sha, Store, StoreError, Time, Version,
-    VersionId, VersionState,
+    ContestStore, EntrantId, EntrantVersion, Kind, MatchId, MatchState, OwnVersion, Sha, Store, StoreError,
+    Time, VersionId, VersionState,
 };
 
 /// A trial in progress.
@@ -60,7 +60,7 @@ pub struct KeptTrial {
 /// How much of an allowance is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
-pub struct Used {
+pub struct AllowanceUse {
     /// The amount used.
     pub used: i64,
     /// The limit.
@@ -73,15 +73,15 @@ pub struct Used {
 /// What an entrant may still do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
-pub struct Quota {
+pub struct Allowances {
     /// Uploads within an hour.
-    pub uploads_an_hour: Used,
+    pub uploads_an_hour: AllowanceUse,
     /// Uploads within a day.
-    pub uploads_a_day: Used,
+    pub uploads_a_day: AllowanceUse,
     /// Bytes of all versions.
-    pub bytes: Used,
+    pub bytes: AllowanceUse,
     /// Challenges and drafts within an hour.
-    pub asked_an_hour: Used,
+    pub asked_an_hour: AllowanceUse,
 }
 
 /// A match that somebody requested.
@@ -106,7 +106,7 @@ pub struct AskedMatch {
     pub why: Option<(String, bool)>,
 }
 
-impl Quota {
+impl Allowances {
     /// Whether this many more bytes are too many, and until when: forever, where the limit on the bytes of all versions is reached.
     pub fn full(&self, bytes: i64) -> Option<Option<Time>> {
         if self.bytes.used + bytes > self.bytes.most {
@@ -213,7 +213,7 @@ impl Store {
         }
     }
 
-    async fn with_steps(&self, version: Version) -> Result<OwnVersion, StoreError> {
+    async fn with_steps(&self, version: EntrantVersion) -> Result<OwnVersion, StoreError> {
         let steps: Vec<(String, i64)> =
             sqlx::query_as("SELECT state, at_ms FROM steps WHERE version_id = $1 ORDER BY at_ms")
                 .bind(version.id.0)
@@ -297,7 +297,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn quota(&self, entrant: EntrantId, now: Time) -> Result<Quota, StoreError> {
+    pub async fn quota(&self, entrant: EntrantId, now: Time) -> Result<Allowances, StoreError> {
         quota(&mut *self.reader.acquire().await?, entrant, now).await
     }
 
@@ -367,7 +367,7 @@ impl Store {
 }
 
 /// What an entrant may still do: the same rules for displaying it and for the acts that it limits.
-pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Quota, StoreError> {
+pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Result<Allowances, StoreError> {
     let uploads: Vec<i64> = sqlx::query_scalar(
         "SELECT v.received_ms FROM versions v WHERE v.entrant_id = $1 AND v.n > 0 \
          AND v.received_ms > $2 ORDER BY v.received_ms DESC LIMIT 100",
@@ -393,12 +393,12 @@ pub(crate) async fn quota(conn: &mut Conn, entrant: EntrantId, now: Time) -> Res
     let used = |times: &[i64], most: i64, within: i64| {
         let recent = times.iter().filter(|time| **time > now.0 - within).count() as i64;
         let full = times.get(most as usize - 1).map(|oldest| Time(oldest + within));
-        Used { used: recent, most, until: full.filter(|until| *until > now) }
+        AllowanceUse { used: recent, most, until: full.filter(|until| *until > now) }
     };
-    Ok(Quota {
+    Ok(Allowances {
         uploads_an_hour: used(&uploads, MOST_AN_HOUR, HOUR_MS),
         uploads_a_day: used(&uploads, MOST_A_DAY, DAY_MS),
-        bytes: Used { used: bytes, most: MOST_BYTES, until: None },
+        bytes: AllowanceUse { used: bytes, most: MOST_BYTES, until: None },
         asked_an_hour: used(&asked, MOST_ASKED, HOUR_MS),
     })
 }

@@ -23,7 +23,7 @@ pub struct Rival {
 
 /// A version's matches that ended for the same reason, by result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ending {
+pub struct EndingCount {
     /// The reason, in the game's words.
     pub reason: String,
     /// Matches won.
@@ -34,7 +34,7 @@ pub struct Ending {
     pub lost: i64,
 }
 
-impl Ending {
+impl EndingCount {
     /// The number of all of them.
     pub fn count(&self) -> i64 {
         self.won + self.drawn + self.lost
@@ -100,7 +100,7 @@ impl Store {
     ///
     /// # Errors
     /// Database errors.
-    pub async fn by_ending(&self, version: VersionId) -> Result<(Vec<Ending>, i64), StoreError> {
+    pub async fn by_ending(&self, version: VersionId) -> Result<(Vec<EndingCount>, i64), StoreError> {
         let rows: Vec<(String, i64, i64, Flag)> = sqlx::query_as(
             "SELECT m.outcome, s.rank, (SELECT count(*) FROM seats o WHERE o.match_id = s.match_id AND o.rank = 1), s.fault IS NOT NULL \
              FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
@@ -110,12 +110,12 @@ impl Store {
         .bind(version.0)
         .fetch_all(&self.reader)
         .await?;
-        let mut all: Vec<Ending> = Vec::new();
+        let mut all: Vec<EndingCount> = Vec::new();
         let mut faults = 0;
         for (outcome, rank, firsts, Flag(fault)) in rows {
             let MatchResult { proven: Proven { reason, .. }, .. } = super::read(&outcome)?;
             let at = all.iter().position(|one| one.reason == reason).unwrap_or_else(|| {
-                all.push(Ending { reason, won: 0, drawn: 0, lost: 0 });
+                all.push(EndingCount { reason, won: 0, drawn: 0, lost: 0 });
                 all.len() - 1
             });
             let one = &mut all[at];

@@ -12,7 +12,7 @@ use crate::{
 
 /// The state of a try of a match that a worker was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tried {
+pub enum TryState {
     /// A result of it would be kept.
     Open,
     /// It has posted the result with this hash.
@@ -313,7 +313,7 @@ impl Store {
         &self,
         worker: WorkerId,
         attempts: &[Attempt],
-    ) -> Result<BTreeMap<Attempt, Tried>, StoreError> {
+    ) -> Result<BTreeMap<Attempt, TryState>, StoreError> {
         let mut tries = BTreeMap::new();
         for asked in many::padded(attempts) {
             // No join: with one, a database whose statistics are old may begin with all matches.
@@ -329,10 +329,10 @@ impl Store {
             let found: Vec<(i64, i64, Option<String>, String)> = select.fetch_all(&self.reader).await?;
             for (game, n, posted, state) in found {
                 let tried = match posted {
-                    Some(sha) => Tried::Posted(sha.parse().map_err(StoreError::Damaged)?),
+                    Some(sha) => TryState::Posted(sha.parse().map_err(StoreError::Damaged)?),
                     None => match MatchState::of(&state)? {
-                        MatchState::Planned | MatchState::Leased => Tried::Open,
-                        MatchState::Posted | MatchState::Valid | MatchState::Dead => Tried::Over,
+                        MatchState::Planned | MatchState::Leased => TryState::Open,
+                        MatchState::Posted | MatchState::Valid | MatchState::Dead => TryState::Over,
                     },
                 };
                 tries.insert(Attempt { game: MatchId(game), n }, tried);

@@ -1,8 +1,8 @@
 //! Matches that are played again by another worker, and workers that are paused.
 
 use agon_store::acts::{
-    Compare, Enlist, Enlisted, ForgetAgains, Heard, JudgeAll, Judgement, Lease, LetPlayOn, Meet, PauseWorker,
-    Plan, PlayAgain, Post, PostAll, PostReply, Revoke, Seal, Void, VoidReply,
+    Compare, Enlist, Enlisted, ForgetAgains, JudgeAll, Judgement, Lease, LetPlayOn, Meet, PauseWorker,
+    PlanBlocks, PlayAgain, PostAll, PostReply, PostResult, RecordCall, ReportVoid, Revoke, Seal, VoidReply,
 };
 use agon_store::reads::{ComparedOf, Eyes, Filter, LatelyPlayed};
 use agon_store::{ContestId, Kind, Leased, MatchId, Objects, Sha, Store, Time, VersionId, WorkerId};
@@ -49,7 +49,7 @@ impl World {
 
     async fn plan(&self) {
         let (contest, now, blocks) = (self.contest, self.now, vec![(0, self.lineup.clone())]);
-        let plan = Plan { contest, kind: Kind::Ladder, blocks, rotations: 2, now };
+        let plan = PlanBlocks { contest, kind: Kind::Ladder, blocks, rotations: 2, now };
         self.store.act(plan).await.expect("planned");
     }
 
@@ -65,7 +65,7 @@ impl World {
         let replay = format!("{} by {worker}", leased.attempt.game);
         let replay = self.objects.put(replay.as_bytes()).await.expect("room");
         let (attempt, now) = (leased.attempt, self.now);
-        let post = Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now };
+        let post = PostResult { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now };
         assert_eq!(self.store.act(PostAll { posts: vec![post] }).await.expect("posted"), [PostReply::Kept]);
         let judged = vec![(attempt, Judgement::Valid(common::outcome(ranks)))];
         assert_eq!(self.store.act(JudgeAll { judged, now }).await.expect("judged"), [true]);
@@ -74,7 +74,7 @@ impl World {
 
     async fn hear(&self, workers: &[WorkerId]) {
         for worker in workers {
-            self.store.act(Heard { worker: *worker, now: self.now }).await.expect("heard");
+            self.store.act(RecordCall { worker: *worker, now: self.now }).await.expect("heard");
         }
     }
 
@@ -174,8 +174,15 @@ async fn what_nobody_takes_or_goes_wrong_goes_without_a_word_and_a_lie_stays_kno
     assert_eq!(world.again(&[1, 2]).await, 2);
     let leased = world.lease(two).await.expect("waits");
     let (attempt, now) = (leased.attempt, world.now);
-    let void =
-        Void { worker: two, attempt, why: "late".into(), hopeless: false, by: None, counted: None, now };
+    let void = ReportVoid {
+        worker: two,
+        attempt,
+        why: "late".into(),
+        hopeless: false,
+        by: None,
+        counted: None,
+        now,
+    };
     assert_eq!(world.store.act(void).await.expect("done"), VoidReply::Dead, "it is not tried again");
     world.clean().await;
     world.now = world.now.plus(1);
@@ -188,7 +195,7 @@ async fn what_nobody_takes_or_goes_wrong_goes_without_a_word_and_a_lie_stays_kno
     let leased = world.lease(two).await.expect("waits");
     let replay = world.objects.put(b"nothing").await.expect("room");
     let (attempt, now) = (leased.attempt, world.now);
-    let post = Post { worker: two, attempt, result: "{}".into(), replay, own: Vec::new(), now };
+    let post = PostResult { worker: two, attempt, result: "{}".into(), replay, own: Vec::new(), now };
     assert_eq!(world.store.act(PostAll { posts: vec![post] }).await.expect("posted"), [PostReply::Kept]);
     let judged = vec![(attempt, Judgement::Mismatch("another match".into()))];
     assert_eq!(world.store.act(JudgeAll { judged, now }).await.expect("judged"), [true]);
@@ -226,8 +233,15 @@ async fn who_is_paused_gets_nothing_and_plays_on_as_if_nothing_had_been() {
     // It may post the match it holds; and matches that went wrong elsewhere are not kept waiting for it.
     assert_eq!(world.play(two, &in_hand, vec![1, 2]).await, 1);
     let attempt = others.attempt;
-    let void =
-        Void { worker: one, attempt, why: "late".into(), hopeless: false, by: None, counted: None, now };
+    let void = ReportVoid {
+        worker: one,
+        attempt,
+        why: "late".into(),
+        hopeless: false,
+        by: None,
+        counted: None,
+        now,
+    };
     assert_eq!(world.store.act(void).await.expect("done"), VoidReply::Again);
     world.store.act(Revoke { contest, worker: one, actor: "t".into(), now }).await.expect("done");
     world.now = world.now.plus(30_000);
@@ -248,8 +262,15 @@ async fn a_match_that_went_wrong_does_not_wait_for_a_worker_that_is_paused() {
     world.plan().await;
     let leased = world.lease(one).await.expect("planned");
     let (attempt, now) = (leased.attempt, world.now);
-    let void =
-        Void { worker: one, attempt, why: "late".into(), hopeless: false, by: None, counted: None, now };
+    let void = ReportVoid {
+        worker: one,
+        attempt,
+        why: "late".into(),
+        hopeless: false,
+        by: None,
+        counted: None,
+        now,
+    };
     world.store.act(void).await.expect("done");
     let other = world.lease(one).await.expect("planned");
     world.play(one, &other, vec![1, 2]).await;
@@ -267,7 +288,11 @@ async fn the_last_matches_come_newest_first_drafts_among_them_and_what_is_played
     let begin = world.now;
     world.now = begin.plus(1_000);
     let (contest, now, blocks) = (world.contest, world.now, vec![(0, world.lineup.clone())]);
-    world.store.act(Plan { contest, kind: Kind::Draft, blocks, rotations: 1, now }).await.expect("planned");
+    world
+        .store
+        .act(PlanBlocks { contest, kind: Kind::Draft, blocks, rotations: 1, now })
+        .await
+        .expect("planned");
     let leased = world.lease(one).await.expect("planned");
     assert_eq!(world.play(one, &leased, vec![1, 2]).await, 0, "a draft has no place in the log");
     world.now = begin.plus(2_000);

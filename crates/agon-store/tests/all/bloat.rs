@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use agon_store::acts::{
-    Add, Added, Expire, Found, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, Promote, Seal, Start,
+    Add, Added, Expire, FoundContest, JudgeAll, Judgement, Lease, Meet, PlanBlocks, PostAll, PostResult,
+    Promote, Seal, Start,
 };
 use agon_store::{Attempt, ContestId, Kind, Sha, Store, Time, VersionId, WorkerId};
 use sqlx::{AnyConnection, Connection as _};
@@ -79,7 +80,8 @@ struct Contest<'a> {
 impl<'a> Contest<'a> {
     async fn found(store: &'a Store, apart_ms: i64) -> Self {
         let now = Time(1);
-        let found = Found { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
+        let found =
+            FoundContest { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
         let contest = store.act(found).await.expect("founded");
         let (mut versions, mut workers) = (Vec::new(), Vec::new());
         for number in 0..VERSIONS {
@@ -117,7 +119,7 @@ impl<'a> Contest<'a> {
             };
             let blocks = (0..ROUND / 2).map(|block| lineup(block + self.round * ROUND / 2)).collect();
             let (contest, kind) = (self.contest, Kind::Ladder);
-            self.store.act(Plan { contest, kind, blocks, rotations: 2, now }).await.expect("planned");
+            self.store.act(PlanBlocks { contest, kind, blocks, rotations: 2, now }).await.expect("planned");
             let all = self.workers.iter().map(|&worker| self.work(worker, now));
             let attempts: Vec<Attempt> =
                 futures_util::future::join_all(all).await.into_iter().flatten().collect();
@@ -142,7 +144,7 @@ impl<'a> Contest<'a> {
             let attempt = leased.attempt;
             assert!(self.store.act(Start { worker, attempt, now }).await.expect("begun"));
             let (result, replay) = (RESULT.to_owned(), Sha::of(attempt.game.0.to_le_bytes()));
-            posts.push(Post { worker, attempt, result, replay, own: Vec::new(), now });
+            posts.push(PostResult { worker, attempt, result, replay, own: Vec::new(), now });
         }
         let attempts = posts.iter().map(|post| post.attempt).collect();
         self.store.act(PostAll { posts }).await.expect("posted");

@@ -1,6 +1,6 @@
 //! A store with two contests: each reads its own.
 
-use agon_store::acts::{Found, Plan};
+use agon_store::acts::{FoundContest, PlanBlocks};
 use agon_store::{Kind, Objects, Store, StoreError, Time};
 
 use crate::common::{folder, founded};
@@ -14,7 +14,7 @@ async fn nothing_of_one_contest_is_read_in_another() {
     let only = store.named("another title").await.expect("read").expect("the only one");
     assert_eq!(only.id(), one);
 
-    let found = Found {
+    let found = FoundContest {
         name: "second".into(),
         game: "g".into(),
         terms: "{}".into(),
@@ -22,8 +22,13 @@ async fn nothing_of_one_contest_is_read_in_another() {
         now: Time(2),
     };
     let second = store.act(found).await.expect("founded");
-    let plan =
-        Plan { contest: one, kind: Kind::Ladder, blocks: vec![(0, versions)], rotations: 2, now: Time(3) };
+    let plan = PlanBlocks {
+        contest: one,
+        kind: Kind::Ladder,
+        blocks: vec![(0, versions)],
+        rotations: 2,
+        now: Time(3),
+    };
     store.act(plan).await.expect("planned");
     let (one, other) = (store.of(one), store.named("second").await.expect("read").expect("by its name"));
     assert_eq!((other.id(), other.now().await.expect("read").name.as_str()), (second, "second"));

@@ -1,7 +1,7 @@
 //! fsck finds what it is there for: anything changed behind the store's back.
 
 use agon_store::acts::{
-    Add, Added, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, Promote, Rule, Seal,
+    Add, Added, GiveRuling, JudgeAll, Judgement, Lease, Meet, PlanBlocks, PostAll, PostResult, Promote, Seal,
 };
 use agon_store::{Cause, Kind, Objects, Sha, Stage, Store, Time, Whose};
 use sqlx::{Connection as _, Executor as _};
@@ -19,14 +19,14 @@ async fn contest(folder: &std::path::Path) {
     let (contest, lineup) = common::founded(&store, &["a", "b"], now).await;
     let worker = store.act(Meet { name: "w".into(), level: "not confined".into(), now }).await.expect("met");
     store
-        .act(Plan { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now })
+        .act(PlanBlocks { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now })
         .await
         .expect("planned");
     let lease = Lease { contest, worker, request: "1".into(), most: 8, now, until: Time(9) };
     let granted = store.act(lease).await.expect("granted");
     let attempt = granted.matches[0].attempt;
     let replay = Objects::open(folder).expect("a place").put(b"replay").await.expect("room");
-    let post = Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now };
+    let post = PostResult { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now };
     store.act(PostAll { posts: vec![post] }).await.expect("posted");
     let judged = vec![(attempt, Judgement::Valid(common::outcome(vec![1, 2])))];
     store.act(JudgeAll { judged, now }).await.expect("judged");
@@ -167,7 +167,7 @@ async fn a_team_goes_back_to_what_it_had_and_only_to_that() {
     let entrant = store.owner_of(second).await.expect("read").expect("ann's");
     let rule = async |ruling, version| {
         let (reason, actor) = ("why".to_owned(), "rita".to_owned());
-        let rule = Rule { contest, ruling, entrant, version, reason, actor, now: Time(12) };
+        let rule = GiveRuling { contest, ruling, entrant, version, reason, actor, now: Time(12) };
         store.act(rule).await.expect("answered").map(|ruled| ruled.seq)
     };
     assert_eq!(rule(Back, None).await, None, "nobody is out yet");

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agon_store::acts::{
-    Abort, Beat, Expire, Granted, Heard, JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, PostReply,
-    Reclaim, Seal, Start, Void, VoidReply,
+    Abort, Expire, JudgeAll, Judgement, Lease, LeaseGrant, Meet, PlanBlocks, PostAll, PostReply, PostResult,
+    Reclaim, RecordCall, RenewLease, ReportVoid, Seal, Start, VoidReply,
 };
 use agon_store::{Attempt, ContestId, Kind, LeaseId, MatchId, Sealed, Sha, Store, Time, VersionId, WorkerId};
 use futures_util::future::{join, join_all};
@@ -168,7 +168,7 @@ struct World {
     contest: ContestId,
     versions: Vec<VersionId>,
     workers: Vec<WorkerId>,
-    requests: Vec<(u32, usize, Granted)>,
+    requests: Vec<(u32, usize, LeaseGrant)>,
     now: Time,
     model: Model,
 }
@@ -185,7 +185,7 @@ impl World {
             let meet = Meet { name: name.into(), level: "not confined".into(), now };
             workers.push(store.act(meet).await.expect("met"));
         }
-        let requests = vec![(0, 1, Granted::default()); workers.len()];
+        let requests = vec![(0, 1, LeaseGrant::default()); workers.len()];
         Self {
             folder,
             stores,
@@ -216,7 +216,8 @@ impl World {
         match step {
             Step::Plan => {
                 let lineup = vec![self.versions[0], self.versions[1]];
-                let plan = Plan { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now };
+                let plan =
+                    PlanBlocks { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now };
                 let mut planned = self.store().act(plan).await.expect("planned");
                 assert_eq!(planned[0].matches.len(), 2);
                 self.model.games.extend(planned.remove(0).matches.into_iter().map(|id| (id, Game::Planned)));
@@ -274,7 +275,7 @@ impl World {
                     self.model.leases.iter().map(|(id, (worker, _))| (*id, *worker)).collect();
                 let Some(&(lease, worker)) = leases.get(pick % leases.len().max(1)) else { return };
                 let until = now.plus(LEASE_MS);
-                let known = self.store().act(Beat { worker, lease, now, until }).await.expect("heard");
+                let known = self.store().act(RenewLease { worker, lease, now, until }).await.expect("heard");
                 assert_eq!(known, self.model.held.values().any(|its| *its == lease));
                 if known {
                     self.model.leases.insert(lease, (worker, until.0));
@@ -291,7 +292,8 @@ impl World {
                 let Some((attempt, worker)) = self.attempt(pick) else { return };
                 let result = format!("{{\"try\":{},\"other\":{other}}}", attempt.n);
                 let replay = self.replay(attempt.game).await;
-                let post = Post { worker, attempt, result: result.clone(), replay, own: Vec::new(), now };
+                let post =
+                    PostResult { worker, attempt, result: result.clone(), replay, own: Vec::new(), now };
                 // The same result comes twice in one request, and in two more.
                 let requests = [vec![post.clone(), post.clone()], vec![post.clone()], vec![], vec![post]];
                 let store = self.store();
@@ -324,8 +326,15 @@ impl World {
             }
             Step::Void { pick, hopeless } => {
                 let Some((attempt, worker)) = self.attempt(pick) else { return };
-                let void =
-                    Void { worker, attempt, why: "late".into(), hopeless, by: None, counted: None, now };
+                let void = ReportVoid {
+                    worker,
+                    attempt,
+                    why: "late".into(),
+                    hopeless,
+                    by: None,
+                    counted: None,
+                    now,
+                };
                 let reply = self.store().act(void).await.expect("answered");
                 if !matches!(self.model.tries[&attempt].1, Tried::Open { .. }) {
                     assert_eq!(reply, VoidReply::Stale);
@@ -404,7 +413,7 @@ impl World {
         }
     }
 
-    async fn lease(&self, worker: usize, number: u32, most: usize) -> Granted {
+    async fn lease(&self, worker: usize, number: u32, most: usize) -> LeaseGrant {
         let (now, until) = (self.now, self.now.plus(LEASE_MS));
         let (contest, worker) = (self.contest, self.workers[worker]);
         let act = Lease { contest, worker, request: number.to_string(), most, now, until };
@@ -412,7 +421,7 @@ impl World {
     }
 
     /// Takes what was granted, which must be free in the model, too.
-    fn take(&mut self, worker: usize, granted: &Granted, most: usize) {
+    fn take(&mut self, worker: usize, granted: &LeaseGrant, most: usize) {
         assert!(granted.matches.len() <= most);
         assert!(granted.matches.is_empty() || !self.model.paused, "a contest that is paused leases nothing");
         for leased in &granted.matches {
@@ -432,7 +441,7 @@ impl World {
 
     /// Keeps the writer busy for a moment, so that requests made meanwhile wait together.
     async fn busy(&self, store: &Store) {
-        let heard = |worker: &WorkerId| store.act(Heard { worker: *worker, now: self.now });
+        let heard = |worker: &WorkerId| store.act(RecordCall { worker: *worker, now: self.now });
         join_all(self.workers.iter().map(heard)).await.into_iter().for_each(|heard| heard.expect("written"));
     }
 

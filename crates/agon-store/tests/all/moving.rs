@@ -1,6 +1,6 @@
 //! A contest that moves to a server and back is the same to the last row, and continues with numbers never used before.
 
-use agon_store::acts::{Add, Added, Found, Granted, Lease, Meet, Plan, Promote};
+use agon_store::acts::{Add, Added, FoundContest, Lease, LeaseGrant, Meet, PlanBlocks, Promote};
 use agon_store::{Kind, Objects, Store, StoreError, Time};
 use futures_util::TryStreamExt as _;
 use sqlx::{AssertSqlSafe, Connection as _, Row as _};
@@ -42,8 +42,13 @@ async fn a_contest_moves_to_a_server_and_back_and_is_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
     let store = Store::open(at).await.expect("opens");
-    let found =
-        Found { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now: Time(1) };
+    let found = FoundContest {
+        name: "t".into(),
+        game: "g".into(),
+        terms: "{}".into(),
+        secret: "s".into(),
+        now: Time(1),
+    };
     let contest = store.act(found).await.expect("founded");
     let mut lineup = Vec::new();
     for name in ["Ann \"\\ä'", "Bob"] {
@@ -63,7 +68,8 @@ async fn a_contest_moves_to_a_server_and_back_and_is_the_same() {
         store.act(Promote { version, now: Time(3) }).await.expect("live");
         lineup.push(version);
     }
-    let plan = Plan { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now: Time(4) };
+    let plan =
+        PlanBlocks { contest, kind: Kind::Ladder, blocks: vec![(0, lineup)], rotations: 2, now: Time(4) };
     store.act(plan).await.expect("planned");
     let worker = store.act(Meet { name: "w".into(), level: "A".into(), now: Time(4) }).await.expect("met");
     let lease = |request: &str| Lease {
@@ -74,7 +80,7 @@ async fn a_contest_moves_to_a_server_and_back_and_is_the_same() {
         now: Time(5),
         until: Time(60),
     };
-    let first: Granted = store.act(lease("1")).await.expect("granted");
+    let first: LeaseGrant = store.act(lease("1")).await.expect("granted");
     store.close().await;
 
     let before = dump(&at.join(agon_store::DATABASE)).await;
@@ -109,8 +115,13 @@ async fn a_server_that_ends_is_told_and_when_it_is_back_nothing_is_lost() {
     let folder = tempfile::tempdir().expect("a folder");
     server.place(folder.path());
     let store = Store::open(folder.path()).await.expect("opens");
-    let found =
-        Found { name: "t".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now: Time(1) };
+    let found = FoundContest {
+        name: "t".into(),
+        game: "g".into(),
+        terms: "{}".into(),
+        secret: "s".into(),
+        now: Time(1),
+    };
     store.act(found).await.expect("founded");
     let meet = |name: &str| Meet { name: name.into(), level: "A".into(), now: Time(4) };
     let first = store.act(meet("one")).await.expect("met");

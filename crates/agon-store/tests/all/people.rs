@@ -1,8 +1,9 @@
 //! People and teams: which secret identifies whom until when, who plays for whom, and what remains of a deleted account.
 
 use agon_store::acts::{
-    Add, Added, Begin, End, Found, Invite, JoinTeam, Joined, LeaveTeam, Left, Made, MakeTeam, NewCode, Offer,
-    Promote, Seen, SetPassword, SignUp, SignedUp, Take, Tell, Which, Withdraw,
+    Add, Added, Begin, EndSecrets, FoundContest, Invite, JoinTeam, Joined, LeaveTeam, Left, MakeLink,
+    MakeTeam, NewCode, Promote, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TeamMade, Tell, Which,
+    Withdraw,
 };
 use agon_store::{
     AccountId, ContestId, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time, VersionState,
@@ -24,7 +25,7 @@ impl World {
     async fn new() -> Self {
         let folder = common::folder();
         let store = Store::open(folder.path()).await.expect("a database");
-        let found = Found {
+        let found = FoundContest {
             name: "t".into(),
             game: "g".into(),
             terms: "{}".into(),
@@ -59,7 +60,7 @@ impl World {
         found.map(|(_, account)| account.name)
     }
 
-    async fn team(&self, account: AccountId, name: &str) -> Made {
+    async fn team(&self, account: AccountId, name: &str) -> TeamMade {
         let code = format!("code of {name}");
         let act = MakeTeam { contest: self.contest, account, name: name.into(), code, now: Time(3) };
         self.store.act(act).await.expect("answered")
@@ -133,7 +134,7 @@ async fn secrets_end_when_they_are_old_unused_or_ended() {
     assert_eq!(world.known("one", 7 * DAY).await, None, "not used for seven days");
     assert_eq!(world.known("other", 1).await, None);
     for day in 1..30 {
-        world.store.act(Seen { login: own, now: Time(day * DAY) }).await.expect("kept");
+        world.store.act(RecordUse { login: own, now: Time(day * DAY) }).await.expect("kept");
     }
     assert_eq!(world.known("one", 30 * DAY - 1).await, Some("Ann".into()));
     assert_eq!(world.known("one", 30 * DAY).await, None, "thirty days are the end");
@@ -141,7 +142,7 @@ async fn secrets_end_when_they_are_old_unused_or_ended() {
     world.begin(ann, "token", LoginKind::Token, 29 * DAY).await.expect("begun");
     assert_eq!(world.known("token", 29 * DAY).await, None);
     // Nobody can end another's secrets.
-    let end = |account, which| world.store.act(End { account, which });
+    let end = |account, which| world.store.act(EndSecrets { account, which });
     assert_eq!(end(bob, Which::One(own)).await.expect("answered"), 0);
     let two = world.begin(ann, "two", LoginKind::Session, 29 * DAY).await.expect("begun");
     assert_eq!(end(ann, Which::OtherSessions(two)).await.expect("answered"), 1);
@@ -179,10 +180,16 @@ async fn a_link_is_good_once_for_what_and_whom_it_was_made() {
     let world = World::new().await;
     let (ann, bob) = (world.sign_up("Ann").await, world.sign_up("Bob").await);
     let offer = |secret: &str, kind, account| {
-        world.store.act(Offer { sha: Sha::of(secret), kind, account, now: Time(1), ends: Time(100) })
+        world.store.act(MakeLink { sha: Sha::of(secret), kind, account, now: Time(1), ends: Time(100) })
     };
     let take = |secret: &str, kind, account, now| {
-        world.store.act(Take { contest: world.contest, sha: Sha::of(secret), account, kind, now: Time(now) })
+        world.store.act(TakeLink {
+            contest: world.contest,
+            sha: Sha::of(secret),
+            account,
+            kind,
+            now: Time(now),
+        })
     };
     offer("first", LinkKind::Organiser, None).await.expect("made");
     offer("second", LinkKind::Organiser, None).await.expect("made");
@@ -208,9 +215,9 @@ async fn somebody_plays_for_one_team_and_teams_have_room_for_so_many() {
         people.push(world.sign_up(name).await);
     }
     let [ann, bob, cid] = people[..] else { panic!("three") };
-    let Made::New(team) = world.team(ann, "Red").await else { panic!("new") };
-    assert_eq!(world.team(ann, "Blue").await, Made::Member(team));
-    assert_eq!(world.team(bob, "r e d").await, Made::Taken("Red".into()));
+    let TeamMade::New(team) = world.team(ann, "Red").await else { panic!("new") };
+    assert_eq!(world.team(ann, "Blue").await, TeamMade::Member(team));
+    assert_eq!(world.team(bob, "r e d").await, TeamMade::Taken("Red".into()));
     assert_eq!(world.join(bob, "no such").await, Joined::Unknown);
     assert_eq!(world.join(bob, "code of Red").await, Joined::In(team));
     assert_eq!(world.join(bob, "code of Red").await, Joined::Member(team));
@@ -224,9 +231,9 @@ async fn somebody_plays_for_one_team_and_teams_have_room_for_so_many() {
     assert_eq!(world.leave(ann).await, Left::Gone);
     assert_eq!(world.leave(cid).await, Left::Last, "the bot on the ladder belongs to somebody");
     // A team that has handed in nothing vanishes, and its name is free again.
-    assert!(matches!(world.team(bob, "Blue").await, Made::New(_)));
+    assert!(matches!(world.team(bob, "Blue").await, TeamMade::New(_)));
     assert_eq!(world.leave(bob).await, Left::Gone);
-    assert!(matches!(world.team(ann, "Blue").await, Made::New(_)));
+    assert!(matches!(world.team(ann, "Blue").await, TeamMade::New(_)));
     let red = world.store.of(world.contest).entrant(team).await.expect("read").expect("there");
     assert_eq!(red.members, [(cid, "Cid".into())]);
     assert_eq!(world.store.of(world.contest).team_of(bob).await.expect("read"), None);

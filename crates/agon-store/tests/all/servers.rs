@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use agon_store::acts::{JudgeAll, Judgement, Lease, Meet, Plan, Post, PostAll, PostReply, Seal};
+use agon_store::acts::{JudgeAll, Judgement, Lease, Meet, PlanBlocks, PostAll, PostReply, PostResult, Seal};
 use agon_store::{Attempt, Kind, Store, Time};
 use futures_util::future::join_all;
 
@@ -20,7 +20,7 @@ async fn two_servers_at_the_same_moment_give_out_and_take_each_match_once() {
     let stores = [open(folder.path()).await, open(folder.path()).await];
     let (contest, versions) = common::founded(&stores[0], &["a", "b"], NOW).await;
     let blocks = (0..100).map(|_| (0, versions.clone())).collect();
-    let plan = Plan { contest, kind: Kind::Ladder, blocks, rotations: 2, now: NOW };
+    let plan = PlanBlocks { contest, kind: Kind::Ladder, blocks, rotations: 2, now: NOW };
     let planned = stores[0].act(plan).await.expect("planned");
     let all: BTreeSet<_> = planned.iter().flat_map(|block| &block.matches).copied().collect();
     assert_eq!(all.len(), 200);
@@ -43,8 +43,14 @@ async fn two_servers_at_the_same_moment_give_out_and_take_each_match_once() {
                 let posts =
                     granted.matches.iter().flat_map(|leased| [0, 1].map(|store| (store, leased.attempt)));
                 let replies = join_all(posts.map(|(store, attempt)| {
-                    let post =
-                        Post { worker, attempt, result: "{}".into(), replay, own: Vec::new(), now: NOW };
+                    let post = PostResult {
+                        worker,
+                        attempt,
+                        result: "{}".into(),
+                        replay,
+                        own: Vec::new(),
+                        now: NOW,
+                    };
                     stores[store].act(PostAll { posts: vec![post] })
                 }))
                 .await;

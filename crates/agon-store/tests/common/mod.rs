@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
-use agon_store::acts::{Add, Added, Found, Promote};
+use agon_store::acts::{Add, Added, FoundContest, Promote};
 use agon_store::{ContestId, Sha, Store, Time, VersionId};
 use agon_store::{FaultsTold, MatchResult, Observed, Proven};
 use tempfile::TempDir;
@@ -27,7 +27,8 @@ pub fn folder() -> TempDir {
 
 /// Founds a contest with a live boss of each name.
 pub async fn founded(store: &Store, names: &[&str], now: Time) -> (ContestId, Vec<VersionId>) {
-    let found = Found { name: "test".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
+    let found =
+        FoundContest { name: "test".into(), game: "g".into(), terms: "{}".into(), secret: "s".into(), now };
     let contest = store.act(found).await.expect("founded");
     let mut versions = Vec::new();
     for name in names {

@@ -2,7 +2,7 @@
 
 use crate::common::{ask, engines, lines, message, open, played, texts};
 use agon_replay::Replay;
-use agon_view::{Engines, LONGEST_ASK, Privacy, Refusal, View};
+use agon_view::{AskRefusal, Engines, LONGEST_ASK, Privacy, View};
 use agon_wasm::{MOST_OPEN, playout};
 use serde_json::{Value, json};
 
@@ -116,8 +116,11 @@ fn of_too_many_the_first_is_put_away_and_says_so() {
     let bytes = played("cultist-wars", 1);
     let engines = engines();
     let ids: Vec<u32> = (0..=MOST_OPEN).map(|_| open(&engines, &bytes, true).unwrap().0).collect();
-    let gone =
-        Refusal { error: "this replay was put away; open it again".to_owned(), foreign: false, gone: true };
+    let gone = AskRefusal {
+        error: "this replay was put away; open it again".to_owned(),
+        foreign: false,
+        gone: true,
+    };
     assert_eq!(lines(&engines, ids[0], 1, 1), Err(gone.clone()));
     assert_eq!(message(&engines, ids[0], 1, 1), Err(gone.clone()));
     assert!(lines(&engines, ids[1], 1, 1).is_ok());

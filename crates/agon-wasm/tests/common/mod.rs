@@ -1,8 +1,8 @@
 //! Matches to open, and everything that can be asked about them.
 
 use agon_game::{Answer, PackedAnswer, Seat, Setup};
-use agon_replay::{End, Header, SeatInfo, Writer};
-use agon_view::{Engines, Refusal};
+use agon_replay::{EndInfo, Header, SeatInfo, Writer};
+use agon_view::{AskRefusal, Engines};
 use agon_wasm::MOST_OPEN;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub fn played(name: &str, seed: i64) -> Vec<u8> {
     }
     let state = format!("{:016x}", session.hash());
     let outcome = session.outcome().cloned();
-    let end = End { steps: 0, outcome, state, chain: String::new(), facts: Value::Null };
+    let end = EndInfo { steps: 0, outcome, state, chain: String::new(), facts: Value::Null };
     writer.finish(end).expect("memory takes all")
 }
 
@@ -50,13 +50,13 @@ pub fn engines() -> Engines {
 }
 
 /// Asks as a page does; nothing is returned as no bytes.
-pub fn ask(engines: &Engines, ask: Value, file: &[u8]) -> Result<Vec<u8>, Refusal> {
+pub fn ask(engines: &Engines, ask: Value, file: &[u8]) -> Result<Vec<u8>, AskRefusal> {
     let asked = [ask.to_string().as_bytes(), b"\n", file].concat();
     engines.hear(&asked).map(Option::unwrap_or_default)
 }
 
 /// Opens a replay; returns its id, and its head.
-pub fn open(engines: &Engines, replay: &[u8], private: bool) -> Result<(u32, Vec<u8>), Refusal> {
+pub fn open(engines: &Engines, replay: &[u8], private: bool) -> Result<(u32, Vec<u8>), AskRefusal> {
     let opened = ask(engines, json!({ "open": { "private": private } }), replay)?;
     let value: Value = serde_json::from_slice(&opened).expect("JSON");
     let at = opened.windows(8).position(|bytes| bytes == b"\"head\":{").expect("a head");
@@ -64,17 +64,17 @@ pub fn open(engines: &Engines, replay: &[u8], private: bool) -> Result<(u32, Vec
 }
 
 /// Lines of an open replay.
-pub fn lines(engines: &Engines, id: u32, from: u32, to: u32) -> Result<Vec<u8>, Refusal> {
+pub fn lines(engines: &Engines, id: u32, from: u32, to: u32) -> Result<Vec<u8>, AskRefusal> {
     ask(engines, json!({ "lines": { "id": id, "from": from, "to": to } }), b"")
 }
 
 /// The message that asked a seat.
-pub fn message(engines: &Engines, id: u32, step: u32, seat: u8) -> Result<Vec<u8>, Refusal> {
+pub fn message(engines: &Engines, id: u32, step: u32, seat: u8) -> Result<Vec<u8>, AskRefusal> {
     ask(engines, json!({ "message": { "id": id, "step": step, "seat": seat } }), b"")
 }
 
 /// Head, lines and some messages of a replay, in order.
-pub fn texts(engines: &Engines, replay: &[u8], private: bool) -> Result<Vec<Vec<u8>>, Refusal> {
+pub fn texts(engines: &Engines, replay: &[u8], private: bool) -> Result<Vec<Vec<u8>>, AskRefusal> {
     let (id, head) = open(engines, replay, private)?;
     let value: Value = serde_json::from_slice(&[b"{", &head[..]].concat()).expect("JSON");
     let steps = value["head"]["steps"].as_u64().expect("a number of steps") as u32;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agon_game::Transport;
 use agon_spec::MatchSpec;
-use agon_view::{Ask, Course, Refusal};
+use agon_view::{Ask, AskRefusal, Course};
 use axum::body::Bytes;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use super::state::AppState;
 use super::telling::{Which, beside, ndjson, octets, problem, sent};
 use super::{files, gate, given, rulebook, trial, workshop};
-use crate::api::{Causes, Game, GameMap, Journal, Listing, Named, PlayRequest, Started, Swing};
+use crate::api::{Causes, GameMap, GameOption, Listing, Named, PlayRequest, SeriesPage, StartedMatch, Swing};
 use crate::hand::TakenSeat;
 use crate::live::Live;
 
@@ -65,11 +65,11 @@ async fn start(State(app): State<Arc<AppState>>) -> Result<Json<Listing>, Respon
         series: app.shelf.recent_series(),
         games: agon_games::all().iter().map(|game| describe(game.info())).collect(),
     };
-    beside("the list of matches", move || Ok::<_, Refusal>(listing())).await.map(Json)
+    beside("the list of matches", move || Ok::<_, AskRefusal>(listing())).await.map(Json)
 }
 
-fn describe(info: &agon_game::GameInfo) -> Game {
-    Game {
+fn describe(info: &agon_game::GameInfo) -> GameOption {
+    GameOption {
         name: info.name,
         title: info.title,
         summary: info.summary,
@@ -95,7 +95,7 @@ async fn file(State(app): State<Arc<AppState>>, Query(which): Query<Which>) -> R
 async fn journal(
     State(app): State<Arc<AppState>>,
     Query(which): Query<Which>,
-) -> Result<Json<Journal>, Response> {
+) -> Result<Json<SeriesPage>, Response> {
     let name = which.journal.unwrap_or_default();
     beside("this journal", move || app.shelf.journal(&name)).await.map(Json)
 }
@@ -114,7 +114,7 @@ async fn why(
 ) -> Result<Json<Causes>, Response> {
     let find = move || {
         let path = app.shelf.find(&journal)?;
-        app.host.why(&path, bot).map_err(Refusal::from)
+        app.host.why(&path, bot).map_err(AskRefusal::from)
     };
     beside("this journal", find).await.map(Json)
 }
@@ -138,7 +138,7 @@ async fn swing(
         let Whose { journal, block, game, seat } = whose;
         let replay = app.shelf.match_of(&journal, block, game)?;
         if !(1..=replay.header.seats.len()).contains(&seat) {
-            return Err(Refusal::from(format!("this match has no seat {seat}")));
+            return Err(AskRefusal::from(format!("this match has no seat {seat}")));
         }
         let (step, change) = Course::of(&replay)?.swing(seat - 1).unwrap_or((0, 0.0));
         Ok(Swing { step, change })
@@ -199,7 +199,7 @@ async fn ask_seat(Extension(seat): Extension<TakenSeat>, bytes: Bytes) -> Result
 async fn play(
     State(app): State<Arc<AppState>>,
     wanted: Result<Json<PlayRequest>, JsonRejection>,
-) -> Result<Json<Started>, Response> {
+) -> Result<Json<StartedMatch>, Response> {
     let wanted = match wanted {
         Ok(Json(wanted)) => wanted,
         Err(JsonRejection::MissingJsonContentType(_)) => {
@@ -214,8 +214,8 @@ async fn play(
             PlayRequest::Again { journal, block, game } => host.shelf.spec(&journal, block, game)?,
             PlayRequest::New(request) => MatchSpec::try_from(request)?,
         };
-        host.host.play(&spec, shown).map_err(Refusal::from)
+        host.host.play(&spec, shown).map_err(AskRefusal::from)
     };
     beside("this match", start).await?;
-    Ok(Json(Started { live: app.add(live) }))
+    Ok(Json(StartedMatch { live: app.add(live) }))
 }

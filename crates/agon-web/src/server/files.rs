@@ -44,7 +44,7 @@ fn packed(kind: &'static str, bytes: &'static [u8]) -> Response {
 
 /// A part of the app. Its name changes with its content, so the browser may cache it, and what it compiled from it.
 async fn part(Path(name): Path<String>) -> Response {
-    let Some(part) = app::Part::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
+    let Some(part) = app::Asset::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
     let kind = if part.is_style() { STYLE } else { SCRIPT };
     ([(header::CACHE_CONTROL, KEPT)], packed(kind, part.bytes())).into_response()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agon_replay::Replay;
-use agon_view::{Privacy, Refusal};
+use agon_view::{AskRefusal, Privacy};
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -26,7 +26,7 @@ pub(super) async fn of_bytes(bytes: Bytes) -> Result<Response, Response> {
 }
 
 /// What belongs to one bot alone is left out: to get it into a page, use the command line.
-fn made(replay: Replay) -> Result<Vec<u8>, Refusal> {
+fn made(replay: Replay) -> Result<Vec<u8>, AskRefusal> {
     let mut made = Vec::new();
     page::write(replay, Privacy::Redacted, &mut made)?;
     Ok(made)

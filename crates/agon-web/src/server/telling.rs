@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use agon_replay::Replay;
-use agon_view::Refusal;
+use agon_view::AskRefusal;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
@@ -17,21 +17,21 @@ use crate::shelf::{Shelf, ShelfError};
 
 /// A refusal in the form that the app reads.
 pub(super) fn problem(code: StatusCode, why: &str) -> Response {
-    (code, Json(Refusal::from(why))).into_response()
+    (code, Json(AskRefusal::from(why))).into_response()
 }
 
 /// What takes long is done beside other requests.
 ///
 /// # Errors
 /// The answer to send, when it is refused or fails; `what` it was about is named then.
-pub(super) async fn beside<T: Send + 'static, E: Into<Refusal> + Send + 'static>(
+pub(super) async fn beside<T: Send + 'static, E: Into<AskRefusal> + Send + 'static>(
     what: &str,
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, Response> {
     match tokio::task::spawn_blocking(work).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(refused)) => {
-            let refusal: Refusal = refused.into();
+            let refusal: AskRefusal = refused.into();
             let code = if refusal.gone { StatusCode::GONE } else { StatusCode::UNPROCESSABLE_ENTITY };
             Err((code, Json(refusal)).into_response())
         }

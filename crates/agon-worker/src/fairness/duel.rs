@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 
 /// A match in which the seats take turns, or in which they think at the same time.
 pub struct Duel<const TURNS: bool> {
-    rules: Rules,
+    rules: DuelRules,
     recipe: Recipe,
 }
 
 /// The numbers of a match.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rules {
+pub struct DuelRules {
     /// How many answers each seat gives.
     answers: u32,
     /// Milliseconds for an answer.
@@ -42,14 +42,14 @@ const fn info(alternating: bool) -> GameInfo {
 
 /// What a player says it used, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Used {
+pub struct DuelUse {
     /// For this answer.
     pub own: u64,
     /// Between its last answer and this question.
     pub since: u64,
 }
 
-impl Used {
+impl DuelUse {
     /// From the canonical bytes of an order.
     pub fn of(order: &[u8]) -> Option<Self> {
         let (own, since) = order.split_at_checked(8)?;
@@ -65,19 +65,19 @@ impl<const TURNS: bool> Game for Duel<TURNS> {
     type State = u32;
     type Work = ();
     type View<'a> = &'a u32;
-    type Order = Used;
+    type Order = DuelUse;
     type Event = ();
     /// Nothing is refused.
     type Reason = Refusal;
-    type Dialect = Lines;
+    type Dialect = DuelLines;
     type Hand = OneOrder;
-    type Prepared = SharedRules<Rules>;
+    type Prepared = SharedRules<DuelRules>;
 
-    fn prepare(setup: &Setup) -> Result<SharedRules<Rules>, SetupError> {
+    fn prepare(setup: &Setup) -> Result<SharedRules<DuelRules>, SetupError> {
         SharedRules::load(&Self::INFO, setup, |_| Ok(()))
     }
 
-    fn begin(shared: &SharedRules<Rules>, seed: i64) -> Result<Self, SetupError> {
+    fn begin(shared: &SharedRules<DuelRules>, seed: i64) -> Result<Self, SetupError> {
         Ok(Self { rules: *shared.rules, recipe: shared.recipe("", "", seed) })
     }
 
@@ -109,7 +109,7 @@ impl<const TURNS: bool> Game for Duel<TURNS> {
         &self,
         played: &mut u32,
         (): &mut (),
-        _: &[(Seat, Answer<Used>)],
+        _: &[(Seat, Answer<DuelUse>)],
         _: &mut impl Chance,
         _: &mut impl Sink<Self>,
     ) {
@@ -124,13 +124,13 @@ impl<const TURNS: bool> Game for Duel<TURNS> {
         format!("turn {played}")
     }
 
-    fn pack(&self, used: &Used, out: &mut Vec<u8>) {
+    fn pack(&self, used: &DuelUse, out: &mut Vec<u8>) {
         out.extend(used.own.to_le_bytes());
         out.extend(used.since.to_le_bytes());
     }
 
-    fn unpack(&self, bytes: &[u8]) -> Option<Used> {
-        Used::of(bytes)
+    fn unpack(&self, bytes: &[u8]) -> Option<DuelUse> {
+        DuelUse::of(bytes)
     }
 
     fn save(&self, played: &u32, out: &mut Vec<u8>) {
@@ -141,8 +141,8 @@ impl<const TURNS: bool> Game for Duel<TURNS> {
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
-    fn random_order(&self, _: &u32, _: Seat, _: &mut impl Chance) -> Used {
-        Used::default()
+    fn random_order(&self, _: &u32, _: Seat, _: &mut impl Chance) -> DuelUse {
+        DuelUse::default()
     }
 
     fn builtin(&self, name: &str, _: &[(String, String)], _: u64) -> Result<Box<dyn Builtin<Self>>, String> {
@@ -161,9 +161,9 @@ impl<const TURNS: bool> Duel<TURNS> {
 }
 
 /// A question is as long as the rules want; an answer is two numbers.
-pub struct Lines;
+pub struct DuelLines;
 
-impl<const TURNS: bool> Dialect<Duel<TURNS>> for Lines {
+impl<const TURNS: bool> Dialect<Duel<TURNS>> for DuelLines {
     fn new(_: &Duel<TURNS>) -> Self {
         Self
     }
@@ -172,15 +172,15 @@ impl<const TURNS: bool> Dialect<Duel<TURNS>> for Lines {
         out.resize(out.len() + duel.rules.question, b'?');
     }
 
-    fn hear(&mut self, _: &Duel<TURNS>, _: Seat, message: &[u8]) -> Heard<Used> {
+    fn hear(&mut self, _: &Duel<TURNS>, _: Seat, message: &[u8]) -> Heard<DuelUse> {
         let text = String::from_utf8_lossy(message);
         let numbers = text.trim().split_once(' ');
         let used = numbers
-            .and_then(|(own, since)| Some(Used { own: own.parse().ok()?, since: since.parse().ok()? }));
+            .and_then(|(own, since)| Some(DuelUse { own: own.parse().ok()?, since: since.parse().ok()? }));
         used.map_or_else(|| Heard::Malformed("an answer is two numbers".to_owned()), Heard::Answer)
     }
 
-    fn say(&self, _: &Duel<TURNS>, _: Seat, used: &Used, out: &mut Vec<u8>) {
+    fn say(&self, _: &Duel<TURNS>, _: Seat, used: &DuelUse, out: &mut Vec<u8>) {
         out.extend(format!("{} {}", used.own, used.since).into_bytes());
     }
 }

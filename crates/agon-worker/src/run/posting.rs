@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use super::{GATHER, Shared, panicked};
-use crate::play::Recorded;
+use crate::play::HeldRecord;
 use crate::protocol::{Job, MOST_PRIVATE, Nothing, Try, Whole};
 use crate::wire::{LARGEST_RESULT, MOST_RESULTS};
 
@@ -15,17 +15,17 @@ const MOST_KEPT: usize = 256 << 20;
 const LINE: usize = 16 << 10;
 
 /// A match that is over but not posted yet.
-pub struct Done {
+pub(crate) struct Done {
     lease: i64,
     attempt: Try,
-    recorded: Box<Recorded>,
+    recorded: Box<HeldRecord>,
     bytes: usize,
     since: Instant,
 }
 
 impl Done {
     /// A match of a lease.
-    pub fn new(lease: i64, job: &Job, recorded: Box<Recorded>) -> Self {
+    pub fn new(lease: i64, job: &Job, recorded: Box<HeldRecord>) -> Self {
         // What belongs to authors is counted at its upper limit.
         let bytes = recorded.size() + job.seats.len() * MOST_PRIVATE + LINE;
         Self { lease, attempt: job.attempt, recorded, bytes, since: Instant::now() }

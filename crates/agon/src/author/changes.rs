@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use agon_bot::{BotName, Kind};
+use agon_bot::{BotName, NameKind};
 use agon_contest::content;
 
 use crate::common::screen;
@@ -56,8 +56,10 @@ fn times(bot: &str) -> BTreeMap<PathBuf, (Option<SystemTime>, u64)> {
         }
     };
     match BotName::parse(bot).map(|name| name.kind) {
-        Ok(Kind::Path(path)) => add(&path),
-        Ok(Kind::Command(words)) => words.iter().map(Path::new).filter(|path| path.exists()).for_each(add),
+        Ok(NameKind::Path(path)) => add(&path),
+        Ok(NameKind::Command(words)) => {
+            words.iter().map(Path::new).filter(|path| path.exists()).for_each(add)
+        }
         _ => {}
     }
     let about = |path: PathBuf| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use agon_bot::{BotName, Kind, rights};
+use agon_bot::{BotName, NameKind, rights};
 use agon_desk::check::{BotCheck, CheckFinding, CheckStep, Checked, Checker, FindingStatus};
 use agon_game::AnyGame;
 use clap::Args;
@@ -154,7 +154,7 @@ fn check(
         };
         return feed::run(&feed, Some(game));
     }
-    if let Kind::Path(_) = &name.kind {
+    if let NameKind::Path(_) = &name.kind {
         agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
     }
     let clock = ClockOptions { time_scale: Some(options.time_scale), ..ClockOptions::default() }.clock()?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use agon_bot::tools::Tool;
 use agon_bot::{build, sys};
-use agon_sandbox::{Level, Missing};
+use agon_sandbox::{Level, Shortcoming};
 use clap::Args;
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub struct DoctorOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub enum State {
+pub(crate) enum State {
     /// As it should be.
     Good,
     /// Worth knowing.
@@ -52,7 +52,7 @@ use State::{Bad, Good, Note, Warning};
 /// One thing that was examined.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DoctorFinding"))]
-pub struct Finding {
+pub(crate) struct Finding {
     group: &'static str,
     what: String,
     state: State,
@@ -349,8 +349,9 @@ fn sandbox() -> Vec<(&'static str, Seen)> {
     let seen = format!("level {}: {}", found.level, found.level.meaning());
     let state = if found.level == Level::A { Good } else { Note };
     let mut all = vec![("sandbox", (state, seen, None))];
-    let lacks =
-        |missing: &Missing| with(Note, format!("{} is missing: {}", missing.what, missing.why), &missing.fix);
+    let lacks = |missing: &Shortcoming| {
+        with(Note, format!("{} is missing: {}", missing.what, missing.why), &missing.fix)
+    };
     all.extend(found.missing.iter().map(|missing| ("sandbox", lacks(missing))));
     if !found.own_users && found.level < Level::D {
         let seen = "all bots run as your user: only namespaces keep them apart".to_owned();

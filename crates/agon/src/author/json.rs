@@ -11,7 +11,7 @@ use crate::author::doctor;
 /// A starter: `agon new --json` prints a list of these.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Starter {
+pub(crate) struct Starter {
     pub game: &'static str,
     pub language: &'static str,
     /// The program that builds or runs it.
@@ -69,7 +69,7 @@ pub enum BuildState {
 /// What `agon pack --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Packed<'a> {
+pub(crate) struct Packed<'a> {
     pub game: &'static str,
     #[cfg_attr(test, ts(type = "string"))]
     pub file: &'a Path,
@@ -100,7 +100,7 @@ pub struct SandboxTest {
 /// One attack.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Attack {
+pub(crate) struct Attack {
     pub name: String,
     pub attempt: String,
     pub expected: String,
@@ -126,7 +126,7 @@ pub enum AttackEnd {
 /// The same attack where it must win; without this control it would prove nothing.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Control {
+pub(crate) struct Control {
     pub place: String,
     /// Null if this machine lacks what the control needs.
     pub won: Option<bool>,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use agon_bot::manifest::{self, Command, Manifest};
 use agon_bot::rights;
 use agon_game::setup::nearest;
-use agon_game::{GameInfo, Language, Starter};
+use agon_game::{GameInfo, Starter, StarterLanguage};
 use clap::Args;
 
 use crate::author::json;
@@ -65,23 +65,25 @@ struct Tool {
 }
 
 /// What a starter in this language needs.
-fn tool(language: Language) -> Tool {
+fn tool(language: StarterLanguage) -> Tool {
     let (program, least, how) = match language {
-        Language::Python => {
+        StarterLanguage::Python => {
             ("python3", 3, "apt install python3, brew install python, or https://www.python.org")
         }
-        Language::JavaScript => ("node", 20, "https://nodejs.org, or brew install node"),
-        Language::Cpp => ("g++", 8, "apt install g++, or xcode-select --install"),
-        Language::Rust => ("cargo", 1, "https://rustup.rs"),
-        Language::Java => {
+        StarterLanguage::JavaScript => ("node", 20, "https://nodejs.org, or brew install node"),
+        StarterLanguage::Cpp => ("g++", 8, "apt install g++, or xcode-select --install"),
+        StarterLanguage::Rust => ("cargo", 1, "https://rustup.rs"),
+        StarterLanguage::Java => {
             ("javac", 17, "apt install openjdk-17-jdk, brew install openjdk, or https://adoptium.net")
         }
-        Language::TypeScript => ("tsc", 4, "npm install --global typescript, or apt install node-typescript"),
-        Language::Go => ("go", 1, "apt install golang-go, brew install go, or https://go.dev"),
-        Language::Kotlin => {
+        StarterLanguage::TypeScript => {
+            ("tsc", 4, "npm install --global typescript, or apt install node-typescript")
+        }
+        StarterLanguage::Go => ("go", 1, "apt install golang-go, brew install go, or https://go.dev"),
+        StarterLanguage::Kotlin => {
             ("kotlinc", 1, "apt install kotlin, brew install kotlin, or https://kotlinlang.org")
         }
-        Language::CSharp => ("mcs", 5, "apt install mono-mcs mono-runtime, or brew install mono"),
+        StarterLanguage::CSharp => ("mcs", 5, "apt install mono-mcs mono-runtime, or brew install mono"),
     };
     Tool { program, least, how }
 }
@@ -114,7 +116,7 @@ pub fn run(options: &NewOptions) -> Done {
 /// The starter named by `language`.
 fn find(game: &'static GameInfo, language: &str) -> Result<Offer, Failure> {
     let typed = language.to_lowercase();
-    let known = Language::ALL.into_iter().find(|known| known.names().contains(&typed.as_str()));
+    let known = StarterLanguage::ALL.into_iter().find(|known| known.names().contains(&typed.as_str()));
     if let Some(offer) = offers_of(game).find(|offer| Some(offer.starter.language) == known) {
         return Ok(offer);
     }
@@ -220,7 +222,7 @@ fn report(offer: Offer, folder: &Path) -> Done {
 }
 
 /// What this machine lacks for a language, and how to get it.
-fn missing(language: Language) -> Option<String> {
+fn missing(language: StarterLanguage) -> Option<String> {
     let Tool { program, least, how } = tool(language);
     let title = language.title();
     let said = match languages::version(program, "--version") {
@@ -386,8 +388,8 @@ mod tests {
     #[test]
     fn languages_have_several_names_and_unknown_ones_are_listed() {
         let game = common::game("cultist-wars").expect("a game").info();
-        assert_eq!(find(game, "C++").expect("known").starter.language, Language::Cpp);
-        assert_eq!(find(game, "js").expect("known").starter.language, Language::JavaScript);
+        assert_eq!(find(game, "C++").expect("known").starter.language, StarterLanguage::Cpp);
+        assert_eq!(find(game, "js").expect("known").starter.language, StarterLanguage::JavaScript);
         let Err(Failure::Usage(why)) = find(game, "pyton").map(|_| ()) else { panic!("found") };
         assert!(
             why.contains("did you mean `python`?") && why.contains("languages: python, javascript, cpp"),

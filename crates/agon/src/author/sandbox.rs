@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::time::Instant;
 
 use agon_sandbox::Level;
-use agon_sandbox::suite::{self, Outcome, Wanted};
+use agon_sandbox::suite::{self, AttackChoice, AttackOutcome};
 use agon_worker::{fairness, holding};
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -38,7 +38,7 @@ pub enum SandboxCommand {
 
 /// Options of `agon sandbox test`.
 #[derive(Args, Debug)]
-pub struct TestOptions {
+pub(crate) struct TestOptions {
     /// Only attacks whose name begins with one of these
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
@@ -90,7 +90,7 @@ pub fn run(command: &SandboxCommand) -> Done {
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         return Err(Failure::usage(format!("no attack has a name that begins with `{name}`{near}")));
     }
-    let wanted = Wanted { controls: options.controls, level, only: options.names.clone() };
+    let wanted = AttackChoice { controls: options.controls, level, only: options.names.clone() };
     let begun = Instant::now();
     let results = match options.fairness {
         true => fairness::run(&wanted, &mut |_| {}),
@@ -106,7 +106,8 @@ pub fn run(command: &SandboxCommand) -> Done {
     }
     let screen = screen::output();
     write!(out, "{}", table(&results.attacks, screen).text(screen::room()))?;
-    let count = |which: fn(&Outcome) -> bool| results.attacks.iter().filter(|outcome| which(outcome)).count();
+    let count =
+        |which: fn(&AttackOutcome) -> bool| results.attacks.iter().filter(|outcome| which(outcome)).count();
     let took = begun.elapsed().as_secs_f64();
     writeln!(
         out,
@@ -128,7 +129,7 @@ pub fn run(command: &SandboxCommand) -> Done {
     if bad > 0 { Err(Failure::Check) } else { Ok(()) }
 }
 
-fn as_json(outcome: &Outcome) -> json::Attack {
+fn as_json(outcome: &AttackOutcome) -> json::Attack {
     json::Attack {
         name: outcome.name.to_string(),
         attempt: outcome.attempt.to_string(),
@@ -144,7 +145,7 @@ fn as_json(outcome: &Outcome) -> json::Attack {
     }
 }
 
-fn table(outcomes: &[Outcome], screen: Screen) -> Table {
+fn table(outcomes: &[AttackOutcome], screen: Screen) -> Table {
     let mut table = Table::new().names("attack").names("came to").names("what happened").names("held by");
     if outcomes.iter().any(|outcome| outcome.control.is_some()) {
         table = table.names("control");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use agon_bot::Kind;
+use agon_bot::NameKind;
 use agon_desk::kept::FOLDER;
 use agon_desk::test::{TestStatus, Tested, TestedOne, Tester, files, tidy};
 use clap::Args;
@@ -40,7 +40,7 @@ A test by hand:
 
 /// Options of `agon test`.
 #[derive(Args, Debug, Clone)]
-pub struct TestOptions {
+pub(crate) struct TestOptions {
     /// Only tests whose names contain one of these texts
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
@@ -82,7 +82,7 @@ fn tests(options: &TestOptions, bot: &str, stop: &AtomicBool) -> Done {
         builds::ensure(&name, true)?;
     }
     builds::warn_of_stale(std::slice::from_ref(&name));
-    if let Kind::Path(_) = &name.kind {
+    if let NameKind::Path(_) = &name.kind {
         agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
     }
     tell_notes(&name);

@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use agon_bot::build::cache;
 use agon_bot::rights;
 use agon_contest::content;
-use agon_worker::unpack::{Form, Limits, unpack, unpack_inside};
+use agon_worker::unpack::{ArchiveFormat, ArchiveLimits, unpack, unpack_inside};
 
 use crate::common::sandbox::Bots;
 
 /// Archives larger than this many bytes are refused.
 const LARGEST: u64 = 512 << 20;
 
-fn form(path: &Path) -> Option<Form> {
+fn form(path: &Path) -> Option<ArchiveFormat> {
     let name = path.file_name()?.to_str()?.to_lowercase();
     match () {
-        () if name.ends_with(".zip") => Some(Form::Zip),
-        () if name.ends_with(".tar") => Some(Form::Tar),
-        () if name.ends_with(".tar.gz") || name.ends_with(".tgz") => Some(Form::TarGz),
+        () if name.ends_with(".zip") => Some(ArchiveFormat::Zip),
+        () if name.ends_with(".tar") => Some(ArchiveFormat::Tar),
+        () if name.ends_with(".tar.gz") || name.ends_with(".tgz") => Some(ArchiveFormat::TarGz),
         () => None,
     }
 }
@@ -53,8 +53,8 @@ pub fn unpacked(path: &Path, bots: &Bots) -> Result<Option<PathBuf>, String> {
             .and_then(|()| {
                 let into = draft.join(&stem);
                 match bots.holds_strangers() {
-                    true => unpack_inside(&into, form, Limits::OWN, file).map_err(wrong),
-                    false => unpack(&into, form, Limits::OWN, file).map_err(wrong),
+                    true => unpack_inside(&into, form, ArchiveLimits::OWN, file).map_err(wrong),
+                    false => unpack(&into, form, ArchiveLimits::OWN, file).map_err(wrong),
                 }
             })
             .and_then(|()| match fs::rename(&draft, &place) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agon_bot::build::{Build, SOURCES, cache};
-use agon_bot::{BotName, Confined, Kind, Launch, LaunchError};
+use agon_bot::{BotName, Confined, Launch, LaunchError, NameKind};
 use agon_contest::content;
 
 use crate::common::{Done, Failure, screen};
@@ -17,7 +17,7 @@ use crate::common::{Done, Failure, screen};
 /// When it cannot be compiled.
 pub fn compile(name: &BotName) -> Done {
     match &name.kind {
-        Kind::Path(path) if path.is_file() => ensure(name, true),
+        NameKind::Path(path) if path.is_file() => ensure(name, true),
         _ => Ok(()),
     }
 }
@@ -44,7 +44,7 @@ pub fn warn_of_stale(names: &[BotName]) {
 }
 /// Whether a source is the newest file of a bot that `agon build` has built.
 fn is_stale(name: &BotName) -> Option<bool> {
-    let Kind::Path(path) = &name.kind else { return None };
+    let NameKind::Path(path) = &name.kind else { return None };
     let build = Build::of(name).ok()??;
     let built = std::fs::read_to_string(stamp(&build.folder)).ok()?;
     if !path.is_dir() || built == content_of(name, &build).ok()? {
@@ -60,7 +60,7 @@ fn is_stale(name: &BotName) -> Option<bool> {
 /// The source of a bot that is newer than what would be run: with a build command the newest of its files, when they changed since
 /// `agon build` built them; in a folder with a Makefile of its own the newest that is newer than the program.
 pub fn newer_source(name: &BotName) -> Option<PathBuf> {
-    let Kind::Path(path) = &name.kind else { return None };
+    let NameKind::Path(path) = &name.kind else { return None };
     if !path.is_dir() {
         return None;
     }
@@ -90,7 +90,7 @@ pub fn newer_source(name: &BotName) -> Option<PathBuf> {
 /// # Errors
 /// A sentence for the user.
 pub fn what_is_run(name: &BotName) -> Result<Option<u64>, String> {
-    let Kind::Path(path) = &name.kind else { return Ok(None) };
+    let NameKind::Path(path) = &name.kind else { return Ok(None) };
     let Some(launch) = Launch::of(name).map_err(|error| error.to_string())? else { return Ok(None) };
     let folder = if path.is_dir() { path.clone() } else { path.parent().unwrap_or(Path::new("")).to_owned() };
     let mut parts: Vec<u8> = Vec::new();
@@ -136,7 +136,7 @@ pub fn what_is_run(name: &BotName) -> Result<Option<u64>, String> {
 }
 
 /// The result of a build.
-pub enum State {
+pub(crate) enum State {
     /// There is nothing to build.
     Nothing,
     /// Nothing has changed since it was built.
@@ -151,7 +151,7 @@ pub enum State {
 /// # Errors
 /// When there is no such bot, or its `agon.toml` is wrong.
 pub fn build(name: &BotName, force: bool) -> Result<State, Failure> {
-    if let Kind::Path(path) = &name.kind
+    if let NameKind::Path(path) = &name.kind
         && !path.exists()
     {
         return Err(Failure::usage(format!("bot `{name}`: no such file or folder")));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// A file being written, with its name.
-pub struct Named {
+pub(crate) struct Named {
     path: PathBuf,
     file: File,
 }

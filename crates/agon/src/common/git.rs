@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use agon_bot::{BotName, Kind};
+use agon_bot::{BotName, NameKind};
 
 /// The prefix of such names.
 pub const PREFIX: &str = "git:";
@@ -54,7 +54,7 @@ pub fn find(text: &str) -> Result<GitBot, String> {
     let shown = if inside.as_os_str().is_empty() { ".".to_owned() } else { path.to_owned() };
     let name = BotName {
         text: format!("{PREFIX}{short}:{shown}"),
-        kind: Kind::Path(place),
+        kind: NameKind::Path(place),
         confined: agon_bot::Confined::No,
         run: Arc::default(),
     };

@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a tool said when it was asked for its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// The line with its version.
     Version(String),
     /// It is there and does not run, such as a compiler's stand-in with no compiler behind it: what it said.

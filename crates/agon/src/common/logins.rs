@@ -22,7 +22,7 @@ pub struct Logins {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Login {
+pub(crate) struct Login {
     /// The contest's address.
     pub url: String,
     /// The token. It is never shown.

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{BotName, Kind, sys};
+use agon_bot::{BotName, NameKind, sys};
 use agon_desk::DeskError;
 use agon_desk::seats::apart;
 use agon_game::setup::nearest;
@@ -45,7 +45,7 @@ use crate::common::sandbox::Bots;
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// A check failed; the details were already printed. Exit code 1.
     Check,
     /// The user asked for something impossible. Exit code 2.
@@ -129,7 +129,7 @@ impl From<std::io::Error> for Failure {
 }
 
 /// The result of a command.
-pub type Done = Result<(), Failure>;
+pub(crate) type Done = Result<(), Failure>;
 
 /// Prints a value as indented JSON.
 pub fn print_json(out: &mut impl Write, value: &impl Serialize) -> Done {
@@ -358,7 +358,7 @@ pub fn named(text: &str, bots: &Bots) -> Result<BotName, Failure> {
     }
     let mut name = BotName::parse(text).map_err(Failure::Usage)?;
     let mut archive = false;
-    if let Kind::Path(path) = &mut name.kind {
+    if let NameKind::Path(path) = &mut name.kind {
         if !path.exists()
             && let Some(meant) = meant(text)
         {

@@ -46,7 +46,7 @@ pub struct OnlineOptions {
 
 /// How a contest may be reached when the usual way is not available.
 #[derive(Args, Debug, Clone, Default)]
-pub struct Line {
+pub(crate) struct Line {
     /// Lets the token travel unencrypted to a public address
     #[arg(long, help_heading = "Contest")]
     pub plain_http: bool,
@@ -109,7 +109,7 @@ impl OnlineOptions {
 
 /// The address of a contest: `https://cup.example`, without a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address(pub String);
+pub(crate) struct Address(pub String);
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -165,7 +165,7 @@ fn is_near(uri: &Uri) -> bool {
 
 /// Why a request to a server failed.
 #[derive(Debug)]
-pub enum Trouble {
+pub(crate) enum Trouble {
     /// It cannot be reached, or not now.
     Away(String),
     Refused(Problem),

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use agon_bot::{BotName, Kind};
+use agon_bot::{BotName, NameKind};
 use agon_worker::pack::{pack, received};
 
 use crate::common::{Failure, builds};
@@ -14,7 +14,7 @@ use crate::common::{Failure, builds};
 /// # Errors
 /// When it is neither, cannot run, or is too large.
 pub fn packed(name: &BotName) -> Result<Vec<u8>, Failure> {
-    let Kind::Path(path) = &name.kind else {
+    let NameKind::Path(path) = &name.kind else {
         return Err(Failure::usage(format!("bot `{name}`: give a folder, a file or an archive")));
     };
     if !path.exists() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
 use agon_bot::build::cache;
-use agon_bot::{BotName, Confined, Kind, Level, Run};
+use agon_bot::{BotName, Confined, Level, NameKind, Run};
 use agon_match::record::{self, Held};
 use clap::{Args, ValueEnum};
 
@@ -23,7 +23,7 @@ pub struct SandboxOptions {
 
 /// When bots run in a sandbox.
 #[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum When {
+pub(crate) enum When {
     /// Archives, downloads and bots from a contest do; your own files and folders do not
     #[default]
     Auto,
@@ -84,7 +84,7 @@ impl Bots {
 
     /// The bot, to be run so; `archive` marks one that was unpacked.
     pub fn take(&self, name: BotName, archive: bool) -> BotName {
-        let foreign = archive || matches!(&name.kind, Kind::Path(path) if is_strangers(path));
+        let foreign = archive || matches!(&name.kind, NameKind::Path(path) if is_strangers(path));
         let confined = match (self.when, foreign) {
             (When::Off, _) | (When::Auto, false) => Confined::No,
             (When::On, false) => Confined::Own,
@@ -104,8 +104,8 @@ impl Bots {
 /// How the bots of a series are contained, as a sentence.
 pub fn containment<'a>(bots: impl Iterator<Item = (&'a str, &'a BotName)>) -> String {
     let held = |name: &BotName| match (&name.kind, name.confined) {
-        (Kind::Path(_) | Kind::Command(_), Confined::No) => Held::Free,
-        (Kind::Path(_) | Kind::Command(_), _) => agon_bot::inside::found()
+        (NameKind::Path(_) | NameKind::Command(_), Confined::No) => Held::Free,
+        (NameKind::Path(_) | NameKind::Command(_), _) => agon_bot::inside::found()
             .map_or(Held::NoProgram, |found| Held::Inside { level: found.level, shares: found.shares }),
         _ => Held::NoProgram,
     };

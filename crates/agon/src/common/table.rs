@@ -18,7 +18,7 @@ struct Column {
 }
 
 /// A cell, and its colouring.
-pub struct Cell {
+pub(crate) struct Cell {
     text: String,
     paint: Option<Paint>,
 }
@@ -38,7 +38,7 @@ impl<T: Into<String>> From<T> for Cell {
 
 /// A table with a row of titles.
 #[derive(Default)]
-pub struct Table {
+pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
 }

@@ -11,7 +11,7 @@ use crate::common::{self, ClockOptions, Failure, SetupOptions};
 
 /// What to play, by whom, and how time is kept.
 #[derive(Args, Debug, Clone)]
-pub struct MatchOptions {
+pub(crate) struct MatchOptions {
     /// The game (see `agon games`) [default: the one in ./agon.toml]
     pub game: Option<String>,
     /// The bots, in the order of their seats [default: this folder's, then the opponents in ./agon.toml]

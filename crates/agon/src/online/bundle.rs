@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use agon_api::LARGEST_UPLOAD;
-use agon_bot::Kind;
+use agon_bot::NameKind;
 use agon_bot::manifest::Manifest;
 use agon_contest::content;
 use agon_worker::pack::pack;
@@ -42,7 +42,7 @@ impl Bundle {
             return Self::file(path);
         }
         let name = common::named(text, &Bots::usual())?;
-        let Kind::Path(folder) = &name.kind else {
+        let NameKind::Path(folder) = &name.kind else {
             return Err(Failure::usage(format!(
                 "bot `{text}`: hand in a folder, a file, an archive or a commit"
             )));

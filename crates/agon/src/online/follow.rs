@@ -15,7 +15,7 @@ const FIRST: Duration = Duration::from_millis(300);
 const LATER: Duration = Duration::from_secs(2);
 
 /// What became of a version.
-pub enum End {
+pub(crate) enum End {
     Live,
     /// It plays, but the version before it stays live.
     NotBetter,

@@ -54,7 +54,7 @@ pub struct Tried<'a> {
 /// `status`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Standing<'a> {
+pub(crate) struct Standing<'a> {
     pub contest: &'a str,
     pub game: &'a str,
     pub me: &'a Me,

@@ -34,7 +34,7 @@ const SHOWN: usize = 20;
 
 /// A requested match: its opponent, where it is played, and how it is followed.
 #[derive(Args, Debug)]
-pub struct MatchOptions {
+pub(crate) struct MatchOptions {
     /// A team on the ladder, or a version of your own as v3 [default: the next above]
     #[arg(long, value_name = "NAME|vN")]
     pub against: Option<String>,

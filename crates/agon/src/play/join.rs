@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use agon_bot::join::{self, Kind, Line, Welcome};
+use agon_bot::join::{self, FrameKind, JoinLink, Welcome};
 use agon_bot::peer::Caller;
 use agon_bot::process::start;
-use agon_bot::program::Ending;
+use agon_bot::program::ProgramEnd;
 use agon_bot::tree::ProcessTree;
 use agon_bot::{BotName, peer::Owner, sys};
 use agon_game::{Kit, RulesChoice, Seat, Setup};
@@ -85,7 +85,7 @@ pub fn run(options: &JoinOptions) -> Done {
                 Failure::Usage(why) | Failure::Own(why) => format!("the joined bot did not start: {why}"),
                 _ => "the joined bot did not start".to_owned(),
             };
-            let _ = line.send(Kind::Over, why.as_bytes());
+            let _ = line.send(FrameKind::Over, why.as_bytes());
             return Err(failure);
         }
     };
@@ -113,7 +113,7 @@ struct Bot {
 }
 
 impl Bot {
-    fn start(name: &BotName, welcome: &Welcome, line: &Line) -> Result<Self, Failure> {
+    fn start(name: &BotName, welcome: &Welcome, line: &JoinLink) -> Result<Self, Failure> {
         let game = common::game(&welcome.game)?;
         let preset = welcome.rules.split(',').next().unwrap_or_default();
         let preset = game.info().preset(preset).map(|preset| preset.name.to_owned()).unwrap_or_default();
@@ -134,21 +134,21 @@ impl Bot {
         let (tree, started) =
             start(&launch, welcome.seat, None, None).map_err(|error| Failure::usage(error.to_string()))?;
         let (ended, errors) = channel();
-        line.pass_on(Kind::Errors, Twice(File::from(started.error)), ended, ());
+        line.pass_on(FrameKind::Errors, Twice(File::from(started.error)), ended, ());
         let owner = Owner { root: tree.root(), mark: tree.mark().to_owned() };
         let (input, output) = (Some(File::from(started.input)), Some(File::from(started.output)));
         Ok(Self { tree, owner, input, output, errors, relay: dials.then_some(relay) })
     }
 
     /// Plays the match, under this name.
-    fn play(&mut self, line: &Line, name: &str, told: Sender<End>, heard: &Receiver<End>) -> Done {
+    fn play(&mut self, line: &JoinLink, name: &str, told: Sender<End>, heard: &Receiver<End>) -> Done {
         let mut sink: Box<dyn Write + Send> = match self.relay.take() {
             Some(relay) => match self.dialled(&relay) {
                 Ok(socket) => {
                     let _ = socket.set_nodelay(true);
                     let source = socket.try_clone()?;
-                    line.send(Kind::Dialled, name.as_bytes())?;
-                    line.pass_on(Kind::Bytes, source, told.clone(), End::Bot);
+                    line.send(FrameKind::Dialled, name.as_bytes())?;
+                    line.pass_on(FrameKind::Bytes, source, told.clone(), End::Bot);
                     Box::new(socket)
                 }
                 Err(why) => return self.gone(line, &why),
@@ -158,8 +158,8 @@ impl Bot {
                 let (Some(input), Some(output)) = (input, output) else {
                     unreachable!("it was just started")
                 };
-                line.send(Kind::Lines, name.as_bytes())?;
-                line.pass_on(Kind::Bytes, output, told.clone(), End::Bot);
+                line.send(FrameKind::Lines, name.as_bytes())?;
+                line.pass_on(FrameKind::Bytes, output, told.clone(), End::Bot);
                 Box::new(input)
             }
         };
@@ -168,11 +168,11 @@ impl Bot {
             let end = loop {
                 match own.receive() {
                     // A bot that has stopped listening shows it by what it says, or fails to say.
-                    Ok(Some((Kind::Bytes, bytes))) => {
+                    Ok(Some((FrameKind::Bytes, bytes))) => {
                         drop(sink.write_all(&bytes).and_then(|()| sink.flush()));
                     }
                     // The referee ends all bots when the match is over and does not wait for a farewell.
-                    Ok(Some((Kind::Over, _)) | None) => break End::Over,
+                    Ok(Some((FrameKind::Over, _)) | None) => break End::Over,
                     Ok(Some(_)) => {}
                     Err(why) => break End::Lost(why),
                 }
@@ -239,22 +239,22 @@ impl Bot {
     }
 
     /// How it ended, or that it is still running.
-    fn ending(&mut self) -> Ending {
+    fn ending(&mut self) -> ProgramEnd {
         sys::wait(self.tree.root(), TO_END);
         match self.tree.status() {
-            None => Ending::Runs,
-            Some(status) => {
-                status.code().map_or_else(|| Ending::Signal(status.signal().unwrap_or(0)), Ending::Code)
-            }
+            None => ProgramEnd::Runs,
+            Some(status) => status
+                .code()
+                .map_or_else(|| ProgramEnd::Signal(status.signal().unwrap_or(0)), ProgramEnd::Code),
         }
     }
 
     /// Tells both sides why the bot no longer plays.
-    fn gone(&mut self, line: &Line, why: &str) -> Done {
+    fn gone(&mut self, line: &JoinLink, why: &str) -> Done {
         self.tree.end();
         // Its last output comes first.
         let _ = self.errors.recv_timeout(TO_END);
-        let _ = line.send(Kind::Over, why.as_bytes());
+        let _ = line.send(FrameKind::Over, why.as_bytes());
         eprintln!("{why}");
         Err(Failure::Check)
     }

@@ -11,7 +11,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use agon_bot::Kind;
+use agon_bot::NameKind;
 use agon_desk::seats::{header, seat_all};
 use agon_game::{Seat, Seats, Session};
 use agon_match::{FaultKind, MatchRecord, Observer, PrintedMatch, SeatResult, Terms, Together, play_on};
@@ -177,7 +177,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
             _ => Vec::new(),
         };
         // The first bot that is a program is taken to be the one under test.
-        let own = names.iter().position(|name| matches!(name.kind, Kind::Path(_) | Kind::Command(_)));
+        let own = names.iter().position(|name| matches!(name.kind, NameKind::Path(_) | NameKind::Command(_)));
         let mut slowest = Slowest::new(Seat::new(own.unwrap_or(0) as u8));
         let mut record = {
             let mut patience = Patience::start(session.as_ref(), &labels, clock).filter(|_| !options.quiet);

@@ -7,7 +7,7 @@ use agon_bot::rights;
 use agon_desk::replays::{game_of, open, read};
 use agon_game::{Answer, Seat};
 use agon_replay::Replay;
-use agon_replay::asked::Asked;
+use agon_replay::asked::AskedAgain;
 use agon_replay::data::note;
 use clap::Args;
 
@@ -126,7 +126,7 @@ fn export_input(replay: &Replay, options: &ExportOptions, out: &mut impl Write) 
     let seat = options.seat.filter(|&seat| (1..=seats).contains(&usize::from(seat)));
     let seat =
         Seat::new(seat.ok_or_else(|| Failure::usage(format!("--seat: write a seat from 1 to {seats}")))? - 1);
-    let mut again = Asked::new(open(replay)?, replay);
+    let mut again = AskedAgain::new(open(replay)?, replay);
     let mut asked = 0;
     loop {
         let mut written = Ok(());

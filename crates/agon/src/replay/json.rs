@@ -5,7 +5,7 @@ use std::path::Path;
 use agon_desk::conformance::RecordDifference;
 use agon_game::Outcome;
 use agon_match::PrintedMatch;
-use agon_replay::{End, Header};
+use agon_replay::{EndInfo, Header};
 use serde::Serialize;
 use serde_json::Value;
 #[cfg(test)]
@@ -22,13 +22,13 @@ pub struct Info<'a> {
     pub steps: usize,
     /// As in the file; null when the recording was cut off.
     #[cfg_attr(test, ts(type = "Record<string, unknown> | null"))]
-    pub end: Option<&'a End>,
+    pub end: Option<&'a EndInfo>,
 }
 
 /// The finding for one file: `agon replay verify --json` prints a list of these.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Verified<'a> {
+pub(crate) struct Verified<'a> {
     #[cfg_attr(test, ts(type = "string"))]
     pub file: &'a Path,
     pub finding: Word,
@@ -90,7 +90,7 @@ pub struct Imported<'a> {
 /// A step in `agon replay export --format json`, one a line.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Step {
+pub(crate) struct Step {
     /// From 0.
     pub step: usize,
     /// In the game's words: `turn 3`.
@@ -108,7 +108,7 @@ pub struct Step {
 /// An answer of a seat.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Answer {
+pub(crate) struct Answer {
     pub seat: u8,
     /// As a tidy bot would have sent it.
     pub answer: Option<String>,
@@ -165,7 +165,7 @@ pub struct OtherAnswer {
 /// What `agon replay show --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Board {
+pub(crate) struct Board {
     /// How many steps were played.
     pub turn: usize,
     /// The next decision, in the game's words; null when the match is over.
@@ -185,7 +185,7 @@ pub struct Board {
 /// A frame within a turn: `agon replay show --frame --json` prints a list of these.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Frame {
+pub(crate) struct Frame {
     /// Its number within the turn, from 0.
     pub frame: usize,
     /// The drawing, line by line.

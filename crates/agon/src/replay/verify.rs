@@ -11,7 +11,7 @@ use crate::common::{self, Done, Failure};
 use crate::replay::json::{Verified, Word};
 
 /// The result of verifying.
-pub enum Finding {
+pub(crate) enum Finding {
     /// The match is what the replay claims.
     Good,
     /// Good, but cut off.

@@ -2,7 +2,7 @@
 
 /// A scale of Elo, the same on both sides of zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale {
+pub(crate) struct Scale {
     end: f64,
 }
 

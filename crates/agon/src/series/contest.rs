@@ -11,7 +11,7 @@ use crate::series::formats::{FormatOptions, Name};
 use crate::series::tournament::TournamentOptions;
 
 /// A tournament as requested, on the command line or in a file.
-pub struct Asked {
+pub(crate) struct Asked {
     pub game: String,
     pub bots: Vec<String>,
     /// Matches of each pairing, if given.

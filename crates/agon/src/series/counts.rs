@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use agon_contest::{Entry, Kind, Standing, TestId, journal};
+use agon_contest::{Entry, SeriesKind, SeriesStanding, TestId, journal};
 use agon_desk::words::thousands;
 use agon_stats::{Estimate, Shape, Sprt, Tally};
 
@@ -118,7 +118,7 @@ fn from_counts(text: &str) -> Result<Tally, Failure> {
 }
 
 /// The counting blocks of a journal, and the test it was played for, with the options given overriding it.
-fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId, Option<Standing>), Failure> {
+fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId, Option<SeriesStanding>), Failure> {
     let path = options.from.clone().unwrap_or_default();
     let path = if path.is_dir() { path.join(JOURNAL) } else { path };
     let shown = path.display();
@@ -129,12 +129,12 @@ fn from_journal(options: &SprtOptions) -> Result<(Tally, TestId, Option<Standing
     if let Some(game) = options.game.as_ref().filter(|game| **game != header.game) {
         return Err(Failure::usage(format!("{shown} is a journal of {}, not of {game}", header.game)));
     }
-    let standing = Standing::of(&header, &entries);
+    let standing = SeriesStanding::of(&header, &entries);
     let [pairing] = &standing.pairings[..] else {
         let count = standing.pairings.len();
         return Err(Failure::usage(format!("{shown} holds {count} pairings; a test is about one")));
     };
-    let tally = pairing.tally.clone().filter(|_| header.kind != Kind::Tournament);
+    let tally = pairing.tally.clone().filter(|_| header.kind != SeriesKind::Tournament);
     let Some(tally) = tally else {
         return Err(Failure::usage(format!(
             "{shown} is a tournament's, which is not about one bot: see agon rate"

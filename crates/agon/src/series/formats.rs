@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use agon_contest::config::FormatName;
 use agon_contest::format::Schedule;
-use agon_contest::{Form, FormatId};
+use agon_contest::{FormatId, FormatSpec};
 use agon_desk::ratings::{self, Anchors};
 use agon_pairing::{FormatError, Swiss};
 use clap::{Args, ValueEnum};
@@ -75,7 +75,7 @@ impl From<FormatName> for Name {
 
 /// What is wrong with a number of a format: an option of the command line, or a key of a file.
 #[derive(Debug)]
-pub struct Wrong {
+pub(crate) struct Wrong {
     /// The key, as in a file.
     pub key: &'static str,
     /// The formats it applies to; empty when something else is wrong.
@@ -132,7 +132,7 @@ impl FormatOptions {
     }
 
     /// The format of a tournament of `bots` bots; none for a round robin.
-    pub fn form(&self, bots: usize, seats: u8, games: Option<u64>) -> Result<Option<Form>, Wrong> {
+    pub fn form(&self, bots: usize, seats: u8, games: Option<u64>) -> Result<Option<FormatSpec>, Wrong> {
         let name = self.format;
         let only = |given: bool, key, names: &'static [Name]| match given && !names.contains(&name) {
             true => Err(Wrong { key, names, why: String::new() }),
@@ -155,24 +155,26 @@ impl FormatOptions {
         let form = match name {
             Name::RoundRobin => return Ok(None),
             Name::Swiss => {
-                Form::Swiss { rounds: self.rounds.unwrap_or_else(|| Swiss::usual_rounds(bots, many)) }
+                FormatSpec::Swiss { rounds: self.rounds.unwrap_or_else(|| Swiss::usual_rounds(bots, many)) }
             }
-            Name::Knockout if seats > 2 => Form::Heats { best_of, advance: self.advance.unwrap_or(many / 2) },
+            Name::Knockout if seats > 2 => {
+                FormatSpec::Heats { best_of, advance: self.advance.unwrap_or(many / 2) }
+            }
             Name::Knockout if self.advance.is_some() => {
                 return Err(Wrong::new("advance", "with two seats, one bot always goes on"));
             }
-            Name::Knockout => Form::Knockout { best_of },
+            Name::Knockout => FormatSpec::Knockout { best_of },
             Name::DoubleElimination if seats > 2 => {
                 return Err(Wrong::new(
                     "format",
                     "double-elimination is for two seats; use knockout, which plays heats",
                 ));
             }
-            Name::DoubleElimination => Form::DoubleElimination { best_of },
+            Name::DoubleElimination => FormatSpec::DoubleElimination { best_of },
             Name::Ladder => {
                 let matches = games.unwrap_or(USUAL_GAMES).saturating_mul(bots as u64);
                 let blocks = matches.div_ceil(u64::from(seats) * u64::from(seats));
-                Form::Ladder { blocks: blocks.try_into().unwrap_or(u32::MAX), top: self.decide_top }
+                FormatSpec::Ladder { blocks: blocks.try_into().unwrap_or(u32::MAX), top: self.decide_top }
             }
         };
         let format = FormatId { form, seeding: (0..bots).collect(), ratings: Vec::new() };
@@ -197,8 +199,8 @@ fn words(names: &[Name]) -> String {
 
 /// A format, and what it seeds its bots by.
 #[derive(Debug, Clone)]
-pub struct Seeded {
-    pub form: Form,
+pub(crate) struct Seeded {
+    pub form: FormatSpec,
     /// The labels of bots, the best first.
     pub ranking: Vec<String>,
     /// See [`FormatId`].
@@ -217,9 +219,9 @@ impl Seeded {
 }
 
 /// How many of the best a ladder is to order.
-fn top(form: &Form, bots: usize) -> usize {
+fn top(form: &FormatSpec, bots: usize) -> usize {
     let wanted = match form {
-        Form::Ladder { top, .. } => top.unwrap_or(USUAL_TOP),
+        FormatSpec::Ladder { top, .. } => top.unwrap_or(USUAL_TOP),
         _ => USUAL_TOP,
     };
     wanted.min(bots.saturating_sub(1))
@@ -229,10 +231,10 @@ fn top(form: &Form, bots: usize) -> usize {
 pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Result<()> {
     let header = ready.scheduler.header();
     let (Some(format), Some(places)) = (&header.format, ready.scheduler.table()) else { return Ok(()) };
-    if let Form::Placement { within, .. } = format.form {
+    if let FormatSpec::Placement { within, .. } = format.form {
         return newcomer::show(out, screen, ready, within);
     }
-    let swiss = matches!(format.form, Form::Swiss { .. });
+    let swiss = matches!(format.form, FormatSpec::Swiss { .. });
     let mut table = Table::new().numbers("place", 0).names("bot").numbers("points", 0);
     if swiss {
         table = table.numbers("opponents' points", 1);
@@ -253,16 +255,16 @@ pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Resu
     Ok(())
 }
 
-fn name(form: &Form) -> String {
+fn name(form: &FormatSpec) -> String {
     match form {
-        Form::Swiss { rounds } => format!("Swiss, {rounds} rounds"),
-        Form::Knockout { best_of } => format!("Knockout, best of {best_of} blocks"),
-        Form::DoubleElimination { best_of } => format!("Double elimination, best of {best_of} blocks"),
-        Form::Heats { best_of, advance } => {
+        FormatSpec::Swiss { rounds } => format!("Swiss, {rounds} rounds"),
+        FormatSpec::Knockout { best_of } => format!("Knockout, best of {best_of} blocks"),
+        FormatSpec::DoubleElimination { best_of } => format!("Double elimination, best of {best_of} blocks"),
+        FormatSpec::Heats { best_of, advance } => {
             format!("Heats of {best_of} blocks, of which the best {advance} go on")
         }
-        Form::Ladder { blocks, .. } => format!("Ladder of {blocks} blocks"),
-        Form::Placement { .. } => "Placement".to_owned(),
+        FormatSpec::Ladder { blocks, .. } => format!("Ladder of {blocks} blocks"),
+        FormatSpec::Placement { .. } => "Placement".to_owned(),
     }
 }
 
@@ -270,7 +272,7 @@ fn name(form: &Form) -> String {
 pub fn complete<'a>(result: &mut json::TournamentResult<'a>, ready: &'a Ready) {
     let header = ready.scheduler.header();
     let Some(format) = &header.format else { return };
-    if let Form::Placement { within, .. } = format.form {
+    if let FormatSpec::Placement { within, .. } = format.form {
         result.placed = newcomer::json(ready, within);
     }
     let top = top(&format.form, header.bots.len());
@@ -286,7 +288,7 @@ mod tests {
     #[test]
     fn bots_are_seeded_by_a_ranking_and_then_in_the_order_of_the_command() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let form = Form::Swiss { rounds: 1 };
+        let form = FormatSpec::Swiss { rounds: 1 };
         let seeded = |ranking| Seeded { form, ranking, ratings: Vec::new() };
         let made = seeded(names(&["d", "x", "b"])).of(&names(&["a", "b", "c", "d"]));
         assert_eq!(made.seeding, [3, 1, 0, 2]);
@@ -315,9 +317,9 @@ mod tests {
         );
         let form = |format, seats| of(format).form(8, seats, None).unwrap_or_else(|_| panic!("a form"));
         assert_eq!(form(Name::RoundRobin, 2), None);
-        assert_eq!(form(Name::Swiss, 2), Some(Form::Swiss { rounds: 3 }));
-        assert_eq!(form(Name::Knockout, 4), Some(Form::Heats { best_of: 3, advance: 2 }));
-        assert_eq!(form(Name::Ladder, 2), Some(Form::Ladder { blocks: 200, top: None }));
+        assert_eq!(form(Name::Swiss, 2), Some(FormatSpec::Swiss { rounds: 3 }));
+        assert_eq!(form(Name::Knockout, 4), Some(FormatSpec::Heats { best_of: 3, advance: 2 }));
+        assert_eq!(form(Name::Ladder, 2), Some(FormatSpec::Ladder { blocks: 200, top: None }));
         assert!(of(Name::DoubleElimination).form(8, 3, None).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::time::Instant;
 
-use agon_contest::{End, Kind};
+use agon_contest::{SeriesEnd, SeriesKind};
 use agon_desk::words::thousands;
 use clap::Args;
 
@@ -62,7 +62,7 @@ pub fn run(options: &GauntletOptions) -> Done {
         series = series.under(conditions, options.series.rules.as_ref())?;
     }
     let ready = series::prepare(&Wanted {
-        kind: Kind::Gauntlet,
+        kind: SeriesKind::Gauntlet,
         game: &about.game,
         bots: about.bots,
         games: Some(options.games.unwrap_or(USUAL_GAMES)),
@@ -77,7 +77,7 @@ pub fn run(options: &GauntletOptions) -> Done {
     if options.series.run.json {
         let header = ready.scheduler.header();
         let state = ready.scheduler.look(|state| progress::state("result", state, header, began));
-        series::print_json(&json::GauntletResult { state, complete: end == End::Complete })?;
+        series::print_json(&json::GauntletResult { state, complete: end == SeriesEnd::Complete })?;
     } else {
         report(&ready)?;
     }
@@ -99,8 +99,8 @@ fn who(options: &GauntletOptions) -> Result<(About, SeriesOptions), Failure> {
 }
 
 /// The message and the exit code of a series that was stopped.
-pub fn conclude(ready: &Ready, end: &End) -> Done {
-    if *end == End::Stopped {
+pub fn conclude(ready: &Ready, end: &SeriesEnd) -> Done {
+    if *end == SeriesEnd::Stopped {
         eprintln!("stopped: {}", series::go_on(ready));
         return Err(Failure::Check);
     }

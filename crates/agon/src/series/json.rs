@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use agon_contest::origin::Ending;
-use agon_contest::{BotId, FormatId, Header, Kind, MapId, TestId};
+use agon_contest::origin::OwnEnding;
+use agon_contest::{BotId, FormatId, JournalHeader, MapId, SeriesKind, TestId};
 use agon_desk::ratings::RatedGame;
 use agon_pairing::Standing;
 use agon_spec::RecordedClock;
@@ -19,11 +19,11 @@ use ts_rs::TS;
 /// The first event.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Start<'a> {
+pub(crate) struct Start<'a> {
     /// `start`.
     pub event: &'static str,
     #[cfg_attr(test, ts(type = "\"gauntlet\" | \"tournament\" | \"sprt\""))]
-    pub kind: Kind,
+    pub kind: SeriesKind,
     pub game: &'a str,
     /// The name of the rules.
     pub rules: &'a str,
@@ -51,7 +51,7 @@ pub struct Start<'a> {
 impl<'a> Start<'a> {
     /// The first event of the series of `header`.
     pub fn new(
-        header: &'a Header,
+        header: &'a JournalHeader,
         journal: &'a Path,
         jobs: usize,
         resumed: u64,
@@ -91,7 +91,7 @@ pub struct HowLong {
 /// The state of a series: an event every second, and the part of its result that all commands share.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct State {
+pub(crate) struct State {
     /// `progress` or `result`.
     pub event: &'static str,
     /// Finished matches, including those of earlier runs.
@@ -208,7 +208,7 @@ pub struct RejectedOrders {
 /// Where the points came from.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Origin {
+pub(crate) struct Origin {
     /// By seat, in their order.
     pub seats: Vec<Mean>,
     /// Of the bot under test; empty in a tournament.
@@ -223,7 +223,7 @@ pub struct Origin {
 /// Where the points of a bot came from.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Share {
+pub(crate) struct Share {
     pub maps: BTreeMap<String, Mean>,
     pub opponents: Vec<OfOpponent>,
     pub endings: Vec<OfEnding>,
@@ -241,15 +241,15 @@ pub struct OfBot {
 /// The mean of scores from 0 to 1.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Mean {
+pub(crate) struct Mean {
     pub score: Option<f64>,
     /// How far the mean may be from the truth on either side (95 %); null for fewer than two.
     pub error: Option<f64>,
     pub count: u64,
 }
 
-impl From<&agon_contest::Mean> for Mean {
-    fn from(mean: &agon_contest::Mean) -> Self {
+impl From<&agon_contest::ScoreMean> for Mean {
+    fn from(mean: &agon_contest::ScoreMean) -> Self {
         Self { score: mean.mean(), error: mean.error(), count: mean.count }
     }
 }
@@ -271,7 +271,7 @@ pub struct OfEnding {
         test,
         ts(type = "\"rules\" | \"others_fault\" | \"others_timeout\" | \"own_fault\" | \"own_timeout\"")
     )]
-    pub ending: Ending,
+    pub ending: OwnEnding,
     #[serde(flatten)]
     pub mean: Mean,
 }
@@ -392,7 +392,7 @@ pub struct Certainty {
 /// The standing of a newcomer.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Newcomer<'a> {
+pub(crate) struct Newcomer<'a> {
     pub bot: &'a str,
     /// Null while no finite rating fits.
     pub elo: Option<f64>,
@@ -408,7 +408,7 @@ pub struct Newcomer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(TS))]
-pub enum Reason {
+pub(crate) enum Reason {
     /// Its interval is narrow enough.
     Narrow,
     /// It won everything: it stands above all others, and no interval closes.

@@ -27,17 +27,17 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{Kind as BotKind, Launch, Run};
+use agon_bot::{Launch, NameKind as BotKind, Run};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
-    BotId, End, Entrant, Header, Journal, JournalError, Keep, Kind, MapId, RulesId, Scheduler, Series, Shelf,
-    TestId, content, plan,
+    BotId, Journal, JournalError, JournalHeader, Keep, MapId, RulesId, Scheduler, SeriesBot, SeriesEnd,
+    SeriesKind, SeriesSetup, Shelf, TestId, content, plan,
 };
 use agon_desk::ratings::Anchors;
 use agon_game::{AnyGame, GameInfo, MapChoice, Ready as ReadyGame, Seat, Session, Setup, Transport};
 use agon_spec::MatchSpec;
 use agon_stats::{RulesHash, Sprt};
-use agon_worker::{Ground, Terms};
+use agon_worker::{ContestTerms, MatchGround};
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 
@@ -162,9 +162,9 @@ impl From<Replays> for Keep {
 }
 
 /// What a command wants played.
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// The kind of series.
-    pub kind: Kind,
+    pub kind: SeriesKind,
     pub game: &'a str,
     pub bots: Vec<String>,
     /// Matches of each pairing; none for as many as it takes.
@@ -174,7 +174,7 @@ pub struct Wanted<'a> {
     /// The format of a tournament other than a round robin.
     pub format: Option<formats::Seeded>,
     /// A series whose games are to count together with those of this one, so the rules must be the same.
-    pub like: Option<&'a Header>,
+    pub like: Option<&'a JournalHeader>,
     /// How its table will be made.
     pub how: Option<&'a Anchors>,
     /// The test, if there is one.
@@ -183,10 +183,10 @@ pub struct Wanted<'a> {
 }
 
 /// A series that is ready to run.
-pub struct Ready {
+pub(crate) struct Ready {
     pub info: &'static GameInfo,
     /// What is played.
-    pub series: Series,
+    pub series: SeriesSetup,
     /// Hands out matches and counts results.
     pub scheduler: Scheduler,
     /// The machines that play it, if not this one.
@@ -227,7 +227,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     let first = &prepared[0].0;
     let (mut entrants, mut ids) = (Vec::new(), Vec::new());
     for text in &wanted.bots {
-        let (entrant, id) = entrant(text, &options.run, &bots, wanted.kind != Kind::Tournament)?;
+        let (entrant, id) = entrant(text, &options.run, &bots, wanted.kind != SeriesKind::Tournament)?;
         entrants.push(entrant);
         ids.push(id);
     }
@@ -238,7 +238,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     // Only remote machines need the terms in full.
     let terms = reached.as_ref().map(|_| terms(info, options, &prepared)).transpose()?;
     let rules = format!("{} {}\n{}", info.name, info.rules_version, recipe.rules);
-    let header = Header {
+    let header = JournalHeader {
         agon_journal: FORMAT,
         plan: plan::VERSION,
         program: agon_replay::data::PROGRAM.to_owned(),
@@ -275,8 +275,8 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
             .map_err(|error| Failure::usage(error.to_string()))?;
     }
     let sprt = wanted.test.as_ref().map(|test| sprt(test, &header)).transpose()?;
-    if wanted.kind == Kind::Sprt {
-        let run = |bot: &Entrant| builds::what_is_run(&bot.name).map_err(Failure::Usage);
+    if wanted.kind == SeriesKind::Sprt {
+        let run = |bot: &SeriesBot| builds::what_is_run(&bot.name).map_err(Failure::Usage);
         let is_same = header.bots[0].hash == header.bots[1].hash
             || reached.is_none()
                 && run(&entrants[0])?.is_some_and(|new| run(&entrants[1]).is_ok_and(|old| old == Some(new)));
@@ -302,7 +302,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
     }
     let (journal, header, past) = open_journal(header, options)?;
     let rounds = wanted.games.map(|games| header.plan(None).rounds_for(games));
-    let series = Series {
+    let series = SeriesSetup {
         game,
         prepared: prepared.into_iter().map(|(_, ready)| ready).collect(),
         bots: entrants,
@@ -332,7 +332,7 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Ready, Failure> {
 }
 
 /// Runs a series to its end and shows its progress. Returns how it ended, unless it failed.
-pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
+pub fn run(ready: &Ready, options: &RunOptions) -> Result<SeriesEnd, Failure> {
     let stop = common::stop_on_ctrl_c();
     let mut show = Show::new(ready, options)?;
     let (series, scheduler) = (&ready.series, &ready.scheduler);
@@ -350,9 +350,9 @@ pub fn run(ready: &Ready, options: &RunOptions) -> Result<End, Failure> {
         }
     }
     show.close();
-    let end = ready.scheduler.look(|progress| progress.end.clone()).unwrap_or(End::Stopped);
+    let end = ready.scheduler.look(|progress| progress.end.clone()).unwrap_or(SeriesEnd::Stopped);
     match end {
-        End::Failed(trouble) => {
+        SeriesEnd::Failed(trouble) => {
             let message = format!("{trouble}\n  {}", go_on(ready));
             Err(match trouble {
                 agon_contest::Trouble::CannotStart(_) | agon_contest::Trouble::Setup(_) => {
@@ -440,12 +440,12 @@ fn prepared(game: &dyn AnyGame, options: &SeriesOptions, seats: u8) -> Result<Ve
 }
 
 /// Everything that decides the results of a series.
-fn terms(info: &GameInfo, options: &SeriesOptions, prepared: &[Prepared]) -> Result<Terms, Failure> {
+fn terms(info: &GameInfo, options: &SeriesOptions, prepared: &[Prepared]) -> Result<ContestTerms, Failure> {
     let grounds = prepared
         .iter()
-        .map(|(setup, ready)| Ok::<_, Failure>(Ground::new(setup, ready.open(setup.seed)?.recipe())))
+        .map(|(setup, ready)| Ok::<_, Failure>(MatchGround::new(setup, ready.open(setup.seed)?.recipe())))
         .collect::<Result<_, _>>()?;
-    Ok(Terms {
+    Ok(ContestTerms {
         game: info.name.to_owned(),
         rules_version: info.rules_version,
         grounds,
@@ -486,7 +486,7 @@ fn entrant(
     run: &RunOptions,
     bots: &Bots,
     is_asked_about: bool,
-) -> Result<(Entrant, BotId), Failure> {
+) -> Result<(SeriesBot, BotId), Failure> {
     let frozen =
         text.starts_with(git::PREFIX).then(|| git::find(text)).transpose().map_err(Failure::Usage)?;
     let (name, label, play) = match frozen {
@@ -521,11 +521,11 @@ fn entrant(
         None => content::of_bot(&name).map_err(|why| Failure::usage(format!("bot `{text}`: {why}")))?,
     });
     let id = BotId { bot: text.to_owned(), play, label: label.clone(), hash: hash.clone() };
-    Ok((Entrant { name, label, hash }, id))
+    Ok((SeriesBot { name, label, hash }, id))
 }
 
 /// Labels that tell the bots apart.
-fn label(entrants: &mut [Entrant], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
+fn label(entrants: &mut [SeriesBot], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
     let chosen = common::chosen(ids.len(), renames)?;
     let labels = agon_desk::seats::apart(ids.iter().map(|id| id.label.clone()).collect(), &chosen);
     for ((entrant, id), label) in entrants.iter_mut().zip(ids).zip(labels) {
@@ -536,7 +536,7 @@ fn label(entrants: &mut [Entrant], ids: &mut [BotId], renames: &[String]) -> Res
 }
 
 /// Seats every built-in once, so that a wrong name or option is found now.
-fn check_builtins(session: &mut dyn Session, entrants: &[Entrant]) -> Result<(), Failure> {
+fn check_builtins(session: &mut dyn Session, entrants: &[SeriesBot]) -> Result<(), Failure> {
     for entrant in entrants {
         if let BotKind::Builtin { name, options } = &entrant.name.kind {
             session.seat_builtin(Seat::new(0), name, options, 0).map_err(Failure::Usage)?;
@@ -582,7 +582,7 @@ fn setup_options(options: &SeriesOptions, map: String, seed: i64) -> SetupOption
     }
 }
 
-fn sprt(test: &TestId, header: &Header) -> Result<Sprt, Failure> {
+fn sprt(test: &TestId, header: &JournalHeader) -> Result<Sprt, Failure> {
     let shape = agon_contest::standing::shape(&header.plan(None));
     Sprt::new(test.model, (test.elo0, test.elo1), (test.alpha, test.beta), shape)
         .map_err(|error| Failure::usage(error.to_string()))
@@ -594,10 +594,10 @@ fn journal_file(name: OsString) -> Result<PathBuf, &'static str> {
     if name == "-" { Err(says) } else { Ok(name.into()) }
 }
 
-type Opened = (Journal, Header, Vec<agon_contest::Entry>);
+type Opened = (Journal, JournalHeader, Vec<agon_contest::Entry>);
 
 /// Starts a journal, or opens the one to continue.
-fn open_journal(now: Header, options: &SeriesOptions) -> Result<Opened, Failure> {
+fn open_journal(now: JournalHeader, options: &SeriesOptions) -> Result<Opened, Failure> {
     if !options.run.resume {
         let path = match &options.run.journal {
             Some(path) => {
@@ -652,7 +652,7 @@ fn journal_failure(error: JournalError) -> Failure {
 }
 
 /// A new folder for a series: `agon-series/cultist-wars-sprt-3`.
-fn new_folder(header: &Header) -> Result<PathBuf, Failure> {
+fn new_folder(header: &JournalHeader) -> Result<PathBuf, Failure> {
     let root = Path::new(folders::SERIES);
     let failed = |path: &Path, error: io::Error| {
         Failure::own(format!("{}: {error} (--journal FILE writes elsewhere)", path.display()))
@@ -670,8 +670,8 @@ fn new_folder(header: &Header) -> Result<PathBuf, Failure> {
 }
 
 /// The last journal written by the same command.
-fn last_journal(now: &Header) -> Result<PathBuf, Failure> {
-    let names = |header: &Header| header.bots.iter().map(|bot| bot.bot.clone()).collect::<Vec<_>>();
+fn last_journal(now: &JournalHeader) -> Result<PathBuf, Failure> {
+    let names = |header: &JournalHeader| header.bots.iter().map(|bot| bot.bot.clone()).collect::<Vec<_>>();
     let folders = fs::read_dir(folders::SERIES).into_iter().flatten().flatten();
     let same = folders
         .map(|folder| folder.path().join(JOURNAL))

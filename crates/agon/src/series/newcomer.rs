@@ -4,7 +4,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use agon_contest::{BotId, End, Form, Header, Kind};
+use agon_contest::{BotId, FormatSpec, JournalHeader, SeriesEnd, SeriesKind};
 use agon_desk::ratings::{self, Anchors};
 use agon_desk::words::thousands;
 use agon_pairing::Why;
@@ -46,9 +46,9 @@ impl NewcomerOptions {
 }
 
 /// The bots that played before.
-pub struct Past {
+pub(crate) struct Past {
     pub paths: Vec<PathBuf>,
-    header: Header,
+    header: JournalHeader,
     /// The best first, with their ratings in tenths of Elo.
     bots: Vec<(BotId, i32)>,
 }
@@ -134,13 +134,13 @@ impl Past {
             SeriesOptions { seed: *seed, name: names.collect(), run: run.clone(), ..conditions.series };
         let seats = u64::from(self.header.seats);
         let blocks = options.games.unwrap_or(USUAL_BUDGET).div_ceil(seats);
-        let form = Form::Placement {
+        let form = FormatSpec::Placement {
             blocks: blocks.try_into().unwrap_or(u32::MAX),
             within: options.newcomer.within.unwrap_or(USUAL_WITHIN),
         };
         let ratings = self.bots.iter().map(|(_, rating)| *rating).collect();
         series::prepare(&Wanted {
-            kind: Kind::Tournament,
+            kind: SeriesKind::Tournament,
             game: &self.header.game,
             bots: std::iter::once(bot.to_owned())
                 .chain(self.bots.iter().map(|(bot, _)| bot.bot.clone()))
@@ -158,7 +158,7 @@ impl Past {
 
 /// Refuses a series whose conditions differ from those of the series it is to be counted with, or in which a bot
 /// has changed since.
-pub fn check_conditions(was: &Header, now: &Header) -> Done {
+pub fn check_conditions(was: &JournalHeader, now: &JournalHeader) -> Done {
     let same = |bot: &BotId| now.bots.iter().find(|now| now.label == bot.label);
     let (mut was, mut like) = (was.clone(), now.clone());
     was.bots.retain(|bot| same(bot).is_some());
@@ -203,7 +203,7 @@ fn reason(ready: &Ready, why: Option<Why>) -> Reason {
         (Some(Why::Narrow), _) => Reason::Narrow,
         (Some(Why::Above), _) => Reason::Above,
         (Some(Why::Below), _) => Reason::Below,
-        (None, Some(End::Complete)) => Reason::Budget,
+        (None, Some(SeriesEnd::Complete)) => Reason::Budget,
         (None, _) => Reason::Stopped,
     }
 }

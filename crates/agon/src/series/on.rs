@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use agon_bot::{BotName, Kind as BotKind};
-use agon_contest::scheduler::Job as Own;
-use agon_contest::{Came, End, MatchResult, Observed, Scheduler, Series, Trouble};
+use agon_bot::{BotName, NameKind as BotKind};
+use agon_contest::scheduler::ScheduledMatch as Own;
+use agon_contest::{MatchFate, MatchResult, Observed, Scheduler, SeriesEnd, SeriesSetup, Trouble};
 use agon_store::Sha;
 use agon_worker::fleet::{
-    self, Exchange, LARGEST_BACK, Line, MOST_AT_ONCE, Open, Opened, Overview, Standing,
+    self, Exchange, FleetLine, FleetState, LARGEST_BACK, MOST_AT_ONCE, Open, Overview, SeriesOpened,
 };
 use agon_worker::wire::{LARGEST_RESULT, unframed};
-use agon_worker::{Job, Nothing, Pauses, Program, Sitting, Table, Terms, Try, verify};
+use agon_worker::{BotSource, ContestTerms, Job, Nothing, Pauses, PreparedGame, Sitting, Try, verify};
 
 use crate::common::Failure;
 use crate::common::online::{Online, OnlineOptions, Trouble as Refusal};
@@ -28,8 +28,8 @@ const LARGEST: u64 = LARGEST_BACK as u64 + LARGEST_RESULT + (4 << 20);
 const ALONE: Duration = Duration::from_secs(3);
 
 /// A bot in the form in which machines get it.
-pub struct Sent {
-    program: Program,
+pub(crate) struct Sent {
+    program: BotSource,
     /// Unless it is built in.
     archive: Option<Vec<u8>>,
 }
@@ -42,11 +42,11 @@ impl Sent {
     pub fn new(name: &BotName) -> Result<Self, Failure> {
         match &name.kind {
             BotKind::Builtin { .. } => {
-                Ok(Self { program: Program::Builtin(name.text.clone()), archive: None })
+                Ok(Self { program: BotSource::Builtin(name.text.clone()), archive: None })
             }
             BotKind::Path(_) => {
                 let archive = packed(name)?;
-                let program = Program::Source(Sha::of(&archive).to_string());
+                let program = BotSource::Source(Sha::of(&archive).to_string());
                 Ok(Self { program, archive: Some(archive) })
             }
             _ => Err(Failure::usage(format!(
@@ -57,10 +57,10 @@ impl Sent {
 }
 
 /// A series as a fleet plays it.
-pub struct Fleet {
+pub(crate) struct Fleet {
     online: Online,
-    terms: Terms,
-    table: Table,
+    terms: ContestTerms,
+    table: PreparedGame,
     bots: Vec<Sent>,
     title: String,
     /// Messages for the waiting user.
@@ -107,8 +107,8 @@ impl Fleet {
     ///
     /// # Errors
     /// When its terms cannot be played.
-    pub fn new(online: Online, terms: Terms, bots: Vec<Sent>, title: String) -> Result<Self, Failure> {
-        let table = Table::new(&terms).map_err(Failure::own)?;
+    pub fn new(online: Online, terms: ContestTerms, bots: Vec<Sent>, title: String) -> Result<Self, Failure> {
+        let table = PreparedGame::new(&terms).map_err(Failure::own)?;
         Ok(Self { online, terms, table, bots, title, news: Mutex::default() })
     }
 
@@ -127,8 +127,8 @@ impl Fleet {
     }
 
     /// Has the fleet play the matches that the scheduler hands out, until the series ends.
-    pub fn play(&self, series: &Series, scheduler: &Scheduler) {
-        let (mut hand, mut number, mut standing) = (Hand::default(), None, Standing::default());
+    pub fn play(&self, series: &SeriesSetup, scheduler: &Scheduler) {
+        let (mut hand, mut number, mut standing) = (Hand::default(), None, FleetState::default());
         let (mut pauses, mut is_away, mut alone) = (Pauses::default(), false, Some(Instant::now()));
         while !scheduler.wait(Duration::ZERO) {
             let answer = match number {
@@ -156,7 +156,7 @@ impl Fleet {
                     continue;
                 }
                 Err(trouble) => {
-                    return scheduler.end(End::Failed(Trouble::Setup(harmless(&trouble.to_string()))));
+                    return scheduler.end(SeriesEnd::Failed(Trouble::Setup(harmless(&trouble.to_string()))));
                 }
             };
             if std::mem::take(&mut is_away) {
@@ -165,7 +165,7 @@ impl Fleet {
             pauses = Pauses::default();
             for (line, replay) in lines {
                 match line {
-                    Line::Standing(now) => self.stands(&mut standing, now, &mut alone),
+                    FleetLine::Standing(now) => self.stands(&mut standing, now, &mut alone),
                     line => self.arrived(series, scheduler, &mut hand, line, &replay),
                 }
             }
@@ -177,7 +177,7 @@ impl Fleet {
     }
 
     /// Reports machines that come or go.
-    fn stands(&self, before: &mut Standing, now: Standing, alone: &mut Option<Instant>) {
+    fn stands(&self, before: &mut FleetState, now: FleetState, alone: &mut Option<Instant>) {
         if (now.machines, now.at_once) != (before.machines, before.at_once) && now.machines > 0 {
             let machines = if now.machines == 1 { "machine plays" } else { "machines play" };
             let matches = if now.at_once == 1 { "match" } else { "matches" };
@@ -205,7 +205,7 @@ impl Fleet {
             .bots
             .iter()
             .filter_map(|bot| match (&bot.program, &bot.archive) {
-                (Program::Source(sha), Some(archive)) => Some((sha.as_str(), &archive[..])),
+                (BotSource::Source(sha), Some(archive)) => Some((sha.as_str(), &archive[..])),
                 _ => None,
             })
             .collect();
@@ -215,7 +215,7 @@ impl Fleet {
             terms: self.terms.clone(),
             sources: sources.keys().map(|sha| (*sha).to_owned()).collect(),
         };
-        let opened: Opened = self.online.tell("/open", &[], &open)?;
+        let opened: SeriesOpened = self.online.tell("/open", &[], &open)?;
         for archive in opened.missing.iter().filter_map(|sha| sources.get(sha.as_str())) {
             let () = self.online.send("/source", &[], archive)?;
         }
@@ -229,7 +229,7 @@ impl Fleet {
         scheduler: &Scheduler,
         hand: &mut Hand,
         wanted: usize,
-    ) -> Result<Vec<(Line, Vec<u8>)>, Refusal> {
+    ) -> Result<Vec<(FleetLine, Vec<u8>)>, Refusal> {
         while hand.untold.len() < MOST_AT_ONCE && hand.jobs.len() < wanted.max(1) {
             let Some(own) = scheduler.take_now() else { break };
             hand.last += 1;
@@ -241,7 +241,7 @@ impl Fleet {
         let full = untold.len() == MOST_AT_ONCE;
         let exchange = Exchange { add, got: hand.got.clone(), wait_ms: if full { 0 } else { WAIT_MS } };
         let bytes = self.online.trade("/exchange", &of(series), &exchange, LARGEST)?;
-        let lines = unframed::<Line>(&bytes, MOST_AT_ONCE + 1).map_err(Refusal::Strange)?;
+        let lines = unframed::<FleetLine>(&bytes, MOST_AT_ONCE + 1).map_err(Refusal::Strange)?;
         hand.untold.retain(|game| !untold.contains(game));
         hand.got.clear();
         Ok(lines.into_iter().map(|(line, replay)| (line, replay.to_vec())).collect())
@@ -264,11 +264,18 @@ impl Fleet {
     }
 
     /// Handles a result that arrived.
-    fn arrived(&self, series: &Series, scheduler: &Scheduler, hand: &mut Hand, line: Line, replay: &[u8]) {
+    fn arrived(
+        &self,
+        series: &SeriesSetup,
+        scheduler: &Scheduler,
+        hand: &mut Hand,
+        line: FleetLine,
+        replay: &[u8],
+    ) {
         let (game, came) = match line {
-            Line::Standing(_) => return,
-            Line::Whole { game, observed } => (game, Ok(*observed)),
-            Line::Nothing { game, nothing } => (game, Err(nothing)),
+            FleetLine::Standing(_) => return,
+            FleetLine::Whole { game, observed } => (game, Ok(*observed)),
+            FleetLine::Nothing { game, nothing } => (game, Err(nothing)),
         };
         hand.got.push(game);
         // It was counted before, and the acknowledgement was lost.
@@ -281,17 +288,17 @@ impl Fleet {
             Err(nothing) => {
                 let by = nothing.doing().and_then(|by| usize::from(by).checked_sub(1));
                 let culprit = by.and_then(|by| own.bots().get(by).copied());
-                Ok(Came::Unfair { why: harmless(&nothing.why), culprit })
+                Ok(MatchFate::Unfair { why: harmless(&nothing.why), culprit })
             }
             Ok(observed) => match self.result(&job, observed, replay) {
                 Err(why) => {
                     let why = format!("a machine of the fleet sent a replay that is not of its match: {why}");
-                    Ok(Came::Unfair { why: harmless(&why), culprit: None })
+                    Ok(MatchFate::Unfair { why: harmless(&why), culprit: None })
                 }
                 Ok(result) => {
                     let kind = scheduler.header().kind;
                     let entry = series.entry(kind, &own, result, || Ok(Some(replay.to_vec())));
-                    entry.map(|entry| Came::Whole(Box::new(entry)))
+                    entry.map(|entry| MatchFate::Whole(Box::new(entry)))
                 }
             },
         };

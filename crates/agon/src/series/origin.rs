@@ -2,8 +2,8 @@
 
 use std::io;
 
-use agon_contest::origin::{Ending, Gifts, Share};
-use agon_contest::{Header, Kind, Mean, Origin};
+use agon_contest::origin::{Gifts, OwnEnding, PointShare};
+use agon_contest::{JournalHeader, Origin, ScoreMean, SeriesKind};
 use agon_desk::words::thousands;
 use maud::{Markup, html};
 
@@ -17,7 +17,7 @@ const LISTED: usize = 8;
 /// One row: its subject, and the scores.
 type Row = (&'static str, Vec<String>);
 
-fn percent(mean: &Mean) -> String {
+fn percent(mean: &ScoreMean) -> String {
     let share = mean.mean().map_or_else(|| "–".to_owned(), |mean| format!("{:.1}", mean * 100.0));
     match mean.error() {
         // Beyond half of the scale it says nothing.
@@ -28,8 +28,8 @@ fn percent(mean: &Mean) -> String {
 }
 
 /// The scores by name, the lowest first.
-fn by_name<'a>(means: impl Iterator<Item = (String, &'a Mean)>) -> Vec<String> {
-    let mut means: Vec<(String, &Mean)> = means.collect();
+fn by_name<'a>(means: impl Iterator<Item = (String, &'a ScoreMean)>) -> Vec<String> {
+    let mut means: Vec<(String, &ScoreMean)> = means.collect();
     means.sort_by(|a, b| a.1.mean().unwrap_or(0.0).total_cmp(&b.1.mean().unwrap_or(0.0)));
     let more = means.len().saturating_sub(LISTED);
     let mut listed: Vec<String> =
@@ -40,7 +40,7 @@ fn by_name<'a>(means: impl Iterator<Item = (String, &'a Mean)>) -> Vec<String> {
     listed
 }
 
-fn rows(origin: &Origin, header: &Header) -> Vec<Row> {
+fn rows(origin: &Origin, header: &JournalHeader) -> Vec<Row> {
     let seats =
         origin.seats.iter().enumerate().map(|(seat, mean)| format!("seat {} {}", seat + 1, percent(mean)));
     let mut rows = vec![("seats", seats.collect())];
@@ -52,7 +52,7 @@ fn rows(origin: &Origin, header: &Header) -> Vec<Row> {
         let label = |bot: usize| screen::harmless(&header.bots[bot].label);
         rows.push(("against", by_name(share.opponents.iter().map(|(bot, mean)| (label(*bot), mean)))));
     }
-    if share.endings.keys().any(|ending| *ending != Ending::Rules) {
+    if share.endings.keys().any(|ending| *ending != OwnEnding::Rules) {
         let endings = share.endings.iter().map(|(ending, mean)| {
             format!("{} {} of {}", ending.word(), percent(mean), thousands(mean.count))
         });
@@ -68,18 +68,18 @@ struct ByBot {
     rows: Vec<Vec<String>>,
 }
 
-fn by_bot(origin: &Origin, header: &Header) -> ByBot {
+fn by_bot(origin: &Origin, header: &JournalHeader) -> ByBot {
     let nothing = ByBot { head: Vec::new(), rows: Vec::new() };
-    if header.kind != Kind::Tournament {
+    if header.kind != SeriesKind::Tournament {
         return nothing;
     }
-    let happened = |ending: &Ending| origin.bots.values().any(|share| share.endings.contains_key(ending));
-    let faults: Vec<Ending> =
-        Ending::ALL.into_iter().filter(|ending| *ending != Ending::Rules && happened(ending)).collect();
+    let happened = |ending: &OwnEnding| origin.bots.values().any(|share| share.endings.contains_key(ending));
+    let faults: Vec<OwnEnding> =
+        OwnEnding::ALL.into_iter().filter(|ending| *ending != OwnEnding::Rules && happened(ending)).collect();
     let has_maps = origin.bots.values().any(|share| share.maps.len() > 1);
     let mut head = vec!["bot"];
     if !faults.is_empty() {
-        head.push(Ending::Rules.word());
+        head.push(OwnEnding::Rules.word());
         head.extend(faults.iter().map(|ending| ending.word()));
     }
     if has_maps {
@@ -88,10 +88,10 @@ fn by_bot(origin: &Origin, header: &Header) -> ByBot {
     if head.len() == 1 {
         return nothing;
     }
-    let row = |(&bot, share): (&usize, &Share)| {
+    let row = |(&bot, share): (&usize, &PointShare)| {
         let mut row = vec![screen::harmless(&header.bots[bot].label)];
         if !faults.is_empty() {
-            row.extend(std::iter::once(&Ending::Rules).chain(&faults).map(|ending| {
+            row.extend(std::iter::once(&OwnEnding::Rules).chain(&faults).map(|ending| {
                 let mean = share.endings.get(ending);
                 mean.map_or_else(String::new, |mean| {
                     format!("{} of {}", percent(mean), thousands(mean.count))
@@ -100,7 +100,8 @@ fn by_bot(origin: &Origin, header: &Header) -> ByBot {
         }
         if has_maps {
             let maps = share.worst_and_best_map();
-            let shown = |(map, mean): (&str, &Mean)| format!("{} {}", screen::harmless(map), percent(mean));
+            let shown =
+                |(map, mean): (&str, &ScoreMean)| format!("{} {}", screen::harmless(map), percent(mean));
             row.extend(maps.map_or_else(|| [String::new(), String::new()], |maps| maps.map(shown)));
         }
         row
@@ -109,11 +110,11 @@ fn by_bot(origin: &Origin, header: &Header) -> ByBot {
 }
 
 /// Says for each bot whose result rests on faults of others that it does; with many bots, those with the most such matches.
-fn rest_on_faults(origin: &Origin, header: &Header) -> Vec<String> {
+fn rest_on_faults(origin: &Origin, header: &JournalHeader) -> Vec<String> {
     let mut given: Vec<(usize, Gifts)> =
         origin.bots.iter().filter_map(|(&bot, share)| Some((bot, share.gifts()?))).collect();
     given.sort_by_key(|(bot, gifts)| (std::cmp::Reverse(gifts.given), *bot));
-    let one = header.kind != Kind::Tournament;
+    let one = header.kind != SeriesKind::Tournament;
     let sentence = |(bot, gifts): &(usize, Gifts)| {
         let label = screen::harmless(&header.bots[*bot].label);
         let rest = match gifts.by_rules {
@@ -130,7 +131,12 @@ fn rest_on_faults(origin: &Origin, header: &Header) -> Vec<String> {
 }
 
 /// Prints it for people.
-pub fn show(out: &mut impl io::Write, screen: Screen, origin: &Origin, header: &Header) -> io::Result<()> {
+pub fn show(
+    out: &mut impl io::Write,
+    screen: Screen,
+    origin: &Origin,
+    header: &JournalHeader,
+) -> io::Result<()> {
     if origin.seats.is_empty() {
         return Ok(());
     }
@@ -154,18 +160,18 @@ pub fn show(out: &mut impl io::Write, screen: Screen, origin: &Origin, header: &
 }
 
 /// The same as JSON.
-pub fn json(origin: &Origin, header: &Header) -> json::Origin {
+pub fn json(origin: &Origin, header: &JournalHeader) -> json::Origin {
     let note = origin.about(header).and_then(|_| rest_on_faults(origin, header).pop());
-    let all = origin.bots.iter().filter(|_| header.kind == Kind::Tournament);
+    let all = origin.bots.iter().filter(|_| header.kind == SeriesKind::Tournament);
     json::Origin {
         seats: origin.seats.iter().map(json::Mean::from).collect(),
-        share: origin.about(header).map_or_else(|| of_bot(&Share::default()), of_bot),
+        share: origin.about(header).map_or_else(|| of_bot(&PointShare::default()), of_bot),
         bots: all.map(|(&bot, share)| json::OfBot { bot, share: of_bot(share) }).collect(),
         note,
     }
 }
 
-fn of_bot(share: &Share) -> json::Share {
+fn of_bot(share: &PointShare) -> json::Share {
     let opponents = share.opponents.iter().map(|(&bot, mean)| json::OfOpponent { bot, mean: mean.into() });
     let endings = share.endings.iter().map(|(&ending, mean)| json::OfEnding { ending, mean: mean.into() });
     json::Share {
@@ -176,7 +182,7 @@ fn of_bot(share: &Share) -> json::Share {
 }
 
 /// The same as a part of a page.
-pub fn html(origin: &Origin, header: &Header) -> Markup {
+pub fn html(origin: &Origin, header: &JournalHeader) -> Markup {
     let ByBot { head, rows: by_bot } = by_bot(origin, header);
     html! {
         @if !origin.seats.is_empty() {

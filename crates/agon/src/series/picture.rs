@@ -1,7 +1,7 @@
 //! The course of a series as a picture for a page without scripts: lines that stretch to any width, with text beside
 //! them.
 
-use agon_contest::Course;
+use agon_contest::PairingCourse;
 use agon_contest::course::Point;
 use agon_desk::words::thousands;
 use maud::{Markup, html};
@@ -13,8 +13,8 @@ const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 100.0;
 
 /// The pictures of all courses, for bots with these names; nothing without a course.
-pub fn html(courses: &[Course], bots: &[&str]) -> Markup {
-    let drawn: Vec<&Course> = courses.iter().filter(|course| !course.points.is_empty()).collect();
+pub fn html(courses: &[PairingCourse], bots: &[&str]) -> Markup {
+    let drawn: Vec<&PairingCourse> = courses.iter().filter(|course| !course.points.is_empty()).collect();
     html! {
         @if !drawn.is_empty() {
             h2 { "How it went" }
@@ -26,7 +26,7 @@ pub fn html(courses: &[Course], bots: &[&str]) -> Markup {
 }
 
 /// Elo with its interval.
-fn elo(course: &Course, bots: &[&str]) -> Markup {
+fn elo(course: &PairingCourse, bots: &[&str]) -> Markup {
     let Some(last) = course.points.last() else { return html!() };
     let names: Vec<&str> = course.bots.iter().map(|&bot| bots[bot]).collect();
     let games = thousands(last.games);
@@ -48,7 +48,7 @@ fn elo(course: &Course, bots: &[&str]) -> Markup {
 }
 
 /// The LLR between its bounds; nothing when no hypotheses are tested.
-fn llr(course: &Course) -> Markup {
+fn llr(course: &PairingCourse) -> Markup {
     let Some((last, bounds)) = course.points.last().zip(course.bounds) else { return html!() };
     let Some(now) = last.llr else { return html!() };
     let caption = format!("LLR {now:+.2} between {:.2} and {:+.2}", bounds[0], bounds[1]);
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_test_has_two_plots_and_names_are_harmless() {
         let point = |games, elo, llr| Point { games, elo, low: Some(-20.0), high: None, llr: Some(llr) };
-        let mut course = Course {
+        let mut course = PairingCourse {
             bots: vec![0, 1],
             points: vec![point(2, None, 0.5), point(4, Some(43.0), 1.25)],
             elo: [-50.0, 50.0],

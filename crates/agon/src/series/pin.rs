@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use agon_bot::{BotName, Build, Kind, Launch, manifest};
+use agon_bot::{BotName, Build, Launch, NameKind, manifest};
 use agon_contest::content;
 use clap::Args;
 
@@ -46,9 +46,9 @@ pub fn run(options: &PinOptions) -> Done {
         )));
     }
     let found = common::bot(bot, &Bots::usual())?;
-    let Kind::Path(from) = &found.kind else {
+    let NameKind::Path(from) = &found.kind else {
         return Err(Failure::usage(match found.kind {
-            Kind::Builtin { .. } => {
+            NameKind::Builtin { .. } => {
                 format!("`{bot}` is part of agon and changes only with it; there is nothing to freeze")
             }
             _ => format!("`{bot}` is a command; name the file or folder that makes up the bot"),

@@ -8,7 +8,10 @@ use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use agon_contest::standing::blocks_in_round;
-use agon_contest::{End, Faulty, Header, Kind, Pairing, Progress, Scheduler, journal::Void, journal::count};
+use agon_contest::{
+    Faulty, JournalHeader, Pairing, Progress, Scheduler, SeriesEnd, SeriesKind, journal::VoidEntry,
+    journal::count,
+};
 use agon_desk::words::thousands;
 use agon_stats::Estimate;
 
@@ -126,7 +129,7 @@ impl Show {
         }
         let is_long = hours.is_some_and(|hours| hours > LONG);
         if self.asks && is_long && !self.bar.as_ref().map_or_else(goes_on, |bar| bar.above(goes_on)) {
-            scheduler.end(End::Stopped);
+            scheduler.end(SeriesEnd::Stopped);
         }
         Ok(())
     }
@@ -142,12 +145,12 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
     let (header, screen) = (ready.scheduler.header(), screen::errors());
     let names: Vec<String> = header.bots.iter().map(|bot| screen::harmless(&bot.label)).collect();
     let who = match header.kind {
-        Kind::Gauntlet => format!("{} against {}", names[0], names[1..].join(", ")),
-        Kind::Sprt if names.len() > 2 => {
+        SeriesKind::Gauntlet => format!("{} against {}", names[0], names[1..].join(", ")),
+        SeriesKind::Sprt if names.len() > 2 => {
             format!("is {} better than {}? (against {})", names[0], names[1], names[2..].join(", "))
         }
-        Kind::Sprt => format!("is {} better than {}?", names[0], names[1]),
-        Kind::Tournament => format!("{} bots", names.len()),
+        SeriesKind::Sprt => format!("is {} better than {}?", names[0], names[1]),
+        SeriesKind::Tournament => format!("{} bots", names.len()),
     };
     for copies in header.copies() {
         let copies: Vec<&str> = copies.iter().map(|&bot| names[bot].as_str()).collect();
@@ -189,7 +192,7 @@ fn speed(progress: &Progress, began: Instant) -> f64 {
 
 /// Matches per hour and expected hours, once the first blocks show them; none before. The length of a test is known
 /// only roughly.
-fn expected(progress: &Progress, header: &Header, began: Instant) -> Option<(f64, Option<f64>)> {
+fn expected(progress: &Progress, header: &JournalHeader, began: Instant) -> Option<(f64, Option<f64>)> {
     let played = progress.games - progress.resumed;
     let blocks: u64 = progress.standing.pairings.iter().map(|pairing| pairing.blocks).sum();
     let enough = blocks >= FIRST_BLOCKS && played >= FIRST_BLOCKS && began.elapsed() >= FIRST_LINE;
@@ -214,7 +217,7 @@ fn goes_on() -> bool {
 }
 
 /// Estimated time left, in seconds.
-fn left(progress: &Progress, header: &Header, began: Instant) -> Option<f64> {
+fn left(progress: &Progress, header: &JournalHeader, began: Instant) -> Option<f64> {
     let speed = speed(progress, began);
     let games = match &progress.standing.test {
         Some(test) => {
@@ -228,7 +231,7 @@ fn left(progress: &Progress, header: &Header, began: Instant) -> Option<f64> {
     (speed > 0.0).then(|| games as f64 / speed)
 }
 
-fn line(progress: &Progress, header: &Header, began: Instant) -> String {
+fn line(progress: &Progress, header: &JournalHeader, began: Instant) -> String {
     let mut parts = Vec::new();
     parts.push(match progress.all_games {
         Some(all) => format!("{} of {} games", thousands(progress.games), thousands(all)),
@@ -242,7 +245,7 @@ fn line(progress: &Progress, header: &Header, began: Instant) -> String {
                 parts.push(elo(&status.estimate));
             }
         }
-        (None, Kind::Tournament) => {
+        (None, SeriesKind::Tournament) => {
             let leader = standings(progress).into_iter().next();
             parts.extend(leader.map(|(bot, share)| {
                 format!("{} leads with {:.1} %", screen::harmless(&header.bots[bot].label), share * 100.0)
@@ -290,7 +293,12 @@ pub fn counted(progress: &Progress) -> (u64, u64) {
 }
 
 /// The progress, or the result, as JSON.
-pub fn state(event: &'static str, progress: &Progress, header: &Header, began: Instant) -> json::State {
+pub fn state(
+    event: &'static str,
+    progress: &Progress,
+    header: &JournalHeader,
+    began: Instant,
+) -> json::State {
     let pairings = header.plan(None).pairings();
     let pairings =
         progress.standing.pairings.iter().zip(pairings).map(|(pairing, bots)| json::PairingState {
@@ -329,7 +337,7 @@ pub fn state(event: &'static str, progress: &Progress, header: &Header, began: I
         void: progress.voids.iter().map(|void| void_json(void, header)).collect(),
         waiting: progress.waiting,
         // Nobody wants all the pairings of a large tournament every second.
-        pairings: (header.kind != Kind::Tournament).then(|| pairings.collect()),
+        pairings: (header.kind != SeriesKind::Tournament).then(|| pairings.collect()),
         standings: standings.collect(),
         test: progress.standing.test.as_ref().map(agon_stats::Sequential::status),
         faults: faults.collect(),
@@ -351,7 +359,7 @@ pub fn faults(
     out: &mut impl io::Write,
     screen: Screen,
     progress: &Progress,
-    header: &Header,
+    header: &JournalHeader,
 ) -> io::Result<()> {
     for faulty in progress.faults.values() {
         let label = screen::harmless(&header.bots[faulty.bot].label);
@@ -421,7 +429,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     for (number, pairing) in progress.standing.pairings.iter().enumerate() {
         let Some(drift) = pairing.drift() else { continue };
         let against = match header.kind {
-            Kind::Gauntlet if !header.plan(None).mixed() => {
+            SeriesKind::Gauntlet if !header.plan(None).mixed() => {
                 format!(" against {}", screen::harmless(&header.bots[number + 1].label))
             }
             _ => String::new(),
@@ -436,7 +444,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     }
     let pairings = &progress.standing.pairings;
     let all_same = |pairing: &Pairing| pairing.blocks >= SAME && pairing.same() == pairing.blocks;
-    if header.kind == Kind::Sprt && pairings.iter().all(all_same) {
+    if header.kind == SeriesKind::Sprt && pairings.iter().all(all_same) {
         writeln!(
             out,
             "Note: in all {} blocks both bots answered alike, move for move: is what was run what you changed?",
@@ -453,7 +461,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
             "Note: {late} {matches} put back and played again because this machine was late{first}."
         )?;
     }
-    if progress.waiting > 0 && progress.end != Some(agon_contest::End::Complete) {
+    if progress.waiting > 0 && progress.end != Some(agon_contest::SeriesEnd::Complete) {
         writeln!(
             out,
             "Note: {} matches of incomplete blocks, or of blocks after one, do not count.",
@@ -470,7 +478,12 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
 const LISTED_VOIDS: usize = 5;
 
 /// Prints the matches that could not be played fairly: which, why, and what to do.
-fn voids(out: &mut impl io::Write, screen: Screen, progress: &Progress, header: &Header) -> io::Result<()> {
+fn voids(
+    out: &mut impl io::Write,
+    screen: Screen,
+    progress: &Progress,
+    header: &JournalHeader,
+) -> io::Result<()> {
     let Some(first) = progress.voids.first() else { return Ok(()) };
     let matches = count(progress.voids.len(), "match", "matches");
     let text = format!("Void: {matches} could not be played fairly in {} tries each.", first.tries);
@@ -501,7 +514,7 @@ fn voids(out: &mut impl io::Write, screen: Screen, progress: &Progress, header: 
 }
 
 /// A match that stayed void, as JSON.
-fn void_json(void: &Void, header: &Header) -> json::VoidMatch {
+fn void_json(void: &VoidEntry, header: &JournalHeader) -> json::VoidMatch {
     json::VoidMatch {
         block: void.block,
         game: void.game,

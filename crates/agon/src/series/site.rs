@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_bot::rights;
-use agon_contest::{Entry, Header, Kind, journal};
+use agon_contest::{Entry, JournalHeader, SeriesKind, journal};
 use agon_desk::ratings::RatedGame;
 use agon_desk::replays;
 use agon_stats::{CrossTable, RatingTable};
@@ -68,13 +68,13 @@ pub fn write(folder: &Path, tables: &[RatedGame], journals: &[PathBuf]) -> Done 
         let game =
             agon_games::find(&past.header.game).map_or(past.header.game.as_str(), |game| game.info().title);
         let heading = match past.header.kind {
-            Kind::Tournament => format!("Tournament of {game}"),
-            Kind::Gauntlet => format!("Gauntlet of {game}"),
-            Kind::Sprt => format!("Test of two versions, {game}"),
+            SeriesKind::Tournament => format!("Tournament of {game}"),
+            SeriesKind::Gauntlet => format!("Gauntlet of {game}"),
+            SeriesKind::Sprt => format!("Test of two versions, {game}"),
         };
         let labels: Vec<&str> = past.header.bots.iter().map(|bot| bot.label.as_str()).collect();
         body.push(picture::html(&agon_contest::courses(&past.header, &entries), &labels));
-        let standing = agon_contest::Standing::of(&past.header, &entries);
+        let standing = agon_contest::SeriesStanding::of(&past.header, &entries);
         body.push(crate::series::origin::html(&standing.origin, &past.header));
         body.push(html! {
             h2 { "Matches" @if journals.len() > 1 { ": " (heading) } }
@@ -151,7 +151,7 @@ impl Meetings {
         self.by_bots.entry(bots).or_default().push(row);
     }
 
-    fn list(&self, journal: usize, header: &Header) -> Markup {
+    fn list(&self, journal: usize, header: &JournalHeader) -> Markup {
         let names = |bots: &[usize]| {
             bots.iter().map(|&bot| header.bots[bot].label.as_str()).collect::<Vec<_>>().join(" – ")
         };
@@ -197,7 +197,7 @@ fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
     }
 }
 
-fn row(header: &Header, entry: &Entry, page: Option<&String>) -> Markup {
+fn row(header: &JournalHeader, entry: &Entry, page: Option<&String>) -> Markup {
     let bots =
         || entry.bots.iter().zip(&entry.result.proven.scores).zip(&entry.result.proven.ranks).enumerate();
     html! {

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use agon_contest::{End, Kind, Progress, Standing, TestId};
+use agon_contest::{Progress, SeriesEnd, SeriesKind, SeriesStanding, TestId};
 use agon_desk::words::thousands;
 use agon_stats::{Decision, Model};
 use clap::Args;
@@ -128,7 +128,7 @@ pub fn run(options: &SprtOptions) -> Done {
         series = series.under(conditions, options.series.rules.as_ref())?;
     }
     let ready = series::prepare(&Wanted {
-        kind: Kind::Sprt,
+        kind: SeriesKind::Sprt,
         game: &about.game,
         bots: about.bots.iter().chain(&options.field).cloned().collect(),
         games: options.games,
@@ -147,7 +147,7 @@ pub fn run(options: &SprtOptions) -> Done {
     if options.series.run.json {
         let header = ready.scheduler.header();
         let state = ready.scheduler.look(|state| progress::state("result", state, header, began));
-        series::print_json(&json::SprtResult { state, decision: word, complete: end != End::Stopped })?;
+        series::print_json(&json::SprtResult { state, decision: word, complete: end != SeriesEnd::Stopped })?;
     } else {
         report(options, &ready, word)?;
     }
@@ -168,7 +168,7 @@ pub fn answer(options: &SprtOptions, word: DecisionWord) -> Done {
 const REPEATS: u64 = 3;
 
 /// The answer of the test in a word.
-pub fn word(test: &TestId, standing: &Standing, decision: Decision) -> DecisionWord {
+pub fn word(test: &TestId, standing: &SeriesStanding, decision: Decision) -> DecisionWord {
     let pairing = &standing.pairings[0];
     let superiority = pairing.estimate().map_or(0.5, |estimate| estimate.superiority);
     if standing.silent().iter().any(|bot| *bot < 2) {

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use agon_contest::{End, Kind};
+use agon_contest::{SeriesEnd, SeriesKind};
 use agon_desk::ratings::{self, Anchors, RatedGame};
 use clap::Args;
 
@@ -109,7 +109,7 @@ pub fn run(options: &TournamentOptions) -> Done {
         let header = ready.scheduler.header();
         let mut result = json::TournamentResult {
             state: ready.scheduler.look(|state| progress::state("result", state, header, began)),
-            complete: end == End::Complete,
+            complete: end == SeriesEnd::Complete,
             format: None,
             places: None,
             certainty: None,
@@ -150,7 +150,7 @@ fn prepare(options: &TournamentOptions, how: &Anchors) -> Result<Ready, Failure>
     let seeded =
         |form| Ok::<_, Failure>(formats::Seeded { form, ranking: format.ranking()?, ratings: Vec::new() });
     series::prepare(&Wanted {
-        kind: Kind::Tournament,
+        kind: SeriesKind::Tournament,
         game: &game,
         bots,
         games: Some(games.unwrap_or(USUAL_GAMES)),

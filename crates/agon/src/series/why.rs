@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use agon_contest::{Header, Kind};
+use agon_contest::{JournalHeader, SeriesKind};
 use agon_desk::DeskError;
 use agon_desk::losses::{GroupedLoss, LossGroup, Losses};
 use agon_web::api::{CauseSort, Causes, GroupOfLosses, LostMatch};
@@ -105,7 +105,7 @@ pub fn run(options: &WhyOptions) -> Done {
 }
 
 /// The index in the header of the bot to explain.
-fn about(header: &Header, label: Option<&str>) -> Result<usize, DeskError> {
+fn about(header: &JournalHeader, label: Option<&str>) -> Result<usize, DeskError> {
     let labels = || {
         let labels: Vec<&str> = header.bots.iter().take(20).map(|bot| bot.label.as_str()).collect();
         harmless(&labels.join(", "))
@@ -114,7 +114,7 @@ fn about(header: &Header, label: Option<&str>) -> Result<usize, DeskError> {
         Some(label) => header.bots.iter().position(|bot| bot.label == label).ok_or_else(|| {
             DeskError::Impossible(format!("--bot {label}: not in this series; its bots are {}", labels()))
         }),
-        None if header.kind == Kind::Tournament => Err(DeskError::Impossible(format!(
+        None if header.kind == SeriesKind::Tournament => Err(DeskError::Impossible(format!(
             "a tournament is about no bot in particular: name one with --bot; its bots are {}",
             labels()
         ))),

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use agon_bot::Kind;
+use agon_bot::NameKind;
 use agon_server::status::look;
 use agon_store::acts::{Added, Drain, Pause, Return};
 use agon_store::{Objects, VersionState};
@@ -19,7 +19,7 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     // The time of the command counts, however long packing takes.
     let received = now();
     let name = common::named(&bot.to_string_lossy(), &Bots::usual())?;
-    if matches!(name.kind, Kind::Builtin { .. }) {
+    if matches!(name.kind, NameKind::Builtin { .. }) {
         return Err(Failure::usage(format!("bot `{name}`: built-in bots belong in contest.toml, as bosses")));
     }
     private::is_whose(dir)?;

@@ -46,7 +46,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     let way = pages::way(dir, options)?;
     let fleet = Fleet::new(options.tolerance, now().0.saturating_mul(NUMBERS));
-    let site = site::Site::new(fleet, name_of(dir), dir, &author, &machines);
+    let site = site::FleetSite::new(fleet, name_of(dir), dir, &author, &machines);
     let runtime = runtime()?;
     let leaving = site.clone();
     let listening = runtime
@@ -87,7 +87,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
 }
 
 /// The status, in a line.
-fn standing(site: &site::Site) -> String {
+fn standing(site: &site::FleetSite) -> String {
     let now = site.overview();
     let machines = match now.machines.len() {
         0 => "No machine".to_owned(),

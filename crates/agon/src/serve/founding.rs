@@ -8,7 +8,7 @@ use agon_game::{GameInfo, Transport};
 use agon_ladder::Policy;
 use agon_server::Setting;
 use agon_server::status::PLACING;
-use agon_worker::{Ground, Terms};
+use agon_worker::{ContestTerms, MatchGround};
 
 use crate::common::{self, Failure, SetupOptions, USUAL_LIMIT, written};
 use crate::serve::name_of;
@@ -164,7 +164,7 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
             strict: false,
         };
         let setup = options.setup(game, usize::from(seats))?;
-        grounds.push(Ground::new(&setup, game.open(&setup)?.recipe()));
+        grounds.push(MatchGround::new(&setup, game.open(&setup)?.recipe()));
     }
     let bosses = match &file.site.bosses {
         Some(bosses) => bosses.clone(),
@@ -192,7 +192,7 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
         );
         return Err(wrong("ladder", &why));
     }
-    let terms = Terms {
+    let terms = ContestTerms {
         game: info.name.to_owned(),
         rules_version: info.rules_version,
         grounds,

@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agon_bot::{Confined, Level, Packages, Run, sys};
-use agon_server::{Inside, Server, ServerError, Setting, inside, room, tick};
+use agon_server::{ContestServer, Inside, ServerError, Setting, inside, room, tick};
 use agon_store::Objects;
 use agon_store::reads::MOST_POSTED;
-use agon_worker::{Settings, Versions, holding};
+use agon_worker::{PlaySettings, VersionShelf, holding};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
@@ -77,7 +77,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     // These threads stand back where matches are played: the next match's sandbox is built on the same CPU, and the match
     // waits for it.
     let runtime = if !playing { runtime()? } else { runtime_of(|| sys::stand_back(5))? };
-    let server = Arc::new(runtime.block_on(Server::open(dir, &setting, now()))?);
+    let server = Arc::new(runtime.block_on(ContestServer::open(dir, &setting, now()))?);
     let is_shared = server.store().is_shared();
     if !is_shared {
         // Nobody else writes here now, so drafts left by a killed process are litter.
@@ -115,12 +115,12 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         "begins"
     );
     let halt = AtomicBool::new(false);
-    let versions = Versions::new(std::path::absolute(dir.join("work"))?, confined, &setting.terms.game)
+    let versions = VersionShelf::new(std::path::absolute(dir.join("work"))?, confined, &setting.terms.game)
         .under(all)
         .bounded(MOST_UNPACKED);
     let clock = now;
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
-    let settings = Settings {
+    let settings = PlaySettings {
         jobs,
         run: format!("{}-{}", std::process::id(), now().0),
         beat: Duration::from_secs(20),
@@ -160,7 +160,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
 /// Largest tolerated clock error in milliseconds when several servers share a database: leases end by the clock.
 const APART_MS: i64 = 5_000;
 
-fn check_clock(runtime: &tokio::runtime::Runtime, server: &Server) -> Done {
+fn check_clock(runtime: &tokio::runtime::Runtime, server: &ContestServer) -> Done {
     let apart = runtime.block_on(server.store().clock_apart(now())).map_err(ServerError::from)?;
     match apart.filter(|apart| apart.abs() > APART_MS) {
         None => Ok(()),
@@ -180,14 +180,14 @@ fn server_name(dir: &Path) -> String {
 }
 
 /// Handles the worker's remaining results, and updates the table.
-fn finish(runtime: &tokio::runtime::Runtime, server: &Server) -> Done {
+fn finish(runtime: &tokio::runtime::Runtime, server: &ContestServer) -> Done {
     while runtime.block_on(server.tick(now()))?.valid > 0 {}
     Ok(runtime.block_on(server.keep_board(now(), true))?)
 }
 
 /// Rebuilds the table over and over until `halt` is set. Errors of the store are left to `watch`, which meets and reports
 /// them too.
-fn rate(runtime: &tokio::runtime::Runtime, server: &Server, halt: &AtomicBool) {
+fn rate(runtime: &tokio::runtime::Runtime, server: &ContestServer, halt: &AtomicBool) {
     let mut is_told = false;
     while !halt.load(Ordering::Relaxed) {
         let began = Instant::now();
@@ -209,7 +209,7 @@ fn rate(runtime: &tokio::runtime::Runtime, server: &Server, halt: &AtomicBool) {
 
 fn watch(
     runtime: &tokio::runtime::Runtime,
-    server: &Server,
+    server: &ContestServer,
     options: &ServeOptions,
     stop: &AtomicBool,
     broken: &OnceLock<String>,
@@ -274,7 +274,7 @@ fn watch(
 }
 
 /// Keeps one CPU free of bots, for the server.
-fn usual_jobs(server: &Server) -> usize {
+fn usual_jobs(server: &ContestServer) -> usize {
     let each = server.table().cpus();
     (sys::cpus().len().saturating_sub(1) / each).max(1)
 }

@@ -1,11 +1,11 @@
 //! What the commands of `agon serve` print with `--json`.
 
 use agon_api::{LadderRow, VersionRating};
-use agon_server::Status;
+use agon_server::ContestStatus;
 use agon_server::export::ArchiveReport;
 use agon_store::reads::Working;
-use agon_store::{Event, Version};
-use agon_worker::wire::Machine;
+use agon_store::{EntrantVersion, Event};
+use agon_worker::wire::PlayingMachine;
 use serde::Serialize;
 #[cfg(test)]
 use ts_rs::TS;
@@ -13,7 +13,7 @@ use ts_rs::TS;
 /// `serve status`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Contest<'a> {
+pub(crate) struct Contest<'a> {
     pub name: &'a str,
     pub game: &'a str,
     pub paused: bool,
@@ -26,7 +26,7 @@ pub struct Contest<'a> {
     pub upto: i64,
     /// The ladder, best first.
     pub board: &'a [LadderRow],
-    pub versions: &'a [Version],
+    pub versions: &'a [EntrantVersion],
     /// The last entries of the audit log, the newest first.
     pub events: &'a [Event],
 }
@@ -34,7 +34,7 @@ pub struct Contest<'a> {
 /// The number of matches of a contest in each state.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Matches {
+pub(crate) struct Matches {
     /// Waiting for a worker.
     pub planned: i64,
     /// With a worker.
@@ -51,7 +51,7 @@ pub struct Matches {
 }
 
 impl<'a> Contest<'a> {
-    pub fn new(status: &'a Status) -> Self {
+    pub fn new(status: &'a ContestStatus) -> Self {
         let counts = &status.counts;
         Self {
             name: &status.contest.name,
@@ -79,7 +79,7 @@ impl<'a> Contest<'a> {
 /// `verify`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Verified<'a> {
+pub(crate) struct Verified<'a> {
     pub name: &'a str,
     /// The program that wrote the archive.
     pub program: &'a str,
@@ -120,7 +120,7 @@ impl<'a> Verified<'a> {
 /// A machine that plays: one of `serve workers`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Worker<'a> {
+pub(crate) struct Worker<'a> {
     pub name: &'a str,
     /// How it contains bots; empty until it has introduced itself.
     pub sandbox: &'a str,
@@ -153,7 +153,8 @@ pub struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     pub fn new(worker: &'a Working) -> Self {
-        let machine = worker.about.as_deref().and_then(|about| serde_json::from_str::<Machine>(about).ok());
+        let machine =
+            worker.about.as_deref().and_then(|about| serde_json::from_str::<PlayingMachine>(about).ok());
         Self {
             name: &worker.name,
             sandbox: &worker.level,

@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use agon_api::{COLUMNS, Figure, LadderRow, VersionRating};
-use agon_server::status::{self, Status};
-use agon_store::{Contest, VersionState};
+use agon_server::status::{self, ContestStatus};
+use agon_store::{ContestRow, VersionState};
 
 use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::{Cell, Table};
@@ -54,11 +54,11 @@ pub fn fsck(dir: &Path, replays: bool) -> Done {
     Err(Failure::Check)
 }
 
-fn summary(out: &mut impl io::Write, status: &Status) -> io::Result<()> {
+fn summary(out: &mut impl io::Write, status: &ContestStatus) -> io::Result<()> {
     let (contest, counts) = (&status.contest, &status.counts);
     let paused = match contest {
-        Contest { paused: true, .. } => " · paused: `agon serve resume` lets it go on",
-        Contest { draining: true, .. } => {
+        ContestRow { paused: true, .. } => " · paused: `agon serve resume` lets it go on",
+        ContestRow { draining: true, .. } => {
             " · comes to rest: the planned matches are played, and then it is paused"
         }
         _ => "",
@@ -130,7 +130,7 @@ pub fn rated_cells(rating: &VersionRating) -> Vec<String> {
 }
 
 /// Versions that are not live yet, and those that failed, newest of each team.
-fn versions(out: &mut impl io::Write, screen: Screen, status: &Status) -> io::Result<()> {
+fn versions(out: &mut impl io::Write, screen: Screen, status: &ContestStatus) -> io::Result<()> {
     for version in &status.versions {
         let newest = status
             .versions
@@ -159,7 +159,7 @@ fn versions(out: &mut impl io::Write, screen: Screen, status: &Status) -> io::Re
     Ok(())
 }
 
-fn alarms(out: &mut impl io::Write, screen: Screen, status: &Status) -> Done {
+fn alarms(out: &mut impl io::Write, screen: Screen, status: &ContestStatus) -> Done {
     for event in &status.events {
         let verb = match &*event.verb {
             "alarm" => "alarm",

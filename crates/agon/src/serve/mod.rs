@@ -130,7 +130,7 @@ pub struct ServeOptions {
 
 /// A level of the sandbox at which strangers' bots can be rated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Rated {
+pub(crate) enum Rated {
     /// CPU time is counted
     #[value(name = "A", alias = "a")]
     A,

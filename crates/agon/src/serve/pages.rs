@@ -6,9 +6,9 @@ use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
 use std::sync::Arc;
 
-use agon_server::Server;
+use agon_server::ContestServer;
 use agon_site::{Listening, Site, Tls, Way, secrets};
-use agon_store::acts::Offer;
+use agon_store::acts::MakeLink;
 use agon_store::{LinkKind, StoreError};
 use tokio::runtime::Runtime;
 
@@ -35,7 +35,7 @@ pub struct Pages {
 /// When its address is invalid, its port cannot be had, or `contest.toml` has an error about it.
 pub fn open(
     runtime: &Runtime,
-    server: &Arc<Server>,
+    server: &Arc<ContestServer>,
     dir: &Path,
     options: &ServeOptions,
 ) -> Result<Pages, Failure> {
@@ -173,7 +173,7 @@ pub fn way(dir: &Path, options: &ServeOptions) -> Result<Way, Failure> {
 }
 
 /// A fresh link, if one is wanted or there is no organiser yet.
-async fn link(server: &Server, wanted: bool) -> Result<Option<String>, StoreError> {
+async fn link(server: &ContestServer, wanted: bool) -> Result<Option<String>, StoreError> {
     if !wanted && server.store().organisers().await? > 0 {
         return Ok(None);
     }
@@ -181,7 +181,7 @@ async fn link(server: &Server, wanted: bool) -> Result<Option<String>, StoreErro
     let (sha, now) = (secrets::sha(&secret), now());
     server
         .store()
-        .act(Offer { sha, kind: LinkKind::Organiser, account: None, now, ends: now.plus(LINK) })
+        .act(MakeLink { sha, kind: LinkKind::Organiser, account: None, now, ends: now.plus(LINK) })
         .await?;
     Ok(Some(secret))
 }

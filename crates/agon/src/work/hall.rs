@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use agon_store::Sha;
 use agon_worker::wire::{
-    Back, Beat, LARGEST_SOURCE, MOST_LEASED, PostedResult as Sent, ReceivedAll, Voided, Wanted, Yours, check,
+    Back, Beat, LARGEST_SOURCE, LeaseRequest, MOST_LEASED, PostedResult as Sent, ReceivedAll, Voided, Yours,
+    check,
 };
-use agon_worker::{Away, Granted, Hall, Nothing, Posted, Table, Try, Whole};
+use agon_worker::{Away, Granted, Hall, Nothing, Posted, PreparedGame, Try, Whole};
 
 use crate::common::online::{Online, Trouble};
 use crate::common::screen::harmless;
@@ -30,7 +31,7 @@ pub struct Far<'a> {
     fleet: bool,
     played: Arc<Played>,
     /// What is played: the server may ask for nothing else.
-    table: &'a Table,
+    table: &'a PreparedGame,
 }
 
 /// Counts of what was played so far.
@@ -81,7 +82,7 @@ impl<'a> Far<'a> {
         stop: &'a AtomicBool,
         over: &'a OnceLock<String>,
         played: Arc<Played>,
-        table: &'a Table,
+        table: &'a PreparedGame,
     ) -> Self {
         Self { online, run, stop, over, fleet: false, played, table }
     }
@@ -163,7 +164,7 @@ impl Hall for Far<'_> {
     }
 
     fn lease(&self, request: &str, most: usize) -> Result<Granted, Away> {
-        let wanted = Wanted { request: request.to_owned(), most, wait_ms: WAIT_MS };
+        let wanted = LeaseRequest { request: request.to_owned(), most, wait_ms: WAIT_MS };
         match self.sort(self.online.tell::<Granted>("/lease", &self.query(), &wanted))? {
             Came::Unwanted(why) => Err(Away(why)),
             Came::Answer(granted) => {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use agon_bot::{Confined, Packages, Run, build, inside, sys};
 use agon_site::secrets;
-use agon_worker::wire::{self, Hello, Machine, Welcome};
-use agon_worker::{Pauses, Settings, Table, Versions, holding};
+use agon_worker::wire::{self, Hello, PlayingMachine, SeriesWelcome};
+use agon_worker::{Pauses, PlaySettings, PreparedGame, VersionShelf, holding};
 use clap::Args;
 use rustix::fs::{FlockOperation, flock};
 
@@ -89,8 +89,8 @@ pub fn run(options: &WorkOptions) -> Done {
     let online = Online::new(address, Some(token), &options.line)?.below(wire::ROOT);
     // Before anything slow: is the token good, and do both programs have the same version?
     let program = agon_replay::data::PROGRAM.to_owned();
-    let welcome: Welcome = awaited(|| online.get("", &[("program", program.clone())]))?;
-    let table = welcome.terms.as_ref().map(Table::new).transpose().map_err(|why| {
+    let welcome: SeriesWelcome = awaited(|| online.get("", &[("program", program.clone())]))?;
+    let table = welcome.terms.as_ref().map(PreparedGame::new).transpose().map_err(|why| {
         Failure::usage(format!("{why}; {}/get says where to get the contest's agon", online.address))
     })?;
     let (all, packages) = show_packages(options)?;
@@ -124,10 +124,10 @@ pub fn run(options: &WorkOptions) -> Done {
         }
         _ => None,
     };
-    let cpus = |table: &Table| options.jobs.unwrap_or_else(|| usual_jobs(table.cpus()));
+    let cpus = |table: &PreparedGame| options.jobs.unwrap_or_else(|| usual_jobs(table.cpus()));
     // In a fleet this differs by series; most play a match on one CPU.
     let jobs = table.as_ref().map_or_else(|| options.jobs.unwrap_or_else(|| usual_jobs(1)), cpus);
-    let each = table.as_ref().map_or(1, Table::cpus);
+    let each = table.as_ref().map_or(1, PreparedGame::cpus);
     let machine = look(confined, each, jobs, attacks, &packages);
     say(format!(
         "Sandbox {}{}; speed {:.0}, {}.",
@@ -199,21 +199,21 @@ struct Post<'a> {
 
 impl Post<'_> {
     /// The server. It sets `stop` when it refuses this machine.
-    fn far<'s>(&'s self, table: &'s Table, stop: &'s AtomicBool) -> Far<'s> {
+    fn far<'s>(&'s self, table: &'s PreparedGame, stop: &'s AtomicBool) -> Far<'s> {
         Far::new(self.online, self.hello.run.clone(), stop, self.over, self.played.clone(), table)
     }
 
     /// Plays until `stop` is set; `run` begins the names of its requests and of no others.
-    fn play(&self, far: &Far<'_>, table: &Table, jobs: usize, run: String, stop: &AtomicBool) {
-        let versions = Versions::new(self.bots.clone(), self.confined, table.game().info().name)
+    fn play(&self, far: &Far<'_>, table: &PreparedGame, jobs: usize, run: String, stop: &AtomicBool) {
+        let versions = VersionShelf::new(self.bots.clone(), self.confined, table.game().info().name)
             .under(self.all.clone())
             .bounded(MOST_KEPT);
-        let settings = Settings { jobs, run, beat: self.beat, idle: IDLE, aside: true };
+        let settings = PlaySettings { jobs, run, beat: self.beat, idle: IDLE, aside: true };
         agon_worker::run(far, table, &versions, &settings, stop);
     }
 
     /// Plays for a fleet, one series after another, until Ctrl-C.
-    fn serve_fleet(&self, jobs: impl Fn(&Table) -> usize) -> Done {
+    fn serve_fleet(&self, jobs: impl Fn(&PreparedGame) -> usize) -> Done {
         let (mut pauses, mut visits) = (Pauses::default(), 0);
         while !self.stop.load(Ordering::Relaxed) && self.over.get().is_none() {
             let query = [("run", self.hello.run.clone()), ("wait_ms", FLEET_WAIT_MS.to_string())];
@@ -233,7 +233,7 @@ impl Post<'_> {
             self.played.away(false);
             pauses = Pauses::default();
             let Some(series) = playing.series else { continue };
-            let table = match Table::new(&series.terms) {
+            let table = match PreparedGame::new(&series.terms) {
                 Ok(table) => table,
                 Err(why) => {
                     writeln!(io::stderr(), "{}: {}", harmless(&series.title), harmless(&why))?;
@@ -318,11 +318,17 @@ fn refused(trouble: Trouble) -> Failure {
 }
 
 /// The description of this machine sent to the contest.
-fn look(confined: Confined, cpus: usize, jobs: usize, attacks: Option<u32>, packages: &[String]) -> Machine {
+fn look(
+    confined: Confined,
+    cpus: usize,
+    jobs: usize,
+    attacks: Option<u32>,
+    packages: &[String],
+) -> PlayingMachine {
     let own = machine::look(confined, cpus, packages);
     let kernel = rustix::system::uname();
     let word = |word: &std::ffi::CStr| word.to_string_lossy().into_owned();
-    Machine {
+    PlayingMachine {
         level: holding::word(holding::level(confined)),
         attacks,
         speed: own.speed.unwrap_or(0.0),
@@ -335,7 +341,7 @@ fn look(confined: Confined, cpus: usize, jobs: usize, attacks: Option<u32>, pack
 }
 
 /// How bots are contained here. The owner of a lent machine decides, not the contest alone.
-fn hold(options: &WorkOptions, welcome: &Welcome) -> Result<Confined, Failure> {
+fn hold(options: &WorkOptions, welcome: &SeriesWelcome) -> Result<Confined, Failure> {
     let own = holding::hold(false, None);
     match (own, options.trust_bots && welcome.trusts_bots) {
         (Ok(confined), _) => Ok(confined),

@@ -10,7 +10,7 @@ use ts_rs::TS;
 /// A game: `agon games --json` prints a list of these.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Game {
+pub(crate) struct Game {
     pub name: &'static str,
     pub title: &'static str,
     pub summary: &'static str,
@@ -40,7 +40,7 @@ impl From<&GameInfo> for Game {
 /// The possible numbers of seats.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Seats {
+pub(crate) struct Seats {
     pub least: u8,
     pub most: u8,
 }
@@ -55,7 +55,7 @@ impl From<(u8, u8)> for Seats {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 #[cfg_attr(test, derive(TS))]
-pub enum Rules {
+pub(crate) enum Rules {
     /// The rulebook.
     Rulebook { game: &'static str, rules: Vec<Rule> },
     /// `--preset`: every number by its name.
@@ -67,7 +67,7 @@ pub enum Rules {
 /// A rule of a rulebook.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Rule {
+pub(crate) struct Rule {
     pub id: String,
     /// The heading of its section in the rulebook.
     pub heading: String,
@@ -88,7 +88,7 @@ pub struct RuleDiffers {
 /// What `agon maps GAME --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Maps {
+pub(crate) struct Maps {
     pub game: &'static str,
     /// Whether the game can make maps from seeds.
     pub generates: bool,
@@ -108,7 +108,7 @@ pub struct KnownMap {
 /// What `agon maps GAME NAME --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Map<'a> {
+pub(crate) struct Map<'a> {
     pub game: &'a str,
     pub name: &'a str,
     /// The whole map, as in its file.
@@ -118,7 +118,7 @@ pub struct Map<'a> {
 /// What `agon explain RULE-ID --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Explained {
+pub(crate) struct Explained {
     pub game: &'static str,
     #[serde(flatten)]
     pub rule: Rule,
@@ -131,7 +131,7 @@ pub struct Explained {
 /// A place in the project's files.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Place {
+pub(crate) struct Place {
     pub file: String,
     /// From 1.
     pub line: usize,
@@ -142,7 +142,7 @@ pub struct Place {
 /// What `agon bench GAME --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Bench {
+pub(crate) struct Bench {
     pub game: &'static str,
     pub seats: u8,
     /// Size of a state in memory, without what it points to.
@@ -178,7 +178,7 @@ pub struct Measured {
 /// A figure with its spread over samples.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Figure {
+pub(crate) struct Figure {
     pub least: f64,
     pub median: f64,
     pub most: f64,
@@ -202,7 +202,7 @@ pub struct RefereeBench {
 /// Upper bounds for half of the answers, and for all but one in a hundred.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub struct Answer {
+pub(crate) struct Answer {
     pub median: f64,
     pub p99: f64,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
-use agon_rulebook::Place;
+use agon_rulebook::CodePlace;
 use clap::Args;
 
 use crate::common::screen;
@@ -299,8 +299,8 @@ pub fn explain(options: &ExplainOptions) -> Done {
         let info = game.info();
         let Some(found) = agon_rulebook::explain(info, &wanted) else { continue };
         if options.json {
-            let places = |places: &[Place]| {
-                let one = |place: &Place| json::Place {
+            let places = |places: &[CodePlace]| {
+                let one = |place: &CodePlace| json::Place {
                     file: format!("games/{}/{}", info.name, place.path),
                     line: place.line,
                     item: place.item.to_string(),
@@ -318,7 +318,7 @@ pub fn explain(options: &ExplainOptions) -> Done {
         writeln!(out, "{}  {} · {}\n", screen.strong(&found.rule.id), info.title, found.rule.heading)?;
         writeln!(out, "{}\n", found.rule.text)?;
         for (word, places) in [("decided in", found.decided), ("tested in", found.tested)] {
-            for Place { path, line, item, .. } in places {
+            for CodePlace { path, line, item, .. } in places {
                 writeln!(out, "{word:<10} games/{}/{path}:{line}  {item}", info.name)?;
             }
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use agon_contest::Header;
+use agon_contest::JournalHeader;
 use agon_contest::journal::{self, Journal};
 use serde_json::Value;
 
@@ -238,7 +238,7 @@ fn a_series_of_an_older_plan_is_refused_with_the_program_that_reads_it() {
     let mut entries = Vec::new();
     let past = journal::read(&journal, |entry| entries.push(entry)).expect("a journal");
     std::fs::remove_file(&journal).expect("removed");
-    let older = Header { plan: 2, ..past.header };
+    let older = JournalHeader { plan: 2, ..past.header };
     let mut written = Journal::create(&journal, &older).expect("an older one");
     entries.iter().for_each(|entry| written.write(entry).expect("written"));
     drop(written);

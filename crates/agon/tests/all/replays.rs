@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::common::{agon, err, folder, good, json, out};
 use agon_game::{Outcome, Recipe};
-use agon_replay::{End, Header, Replay, SeatInfo, Writer};
+use agon_replay::{EndInfo, Header, Replay, SeatInfo, Writer};
 use serde_json::json;
 
 /// A bot that writes down every byte it reads, and answers as `answer` says.
@@ -151,7 +151,7 @@ fn sample(folder: &Path) -> Vec<u8> {
 }
 
 /// The replay with another header and end.
-fn rewritten(bytes: &[u8], header: impl Fn(&mut Header), end: impl Fn(&mut End)) -> Vec<u8> {
+fn rewritten(bytes: &[u8], header: impl Fn(&mut Header), end: impl Fn(&mut EndInfo)) -> Vec<u8> {
     let mut replay = Replay::read(bytes).expect("a good replay");
     header(&mut replay.header);
     let mut writer = Writer::new(Vec::new(), &replay.header).expect("memory");
@@ -168,7 +168,7 @@ fn verify_names_what_was_altered_and_goes_on_over_what_it_cannot_read() {
     let folder = folder();
     let good = sample(folder.path());
     let file = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("written");
-    let reason = |end: &mut End| end.outcome.as_mut().expect("an outcome").reason = "magic".to_owned();
+    let reason = |end: &mut EndInfo| end.outcome.as_mut().expect("an outcome").reason = "magic".to_owned();
     file("reason.replay", &rewritten(&good, |_| {}, reason));
     file("trailing.replay", &[&good[..], b"and more"].concat());
     file("letter.replay", b"a letter");
@@ -210,7 +210,7 @@ fn verify_names_what_was_altered_and_goes_on_over_what_it_cannot_read() {
 fn a_replay_with_fewer_scores_than_seats_is_damaged_and_nothing_panics() {
     let folder = folder();
     let good = sample(folder.path());
-    let fewer = |end: &mut End| {
+    let fewer = |end: &mut EndInfo| {
         let outcome = Outcome { scores: vec![1.0], ranks: vec![], reason: String::new() };
         end.outcome = Some(outcome);
     };
@@ -262,7 +262,7 @@ fn nothing_in_a_file_steers_the_terminal() {
         header.recipe.map_name.clone_from(&evil);
         header.seats = vec![SeatInfo { bot: evil.clone(), label: evil.clone(), hash: None }; 2];
     };
-    let end = |end: &mut End| {
+    let end = |end: &mut EndInfo| {
         end.outcome.as_mut().expect("an outcome").reason.clone_from(&evil);
         end.facts = json!({ "faults": [{ "seat": evil, "turn": evil, "kind": evil, "message": evil, "rule": evil }] });
     };

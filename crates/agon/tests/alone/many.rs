@@ -25,8 +25,8 @@ use agon_bot::BotName;
 use agon_game::Seeded;
 use agon_store::{Kind, MatchId, Sealed, Sha, Store};
 use agon_worker::play::MatchEnd;
-use agon_worker::wire::{PostedResult as Sent, Welcome};
-use agon_worker::{Granted, Posted, Program, Table};
+use agon_worker::wire::{PostedResult as Sent, SeriesWelcome};
+use agon_worker::{BotSource, Granted, Posted, PreparedGame};
 
 /// How many machines of this test lease, play and post.
 const MACHINES: usize = 3;
@@ -264,9 +264,9 @@ fn forward(ports: [u16; 2]) -> String {
 fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize) -> BTreeMap<MatchId, Sha> {
     let mut wire = Wire::new(url, token.trim());
     let program = agon_replay::data::PROGRAM.replace(' ', "+");
-    let welcome: Welcome =
+    let welcome: SeriesWelcome =
         wire.persist("GET", &format!("/work/v1?program={program}"), b"", stop).expect("welcome");
-    let table = Table::new(&welcome.terms.expect("of a contest")).expect("known");
+    let table = PreparedGame::new(&welcome.terms.expect("of a contest")).expect("known");
     wire.hello();
     let mut kept = BTreeMap::new();
     for request in 0.. {
@@ -279,9 +279,9 @@ fn machine(url: &str, token: &str, stop: &AtomicBool, acknowledged: &AtomicUsize
         let Some(granted) = granted else { return kept };
         let mut over = Vec::new();
         for job in &granted.jobs {
-            let name = |program: &Program| match program {
-                Program::Builtin(name) => BotName::parse(name).expect("a bot"),
-                Program::Source(_) => panic!("only what is built in plays here"),
+            let name = |program: &BotSource| match program {
+                BotSource::Builtin(name) => BotName::parse(name).expect("a bot"),
+                BotSource::Source(_) => panic!("only what is built in plays here"),
             };
             let bots: Vec<BotName> = job.seats.iter().map(|seat| name(&seat.program)).collect();
             let played = table.play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use agon_worker::wire::{Hello, Machine};
+use agon_worker::wire::{Hello, PlayingMachine};
 use serde::de::DeserializeOwned;
 
 pub struct Wire {
@@ -22,7 +22,7 @@ impl Wire {
 
     /// Introduces a machine that contains bots as well as any.
     pub fn hello(&mut self) {
-        let machine = Machine {
+        let machine = PlayingMachine {
             level: "A".to_owned(),
             attacks: None,
             speed: agon_worker::speed::measure(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_game::session::Table;
+use agon_game::session::RunningMatch;
 use agon_game::simple::Lines;
 use agon_game::{Answer, Dialect as _, Game as _, RulesChoice, Seat, Session as _, Setup};
 use agon_testkit::{conformance, rulebook, spec};
@@ -55,7 +55,7 @@ fn perfect_play_beats_chance() {
     for seed in 0..20 {
         for perfect in 0..2 {
             let setup = Setup { seats: 2, seed, ..Setup::default() };
-            let mut table = Table::new(Nim::set_up(&setup).expect("the default"));
+            let mut table = RunningMatch::new(Nim::set_up(&setup).expect("the default"));
             for seat in 0..2 {
                 let name = if seat == perfect { "perfect" } else { "random" };
                 table.seat_builtin(Seat::new(seat), name, &[], seed as u64).expect("a built-in bot");

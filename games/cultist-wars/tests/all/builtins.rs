@@ -1,6 +1,6 @@
 //! The built-in bots: their options, and that they are as strong as claimed.
 
-use agon_game::session::Table;
+use agon_game::session::RunningMatch;
 use agon_game::{Answer, Builtin, Game as _, Seat, Setup};
 use cultist_wars::{CultistWars, INFO};
 
@@ -14,9 +14,9 @@ fn bot(name: &str, options: &[(&str, &str)], seed: u64) -> Result<Box<dyn Builti
 }
 
 /// Plays a match; returns the table at its end. No order may be rejected.
-fn play(seed: i64, bots: [(&str, &[(&str, &str)]); 2]) -> Table<CultistWars> {
+fn play(seed: i64, bots: [(&str, &[(&str, &str)]); 2]) -> RunningMatch<CultistWars> {
     let mut bots = bots.map(|(name, options)| bot(name, options, seed as u64).unwrap());
-    let mut table = Table::new(game(seed));
+    let mut table = RunningMatch::new(game(seed));
     while let Some(seat) = table.game().deciding(table.state()).iter().next() {
         let order = bots[seat.index()].order(table.game(), table.game().view(table.state(), seat));
         let allowed = table.game().resolve(table.state(), seat, &order);

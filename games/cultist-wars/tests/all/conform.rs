@@ -1,7 +1,7 @@
 //! The reader of recorded matches: it knows its records, finds what was altered, and survives damage.
 //! (`golden.rs` tests that the records of the original are played identically.)
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{Answer, Chance as _, Dialect as _, Game, Ignored, Seeded, Setup};
 use cultist_wars::CultistWars;
 
@@ -34,8 +34,8 @@ fn conversation() -> String {
     text + "### end invalid scores 0 -1\n"
 }
 
-fn compare(record: &[u8]) -> (Recognised, Report) {
-    let mut report = Report::default();
+fn compare(record: &[u8]) -> (Recognised, ConformReport) {
+    let mut report = ConformReport::default();
     (CultistWars::conform(record, &mut report), report)
 }
 

@@ -1,6 +1,6 @@
 //! The picture for a terminal, the scene and the events for a viewer.
 
-use agon_game::session::Table;
+use agon_game::session::RunningMatch;
 use agon_game::{Game as _, MapChoice, PackedAnswer, RulesChoice, Seat, Session, Setup};
 use cultist_wars::CultistWars;
 use serde_json::json;
@@ -19,12 +19,14 @@ unit 9 player 2 hp 1
 unit 4 dead neutral
 ";
 
-fn table() -> Table<CultistWars> {
+fn table() -> RunningMatch<CultistWars> {
     let map = MapChoice::File("position".to_owned(), POSITION.as_bytes().to_vec());
-    Table::new(CultistWars::set_up(&Setup { map, rules: RulesChoice::default(), seats: 2, seed: 0 }).unwrap())
+    RunningMatch::new(
+        CultistWars::set_up(&Setup { map, rules: RulesChoice::default(), seats: 2, seed: 0 }).unwrap(),
+    )
 }
 
-fn answer(table: &mut Table<CultistWars>, seat: u8, line: &str) {
+fn answer(table: &mut RunningMatch<CultistWars>, seat: u8, line: &str) {
     let seat = Seat::new(seat);
     let answer = match table.hear(seat, line.as_bytes()) {
         agon_game::Heard::Answer(order) => PackedAnswer::Given { order, think_ms: 0 },

@@ -1,18 +1,18 @@
 //! Recorded matches of the original referee: no difference at all.
 
 use agon_game::Game as _;
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_testkit::golden;
 use cultist_wars::CultistWars;
 
 #[test]
 fn recorded_matches_are_played_alike() {
     let Some(folder) = golden::folder("cultist-wars") else { return };
-    let mut report = Report::default();
+    let mut report = ConformReport::default();
     for path in golden::files(&folder).expect("a readable folder") {
         let name = path.display().to_string();
         let record = golden::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let mut own = Report::default();
+        let mut own = ConformReport::default();
         assert_eq!(CultistWars::conform(&record, &mut own), Recognised::Record, "{name}");
         report.absorb(own, &name);
     }

@@ -1,18 +1,18 @@
 //! The recorded games: no difference at all.
 
 use agon_game::AnyGame as _;
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_testkit::golden;
 
 #[test]
 fn recorded_games_have_no_difference() {
     let Some(folder) = golden::folder("deerhunt") else { return };
-    let mut report = Report::default();
+    let mut report = ConformReport::default();
     let mut records = 0;
     for path in golden::files(&folder).expect("a readable folder") {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let bytes = golden::read(&path).expect("a readable record");
-        let mut own = Report::default();
+        let mut own = ConformReport::default();
         assert_eq!(deerhunt::FACE.conform(&bytes, &mut own), Recognised::Record, "{name}");
         report.absorb(own, &name);
         records += 1;

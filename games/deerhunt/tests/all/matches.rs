@@ -1,6 +1,6 @@
 //! Whole matches: they never change, both sizes of state play alike, maps and bots are sound.
 
-use agon_game::session::{Table, random_answers};
+use agon_game::session::{RunningMatch, random_answers};
 use agon_game::{Answer, AnyGame as _, Game as _, MapChoice, RulesChoice, Seat, Seeded, Session as _, Setup};
 use deerhunt::state::{At, Player};
 use deerhunt::{Deerhunt, DeerhuntOf, FACE, LARGE};
@@ -12,7 +12,7 @@ fn setup(preset: &str, seed: i64) -> Setup {
 
 /// The hash of the last state of a random match.
 fn last_hash<const BLOCKS: usize>(setup: &Setup) -> u64 {
-    let mut table = Table::new(DeerhuntOf::<BLOCKS>::set_up(setup).expect("a preset sets up"));
+    let mut table = RunningMatch::new(DeerhuntOf::<BLOCKS>::set_up(setup).expect("a preset sets up"));
     let mut chance = Seeded::stream(setup.seed, "hash table");
     let mut answers = Vec::new();
     while !table.deciding().is_empty() {

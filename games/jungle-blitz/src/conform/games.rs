@@ -2,7 +2,7 @@
 
 use std::cell::Cell as Counter;
 
-use agon_game::conform::Report;
+use agon_game::conform::ConformReport;
 use agon_game::{Absence, Answer, Chance, Dialect as _, Game as _, Heard, Seat, Sink};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::search::Search;
 use crate::state::{Owner, State};
 
 /// Replays a recorded game and compares every state.
-pub fn compare(record: &[u8], report: &mut Report) -> Result<(), String> {
+pub fn compare(record: &[u8], report: &mut ConformReport) -> Result<(), String> {
     let record: Value = serde_json::from_slice(record).map_err(|error| error.to_string())?;
     let teams = list(&record["teams"], "teams")?;
     let ids = teams.iter().map(|team| text(&team["id"], "team id")).collect::<Result<Vec<_>, _>>()?;
@@ -95,7 +95,7 @@ fn compare_state(
     diamonds: &Value,
     teams: &Value,
     last: bool,
-    report: &mut Report,
+    report: &mut ConformReport,
     place: &impl Fn(&str) -> String,
 ) -> Result<(), String> {
     let point = |cell| game.arena.point(cell);
@@ -157,7 +157,7 @@ fn compare_end(
     state: &State,
     ids: &[String],
     end: &Value,
-    report: &mut Report,
+    report: &mut ConformReport,
 ) -> Result<(), String> {
     let mut teams = vec![Value::Null; ids.len()];
     for team in list(&end["teams"], "teams")? {

@@ -1,6 +1,6 @@
 //! Recorded conversations: each TICK is read and written back, each COMMAND parsed and written back.
 
-use agon_game::conform::Report;
+use agon_game::conform::ConformReport;
 use agon_game::{Dialect as _, Game as _, Heard, Seat};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::rules::MAX_TEAMS;
 use crate::state::{Diamond, Owner, State, Unit};
 
 /// Compares the conversation of one connection.
-pub fn compare(record: &[u8], report: &mut Report) -> Result<(), String> {
+pub fn compare(record: &[u8], report: &mut ConformReport) -> Result<(), String> {
     let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
     let lines = record.lines().filter(|line| !line.is_empty());
     let lines = lines.map(|line| serde_json::from_str::<Value>(line).map_err(|error| error.to_string()));

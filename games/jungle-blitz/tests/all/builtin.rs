@@ -1,11 +1,11 @@
 //! The built-in bots: they play to the end, always the same for a seed, and the keeper is stronger than the others.
 
-use agon_game::{Answer, Game as _, MapChoice, Seat, Session as _, Setup, session::Table};
+use agon_game::{Answer, Game as _, MapChoice, Seat, Session as _, Setup, session::RunningMatch};
 use jungle_blitz::{INFO, JungleBlitz};
 
 /// Plays a match of built-in bots and returns their scores and ranks.
 fn play(setup: &Setup, bots: &[&str]) -> (Vec<f64>, Vec<u8>) {
-    let mut table = Table::new(JungleBlitz::set_up(setup).expect("a playable setup"));
+    let mut table = RunningMatch::new(JungleBlitz::set_up(setup).expect("a playable setup"));
     for (seat, bot) in bots.iter().enumerate() {
         let seed = setup.seed as u64 * 10 + seat as u64;
         table.seat_builtin(Seat::new(seat as u8), bot, &[], seed).expect("a bot");

@@ -1,6 +1,6 @@
 //! The conversation: registration, errors sent with the next tick, odd messages.
 
-use agon_game::session::Table;
+use agon_game::session::RunningMatch;
 use agon_game::{Absence, Answer, Dialect as _, Game as _, Heard, MapChoice, Seat, Session as _, Setup};
 use jungle_blitz::JungleBlitz;
 use jungle_blitz::dialect::{Registration, Wire, register};
@@ -39,7 +39,7 @@ fn registrations() {
 }
 
 /// Asks seat 1 and reads the message it gets.
-fn asked(table: &mut Table<JungleBlitz>) -> Value {
+fn asked(table: &mut RunningMatch<JungleBlitz>) -> Value {
     let mut out = Vec::new();
     table.ask(ME, &mut out);
     table.ask(Seat::new(1), &mut Vec::new());
@@ -47,11 +47,11 @@ fn asked(table: &mut Table<JungleBlitz>) -> Value {
     serde_json::from_slice(&out).expect("a TICK is JSON")
 }
 
-fn hear(table: &mut Table<JungleBlitz>, message: Value) -> Heard<Vec<u8>> {
+fn hear(table: &mut RunningMatch<JungleBlitz>, message: Value) -> Heard<Vec<u8>> {
     table.hear(ME, message.to_string().as_bytes())
 }
 
-fn play(table: &mut Table<JungleBlitz>, heard: Heard<Vec<u8>>) {
+fn play(table: &mut RunningMatch<JungleBlitz>, heard: Heard<Vec<u8>>) {
     let answer = match heard {
         Heard::Answer(order) => Answer::Given { order, think_ms: 0 },
         Heard::Malformed(why) => Answer::Malformed { why, think_ms: 0 },
@@ -70,7 +70,7 @@ fn errors(tick: &Value) -> Vec<String> {
 /// JB-WIRE-7
 #[test]
 fn errors_are_told_with_the_next_tick() {
-    let mut table = Table::new(game());
+    let mut table = RunningMatch::new(game());
     assert!(errors(&asked(&mut table)).is_empty());
     let spawn = |id: Value, x: i64| json!({"type": "UNIT", "action": "SPAWN", "unitId": id, "target": {"x": x, "y": 0}});
     let command = |tick: u16, actions: Value| json!({"type": "COMMAND", "tick": tick, "actions": actions});
@@ -154,7 +154,7 @@ fn odd_messages() {
 /// JB-WIRE-4: answers that come after the limit, however late.
 #[test]
 fn late_answers_say_how_late_they_are() {
-    let mut table = Table::new(game());
+    let mut table = RunningMatch::new(game());
     for tick in 0..4 {
         asked(&mut table);
         let heard =
@@ -171,7 +171,7 @@ fn late_answers_say_how_late_they_are() {
     assert_eq!(late(1), "another COMMAND for tick 1, which was already answered");
     assert_eq!(late(2), "another COMMAND for tick 2, which was already answered");
 
-    let mut table = Table::new(game());
+    let mut table = RunningMatch::new(game());
     asked(&mut table);
     play(&mut table, Heard::More);
     let heard = hear(&mut table, json!({"type": "COMMAND", "tick": 0}));

@@ -1,6 +1,6 @@
 //! Recorded matches of the original server: zero differences.
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{Chance as _, Game as _, MapChoice, RulesChoice, Seeded, Setup};
 use agon_testkit::golden;
 use jungle_blitz::map::Map;
@@ -9,10 +9,10 @@ use jungle_blitz::{JungleBlitz, bitmap};
 #[test]
 fn recorded_matches_are_the_same() {
     let Some(folder) = golden::folder("jungle-blitz") else { return };
-    let (mut whole, mut records) = (Report::default(), 0);
+    let (mut whole, mut records) = (ConformReport::default(), 0);
     for path in golden::files(&folder).expect("a readable folder") {
         let bytes = golden::read(&path).expect("a readable file");
-        let mut report = Report::default();
+        let mut report = ConformReport::default();
         match JungleBlitz::conform(&bytes, &mut report) {
             Recognised::Record => records += 1,
             Recognised::Foreign => {}
@@ -54,7 +54,7 @@ fn damaged_records_are_told() {
                 let length = damaged[start..].iter().position(|byte| !word(byte)).unwrap_or(0);
                 damaged.splice(start..start + length, value.iter().copied());
             }
-            let _ = JungleBlitz::conform(&damaged, &mut Report::default());
+            let _ = JungleBlitz::conform(&damaged, &mut ConformReport::default());
         }
     }
 }

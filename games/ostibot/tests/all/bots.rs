@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use agon_game::session::Table;
+use agon_game::session::RunningMatch;
 use agon_game::{Answer, Game, Heard, Session, Setup};
 use ostibot::Ostibot;
 
@@ -66,8 +66,9 @@ fn the_examples_play_and_earn_gold() {
     let mut earned = [0.0; 2];
     for seed in 0..4 {
         let Some(mut bots) = bots() else { return };
-        let mut table =
-            Table::new(Ostibot::set_up(&Setup { seats: 2, seed, ..Setup::default() }).expect("a set-up"));
+        let mut table = RunningMatch::new(
+            Ostibot::set_up(&Setup { seats: 2, seed, ..Setup::default() }).expect("a set-up"),
+        );
         while !table.deciding().is_empty() {
             let mut answers = Vec::new();
             for seat in table.deciding().iter() {

@@ -1,13 +1,13 @@
 //! How strong the built-in bots are. Their budgets do not depend on time, so the results repeat.
 
-use agon_game::session::Table;
+use agon_game::session::RunningMatch;
 use agon_game::{Answer, Game, MapChoice, Seat, Session, Setup};
 use ostibot::Ostibot;
 
 /// The gold of both bots after a match.
 fn play(first: &str, second: &str, seed: i64, map: MapChoice) -> (f64, f64) {
     let setup = Setup { seats: 2, seed, map, ..Setup::default() };
-    let mut table = Table::new(Ostibot::set_up(&setup).expect("a set-up"));
+    let mut table = RunningMatch::new(Ostibot::set_up(&setup).expect("a set-up"));
     for (seat, name) in [first, second].into_iter().enumerate() {
         let seed = seed as u64 + seat as u64;
         table.seat_builtin(Seat::new(seat as u8), name, &[], seed).expect("a built-in bot");

@@ -2,7 +2,7 @@
 //!
 //! When a rule changes on purpose, raise `rules_version` and take the new table from the failure.
 
-use agon_game::session::{Table, random_answers};
+use agon_game::session::{RunningMatch, random_answers};
 use agon_game::{Game, RulesChoice, Seeded, Session, Setup};
 use ostibot::Ostibot;
 
@@ -33,7 +33,7 @@ fn known_matches_end_as_they_always_did() {
         let rules = RulesChoice { preset: preset.to_owned(), ..RulesChoice::default() };
         let game = Ostibot::set_up(&Setup { rules, seats, seed, ..Setup::default() }).expect("a set-up");
         let (mut session, mut chance, mut answers) =
-            (Table::new(game), Seeded::stream(seed, "golden"), Vec::new());
+            (RunningMatch::new(game), Seeded::stream(seed, "golden"), Vec::new());
         let mut all = 0u64;
         while !session.deciding().is_empty() {
             random_answers(session.game(), session.state(), &mut chance, &mut answers);

@@ -1,18 +1,18 @@
 //! All recorded matches of the original, without a difference.
 
 use agon_game::Game as _;
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_testkit::golden;
 use terminal::Terminal;
 
 /// Compares the records of a folder, and counts whole matches, matches cut short, and files that are neither.
-fn compare(folder: &str) -> Option<(Report, [usize; 3])> {
+fn compare(folder: &str) -> Option<(ConformReport, [usize; 3])> {
     let files = golden::files(&golden::folder(folder)?).expect("a readable folder");
-    let halves: Vec<(Report, [usize; 3])> = std::thread::scope(|scope| {
+    let halves: Vec<(ConformReport, [usize; 3])> = std::thread::scope(|scope| {
         let run = |part: usize| {
-            let (mut report, mut counts) = (Report::default(), [0; 3]);
+            let (mut report, mut counts) = (ConformReport::default(), [0; 3]);
             for path in files.iter().skip(part).step_by(2) {
-                let mut own = Report::default();
+                let mut own = ConformReport::default();
                 let record = golden::read(path).expect("a readable record");
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 counts[match Terminal::conform(&record, &mut own) {
@@ -28,7 +28,7 @@ fn compare(folder: &str) -> Option<(Report, [usize; 3])> {
         let other = scope.spawn(move || run(1));
         vec![run(0), other.join().expect("the comparison does not panic")]
     });
-    let (mut report, mut counts) = (Report::default(), [0; 3]);
+    let (mut report, mut counts) = (ConformReport::default(), [0; 3]);
     for (half, own) in halves {
         report.absorb(half, "");
         counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);

@@ -1,6 +1,6 @@
 //! The presets, and a table of matches that must never change.
 
-use agon_game::session::{Table, random_answers};
+use agon_game::session::{RunningMatch, random_answers};
 use agon_game::{Dialect as _, Game as _, RulesChoice, Seat, Seeded, Session as _, Setup};
 use serde_json::Value;
 use terminal::Terminal;
@@ -162,7 +162,7 @@ fn random_matches_end_as_they_always_did() {
         for seed in 0..2 {
             let rules = RulesChoice { preset: preset.name.to_owned(), ..RulesChoice::default() };
             let setup = Setup { rules, seats: 2, seed, ..Setup::default() };
-            let mut table = Table::new(Terminal::set_up(&setup).expect("a preset"));
+            let mut table = RunningMatch::new(Terminal::set_up(&setup).expect("a preset"));
             let mut chance = Seeded::stream(seed, "final hash");
             let mut answers = Vec::new();
             while !table.deciding().is_empty() {

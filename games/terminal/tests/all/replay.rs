@@ -1,6 +1,6 @@
 //! Replay files: what is written can be read back, recorded files come back unchanged, and foreign bytes never do harm.
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::session::random_answers;
 use agon_game::{Absence, Answer, Answers, Facts, Game as _, Ignored, RulesChoice, Seat, Seeded, Setup};
 use terminal::orders::Commands;
@@ -31,7 +31,7 @@ fn a_written_replay_is_a_record_without_difference() {
         let facts = Facts { wall_ms: 5, names: vec!["one".to_owned(), "two \"2\"".to_owned()] };
         let mut bytes = Vec::new();
         replay::export(&game, &turns, &facts, &mut bytes);
-        let mut report = Report::default();
+        let mut report = ConformReport::default();
         assert_eq!(Terminal::conform(&bytes, &mut report), Recognised::Record);
         assert_eq!(report.differ(), 0, "{:#?}", report.differences);
         let read = replay::import(&bytes).expect("our own replay");
@@ -77,7 +77,7 @@ fn a_stop_for_time_is_read_back_into_the_turn_it_was_in() {
     // With health left it crashes one turn later, unless no turn follows; without health, the stop is the end.
     for (sets, stop, turns) in [(&mild[..], 3, 5), (&mild, 0, 2), (&ends, 3, 4), (&deadly, 2, 3)] {
         let bytes = stopped(sets, stop);
-        let mut report = Report::default();
+        let mut report = ConformReport::default();
         assert_eq!(Terminal::conform(&bytes, &mut report), Recognised::Record);
         assert_eq!(report.differ(), 0, "{sets:?} {:#?}", report.differences);
         let read = replay::import(&bytes).expect("our own replay");
@@ -104,19 +104,19 @@ fn hostile_bytes_are_foreign_or_damaged() {
         for at in (cut..changed.len()).step_by(997 + place) {
             changed[at] = changed[at].wrapping_add(place as u8);
         }
-        let _ = Terminal::conform(&changed, &mut Report::default());
+        let _ = Terminal::conform(&changed, &mut ConformReport::default());
     }
     for text in
         ["", "{}", "[]", "\n\n", "{\"unitInformation\":[]}", "{\"unitInformation\":[]}\n{}", "\u{0}\u{1}"]
     {
         assert_ne!(
-            Terminal::conform(text.as_bytes(), &mut Report::default()),
+            Terminal::conform(text.as_bytes(), &mut ConformReport::default()),
             Recognised::Record,
             "{text:?}"
         );
     }
     let deep = format!("{{\"unitInformation\":{}", "[".repeat(200_000));
-    assert_ne!(Terminal::conform(deep.as_bytes(), &mut Report::default()), Recognised::Record);
+    assert_ne!(Terminal::conform(deep.as_bytes(), &mut ConformReport::default()), Recognised::Record);
 }
 
 #[test]
@@ -124,11 +124,11 @@ fn a_replay_that_was_cut_is_compared_up_to_its_last_whole_line() {
     let (game, turns) = random_match(3);
     let mut bytes = Vec::new();
     replay::export(&game, &turns, &Facts::default(), &mut bytes);
-    let mut whole = Report::default();
+    let mut whole = ConformReport::default();
     assert_eq!(Terminal::conform(&bytes, &mut whole), Recognised::Record);
     let cut = &bytes[..bytes.len() * 2 / 3];
     assert_ne!(cut.last(), Some(&b'\n'), "it ends inside of a line");
-    let mut report = Report::default();
+    let mut report = ConformReport::default();
     let Recognised::Cut(told) = Terminal::conform(cut, &mut report) else { panic!("a cut record") };
     let read = replay::import(cut).expect("what is there");
     assert_eq!(told, format!("it ends in turn {}, before the end of the match", read.steps.len()));
@@ -138,7 +138,7 @@ fn a_replay_that_was_cut_is_compared_up_to_its_last_whole_line() {
     // A line damaged in the middle is not a cut.
     let mut damaged = bytes.clone();
     damaged[bytes.len() / 3] = b'\n';
-    assert!(matches!(Terminal::conform(&damaged, &mut Report::default()), Recognised::Damaged(_)));
+    assert!(matches!(Terminal::conform(&damaged, &mut ConformReport::default()), Recognised::Damaged(_)));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What must hold for any bytes a stranger hands to the game. Used by the ordinary tests, which run the
 //! corpora, and by the fuzz targets in `fuzz/`.
 
-use agon_game::conform::{Recognised, Report};
+use agon_game::conform::{ConformReport, Recognised};
 use agon_game::{
     Answer, Dialect as _, Game as _, Heard, Ignored, RulesChoice, Seat, Seeded, Setup, Unreadable,
 };
@@ -73,7 +73,7 @@ pub fn answer(bytes: &[u8]) {
 
 /// Bytes given as a replay of the original are something else, damaged, or a match that can be played.
 pub fn replay(bytes: &[u8]) {
-    let mut report = Report::default();
+    let mut report = ConformReport::default();
     let recognised = Terminal::conform(bytes, &mut report);
     let import = match Terminal::import(bytes) {
         Err(Unreadable::Foreign) => return assert_eq!(recognised, Recognised::Foreign),

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agon_sandbox::{Bounds, Charge, Confinement, Entry, Exit, Level, Sandbox, What, walk};
+use agon_sandbox::{Bounds, Charge, Confinement, Exit, FileEntry, Level, Sandbox, What, walk};
 use rustix::process::Pid;
 
-use super::{Trouble, ends, excess_of, keeper, not_shown, what_to_do};
+use super::{StartTrouble, ends, excess_of, keeper, not_shown, what_to_do};
 use crate::name::Confined;
 use crate::paths::is_systems;
 use crate::process::Excess;
@@ -28,7 +28,7 @@ pub enum Changes {
     /// In a layer above this folder.
     Above(PathBuf),
     /// In a copy of it, which began with this content.
-    InCopy(Vec<Entry>),
+    InCopy(Vec<FileEntry>),
 }
 
 /// A bot's sandbox, while it lives.
@@ -76,16 +76,16 @@ impl Cage {
     ///
     /// # Errors
     /// Why it does not start.
-    pub fn settle(&self) -> Result<Pid, Trouble> {
-        let gone = || Trouble::Machine("the sandbox has no first process".to_owned());
+    pub fn settle(&self) -> Result<Pid, StartTrouble> {
+        let gone = || StartTrouble::Machine("the sandbox has no first process".to_owned());
         let sandbox = self.sandbox.as_ref().ok_or_else(gone)?;
         sandbox.started().map_err(|refusal| match refusal.errno {
-            _ if !refusal.is_the_programs() => Trouble::Machine(refusal.to_string()),
+            _ if !refusal.is_the_programs() => StartTrouble::Machine(refusal.to_string()),
             libc::ENOENT | libc::EACCES => {
-                Trouble::Hidden(not_shown(&self.program, &self.confinement, &refusal.why, self.confined))
+                StartTrouble::Hidden(not_shown(&self.program, &self.confinement, &refusal.why, self.confined))
             }
-            libc::ENOEXEC => Trouble::Start(io::Error::from_raw_os_error(libc::ENOEXEC)),
-            _ => Trouble::Machine(refusal.to_string()),
+            libc::ENOEXEC => StartTrouble::Start(io::Error::from_raw_os_error(libc::ENOEXEC)),
+            _ => StartTrouble::Machine(refusal.to_string()),
         })?;
         // If it has ended already, the first process of its sandbox stands in for it.
         sandbox.program().or_else(|| sandbox.pid()).ok_or_else(gone)
@@ -205,13 +205,13 @@ impl Cage {
                 before.iter().map(|old| (&*old.path, (old.size, old.changed))).collect()
             }
         };
-        let is_new = |entry: &&Entry| {
+        let is_new = |entry: &&FileEntry| {
             // Python's compiled files are nobody's work.
             let compiled = entry.path.extension().is_some_and(|ending| ending == "pyc");
             let is_file = matches!(entry.what, What::File(_)) && !compiled;
             is_file && known.get(&*entry.path) != Some(&(entry.size, entry.changed))
         };
-        let new: Vec<&Entry> = found.iter().filter(is_new).collect();
+        let new: Vec<&FileEntry> = found.iter().filter(is_new).collect();
         if new.is_empty() {
             return None;
         }
@@ -234,7 +234,7 @@ impl Cage {
     }
 
     /// Writes files into a new folder. Their paths stay below it, because `walk` built them from names.
-    fn keep(&self, folder: &Path, files: &[&Entry]) -> io::Result<PathBuf> {
+    fn keep(&self, folder: &Path, files: &[&FileEntry]) -> io::Result<PathBuf> {
         static NEXT: AtomicUsize = AtomicUsize::new(1);
         std::fs::create_dir_all(folder)?;
         let place = loop {

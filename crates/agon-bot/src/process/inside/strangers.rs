@@ -56,7 +56,7 @@ const MANAGERS: [Manager; 5] = [
 ];
 
 /// A tool that bots are known to need, as it is installed here.
-pub struct Found {
+pub(crate) struct Found {
     /// The folder of the path where it was found.
     pub on_path: PathBuf,
     /// The program itself.

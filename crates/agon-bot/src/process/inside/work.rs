@@ -13,7 +13,7 @@ use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use agon_sandbox::{
-    Bounds, Confinement, Exit, Network, Order, Place, Refusal, Sandbox, Wall, bring_out, walk,
+    Bounds, Confinement, Exit, Network, Order, Sandbox, ShownPath, StepRefusal, Wall, bring_out, walk,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -109,7 +109,7 @@ pub fn run(
         })
     };
     let before = work.writes.iter().map(before).collect::<io::Result<Vec<_>>>()?;
-    let machine = |refusal: Refusal| io::Error::other(refusal.to_string());
+    let machine = |refusal: StepRefusal| io::Error::other(refusal.to_string());
     let sandbox = keeper.launcher.prepare(&confinement, &keeper.found.walls).map_err(machine)?;
     sandbox.ready().map_err(machine)?;
     let (said, output) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
@@ -159,7 +159,7 @@ pub fn run(
 fn bring(
     copies: &[OwnedFd],
     into: &[&Path],
-    before: &[Vec<agon_sandbox::Entry>],
+    before: &[Vec<agon_sandbox::FileEntry>],
     bounds: Bounds,
 ) -> io::Result<()> {
     for ((copy, into), before) in copies.iter().zip(into).zip(before) {
@@ -250,15 +250,15 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
     // A copied place is not shown a second time.
     let written = |place: &Path| work.writes.iter().any(|own| place.starts_with(own));
     let shown = places.iter().filter(|place| !written(place));
-    confinement.readable = shown.map(Place::same).collect();
+    confinement.readable = shown.map(ShownPath::same).collect();
     confinement.hidden = hidden.into_iter().collect();
     if guard::program() == Some(&program) && !is_systems(&program) {
         confinement.readable.retain(|place| !program.starts_with(&place.outside));
-        confinement.readable.push(Place::same(&program));
+        confinement.readable.push(ShownPath::same(&program));
     }
     if !foreign {
         for (place, own) in of_user(&user) {
-            confinement.readable.push(Place::same(place));
+            confinement.readable.push(ShownPath::same(place));
             variables.extend(own);
         }
     }
@@ -270,12 +270,12 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
         )));
     }
     if !written(&folder) && !is_systems(&folder) {
-        confinement.readable.push(Place::same(&folder));
+        confinement.readable.push(ShownPath::same(&folder));
     }
     confinement.readable.sort_by_key(|place| place.outside.components().count());
     confinement.readable.dedup();
     confinement.hide_what_is_shown();
-    confinement.copied = work.writes.iter().map(Place::same).collect();
+    confinement.copied = work.writes.iter().map(ShownPath::same).collect();
     work.writes.iter().for_each(|place| let_through_shown(place, &confinement.readable));
     confinement.folder = folder;
     let text = |word: &OsStr| {
