@@ -1081,7 +1081,7 @@ pub(crate) mod tests {
     fn what_a_later_program_decides_by_is_refused_by_name() {
         let (_folder, path) = place();
         for key in RESERVED {
-            let mut later = serde_json::to_value(header(Kind::Gauntlet)).expect("JSON");
+            let mut later = serde_json::to_value(header(SeriesKind::Gauntlet)).expect("JSON");
             later[key] = 1.into();
             std::fs::write(&path, format!("{later}\n")).expect("written");
             let said = read(&path, |_| {}).expect_err("refused").to_string();

@@ -113,7 +113,7 @@ pub enum Ask {
         chosen: Value,
     },
     /// An answer; returns a turn.
-    Reply {
+    Answer {
         /// The match.
         id: u32,
         /// Whose.

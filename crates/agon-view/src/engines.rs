@@ -95,7 +95,7 @@ impl Engines {
             Ask::Prospect { id, seat, chosen } => {
                 self.played(id, |own| Ok(Reply::Prospect(Box::new(own.prospect(seat_of(seat)?, &chosen)?))))
             }
-            Ask::Reply { id, seat, chosen } => {
+            Ask::Answer { id, seat, chosen } => {
                 self.played(id, |own| Ok(Reply::Turn(own.answer(seat_of(seat)?, &chosen)?)))
             }
             Ask::Hint { id, seat, bot } => {

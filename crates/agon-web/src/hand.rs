@@ -109,7 +109,7 @@ impl TakenSeat {
                 let prospect = now.maker.session().by_hand().prospect(self.0.seat, &chosen)?;
                 Ok(Reply::Prospect(Box::new(prospect)))
             }
-            Ask::Reply { chosen, .. } => {
+            Ask::Answer { chosen, .. } => {
                 self.answer(&mut now, &chosen)?;
                 Ok(Reply::Nothing)
             }

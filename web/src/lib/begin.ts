@@ -2,7 +2,7 @@
 
 import { handOf } from './hands'
 import { Asks } from './engine/asks'
-import type { Ask, Refusal, Sitter, Wanted } from './generated/view'
+import type { Ask, AskRefusal, Sitter, WantedMatch } from './generated/view'
 import { enginesHere, fileOf, type Source } from './load'
 import type { Place } from './place'
 import { Playing } from './playing.svelte'
@@ -30,7 +30,7 @@ class SeatThere extends Asks {
       throw new Error('agon no longer answers: this match is over, or was stopped.')
     })
     if (answer.ok) return answer.status === 204 ? undefined : answer.arrayBuffer()
-    const refusal = (await answer.json().catch(() => undefined)) as Refusal | undefined
+    const refusal = (await answer.json().catch(() => undefined)) as AskRefusal | undefined
     throw new Error(refusal?.error ?? `agon answered ${answer.status}.`)
   }
 }
@@ -56,6 +56,6 @@ export async function begin(place: Place, recorded?: Source): Promise<Playing> {
   if (!handOf(place.play)) throw new Error(`${place.play} cannot be played by hand in this page.`)
   const seats = sitters(place.seats || `${HUMAN},builtin:${handOf(place.play)!.opponent}`)
   const seed = place.seed || `${Math.floor(Math.random() * 1e9)}`
-  const wanted: Wanted = { game: place.play, rules: place.rules, sets: [], map: place.map, seed, seats }
+  const wanted: WantedMatch = { game: place.play, rules: place.rules, sets: [], map: place.map, seed, seats }
   return Playing.begin(engines, { begin: { wanted } })
 }

@@ -6,7 +6,7 @@ import { NoEngines } from './engine/engines'
 import { MatchStream, linesOf, type StepSource } from './stream'
 import { ForeignError, type Drawing, type End, type Line, type Mended } from './drawing'
 import { drawingOf, foreignStream } from './games'
-import type { Ask, Head, Refusal } from './generated/view'
+import type { Ask, Head, AskRefusal } from './generated/view'
 import { key } from './key.svelte'
 
 export { Problem }
@@ -148,7 +148,7 @@ export async function reach(path: string, options: Asking = {}): Promise<Respons
     key.missing = true
     throw new Problem('This page belongs to another run of agon. Open the link it printed last.')
   }
-  const refusal = (await answer.json().catch(() => undefined)) as Refusal | undefined
+  const refusal = (await answer.json().catch(() => undefined)) as AskRefusal | undefined
   throw refusal ? new Problem(refusal.error, refusal) : new Problem(`agon answered ${answer.status} ${answer.statusText}.`)
 }
 

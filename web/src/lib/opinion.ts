@@ -1,27 +1,27 @@
 // The findings of an analysis, in words.
 
-import type { Estimate } from './generated/view'
+import type { WinChance } from './generated/view'
 
 /** `63 ± 3 %`: a chance and twice its standard error. */
-export function percent({ mean, error }: Estimate): string {
+export function percent({ mean, error }: WinChance): string {
   return `${Math.round(mean * 100)} ± ${Math.round(error * 200)} %`
 }
 
 /** `+18 ± 4 points`: a difference of chances and twice its standard error. */
-export function points({ mean, error }: Estimate): string {
+export function points({ mean, error }: WinChance): string {
   const value = Math.round(mean * 100)
   return `${value > 0 ? '+' : value < 0 ? '−' : ''}${Math.abs(value)} ± ${Math.round(error * 200)} points`
 }
 
 /** How the bot itself fared with the policy's order, after all futures were played. */
-export function verdict(mistake: boolean, gain: Estimate): 'mistake' | 'better' | 'unsure' {
+export function verdict(mistake: boolean, gain: WinChance): 'mistake' | 'better' | 'unsure' {
   if (mistake) return 'mistake'
   // Twice the error, as for the policy's opinion: its own order was the better one for it.
   return gain.mean < -2 * gain.error ? 'better' : 'unsure'
 }
 
 /** A policy's opinion of an order, from what the chance would gain by its own. */
-export function opinion(policy: string, gain: Estimate, sure: boolean): string {
+export function opinion(policy: string, gain: WinChance, sure: boolean): string {
   if (gain.count === 0) return `what ${policy} would make of it is not known yet`
   if (sure) return gain.mean > 0 ? `${policy} would not: ${points(gain)} of chance` : `${policy} would do worse: ${points(gain)} of chance`
   // Within twice its error it may be nothing.

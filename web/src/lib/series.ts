@@ -1,6 +1,6 @@
 // Which matches of a journal come before and after the one being viewed.
 
-import type { Journal } from './generated/server'
+import type { SeriesPage } from './generated/server'
 import { reach } from './load'
 
 /** Matches of a journal as `block.game`, in the order of the last listing. */
@@ -22,7 +22,7 @@ export function list(journal: string, matches: string[]): void {
 /** The position of a match among those listed with it, or, if its link was opened directly, among all that were kept. None when it is alone. */
 export async function standing(journal: string, match: string): Promise<{ at: number; matches: string[] } | undefined> {
   if (listed?.journal !== journal || !listed.matches.includes(match)) {
-    const all = (await (await reach(`api/journal?journal=${encodeURIComponent(journal)}`)).json()) as Journal
+    const all = (await (await reach(`api/journal?journal=${encodeURIComponent(journal)}`)).json()) as SeriesPage
     const kept = all.matches.filter(({ kept }) => kept).sort((a, b) => a.block - b.block || a.game - b.game)
     list(journal, kept.map(({ block, game }) => `${block}.${game}`))
   }

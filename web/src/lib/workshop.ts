@@ -3,7 +3,7 @@
 import { sitter } from './begin'
 import type { EditorKit, Mistake } from './editing'
 import type { Asks } from './engine/asks'
-import type { Begun, Turn, Wanted } from './generated/view'
+import type { Begun, Turn, WantedMatch } from './generated/view'
 import { Ended, ScriptBox, Unloadable } from './scriptbox'
 
 /** The result of a match of a script. */
@@ -57,7 +57,7 @@ export async function play(
 
   const sitters = bots.map((bot) => sitter(bot)!)
   sitters.splice(seat - 1, 0, { builtin: null, options: [] })
-  const wanted: Wanted = { game, rules: '', sets: [], map: '', seed, seats: sitters }
+  const wanted: WantedMatch = { game, rules: '', sets: [], map: '', seed, seats: sitters }
   const begun = await engines.ask<Begun>({ begin: { wanted } })
   const { id } = begun
   let box: ScriptBox | undefined

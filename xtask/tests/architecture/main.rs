@@ -461,3 +461,24 @@ fn examples_are_found_and_other_fences_are_not_taken_for_one() {
         assert!(!is_example(none), "{none}");
     }
 }
+
+/// A name means one thing: whoever reads `Lease` need not ask which. Games are islands, and each has its `State` and its `Rules`.
+#[test]
+fn each_public_type_of_the_crates_has_a_name_of_its_own() {
+    let kinds = ["pub struct ", "pub enum ", "pub trait ", "pub type ", "pub union "];
+    let mut places: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    for path in folders(&root().join("crates")).iter().flat_map(|member| sources(&member.join("src"))) {
+        let text = text(&path);
+        let types = text
+            .lines()
+            .filter_map(|line| kinds.iter().find_map(|kind| line.trim_start().strip_prefix(kind)));
+        for name in types.filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()) {
+            places.entry(name.to_owned()).or_default().insert(path.clone());
+        }
+    }
+    places.retain(|name, places| !name.is_empty() && places.len() > 1);
+    assert!(
+        places.is_empty(),
+        "public types of one name; one is to be renamed, or is no public type: {places:#?}"
+    );
+}

@@ -1,7 +1,7 @@
 // Who answers the questions of the page (`crates/agon-view/src/ask.rs`): the engines inside it, those of its server, or a seat of a match
 // being played there.
 
-import type { Answer, Ask, Head, Opened, Refusal } from '../generated/view'
+import type { Reply, Ask, Head, Opened, AskRefusal } from '../generated/view'
 import type { Prospect } from '../hand'
 import type { StepSource } from '../stream'
 
@@ -10,7 +10,7 @@ export class Problem extends Error {
   constructor(
     message: string,
     /** What the engines refused. */
-    readonly refusal?: Refusal,
+    readonly refusal?: AskRefusal,
   ) {
     super(message)
   }
@@ -25,7 +25,7 @@ export abstract class Asks {
     return bytes && new TextDecoder().decode(bytes)
   }
 
-  async ask<T extends Answer | Prospect | undefined>(ask: Ask, file?: Blob): Promise<T> {
+  async ask<T extends Reply | Prospect | undefined>(ask: Ask, file?: Blob): Promise<T> {
     const text = await this.text(ask, file)
     return (text && JSON.parse(text)) as T
   }

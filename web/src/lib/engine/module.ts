@@ -1,13 +1,13 @@
 // The engines as a WebAssembly module (`crates/agon-wasm`): bytes in, bytes out.
 
-import type { Refusal } from '../generated/view'
+import type { AskRefusal } from '../generated/view'
 
 /** What the page tells the module's worker: the module, in the form the page has it, or a question with the file it is about. */
 export type Told = { module: WebAssembly.Module } | { packed: string } | { question: string; file: ArrayBuffer | undefined }
 
 export type Answered =
   | { bytes: ArrayBuffer | undefined }
-  | { refused: Refusal }
+  | { refused: AskRefusal }
   /** The module stopped during this question; a new one takes the next. */
   | { stopped: string }
   /** There is no module. */
@@ -51,7 +51,7 @@ export class Engine {
       const said = new TextDecoder().decode(this.out())
       return { stopped: said === '' ? `the engine stopped (${String(error)}); the file may need more memory than a page has` : said }
     }
-    if (answer === REFUSED) return { refused: JSON.parse(new TextDecoder().decode(this.out())) as Refusal }
+    if (answer === REFUSED) return { refused: JSON.parse(new TextDecoder().decode(this.out())) as AskRefusal }
     return { bytes: answer === DONE ? this.out() : undefined }
   }
 

@@ -11,13 +11,13 @@ export type Listing = {
   /** The recent matches, the newest first. */
   recent: Array<Recent>,
   /** The recent series, the newest first. */
-  series: Array<Series>,
+  series: Array<SeriesHead>,
   /** The games that can be played. */
-  games: Array<Game>,
+  games: Array<GameOption>,
 };
 
 /** A game, as the form for a new match needs it. */
-export type Game = {
+export type GameOption = {
   /** Its name on the command line. */
   name: string,
   /** Its name in texts. */
@@ -103,7 +103,7 @@ export type RecentSeat = {
 };
 
 /** A series, from the start of its journal. */
-export type Series = {
+export type SeriesHead = {
   /** The journal's file. */
   name: string,
   /** `gauntlet`, `sprt` or `tournament`. */
@@ -123,7 +123,7 @@ export type Series = {
 };
 
 /** A series with its matches: `GET /api/journal`. */
-export type Journal = {
+export type SeriesPage = {
   /** How many matches precede the listed ones. */
   leftOut: number,
   /** Whether its last line is incomplete. */
@@ -250,7 +250,7 @@ export type NewMatch = {
 };
 
 /** The match that was started. */
-export type Started = {
+export type StartedMatch = {
   /** Its name: `live=` of a match. */
   live: string,
 };

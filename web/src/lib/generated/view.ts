@@ -196,7 +196,7 @@ export type Ask = { "open": {
   /** Whose order. */
   seat: number, } } | { "begin": {
   /** Which match. */
-  wanted: Wanted, } } | { "resume": {
+  wanted: WantedMatch, } } | { "resume": {
   /** The replay. */
   id: number,
   /** How many of its steps are kept. */
@@ -252,7 +252,7 @@ export type Ask = { "open": {
 };
 
 /** What is returned: JSON, or bytes as they are. */
-export type Answer = Opened | Outlook | Begun | Turn | unknown[];
+export type Reply = Opened | Outlook | Begun | Turn | unknown[];
 
 /** An opened replay. */
 export type Opened = {
@@ -273,7 +273,7 @@ export type Begun = {
 };
 
 /** Why there is nothing to return. */
-export type Refusal = {
+export type AskRefusal = {
   /** What is wrong and what to do. */
   error: string,
   /** Whether the file is not one of our replays: the page then tries to read it itself. */
@@ -291,7 +291,7 @@ export type Sitter = {
 };
 
 /** A match that somebody wants to play. */
-export type Wanted = {
+export type WantedMatch = {
   /** The game. */
   game: string,
   /** A preset; empty for the default. */
@@ -335,7 +335,7 @@ export type Outlook = {
   /** The number of orders about which something is known, and the number of orders. */
   seen: [number, number],
   /** Each seat's chance of finishing first, after the step. */
-  chances: Array<Estimate>,
+  chances: Array<WinChance>,
   /** The orders of the step. */
   orders: Array<Worth>,
   /** The order wished for instead of one of them. */
@@ -345,7 +345,7 @@ export type Outlook = {
 };
 
 /** A chance, or a difference of chances, from 0 to 1. */
-export type Estimate = {
+export type WinChance = {
   /** The mean. */
   mean: number,
   /** Its standard error. */
@@ -361,7 +361,7 @@ export type Worth = {
   /** Whose order, from 1. */
   seat: number,
   /** What the seat's chance gains by the policy's order in its place; for a wish, what it gains by the wish over the recorded order. */
-  gain: Estimate,
+  gain: WinChance,
   /** Whether that is beyond noise. */
   sure: boolean,
 };
