@@ -2,7 +2,7 @@
 //!
 //! Longer than 500 lines: the format is read, written and checked in one place, with its tests.
 //!
-//! The first line is the [`Header`], each further line an [`Entry`]. A match counts only after its line was handed to the
+//! The first line is the [`JournalHeader`], each further line an [`Entry`]. A match counts only after its line was handed to the
 //! operating system in one write, so nothing that happens to this program (`kill -9` included) loses a match that was
 //! counted. In case the whole machine stops, the file is forced to the disk every second ([`Journal::sync`]) and when a
 //! series ends: at most a second of matches must then be played again, and none is ever counted twice, because each line

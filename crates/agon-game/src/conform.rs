@@ -21,7 +21,7 @@ pub enum Recognised {
 pub struct ConformReport {
     /// By kind of thing compared: how many were compared, and how many differ.
     pub kinds: BTreeMap<&'static str, ComparisonTally>,
-    /// The first differences, at most [`Report::KEPT`].
+    /// The first differences, at most [`ConformReport::KEPT`].
     pub differences: Vec<Difference>,
 }
 

@@ -1,6 +1,6 @@
 //! What a contest decides: who plays next, who may go live, the table, and which worker stands out.
 //!
-//! Plain data in, plain data out: no SQL, no clock, no randomness. **The table is a function of the sealed log** ([`Ladder::table`]):
+//! Plain data in, plain data out: no SQL, no clock, no randomness. **The table is a function of the sealed log** ([`LadderState::table`]):
 //! nothing is updated in place, and the same rows make the same table on every machine.
 //!
 //! The unit is the block: the same seed and map in every rotation of the seats. A block counts once all of its matches are in the log; one

@@ -206,7 +206,7 @@ impl Confinement {
         Ok(())
     }
 
-    /// Where the program sees an outside path; none if it does not. `own_root` as in [`Place::inside`].
+    /// Where the program sees an outside path; none if it does not. `own_root` as in [`ShownPath::inside`].
     pub fn seen(&self, outside: &Path, own_root: bool) -> Option<PathBuf> {
         let mut all = self.places().filter_map(|place| {
             let rest = outside.strip_prefix(&place.outside).ok()?;

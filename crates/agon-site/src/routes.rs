@@ -41,7 +41,7 @@ pub enum Body {
     /// Nothing, or a form or JSON of at most [`gate::SMALL`] bytes.
     Small,
     /// A file of at most [`gate::LARGE`] bytes, which the handler streams. In a page's form the field `form` with the form's
-    /// token comes first, and the handler checks it ([`gate::Ask::check_form`]).
+    /// token comes first, and the handler checks it ([`gate::Visit::check_form`]).
     Upload,
 }
 

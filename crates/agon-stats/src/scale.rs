@@ -37,7 +37,7 @@ impl ScalePlace {
 /// Ratings of all bots in Elo.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
-    /// A finite rating for every bot, for ordering and pairing. For a bot that is not [`Place::Known`] it is the one
+    /// A finite rating for every bot, for ordering and pairing. For a bot that is not [`ScalePlace::Known`] it is the one
     /// at which its run of wins, or losses, had an even chance.
     pub elo: Vec<f64>,
     /// The same, but with a chance of about 2.2 % for the run of a bot that is not known: the end of its one-sided

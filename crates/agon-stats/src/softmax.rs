@@ -1,6 +1,6 @@
 //! Who of several finishes first, from what speaks for each: fits the weights that make what happened most likely.
 //!
-//! Each [`Position`] has a row of values for each seat; the chance of a seat is the softmax over the seats of the weighted sums of their
+//! Each [`ScoredPosition`] has a row of values for each seat; the chance of a seat is the softmax over the seats of the weighted sums of their
 //! rows (a conditional logit, McFadden 1974). Sums run in a fixed order and `exp` comes from the `libm` crate, so that the same positions
 //! give the same bits on every machine.
 

@@ -54,7 +54,7 @@ pub struct Exchange {
     pub wait_ms: u64,
 }
 
-/// A line of the answer: first [`Line::Standing`], then results, each followed by its replay.
+/// A line of the answer: first [`FleetLine::Standing`], then results, each followed by its replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FleetLine {

@@ -44,7 +44,7 @@ pub struct RequestMatch {
     pub now: Time,
 }
 
-/// The outcome of [`Ask`].
+/// The outcome of [`RequestMatch`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatchRequested {
     Planned(MatchId),

@@ -46,7 +46,7 @@ pub struct Lease {
     /// The most it takes. Rounded down to 1, 8 or 32.
     pub most: usize,
     pub now: Time,
-    /// When they are given to somebody else, unless a [`Beat`](crate::acts::Beat) comes.
+    /// When they are given to somebody else, unless a [`RenewLease`](crate::acts::RenewLease) comes.
     pub until: Time,
 }
 

@@ -21,7 +21,7 @@ pub struct PostResult {
     pub now: Time,
 }
 
-/// The outcome of a [`Post`].
+/// The outcome of a [`PostResult`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostReply {
     /// It is kept, and will be checked.
@@ -128,7 +128,7 @@ pub struct ReportVoid {
     pub now: Time,
 }
 
-/// The outcome of [`Void`].
+/// The outcome of [`ReportVoid`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VoidReply {
     /// The match waits again.
