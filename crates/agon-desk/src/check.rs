@@ -1,8 +1,8 @@
 //! A bot is played through situations, and what it did there becomes findings, as a test runner would report them.
 //!
 //! It is independent of the game. A situation is a setup, a seat, opponents, and perhaps a beginning played by others,
-//! so that the bot gets into positions it would not choose ([`situation`]). What happened in all of them together becomes
-//! findings ([`finding`]).
+//! so that the bot gets into positions it would not choose (`situation`). What happened in all of them together becomes
+//! findings (`finding`).
 
 mod examine;
 mod finding;

@@ -1,6 +1,6 @@
 //! What a bot answers to a recorded match.
 //!
-//! The referee plays as always, but with a [`Rerun`] for a session: whatever the bot answers, the match goes on as
+//! The referee plays as always, but with a `Rerun` for a session: whatever the bot answers, the match goes on as
 //! recorded, so that the bot meets every turn of it.
 
 use std::collections::BTreeMap;
@@ -203,7 +203,7 @@ impl Rerun<'_> {
     }
 }
 
-/// Functions of a session that a [`Rerun`] leaves to the recorded match; those after `&mut` change it.
+/// Functions of a session that a `Rerun` leaves to the recorded match; those after `&mut` change it.
 macro_rules! forward {
     ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*
      &mut $($change:ident($($given:ident: $kind:ty),*) -> $outcome:ty;)*) => {

@@ -1,6 +1,6 @@
 //! An author's desk: what somebody does who writes a bot, whoever asks for it.
 //!
-//! A bot is [checked](check) and [tested](test), asked for its answers to a recorded match ([`feed`]), and tried with another order
+//! A bot is [checked](check) and [tested](mod@test), asked for its answers to a recorded match ([`feed`]), and tried with another order
 //! ([`trial`]). A match is [analysed], and what goes with the losses of a series is found in its journal ([`losses`]), like [`ratings`]. In the end the
 //! bot is made what its contest takes ([`hand_in`]).
 //!

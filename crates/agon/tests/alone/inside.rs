@@ -438,7 +438,10 @@ fn every_starter_plays_inside_as_outside() {
             assert_eq!(inside[key], outside[key], "{bot}: {inside:#}");
         }
         for seat in 0..2 {
-            assert_eq!(inside["seats"][seat]["score"], outside["seats"][seat]["score"], "{bot}");
+            assert_eq!(
+                inside["seats"][seat]["score"], outside["seats"][seat]["score"],
+                "{bot}: {inside:#} {outside:#}"
+            );
         }
         let own = &inside["seats"][0];
         assert_ne!(own["sandbox"], "off", "{bot}");
