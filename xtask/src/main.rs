@@ -32,7 +32,7 @@ cargo xtask test [--require-golden] [--require-wasm] [--require-postgres] [--qui
     --only STEP        one of: format, lints, tests, docs, web
 
 cargo xtask lines
-    Counts the lines of code by room and kind, and lists names of public types that stand more than once.
+    Counts the lines of code by room and kind.
 
 cargo xtask long NAME
     Runs a long proof; without a name it lists them.

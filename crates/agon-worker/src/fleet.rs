@@ -15,8 +15,6 @@ pub const ROOT: &str = "/fleet/v1";
 pub const MOST_AT_ONCE: usize = 256;
 /// Upper limit on the bytes returned in one exchange, unless a single result is larger.
 pub const LARGEST_BACK: usize = 16 << 20;
-/// Upper limit on the wait for results, in milliseconds.
-pub const LONGEST_WAIT_MS: u64 = 20_000;
 /// Upper limit on the title of a series, in characters.
 pub const LONGEST_TITLE: usize = 200;
 /// Upper limit on the bots of a series that are not built in.
@@ -50,7 +48,7 @@ pub struct Exchange {
     pub add: Vec<Job>,
     /// The numbers of matches whose results have arrived.
     pub got: Vec<i64>,
-    /// How long the answer may wait for a result if there is none, in milliseconds: up to [`LONGEST_WAIT_MS`].
+    /// How long the answer may wait for a result if there is none, in milliseconds: up to [`LONGEST_WAIT_MS`](crate::wire::LONGEST_WAIT_MS).
     pub wait_ms: u64,
 }
 

@@ -112,10 +112,7 @@ impl From<DeskError> for Failure {
 
 impl From<SeatError> for Failure {
     fn from(error: SeatError) -> Self {
-        match error {
-            SeatError::Name(why) => Self::Usage(why),
-            SeatError::Machine(why) => Self::Own(why),
-        }
+        DeskError::from(error).into()
     }
 }
 
