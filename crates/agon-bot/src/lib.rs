@@ -8,6 +8,7 @@ pub mod name;
 
 pub mod algo;
 pub mod build;
+pub mod image;
 mod java;
 pub mod launch;
 pub mod manifest;
@@ -32,6 +33,7 @@ pub mod sys;
 
 pub use agon_sandbox::Level;
 pub use build::Build;
+pub use image::{Image, ImageSet, Images};
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Confined, Js, NameKind};
 pub use process::{

@@ -61,6 +61,8 @@ pub use level::probe_with;
 pub use message::{Order, StepRefusal};
 #[cfg(target_os = "linux")]
 pub use meter::Charge;
+#[cfg(target_os = "linux")]
+pub use root::{SETTINGS, SYSTEM};
 
 /// The roles of this program inside a sandbox; `arguments` are those after [`SUBCOMMAND`].
 #[cfg(target_os = "linux")]

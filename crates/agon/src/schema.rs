@@ -128,6 +128,7 @@ fn page() -> String {
             author::json::Attack,
             author::json::AttackEnd,
             author::json::Control,
+            author::json::ImageShown,
         ],
     );
     page += &section(

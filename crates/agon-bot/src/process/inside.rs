@@ -18,6 +18,7 @@ use agon_sandbox::{
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::build::cache;
+use crate::image::Image;
 use crate::launch::Launch;
 use crate::name::Confined;
 use crate::paths::{is_systems, stays};
@@ -38,6 +39,7 @@ pub use cage::Cage;
 use cage::Changes;
 pub use needs::{Needs, User};
 use spares::Spares;
+pub use strangers::{tell_by, tool as tool_of};
 
 /// Folders of ours that lie where an author works, and are no part of a bot.
 const OWN_FOLDERS: [&str; 3] = ["agon-replays", "agon-series", "agon-bots"];
@@ -95,6 +97,22 @@ fn add(packages: &Packages, confinement: &mut Confinement, variables: &mut BTree
     variables.extend(packages.variables.clone());
 }
 
+/// Where this program is seen beside an image, if its own place is one of the system's.
+const OWN_PROGRAM: &str = "/agon";
+
+/// Shows an image in place of this machine's system.
+fn show(image: &Image, confinement: &mut Confinement, variables: &mut BTreeMap<String, String>) {
+    let root = image.root();
+    let place = |inside: &PathBuf| ShownPath {
+        outside: root.join(inside.strip_prefix("/").unwrap_or(inside)),
+        inside: inside.clone(),
+    };
+    confinement.readable.extend(image.places.iter().map(place));
+    confinement.image = Some(root);
+    let path: Vec<_> = image.path.iter().map(|folder| folder.to_string_lossy()).collect();
+    variables.insert("PATH".to_owned(), path.join(":"));
+}
+
 /// Ends the sandboxes built ahead, and waits for those that are being ended. Any not ended here end with this program.
 pub fn close() {
     ends::settle();
@@ -137,29 +155,46 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         return Err(StartTrouble::Start(io::ErrorKind::NotFound.into()));
     }
     let foreign = launch.confined == Confined::Foreign;
-    let program = match foreign {
-        true => strangers::program(&launch.program, &folder, &user)
-            .ok_or_else(|| StartTrouble::Hidden(strangers::refusal(Path::new(&launch.program))))?,
-        false => folder.join(spawn::find(&launch.program, Some(&folder), &path)),
+    let image = match foreign {
+        true => {
+            Some(strangers::image(launch, &user).map_err(|error| StartTrouble::Machine(error.to_string()))?)
+        }
+        false => None,
     };
-    if !program.exists() {
-        return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::ENOENT)));
-    }
-    if program.is_dir() || !crate::sys::may_execute(&program) {
-        return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::EACCES)));
+    let mut program = match &image {
+        Some(image) => strangers::program(&launch.program, &folder, image)
+            .ok_or_else(|| StartTrouble::Hidden(strangers::refusal(Path::new(&launch.program))))?,
+        None => folder.join(spawn::find(&launch.program, Some(&folder), &path)),
+    };
+    if !image.as_ref().is_some_and(|image| image.runs(&program)) {
+        if !program.exists() {
+            return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::ENOENT)));
+        }
+        if program.is_dir() || !crate::sys::may_execute(&program) {
+            return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::EACCES)));
+        }
     }
     let_through(&folder, &cache());
     let_through(program.parent().unwrap_or(&program), &cache());
-    let needs = needs::of(launch, &program, foreign, &user);
+    let mut needs = match &image {
+        Some(_) => needs::of_strangers(launch, &user),
+        None => needs::of(launch, &program, &user),
+    };
     let mut confinement = limits();
     let mut remarks = Vec::new();
     confinement.readable = needs.places.iter().map(ShownPath::same).collect();
-    confinement.hidden = needs.hidden.into_iter().collect();
+    if let Some(image) = &image {
+        show(image, &mut confinement, &mut needs.variables);
+    }
     // Our own program, run on behalf of a bot: as its script engine, or as the doorkeeper of its seat.
     let known = guard::program().filter(|own| *own == program && !is_systems(own));
     if let Some(own) = known {
         confinement.readable.retain(|place| !own.starts_with(&place.outside));
         confinement.readable.push(ShownPath::same(own));
+    } else if image.is_some() && guard::program() == Some(&*program) {
+        // Where this program is one of the system's, the image has no place for it.
+        confinement.readable.push(ShownPath { outside: program, inside: OWN_PROGRAM.into() });
+        program = OWN_PROGRAM.into();
     }
     for place in launch.reads.iter().filter(|_| !foreign) {
         if !confinement.readable.iter().any(|shown| place.starts_with(&shown.outside)) {

@@ -97,6 +97,52 @@ fn a_strangers_build_runs_inside_and_only_files_come_out() {
     assert_eq!(played["seats"][0]["faults"].as_array().map(Vec::len), Some(0), "{played:#}");
 }
 
+/// Looks at the system from inside.
+const LOOKS: &str = r#"#!/bin/sh
+exec 2>&1
+echo "shell $(stat -Lc %i /bin/sh)"
+for place in /usr/share/doc /usr/games /usr/src /home /root/.cargo /usr/bin/passwd; do
+    [ -e $place ] && echo "LEAK: $place"
+done
+touch /usr/new 2>/dev/null && echo LEAK: changed
+echo built > made
+"#;
+
+#[test]
+fn strangers_see_an_image_in_place_of_this_machine() {
+    if !has_one() {
+        return;
+    }
+    use std::os::unix::fs::MetadataExt as _;
+    let at = folder();
+    write(at.path(), "bot/build.sh", LOOKS);
+    write(at.path(), "bot/bot", WAITER);
+    write(at.path(), "bot/agon.toml", "build = './build.sh'\nrun = './bot'\n");
+    let tar = |name: &str| {
+        let tar = Command::new("tar").args(["czf", name, "bot"]).current_dir(at.path()).status();
+        assert!(tar.expect("tar").success());
+    };
+    tar("bot.tar.gz");
+    let built = good(agon(at.path(), &["build", "bot.tar.gz"]));
+    let said = err(&built);
+    assert!(!said.contains("LEAK"), "{said}");
+    assert_eq!(said.matches("making an image").count(), 1, "{said}");
+    let shell = std::fs::metadata("/bin/sh").expect("a shell").ino();
+    let seen: u64 =
+        said.lines().find_map(|line| line.strip_prefix("shell ")).expect("a line").parse().expect("a number");
+    assert_ne!(seen, shell, "a file of its own");
+    // The second time it is there.
+    write(at.path(), "bot/more", "another archive");
+    tar("again.tar.gz");
+    let built = good(agon(at.path(), &["build", "again.tar.gz"]));
+    assert!(!err(&built).contains("making an image"), "{}", err(&built));
+    let listed = json(&good(agon(at.path(), &["image", "--json"])));
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    // With an own bot as a stranger's.
+    let seen = agon(at.path(), &["image", "rm", "--old"]);
+    assert!(out(&good(seen)).contains("no old images"));
+}
+
 #[test]
 fn a_build_that_takes_too_much_says_of_what() {
     if !has_one() {
