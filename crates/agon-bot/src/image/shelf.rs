@@ -222,7 +222,8 @@ impl Images {
         let wrong = |error| ImageError::Write(place.to_owned(), error);
         let draft = place.with_extension(format!("{}.new", std::process::id()));
         let text = serde_json::to_vec(what).unwrap_or_default();
-        rights::create_private(&draft)
+        fs::create_dir_all(&self.folder)
+            .and_then(|()| rights::create_private(&draft))
             .and_then(|mut file| file.write_all(&text))
             .and_then(|()| fs::rename(&draft, place))
             .map_err(wrong)
