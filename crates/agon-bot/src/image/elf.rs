@@ -14,7 +14,7 @@ const INTERPRETER: u32 = 3;
 
 /// Which machine a file is for: its word size and its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct ElfTarget {
     bits: u8,
     processor: u16,
 }
@@ -22,7 +22,7 @@ pub struct Machine {
 /// What a program or library asks the loader for.
 #[derive(Debug)]
 pub struct ElfFile {
-    pub machine: Machine,
+    pub machine: ElfTarget,
     pub loader: Option<PathBuf>,
     /// The names of libraries.
     pub libraries: Vec<String>,
@@ -44,7 +44,7 @@ impl ElfFile {
             2 => true,
             _ => return None,
         };
-        let machine = Machine { bits: head[4], processor: half(&head, 18)? };
+        let machine = ElfTarget { bits: head[4], processor: half(&head, 18)? };
         let (table, size, count) = match wide {
             true => (word(&head, 32)?, half(&head, 54)?, half(&head, 56)?),
             false => (long(&head, 28)?.into(), half(&head, 42)?, half(&head, 44)?),

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use agon_sandbox::SETTINGS;
 
-use super::elf::{ElfFile, Machine};
+use super::elf::{ElfFile, ElfTarget};
 use super::languages::{BASE, ImageLanguage, LANGUAGES, LIBRARIES};
 use super::{ImageError, ImageSet};
 use crate::paths::is_systems;
@@ -309,7 +309,7 @@ impl Gathering {
     }
 
     /// Where the loader finds a library.
-    fn library(&mut self, name: &str, machine: Machine, first: &[PathBuf]) -> Option<PathBuf> {
+    fn library(&mut self, name: &str, machine: ElfTarget, first: &[PathBuf]) -> Option<PathBuf> {
         let known = self.known.get_or_insert_with(known_to_loader);
         let arch = arch();
         let usual = [
