@@ -70,11 +70,15 @@ pub enum ReplayCommand {
     #[command(after_help = get::EXAMPLES)]
     Get(get::GetOptions),
     /// Convert a replay of the original to agon's format, and compare the engine with it
-    #[command(after_help = "A record is recognised by its content; it may be gzipped.
+    #[command(
+        after_help = "Reads Terminal's replay files and the recordings of Jungle Blitz's viewer. A record is recognised by its
+content; it may be gzipped.
 Exit code 0: every recorded fact agrees with our engine; 1: one differs (the replay is still written).
 
-Example:
-  agon replay import p1-01-04-2025-10-00-00.replay")]
+Examples:
+  agon replay import p1-01-04-2025-10-00-00.replay
+  agon replay import replay.json.gz -o final.replay"
+    )]
     Import(ImportOptions),
     /// Ask a bot for its answers to a recorded match, turn by turn, beside those given then
     #[command(

@@ -330,7 +330,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
     };
     assert!(refused(&["replay", "import", "m.replay"]).contains("this is already an agon replay"));
     std::fs::write(place.path().join("note.txt"), "hello\n").expect("a file is written");
-    assert!(refused(&["replay", "import", "note.txt"]).contains("no recorded match"));
+    assert!(refused(&["replay", "import", "note.txt"]).contains("not a recorded match"));
     assert!(refused(&["replay", "show", "note.txt"]).contains("not a replay of agon"));
     assert!(refused(&["replay", "import", "none.replay"]).contains("No such file"));
     let theirs = out(&agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]));
@@ -364,7 +364,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
     );
     assert!(
         refused(&["replay", "export", "c.replay", "--format", "cultist-wars"])
-            .contains("writes no replay files")
+            .contains("does not write files of the original")
     );
 }
 
