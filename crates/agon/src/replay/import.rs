@@ -62,7 +62,7 @@ pub fn run(options: &ImportOptions) -> Done {
     let Some(imported) = OriginalRecord::read(&record, &name)? else {
         let why = match Replay::read(&record) {
             Ok(_) => "this is already an agon replay".to_owned(),
-            Err(_) => "this is no recorded match of a game whose original writes replay files".to_owned(),
+            Err(_) => "this is not a recorded match of a game whose original writes replay files".to_owned(),
         };
         return Err(Failure::usage(format!("{name}: {why}")));
     };

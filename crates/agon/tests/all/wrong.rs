@@ -60,7 +60,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("play cultist-wars a.py b.py c.py", &["Cultist Wars", "2 bots", "not by 3"]),
     ("play cultist-wars bot.py ws:", &["`ws:`", "has no WebSocket"]),
     ("play cultist-wars bot.py tcp:", &["`tcp:`", "not played over TCP"]),
-    ("play jungle-blitz bot.py ws:99999", &["`99999` is no port", "up to 65535"]),
+    ("play jungle-blitz bot.py ws:99999", &["`99999` is not a port", "up to 65535"]),
     ("play cultist-wars bot.py git:", &["git:", "git:HEAD~1"]),
     ("play cultist-wars bot.py nowhere", &["`nowhere`: no such file", "builtin:"]),
     ("play cultist-wars bot.py outer", &["`outer`", "name outer/inner"]),
