@@ -179,7 +179,7 @@ fn line(
 fn verdict(out: &mut impl io::Write, screen: Screen, tried: &TriedOrder) -> io::Result<()> {
     if let Some(fault) = tried.gone() {
         let fault = harmless(&fault.in_a_line());
-        return writeln!(out, "    the bot cannot be asked: it exited on the way there: {fault}");
+        return writeln!(out, "    the bot cannot be asked: it ended on the way there: {fault}");
     }
     let better = shortened(&harmless(&tried.better_in_a_line()), 40);
     let gain = format!("{}{}", if tried.gain.mean() > 0.0 { "+" } else { "" }, points(&tried.gain));

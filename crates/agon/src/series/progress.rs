@@ -180,7 +180,7 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
 /// How the bots are contained, as a sentence.
 fn containment(ready: &Ready) -> String {
     match ready.fleet {
-        Some(_) => "Each machine of the fleet contains the bots in a sandbox of its own".to_owned(),
+        Some(_) => "Each machine of the fleet runs the bots in a sandbox of its own".to_owned(),
         None => sandbox::containment(ready.series.bots.iter().map(|bot| (bot.label.as_str(), &bot.name))),
     }
 }

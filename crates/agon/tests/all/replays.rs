@@ -235,7 +235,7 @@ fn the_referee_takes_no_seed_for_another() {
         ("5", "-d seed=5"),
         ("-5", "-d seed=-5"),
         ("sed=5", "as in -d seed=5"),
-        ("seed=x", "whole number"),
+        ("seed=x", "64-bit integer"),
         ("x", "-d seed=5"),
     ] {
         let said = referee(parameter);

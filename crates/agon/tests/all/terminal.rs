@@ -95,7 +95,7 @@ fn a_stray_print_is_skipped_and_told_and_strict_makes_it_a_crash() {
     let result = play(&place, ["chatty", "builtin:idle"], &["--set", "maxTurns=2"]);
     let (kind, message) = faults(&result, 1)[0];
     assert_eq!(kind, "stray");
-    assert!(message.contains("you printed to stdout; use stderr: \"thinking hard\""), "{message}");
+    assert!(message.contains("\"thinking hard\" is not an answer; print debug text to stderr"), "{message}");
     assert_eq!((&result["turns"], &result["seats"][0]["score"]), (&2.into(), &30.0.into()), "{result}");
     let result = play(&place, ["chatty", "builtin:idle"], &["--strict"]);
     let (kind, message) = faults(&result, 1)[0];
@@ -330,7 +330,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
     };
     assert!(refused(&["replay", "import", "m.replay"]).contains("this is already an agon replay"));
     std::fs::write(place.path().join("note.txt"), "hello\n").expect("a file is written");
-    assert!(refused(&["replay", "import", "note.txt"]).contains("no recorded match"));
+    assert!(refused(&["replay", "import", "note.txt"]).contains("not a recorded match"));
     assert!(refused(&["replay", "show", "note.txt"]).contains("not a replay of agon"));
     assert!(refused(&["replay", "import", "none.replay"]).contains("No such file"));
     let theirs = out(&agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]));

@@ -163,7 +163,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("conform terminal nowhere", &["nowhere"]),
     ("rate nowhere.jsonl", &["nowhere.jsonl"]),
     ("referee cultist-wars", &["--p1 <CMD>"]),
-    ("referee cultist-wars -p1 ./a -p2 ./b -d seed=x", &["seed=x", "whole number"]),
+    ("referee cultist-wars -p1 ./a -p2 ./b -d seed=x", &["seed=x", "64-bit integer"]),
     ("referee cultist-wars -p1 ./a", &["Cultist Wars", "1 player"]),
 ];
 
