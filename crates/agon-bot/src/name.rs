@@ -117,7 +117,7 @@ impl BotName {
             Some((way, port)) => match port.parse() {
                 Ok(port) if port > 0 => Ok(Some(port)),
                 _ => Err(format!(
-                    "`{port}` is no port; write {way}: alone, or {way}: and a number up to 65535"
+                    "`{port}` is not a port; write {way}: alone, or {way}: and a number up to 65535"
                 )),
             },
         }

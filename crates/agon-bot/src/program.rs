@@ -69,7 +69,7 @@ impl fmt::Display for ProgramEnd {
                     libc::SIGSYS => " (SIGSYS: a system call that is not allowed)",
                     _ => "",
                 };
-                write!(f, "signal {signal} ended it{name}")
+                write!(f, "signal {signal} killed it{name}")
             }
         }
     }

@@ -419,7 +419,11 @@ pub fn bot_below(session: &dyn Session, name: &BotName) -> Result<Option<PathBuf
         [one] => Ok(Some(std::path::absolute(&*one).unwrap_or_else(|_| one.clone()))),
         many => {
             let many: Vec<String> = many.iter().take(9).map(|folder| folder.display().to_string()).collect();
-            Err(format!("{} is no bot, but has several below it; name one of {}", name.text, many.join(", ")))
+            Err(format!(
+                "{} is not a bot, but has several below it; name one of {}",
+                name.text,
+                many.join(", ")
+            ))
         }
     }
 }

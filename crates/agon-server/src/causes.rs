@@ -38,6 +38,6 @@ pub fn given_up(why: Option<&str>) -> Cause {
         whose: Whose::Ours,
         stage: Stage::Match,
         what: format!("None of its check matches was completed.{last}"),
-        fix: Some("The organiser has to look at the server; after that, hand it in again.".to_owned()),
+        fix: Some("The organiser has to look at the server; after that, submit it again.".to_owned()),
     }
 }

@@ -314,9 +314,7 @@ impl TryFrom<NewMatch> for MatchSpec {
         let NewMatch { game, bots, rules, map, seed } = wanted;
         let seed = match seed.trim() {
             "" => None,
-            seed => {
-                Some(seed.parse().map_err(|_| format!("seed `{seed}`: write a whole number of 64 bits"))?)
-            }
+            seed => Some(seed.parse().map_err(|_| format!("seed `{seed}`: write a 64-bit integer"))?),
         };
         let (rules, map) = (rules.trim().into(), map.trim().into());
         Ok(Self { rules, map, seed, ..Self::new(&game, bots) })

@@ -223,7 +223,7 @@ fn cases() -> Vec<(&'static str, &'static str, Vec<u8>, &'static str)> {
         ("an empty file", "b.zip", Vec::new(), "the file is empty"),
         ("too large", "b.zip", vec![7; (20 << 20) + 1], "at most 20 MiB"),
         ("another kind", "b.7z", b"7z\xbc\xaf\x27\x1c".to_vec(), "of an unsupported kind"),
-        ("no archive", "b.zip", b"hello".to_vec(), "is no archive"),
+        ("no archive", "b.zip", b"hello".to_vec(), "is not an archive"),
     ]
 }
 

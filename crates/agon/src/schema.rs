@@ -131,7 +131,7 @@ fn page() -> String {
         ],
     );
     page += &section(
-        "A contest that goes on",
+        "A long-running contest",
         &generated![
             serve::json::Contest<'_>,
             serve::json::Worker<'_>,

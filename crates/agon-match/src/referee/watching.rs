@@ -110,7 +110,7 @@ impl Referee<'_> {
         counted.chain(tidied.map(|(seat, state)| {
             let frozen = if state.stands { "; it stands still there from then on" } else { "" };
             format!(
-                "seat {seat} used {:.1} ms of CPU while its opponent was to move, as interpreters that tidy up do; that is no \
+                "seat {seat} used {:.1} ms of CPU while its opponent was to move, as interpreters that tidy up do; that is not a \
                  fault{frozen}",
                 state.most_pondered.as_secs_f64() * 1e3
             )

@@ -88,7 +88,7 @@ fn cases() -> Vec<Case> {
             &[("bot.py", b"import numpy_of_nobody\n", 0o644)],
             Stage::Match,
             "No module named 'numpy_of_nobody'",
-            "hand it in with the bot's own files, or ask the organiser",
+            "submit it with the bot's own files, or ask the organiser",
         ),
         case(
             "Windows line ends",

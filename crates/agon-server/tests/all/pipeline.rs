@@ -295,7 +295,7 @@ fn uploads_are_counted_and_a_newer_one_takes_the_place_of_one_that_waits() {
         let old = world.version("Ann", 1).await;
         assert_eq!(old.state, VersionState::Failed);
         let cause = old.cause.expect("it says why");
-        assert!(cause.what.contains("v2 was handed in before"), "{cause}");
+        assert!(cause.what.contains("v2 was submitted before"), "{cause}");
         let played = world.play(1).await;
         assert_eq!(played, [["Ann v2", "idle"]], "the check that was planned is the newer one's");
         // A version whose failure was our fault may come again.

@@ -241,7 +241,7 @@ async fn what_is_wrong_is_said_in_a_sentence() {
         ("/api/v1/upload", b"x", 422, "name"),
         ("/api/v1/upload?name=bot.py&only_if_better=maybe", b"x", 422, "openapi.json"),
         ("/api/v1/upload?name=bot.py&better=1", b"x", 422, "better"),
-        ("/api/v1/upload?name=bot.zip", b"no zip", 422, "is no archive"),
+        ("/api/v1/upload?name=bot.zip", b"no zip", 422, "is not an archive"),
         ("/api/v1/upload?name=bot.py", b"", 422, "empty"),
         (
             "/api/v1/draft?name=bot.py&against=Zoe",

@@ -185,7 +185,7 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
     assert!(matches(&world).await.iter().any(|game| game.state == MatchState::Dead));
     let page = ann.get(&format!("/version/{anns}")).await;
     assert_eq!(page.heading(), "v1 rests");
-    assert!(page.text().contains("3 matches in a row came to nothing"), "{}", page.text());
+    assert!(page.text().contains("3 matches in a row failed"), "{}", page.text());
     let cockpit = rita.get("/organise").await.text();
     assert!(cockpit.contains("Who rests") && cockpit.contains("action=\"/organise/lift\""), "{cockpit}");
     let lift = [("version", anns.to_string())];

@@ -148,7 +148,7 @@ pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {
 /// Options that set up a match.
 #[derive(Args, Debug, Clone, Default)]
 pub struct SetupOptions {
-    /// Seed of the match: a whole number of 64 bits [default: a fresh one, which is printed]
+    /// Seed of the match: a 64-bit integer [default: a new one, which is printed]
     #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true, help_heading = "Match")]
     pub seed: Option<i64>,
     /// A map by name, a map file, or `generate`

@@ -25,7 +25,7 @@ pub fn can_begin(dir: &Path, game: &str) -> Result<(), Failure> {
     let file = dir.join(FILE);
     if file.exists() {
         return Err(Failure::usage(format!(
-            "{}: there is a contest already; `agon serve {}` goes on with it",
+            "{}: there is a contest already; `agon serve {}` resumes it",
             file.display(),
             dir.display()
         )));
@@ -80,7 +80,7 @@ bosses = [{bosses}]   # built-in bots that stand on the ladder
 # sign_up = \"invite\"          # who may sign up: \"open\", \"invite\" (with a code), \"closed\"
 # team_size = 1               # the most people who play for one team
 # time_zone = \"Europe/Vienna\" # of the dates
-# closes = 2026-12-05T18:00:00  # until when bots can be handed in; opens = from when on
+# closes = 2026-12-05T18:00:00  # until when bots can be submitted; opens = from when on
 
 [ladder]
 matches = 400                 # rated matches each version plays, besides those in which others need it

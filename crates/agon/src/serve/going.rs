@@ -226,7 +226,7 @@ fn watch(
         match runtime.block_on(server.look_after(now())) {
             Ok(ticked) => {
                 if trouble.take().is_some() {
-                    tracing::warn!("it goes on");
+                    tracing::warn!("it is resumed");
                 }
                 if ticked.mismatches > 0 {
                     tracing::warn!(
@@ -258,7 +258,7 @@ fn watch(
                 (false, true) => tracing::warn!(
                     "the contest's disk is full: nothing is played or accepted until there is room, and nothing is lost"
                 ),
-                (true, false) => tracing::warn!("there is room on the disk again; it goes on"),
+                (true, false) => tracing::warn!("there is room on the disk again; it is resumed"),
                 _ => {}
             }
             let rate = (upto - before) as f64 * 60.0 / told.elapsed().as_secs_f64();
@@ -342,11 +342,11 @@ fn greet(
         _ if jobs == 0 => writeln!(out, "No match is played here.")?,
         Confined::Foreign => writeln!(
             out,
-            "Bots are held in a sandbox of level {level}; before the first match it is put to the test with attacks, and so is the clock, for up to 40 seconds."
+            "Bots run in a sandbox of level {level}; before the first match it is put to the test with attacks, and so is the clock, for up to 40 seconds."
         )?,
         Confined::Own => writeln!(
             out,
-            "You trust these bots: the sandbox here is of level {level}, which holds mistakes and no enemies."
+            "You trust these bots: the sandbox here is of level {level}, which contains mistakes but not enemies."
         )?,
         Confined::No => {
             writeln!(out, "You trust these bots: there is no sandbox here, and they run with your rights.")?
@@ -355,7 +355,7 @@ fn greet(
     let shown = dir.display();
     writeln!(
         out,
-        "  agon serve add {shown} BOT --team NAME    hands a bot in\n  agon serve status {shown}                 the ladder"
+        "  agon serve add {shown} BOT --team NAME    submits a bot\n  agon serve status {shown}                 the ladder"
     )
 }
 

@@ -173,7 +173,7 @@ pub fn restore(file: &Path, dir: &Path) -> Done {
     let mut out = io::stdout().lock();
     writeln!(out, "{}: {}", dir.display(), holds(&kept))?;
     if found.is_empty() {
-        return Ok(writeln!(out, "everything is in order; `agon serve {}` goes on with it", dir.display())?);
+        return Ok(writeln!(out, "no damage found; `agon serve {}` resumes it", dir.display())?);
     }
     for line in &found {
         writeln!(out, "{}", harmless(line))?;
