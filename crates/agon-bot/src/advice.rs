@@ -67,10 +67,9 @@ fn python(text: &str, for_others: bool) -> Option<String> {
             return Some((*what).to_owned());
         }
         let package = PACKAGES.iter().find(|(module, _)| *module == top).map_or(top, |(_, package)| package);
-        return Some(format!(
-            "{} (a module of your own has to lie in the bot's folder)",
-            tools::install(&format!("python3 -m pip install {package}"), for_others)
-        ));
+        let install = tools::install(&format!("python3 -m pip install {package}"), for_others);
+        let own = if for_others { "" } else { " (a module of your own has to lie in the bot's folder)" };
+        return Some(format!("{install}{own}"));
     }
     let says = |part: &str| text.contains(part);
     let what = if says("Missing parentheses in call to 'print'") || says("NameError: name 'raw_input'") {

@@ -138,7 +138,7 @@ impl FaultKind {
                 Some("print exactly the form the rulebook gives; debug text belongs on standard error")
             }
             Self::Exception => Some(
-                "catch it where it is thrown, or mend what it says; its trace is kept: agon replay show --stderr",
+                "catch it where it is thrown, or fix what it reports; its trace is kept: agon replay show --stderr",
             ),
             Self::Stray => Some("print one answer for each question; debug text belongs on standard error"),
             Self::Pondering => {

@@ -292,7 +292,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
         || ends
     {
         return Err(format!(
-            "`{}` is not a name for a team: 1 to 32 letters, digits, single spaces, `-`, `_` and `.`",
+            "`{}` is not a name for a team: 1 to 32 letters, digits, single spaces, hyphens, underscores and full stops",
             name.chars().take(40).collect::<String>()
         ));
     }

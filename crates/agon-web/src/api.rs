@@ -36,6 +36,8 @@ pub struct GameOption {
     pub title: &'static str,
     /// What it is about, in a sentence.
     pub summary: &'static str,
+    /// What a step of its matches is called: `turn`.
+    pub step: &'static str,
     /// The minimum and maximum number of seats.
     pub seats: (u8, u8),
     /// Its rules presets; the first is the default.

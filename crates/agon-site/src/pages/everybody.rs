@@ -66,7 +66,7 @@ async fn page(ask: &Visit, above: Markup, list: &str, why: &[String]) -> Result<
         }
         @if count > PEOPLE { p.faint { "The first " (PEOPLE) " by name." } }
         form.card.form method="post" action="/organise/people" {
-            h2 { "Accounts for a list" }
+            h2 { "Create accounts from a list" }
             @if let Some(first) = why.first() {
                 (wrong(Some(first)))
                 @if why.len() > 1 { ul { @for why in &why[1..] { li { (words::told(why)) } } } }
@@ -75,7 +75,7 @@ async fn page(ask: &Visit, above: Markup, list: &str, why: &[String]) -> Result<
             (field("Names, or names and teams",
                 "One person per line: `Ada` or `Ada, Brute Forcers`, as a spreadsheet saves it (CSV). Everyone gets a link to set their password; it works once, within 14 days.",
                 html! { textarea name="list" rows="8" required spellcheck="false" placeholder="name,team" { (list) } }))
-            button.main { (icon("people")) "Make the accounts" }
+            button.main { (icon("people")) "Create accounts" }
         }
     };
     let answer = words::many(count, "person has an account", "people have accounts");
@@ -304,6 +304,7 @@ mod tests {
         let wrong = read("Ann\n<script>\nBob,Team,and more\nCid,\"two\nlines\"\n").unwrap_err();
         assert_eq!(wrong.len(), 4, "{wrong:?}");
         assert!(wrong[1].starts_with("Line 2: `<script>` is not a name for an account"), "{wrong:?}");
+        assert!(wrong[1].ends_with("underscores and full stops."), "{wrong:?}");
         assert!(wrong[2].starts_with("Line 3: it has more"), "{wrong:?}");
         assert!(wrong[3].starts_with("Line 4: `two\nlines` is not a name for a team"), "{wrong:?}");
         assert_eq!(read(" \n\n").unwrap_err().last().map(String::as_str), Some("The list is empty."));

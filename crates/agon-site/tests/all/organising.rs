@@ -48,7 +48,7 @@ async fn a_contest_comes_to_rest_with_no_block_half_played() {
     let counts = async || world.server.store().counts().await.expect("read");
     assert_eq!(counts().await.planned, 1, "half a block");
     assert_eq!(rita.post("/organise/drain", &[]).await.status, 303);
-    assert_eq!(rita.get("/organise").await.heading(), "The contest comes to rest");
+    assert_eq!(rita.get("/organise").await.heading(), "The contest is draining");
     // What is uploaded now waits.
     let mut ann = sign_up(&world, "Ann", "").await;
     assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
@@ -105,7 +105,7 @@ async fn what_is_played_again_counts_no_more_and_stays_in_the_log() {
     let told = world.browser().get("/rulings").await.text();
     assert!(told.contains("The fan had &lt;stopped&gt;.") && told.contains("match"), "{told}");
     let page = world.browser().get(&format!("/match/{game}")).await.text();
-    assert!(page.contains("no more, by") && page.contains("The fan had"), "{page}");
+    assert!(page.contains(">ruling</a>: ") && page.contains("The fan had"), "{page}");
     // The same lineup gets a new block with another seed.
     let planned: Vec<StoredMatch> = matches(&world).await.into_iter().skip(all.len()).collect();
     let names = |game: &StoredMatch| {
@@ -184,10 +184,13 @@ async fn a_version_whose_matches_come_to_nothing_rests_until_it_is_let_play_on()
     // Ladder matches that are given up leave no trace in the table.
     assert!(matches(&world).await.iter().any(|game| game.state == MatchState::Dead));
     let page = ann.get(&format!("/version/{anns}")).await;
-    assert_eq!(page.heading(), "v1 rests");
+    assert_eq!(page.heading(), "v1 is suspended");
     assert!(page.text().contains("3 matches in a row failed"), "{}", page.text());
     let cockpit = rita.get("/organise").await.text();
-    assert!(cockpit.contains("Who rests") && cockpit.contains("action=\"/organise/lift\""), "{cockpit}");
+    assert!(
+        cockpit.contains("Suspended versions") && cockpit.contains("action=\"/organise/lift\""),
+        "{cockpit}"
+    );
     let lift = [("version", anns.to_string())];
     let lift: Vec<(&str, &str)> = lift.iter().map(|(name, value)| (*name, value.as_str())).collect();
     assert_eq!(bob.post("/organise/lift", &lift).await.status, 403);
@@ -252,7 +255,10 @@ async fn a_version_that_makes_matches_void_is_seen_and_put_out_in_the_third_try(
     }
     assert_eq!(tries, [0, 1, 2], "the third try goes on without it");
     let cockpit = rita.get("/organise").await.text();
-    assert!(cockpit.contains("Void matches by version") && cockpit.contains("2 by its doing"), "{cockpit}");
+    assert!(
+        cockpit.contains("Void matches by version") && cockpit.contains("2 caused by this bot"),
+        "{cockpit}"
+    );
     assert!(cockpit.contains("a bot kept another from playing"), "{cockpit}");
     // Nor do such tries make the machine stand out that played them.
     let conduct = world.server.store().conduct(Time(0)).await.expect("read");
@@ -322,10 +328,10 @@ async fn what_cannot_be_built_is_nobodys_fault_but_its_authors() {
     for reader in [&mut ann, &mut rita] {
         let page = reader.get(&format!("/match/{}", game.id)).await.text();
         assert!(page.contains("could not be built or started") && page.contains("See why"), "{page}");
-        assert!(!page.contains("that is our fault"), "{page}");
+        assert!(!page.contains("that is the server's fault"), "{page}");
     }
     let cockpit = rita.get("/organise").await.text();
-    assert_eq!(between(&cockpit, "Given up</p><p class=\"big\">", "<"), "0");
+    assert_eq!(between(&cockpit, "Abandoned</p><p class=\"big\">", "<"), "0");
     let events = store.events(200).await.expect("read");
     assert!(events.iter().all(|event| event.verb != "bury"), "it was not tried three times: {events:?}");
     clean(&world).await;

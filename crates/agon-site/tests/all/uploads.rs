@@ -93,7 +93,7 @@ async fn what_is_too_large_or_no_bot_leaves_nothing_behind() {
         );
         let answer = page.upload(path, &[("against", "1")], "bot.zip", b"no zip").await;
         assert!(
-            answer.status == 422 && answer.text().contains("is not an archive"),
+            answer.status == 422 && answer.text().contains("is not a valid archive"),
             "{path}: {}",
             answer.text()
         );
@@ -101,7 +101,7 @@ async fn what_is_too_large_or_no_bot_leaves_nothing_behind() {
     for path in ["/api/v1/upload?name=bot.zip", "/api/v1/draft?name=bot.zip"] {
         let answer = program.ask("POST", path, "application/octet-stream", b"no zip").await;
         assert!(
-            answer.status == 422 && answer.text().contains("is not an archive"),
+            answer.status == 422 && answer.text().contains("is not a valid archive"),
             "{path}: {}",
             answer.text()
         );

@@ -237,7 +237,7 @@ impl Pages {
             writeln!(out, "Workers come to: {address}")?;
         }
         if let Some(link) = &self.link {
-            writeln!(out, "Become organiser, once, within a day: {link}")?;
+            writeln!(out, "Organiser sign-up link (works once, expires in a day): {link}")?;
         }
         Ok(())
     }

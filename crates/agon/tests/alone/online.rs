@@ -194,7 +194,7 @@ fn somebody_takes_part_from_the_terminal() {
     // Other users see nothing of it.
     let bob = Somebody::new(place, "bob");
     assert!(bob.log_in(&url, &self::token(&server, "Bob")).status.success());
-    fails(&bob.run(&["logs", "--match", &check]), 2, "Nothing is here");
+    fails(&bob.run(&["logs", "--match", &check]), 2, "Not found");
     paused(&ann, place);
     at_home(&ann, place, &url);
     // The server goes away, and a login is removed.
@@ -287,7 +287,7 @@ fn replays(ann: &Somebody<'_>, place: &Path) {
         name.as_str().and_then(|name| name.split(['-', '.']).nth(1)?.parse().ok()) > Some(number)
     };
     assert!(later["written"].as_array().is_some_and(|all| all.iter().all(newer)), "{later:#}");
-    fails(&ann.run(&["replay", "get", "99999999", "-o", "got"]), 2, "Nothing is here");
+    fails(&ann.run(&["replay", "get", "99999999", "-o", "got"]), 2, "Not found");
 }
 
 /// Nothing is played while the contest is paused: waiting for it can be stopped, or ends by itself.

@@ -116,7 +116,7 @@ fn a_contest_from_its_first_day_on() {
     });
     let shown = agon(place, &["serve", "status", "cup"]);
     let shown = out(&shown);
-    assert!(shown.contains("Bob v1") && shown.contains("yours: in its check match it failed"), "{shown}");
+    assert!(shown.contains("Bob v1") && shown.contains("yours: Turn 1"), "{shown}");
     // A new version that fails leaves the old one in place.
     std::fs::write(place.join("ann/run.sh"), "exit 3\n").expect("changed");
     agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
