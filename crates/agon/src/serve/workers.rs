@@ -14,6 +14,7 @@ use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::{json, now, runtime};
+use agon_bot::words::{typed, typed_path};
 
 /// The period over which results are counted, in milliseconds.
 const HOUR: i64 = 3_600_000;
@@ -35,10 +36,10 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
         Enlisted::New(_) => {}
         Enlisted::Taken(other) => {
             return Err(Failure::usage(format!(
-                "there is a machine `{}` already; `agon serve revoke {} \"{}\"` ends its token",
+                "there is a machine `{}` already; `agon serve revoke {} {}` ends its token",
                 harmless(&other),
-                dir.display(),
-                harmless(&other)
+                typed_path(dir),
+                typed(&harmless(&other))
             )));
         }
         Enlisted::TooMany => {
@@ -104,7 +105,7 @@ fn with(
     Err(Failure::usage(format!(
         "no machine `{}` {needed}; `agon serve workers {}` lists them",
         harmless(name),
-        dir.display()
+        typed_path(dir)
     )))
 }
 
