@@ -608,9 +608,7 @@ impl Expected {
                     session.announce(seat, name);
                 }
             }
-            let (said, dropped) = program.take_said();
-            self.trouble = last_words(&said).or(self.trouble.take());
-            program.give_back_said(said, dropped);
+            self.trouble = last_words(&program.said()).or(self.trouble.take());
         }
         match &mut self.listener {
             Listener::Pipes => None,
@@ -673,7 +671,7 @@ impl Expected {
         }
         let trouble = self.trouble.iter().map(|trouble| format!("; {trouble}")).collect::<String>();
         program.listen_to_stderr();
-        let (said, _) = program.take_said();
+        let said = program.take_said();
         let mut words =
             last_words(&said).map(|words| format!("; it last wrote: `{words}`")).unwrap_or_default();
         if let Some(advice) = advice::of_end(&said, ending, program.run().for_others) {

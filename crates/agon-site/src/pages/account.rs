@@ -317,7 +317,7 @@ async fn team_page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
                 form.card.form method="post" action="/team/new" {
                     h2 { "Create a team" }
                     (token(ask))
-                    (field("Name", "Everybody sees it.", html! { input name="name" required maxlength="64" spellcheck="false"; }))
+                    (field("Name", "Everybody sees it.", html! { input name="name" required maxlength="128" spellcheck="false"; }))
                     button.main { "Create" }
                 }
                 @if most > 1 {
@@ -382,10 +382,10 @@ fn members(count: usize, most: u8) -> String {
 }
 
 pub async fn make_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
-    let name = typed.name.trim().to_owned();
-    if let Err(why) = agon_server::check_name(&name) {
-        return Ok(again(team_page(&ask, Some(&why)).await?));
-    }
+    let name = match agon_server::check_name(typed.name.trim()) {
+        Ok(name) => name,
+        Err(why) => return Ok(again(team_page(&ask, Some(&why)).await?)),
+    };
     let account = ask.whoever()?.account;
     let act = MakeTeam { contest: ask.site.contest(), account, name, code: secrets::code(), now: ask.now };
     match ask.site.store().act(act).await? {

@@ -115,8 +115,8 @@ fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Marku
 fn name_field(name: &str) -> Markup {
     field(
         "Name",
-        "Everyone sees it. 1 to 32 characters: letters, digits, single spaces, hyphens, underscores and full stops.",
-        html! { input name="name" value=(name) required maxlength="64" autocomplete="username" spellcheck="false"; },
+        "Everyone sees it. 1 to 32 characters: letters, digits, single spaces, and - _ . ' ·",
+        html! { input name="name" value=(name) required maxlength="128" autocomplete="username" spellcheck="false"; },
     )
 }
 
@@ -158,15 +158,15 @@ async fn make(
     typed: &Typed,
     invite: Option<String>,
 ) -> Result<Result<AccountId, String>, Refused> {
-    let name = typed.name.trim();
-    if let Err(why) = agon_server::check_name(name) {
-        return Ok(Err(why.replace("for a team", "for an account")));
-    }
-    if let Err(why) = judge(ask, &typed.password, name).await? {
+    let name = match agon_server::check_name(typed.name.trim()) {
+        Ok(name) => name,
+        Err(why) => return Ok(Err(why.replace("for a team", "for an account"))),
+    };
+    if let Err(why) = judge(ask, &typed.password, &name).await? {
         return Ok(Err(why));
     }
     let password = ask.site.passwords.hash(typed.password.clone()).await;
-    let act = SignUp { contest: ask.site.contest(), name: name.to_owned(), password, invite, now: ask.now };
+    let act = SignUp { contest: ask.site.contest(), name, password, invite, now: ask.now };
     Ok(match ask.site.store().act(act).await? {
         SignedUp::New(account) => Ok(account),
         SignedUp::Taken(other) => Err(format!(

@@ -210,11 +210,10 @@ pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Ref
     let again = async |why: &str| -> Result<Response, Refused> {
         Ok((StatusCode::UNPROCESSABLE_ENTITY, whole(&ask, Some(why), None).await?).into_response())
     };
-    let name = typed.name.trim().to_owned();
-    if agon_server::check_name(&name).is_err() {
-        return again("A machine's name has 1 to 32 characters: letters, digits, single spaces, hyphens, underscores and full stops.")
-            .await;
-    }
+    let name = match agon_server::check_name(typed.name.trim()) {
+        Ok(name) => name,
+        Err(why) => return again(&why.replace("for a team", "for a machine")).await,
+    };
     let (secret, actor) = (secrets::fresh(), ask.whoever()?.name.clone());
     let (contest, sha, now) = (ask.site.contest(), secrets::sha(&secret), ask.now);
     match ask.site.store().act(Enlist { contest, name: name.clone(), sha, actor, now }).await? {

@@ -27,7 +27,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{Launch, NameKind as BotKind, Run};
+use agon_bot::{BotName, Launch, NameKind as BotKind, Run};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
     BotId, Journal, JournalError, JournalHeader, Keep, MapId, RulesId, Scheduler, SeriesBot, SeriesEnd,
@@ -527,7 +527,11 @@ fn entrant(
 /// Labels that tell the bots apart.
 fn label(entrants: &mut [SeriesBot], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
     let chosen = common::chosen(ids.len(), renames)?;
-    let labels = agon_desk::seats::apart(ids.iter().map(|id| id.label.clone()).collect(), &chosen);
+    let names: Vec<BotName> = entrants.iter().map(|entrant| entrant.name.clone()).collect();
+    // A commit's label names its revision.
+    let called = agon_desk::seats::called(&names).into_iter().zip(ids.iter());
+    let called = called.map(|(called, id)| if id.play.is_some() { id.label.clone() } else { called });
+    let labels = agon_desk::seats::apart(called.collect(), &chosen);
     for ((entrant, id), label) in entrants.iter_mut().zip(ids).zip(labels) {
         entrant.label.clone_from(&label);
         id.label = label;

@@ -13,6 +13,7 @@ use crate::common::sandbox::Bots;
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
 use crate::serve::{now, private, runtime};
+use agon_bot::words::typed_path;
 
 /// Submits a bot for a team.
 pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
@@ -44,7 +45,7 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
             out,
             "{team} v{n} has been submitted ({} bytes). It plays a check match first; `agon serve status {}` shows the result.",
             archive.len(),
-            dir.display()
+            typed_path(dir)
         )?,
         Added::Same(_, n, _) if back => {
             writeln!(

@@ -12,6 +12,7 @@ use agon_worker::{ContestTerms, MatchGround};
 
 use crate::common::{self, Failure, SetupOptions, USUAL_LIMIT, written};
 use crate::serve::name_of;
+use agon_bot::words::typed_path;
 
 /// The file in a contest's folder.
 pub const FILE: &str = "contest.toml";
@@ -27,7 +28,7 @@ pub fn can_begin(dir: &Path, game: &str) -> Result<(), Failure> {
         return Err(Failure::usage(format!(
             "{}: there is a contest already; `agon serve {}` resumes it",
             file.display(),
-            dir.display()
+            typed_path(dir)
         )));
     }
     if dir.exists() && !dir.is_dir() {
@@ -140,8 +141,9 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
     let path = dir.join(FILE);
     if !path.is_file() {
         return Err(Failure::usage(format!(
-            "{}: there is no {FILE} in it; `agon serve {0} --new GAME` begins a contest",
-            dir.display()
+            "{}: there is no {FILE} in it; `agon serve {} --new GAME` begins a contest",
+            dir.display(),
+            typed_path(dir)
         )));
     }
     let file = ContestFile::read(&path).map_err(Failure::Usage)?;

@@ -19,6 +19,7 @@ use crate::common::{self, Done, Failure, machine};
 use crate::serve::{
     Rated, ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of,
 };
+use agon_bot::words::typed_path;
 
 /// The server looks after everything this often, and whenever it is notified.
 const TICK: Duration = Duration::from_millis(50);
@@ -352,7 +353,7 @@ fn greet(
             writeln!(out, "You trust these bots: there is no sandbox here, and they run with your rights.")?
         }
     }
-    let shown = dir.display();
+    let shown = typed_path(dir);
     writeln!(
         out,
         "  agon serve add {shown} BOT --team NAME    submits a bot\n  agon serve status {shown}                 the ladder"
@@ -371,9 +372,10 @@ pub fn hold(dir: &Path) -> Result<File, Failure> {
         let _ = file.take(32).read_to_string(&mut owner);
         let owner: String = owner.chars().filter(char::is_ascii_digit).collect();
         return Err(Failure::usage(format!(
-            "{}: this contest is already being run{}; `agon serve status {0}` shows how it stands",
+            "{}: this contest is already being run{}; `agon serve status {}` shows how it stands",
             dir.display(),
-            if owner.is_empty() { String::new() } else { format!(" by process {owner}") }
+            if owner.is_empty() { String::new() } else { format!(" by process {owner}") },
+            typed_path(dir)
         )));
     }
     file.set_len(0)

@@ -11,6 +11,7 @@ use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::{json, now, runtime};
+use agon_bot::words::typed_path;
 
 /// Shows the state of the contest in a folder.
 pub fn status(dir: &Path, as_json: bool) -> Done {
@@ -25,7 +26,7 @@ pub fn status(dir: &Path, as_json: bool) -> Done {
         writeln!(
             out,
             "\nNobody is on the ladder: submit bots with `agon serve add {} BOT --team NAME`.",
-            dir.display()
+            typed_path(dir)
         )?;
     } else {
         writeln!(out, "\n{}", board(&status.board).text(screen::room()))?;
