@@ -420,3 +420,18 @@ test('against a process the server holds the match, and no byte about hidden uni
   assert.ok(!/"seed":"3"/.test(told), 'the seed, which makes the map, is not told')
   await close(page)
 })
+
+test('every game is played by hand against a program, turn after turn', async () => {
+  for (const game of ['cultist-wars', 'deerhunt', 'jungle-blitz', 'ostibot', 'terminal']) {
+    const child = stage.start('play', game, 'human', 'builtin:random', '--seed', '3', '-q')
+    const page = await stage.browse({ locked: true })
+    await page.goto(await child.line(/http:\S+#seat=\S+/))
+    for (let turns = 0; turns < 4 && (await ready(page)); turns++) {
+      const steps = await page.evaluate(() => window.agon.playing.turn.steps)
+      await page.getByRole('button', { name: 'Do nothing' }).click()
+      await page.waitForFunction((steps) => window.agon.playing.turn.steps > steps, steps, { timeout: 20_000 }).catch(() => assert.fail(`${game} stands at step ${steps}`))
+    }
+    await close(page)
+    stage.servers.at(-1).kill('SIGKILL')
+  }
+})
