@@ -21,6 +21,7 @@ pub mod work;
 
 pub mod attack;
 pub mod health;
+pub mod melee;
 pub mod movement;
 pub mod path;
 pub mod self_destruct;
@@ -110,6 +111,18 @@ pub const INFO: GameInfo = GameInfo {
             name: "kit-2020",
             about: "the starter kit of 2020, whose supports make resources",
             text: include_str!("../rules/kit-2020.json"),
+            cpus: Cpus::All,
+        },
+        Preset {
+            name: "season-2019",
+            about: "the season at the turn of 2018 and 2019, before there were upgrades",
+            text: include_str!("../rules/season-2019.json"),
+            cpus: Cpus::All,
+        },
+        Preset {
+            name: "season-2018",
+            about: "the season of 2018: the same with more time, and an earlier engine",
+            text: include_str!("../rules/season-2018.json"),
             cpus: Cpus::All,
         },
     ],
