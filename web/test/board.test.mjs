@@ -208,7 +208,7 @@ test('Terminal: what a support shields stands in its card, and ways can be hidde
   })
   await page.getByRole('tab', { name: 'inspect' }).click()
   await page.locator('.inspect dd', { hasText: fields[1] }).first().waitFor()
-  await page.getByLabel(/Ways of this turn/).uncheck()
+  await page.getByLabel(/Paths/).uncheck()
   assert.ok(!(await page.evaluate(() => window.agon.players[0].layers.has('paths'))))
   await close(page)
 })

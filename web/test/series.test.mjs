@@ -151,7 +151,7 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
   await page.goto(`${address}/#replay=lost.replay&turn=7`)
   await whole(page)
   await page.waitForFunction(() => window.agon.players[0].stepNumber === 7)
-  await page.getByRole('button', { name: 'Keep as a test of my bot' }).click()
+  await page.getByRole('button', { name: 'Save as bot test' }).click()
   const dialog = page.getByRole('dialog', { name: 'A test of my bot' })
   await dialog.waitFor()
   assert.match(await dialog.locator('pre').textContent(), /seat = 1\nturn = 6\n\n\[answer\]\nis_not = \["WAIT"\]/)

@@ -54,7 +54,7 @@ test('deadlines, names, pauses, rulings and lost connections are told as they ar
   await rita.click('main button')
   await rita.check('[value=open]')
   await rita.getByLabel('Uploads close').fill('2031-12-05T18:00').catch(() => rita.fill('[name=closes]', '2031-12-05T18:00'))
-  await rita.getByRole('button', { name: 'Write it into contest.toml' }).click()
+  await rita.getByRole('button', { name: 'Save' }).click()
   await rita.waitForURL(/organise$/)
   await look(rita, 'cockpit')
 
@@ -79,10 +79,10 @@ test('deadlines, names, pauses, rulings and lost connections are told as they ar
   // A match in the viewer, and the way back out of it.
   await wide.goto(version)
   await wide.locator('table a[href^="/match/"]').first().click()
-  await says(wide, /Watch it/)
+  await wide.getByRole('link', { name: 'Watch', exact: true }).waitFor({ timeout: 60_000 })
   const match = wide.url()
   await look(wide, 'match')
-  await wide.getByRole('link', { name: 'Watch it' }).click()
+  await wide.getByRole('link', { name: 'Watch', exact: true }).click()
   await whole(wide)
   await wide.keyboard.press('.')
   await look(wide, 'viewer')
@@ -101,7 +101,7 @@ test('deadlines, names, pauses, rulings and lost connections are told as they ar
     assert.match(await wide.locator('body').innerText(), /The contest is paused: no match starts/, path)
   }
   assert.equal((await (await wide.request.get(`${address}/api/v1/contest`)).json()).state, 'paused')
-  await press('Go on')
+  await press('Resume')
   await wide.goto(`${address}/ladder`)
   assert.doesNotMatch(await wide.locator('body').innerText(), /paused/)
 

@@ -59,7 +59,7 @@ function original() {
 test('a turn becomes a section of a spec file, as the command line makes it', async () => {
   const page = await open('replay=cultist-wars.replay&turn=5', { acceptDownloads: true })
   await page.waitForFunction(() => window.agon?.players[0]?.stepNumber === 5)
-  await page.getByRole('button', { name: 'Make this a spec test' }).click()
+  await page.getByRole('button', { name: 'Save as rules test' }).click()
   const dialog = page.getByRole('dialog', { name: 'A test of the rules' })
   await dialog.getByText('name the rule that it shows').waitFor()
   await dialog.getByLabel('The rule it is about').fill('CW-SHOOT')
@@ -295,7 +295,7 @@ test('damaged, foreign and newer files get a clear page; one that was cut off op
   assert.match(await page.getByRole('alert').textContent(), /cut off/)
   await close(page)
   const unknown = await open('replay=/etc/passwd')
-  await unknown.getByText('is not among the replays').waitFor()
+  await unknown.getByText('This viewer does not have').waitFor()
   await close(unknown)
 })
 
@@ -395,6 +395,7 @@ test('a tab without a link asks for the token', async () => {
   await page.goto(`${new URL(address).origin}/#replay=cultist-wars.replay`)
   await page.getByLabel('Or the token').fill('wrong')
   await page.getByRole('button', { name: 'Open' }).click()
+  await page.getByRole('alert').getByText('That is not the token of this server').waitFor()
   await page.getByLabel('Or the token').fill(KEY)
   await page.getByRole('button', { name: 'Open' }).click()
   await whole(page)

@@ -15,7 +15,8 @@ use crate::algo::{self, Algo};
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Confined, NameKind};
 use crate::run::Run;
-use crate::{java, rights, tools};
+use crate::words::typed;
+use crate::{advice, java, rights, tools};
 
 /// The compiler for single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the files, `OUT`
 /// for the output folder, `FOLDER` for the source's folder, `MAIN` for Java's class.
@@ -84,7 +85,17 @@ const COMPILERS: &[Compiler] = &[
     Compiler {
         language: "TypeScript",
         endings: &["ts"],
-        command: &["tsc", "--target", "es2020", "--module", "commonjs", "--outDir", "OUT", "SOURCE"],
+        command: &[
+            "tsc",
+            "--target",
+            "es2022",
+            "--module",
+            "commonjs",
+            "--esModuleInterop",
+            "--outDir",
+            "OUT",
+            "SOURCE",
+        ],
         run: &["node", "PROGRAM.js"],
         makes: "PROGRAM.js",
         beside: &["ts"],
@@ -315,13 +326,13 @@ impl Build {
         &self,
         run: impl FnOnce(&mut Command) -> io::Result<ExitStatus>,
     ) -> Result<ExitStatus, String> {
-        let failed = |path: &Path, error: io::Error| format!("{}: {}", path.display(), full(&error));
+        let failed = uncached;
         if let Some(made) = &self.made {
-            rights::create_shown_folder(&made.draft).map_err(|error| failed(&made.draft, error))?;
+            rights::create_shown_folder(&made.draft).map_err(|error| failed(&made.draft, &error))?;
             if let Some((file, content)) = &made.before {
                 let folder = file.parent().unwrap_or(file);
-                std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-                std::fs::write(file, content).map_err(|error| failed(file, error))?;
+                std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+                std::fs::write(file, content).map_err(|error| failed(file, &error))?;
             }
         }
         let mut command = Command::new(&self.command[0]);
@@ -343,7 +354,7 @@ impl Build {
         match std::fs::rename(&made.draft, &made.place) {
             // Somebody else was quicker, with the same content.
             Err(_) if made.place.is_dir() => {}
-            done => done.map_err(|error| failed(&made.place, error))?,
+            done => done.map_err(|error| failed(&made.place, &error))?,
         }
         Ok(ExitStatus::default())
     }
@@ -354,6 +365,13 @@ impl Build {
             io::ErrorKind::NotFound if !self.folder.is_dir() => {
                 format!("{}: no such folder", self.folder.display())
             }
+            io::ErrorKind::NotFound if !program.contains('/') && self.folder.join(program).is_file() => {
+                format!(
+                    "{}: `{program}` is no program on the PATH; for the file in the bot's folder write {}",
+                    self.asked_by,
+                    typed(&format!("./{program}"))
+                )
+            }
             io::ErrorKind::NotFound => {
                 let who = self.asked_by;
                 let what = tools::advice(program, self.run.for_others)
@@ -361,20 +379,30 @@ impl Build {
                 format!("{who} needs `{program}`, which is not installed or not on the PATH; {what}")
             }
             io::ErrorKind::PermissionDenied => {
-                format!("`{program}` may not be executed; try chmod +x {program}")
+                format!("`{program}` may not be executed; {}", advice::executable(program))
             }
             _ => format!("`{program}`: {error}"),
         }
     }
 }
 
-/// The system's error, and what to do when the disk is full.
-fn full(error: &io::Error) -> String {
+/// Why something in [`cache`] cannot be written, and what to do.
+pub fn uncached(path: &Path, error: &io::Error) -> String {
+    let path = path.display();
     match error.kind() {
-        io::ErrorKind::StorageFull => {
-            format!("{error}; make room, or set AGON_CACHE to a folder on another disk")
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("{path}: {error}; make room, or set AGON_CACHE to a folder on another disk")
         }
-        _ => error.to_string(),
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::NotFound
+        | io::ErrorKind::NotADirectory
+        | io::ErrorKind::AlreadyExists => {
+            format!(
+                "{path}: {error}; agon keeps what it builds and unpacks there: set AGON_CACHE to a folder that you may write"
+            )
+        }
+        _ => format!("{path}: {error}"),
     }
 }
 

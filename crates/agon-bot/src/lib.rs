@@ -8,7 +8,9 @@ pub mod name;
 
 pub mod algo;
 pub mod build;
+pub mod excerpt;
 mod java;
+mod kinds;
 pub mod launch;
 pub mod manifest;
 mod paths;

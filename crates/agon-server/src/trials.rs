@@ -87,7 +87,14 @@ impl ContestServer {
         match found.says {
             Says::Better => self.store.act(Promote { version, now }).await.map(drop)?,
             Says::Worse | Says::Unknown => {
-                let reason = format!("the version before it stays: {found}");
+                let before = self.store.trial(version).await?.map_or(0, |kept| kept.against_n);
+                let known = found.to_string();
+                let reason = match known.strip_prefix("not known yet: ") {
+                    Some(known) => {
+                        format!("not shown to be better than v{before}, which stays live: {known}")
+                    }
+                    None => format!("worse than v{before}, which stays live: {known}"),
+                };
                 self.store.act(Decline { version, reason, now }).await.map(drop)?;
             }
         }

@@ -310,15 +310,15 @@ fn denied(ask: &Visit, route: &Route) -> RefusedResponse {
         }
         (_, Verb::Organise, _) => Refused::new(
             StatusCode::FORBIDDEN,
-            "This is for organisers",
-            "You are signed in, but not as one.",
+            "Organisers only",
+            "You are signed in, but your account is not an organiser's.",
         )
         .then("Home", "/")
         .into_response(),
         (_, Verb::Act, Object::Contest) => Refused::new(
             StatusCode::FORBIDDEN,
-            "You play for no team yet",
-            "Make one, or join one with the code that its members have.",
+            "You are not in a team yet",
+            "Create one, or join one with the code that its members have.",
         )
         .then("Team", "/team")
         .into_response(),

@@ -118,7 +118,7 @@ impl TakenSeat {
                 Some(bytes) => Ok(Reply::Bytes(bytes.clone())),
                 None => Err("the replay will be there once the match is over".into()),
             },
-            _ => Err("this is no question for a seat of a match being played".into()),
+            _ => Err("this is not a question for a seat of a match being played".into()),
         }
     }
 

@@ -41,7 +41,7 @@ pub(crate) struct Shelf {
 pub enum ShelfError {
     /// Not one of ours.
     #[error(
-        "`{0}` is not among the replays this viewer was opened for; start `agon watch` with it, or drop it on the page"
+        "This viewer does not have `{0}`. Run `agon watch {0}`, or open the viewer's start page and drop the file there"
     )]
     Unknown(String),
     /// Cannot be read.

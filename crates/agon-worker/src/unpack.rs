@@ -183,7 +183,7 @@ impl Unpacking {
     }
 
     fn zip(&mut self, file: impl Read + Seek) -> Result<(), String> {
-        let damaged = |error: zip::result::ZipError| format!("it is no zip that can be read ({error})");
+        let damaged = |error: zip::result::ZipError| format!("it is not a readable zip ({error})");
         let mut archive = zip::ZipArchive::new(file).map_err(damaged)?;
         for index in 0..archive.len().min(self.limits.entries + 1) {
             let entry = archive.by_index(index).map_err(damaged)?;
@@ -200,7 +200,7 @@ impl Unpacking {
     }
 
     fn tar(&mut self, bytes: impl Read) -> Result<(), String> {
-        let damaged = |error: io::Error| format!("it is no archive that can be read ({error})");
+        let damaged = |error: io::Error| format!("it is not a readable archive ({error})");
         // Skipped bytes count too: a few bytes can stand for very many.
         let mut archive = tar::Archive::new(bytes.take(2 * self.limits.bytes));
         for entry in archive.entries().map_err(damaged)? {

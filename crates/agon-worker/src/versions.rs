@@ -307,14 +307,14 @@ fn build(build: &Build, confined: Confined, log: &Path, bot: &Path) -> Result<()
     };
     let (why, code) = match done {
         Ok(status) if status.success() => return Ok(()),
-        Ok(status) => (format!("its build ended with {status}"), status.code()),
-        Err(why) => (format!("its build failed: {why}"), None),
+        Ok(status) => (format!("The build failed ({status})."), status.code()),
+        Err(why) => (format!("The build failed: {why}."), None),
     };
     let said = tail(log).unwrap_or_default();
     let fix = advice::of_end(said.as_bytes(), ProgramEnd::Code(code.unwrap_or(1)), build.run.for_others);
     let end: Vec<&str> = said.lines().rev().take(20).collect();
     let end: Vec<&str> = end.into_iter().rev().collect();
-    let what = if end.is_empty() { why } else { format!("{why}; it said:\n{}", end.join("\n")) };
+    let what = if end.is_empty() { why } else { format!("{why} Last output:\n{}", end.join("\n")) };
     Err(unfit(Stage::Building, without(&what, bot), fix))
 }
 

@@ -307,7 +307,7 @@ pub fn check(job: &Job) -> Result<(), String> {
             let named: String =
                 seat.program.hash().chars().filter(|sign| !sign.is_control()).take(80).collect();
             return Err(format!(
-                "it asks for `{named}`, which is neither a built-in bot nor one that was handed in"
+                "it asks for `{named}`, which is neither a built-in bot nor one that was submitted"
             ));
         }
     }

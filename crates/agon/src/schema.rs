@@ -131,7 +131,7 @@ fn page() -> String {
         ],
     );
     page += &section(
-        "A contest that goes on",
+        "A long-running contest",
         &generated![
             serve::json::Contest<'_>,
             serve::json::Worker<'_>,
@@ -150,6 +150,7 @@ fn page() -> String {
             online::json::Submitted<'_>,
             online::json::Tried<'_>,
             online::json::Standing<'_>,
+            agon_api::contest::ContestState,
             agon_api::Versions,
             agon_api::BuildLog,
             agon_api::Uploaded,

@@ -126,6 +126,7 @@ pub const INFO: GameInfo = GameInfo {
     looks_like_answer,
     hand_in: HandIn::Folder(&["run.sh", "algo.json"]),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
+    recordings: "Terminal's replay files (.replay)",
     advantage: crate::weights::FEATURES,
     policy: "fortress",
     ..GameInfo::PLAIN

@@ -336,7 +336,7 @@ fn unfit(found: &Found, what: &str) -> String {
         .first()
         .map_or_else(String::new, |missing| format!("; {}: {} ({})", missing.what, missing.fix, missing.why));
     format!(
-        "this machine cannot hold {what} (level {}, {}){fix}; --sandbox off runs it with your rights",
+        "this machine cannot contain {what} (level {}, {}){fix}; --sandbox off runs it with your rights",
         found.level,
         found.level.meaning()
     )

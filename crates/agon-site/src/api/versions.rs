@@ -15,6 +15,7 @@ use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody};
 use crate::pages::rulings;
 use crate::pages::upload::{team, until};
+use crate::pages::version::CANNOT_GO_LIVE;
 use crate::problem::Refused;
 use crate::rights::Object;
 
@@ -63,9 +64,7 @@ pub async fn live(ask: Visit) -> Result<Json<Version>, Refused> {
     rulings::admit(&ask).await?;
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
-        let text =
-            "You can only go back to a version that has been live before; this one is live now or never was.";
-        return Err(Refused::new(StatusCode::CONFLICT, "Nothing to go back to", text));
+        return Err(Refused::new(StatusCode::CONFLICT, "Nothing to go back to", CANNOT_GO_LIVE));
     }
     one(ask).await
 }
@@ -98,8 +97,10 @@ pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId),
         Done::Back(id, _) => Ok((UploadedWord::Back, id)),
         Done::Refused(cause) => Err(unfit(cause)),
         Done::Added(Added::TooMany(Some(at))) => {
-            let what =
-                format!("The team has used up its uploads for now; it can hand in again {}.", until(ask, at));
+            let what = format!(
+                "The team has used up its uploads for now; the next upload is possible {}.",
+                until(ask, at)
+            );
             Err(Refused::too_much(&what, (at.0 - ask.now.0) / 1000 + 1))
         }
         Done::Added(Added::TooMany(None)) => Err(Refused::wrong(
@@ -118,7 +119,7 @@ pub async fn upload(
     body: Body,
 ) -> Result<Json<Uploaded>, Refused> {
     if let Some(why) = ask.settings.closed(ask.now) {
-        return Err(Refused::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", why));
+        return Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", why));
     }
     rulings::admit(&ask).await?;
     let (UploadedBody { file, place }, team, entrant) = received(&ask, body).await?;

@@ -45,7 +45,7 @@ pub fn with_heading(ask: &Visit, here: Here, title: &str, heading: Markup, conte
         &format!("{title} · {}", settings.title),
         Some(&ask.seen),
         html! {
-            a.skip href="#content" { "To the content" }
+            a.skip href="#content" { "Skip to content" }
             header.top {
                 nav aria-label="Pages" {
                     a.brand href="/" { (brand()) b { "Agon" } span { (settings.title) } }

@@ -67,15 +67,17 @@ fn of_all(ask: &Visit, shown: &Shown) -> Markup {
 fn without_team(ask: &Visit, shown: &Shown) -> Markup {
     let (alone, is_over) = (ask.settings.team_size == 1, ask.settings.is_over(ask.now));
     let lead = match ask.settings.closed(ask.now).filter(|_| is_over) {
-        Some(closed) => format!("{closed}{} You can still try a draft.", goes_on(ask)),
-        None if alone => "Hand a bot in: a team with your name is made automatically.".to_owned(),
-        None => "Make a team, or join one with its code. Without one you play alone, under your own name."
+        Some(closed) => {
+            format!("{closed}{} You can still try drafts against the bots on the ladder.", goes_on(ask))
+        }
+        None if alone => "Submit a bot: a team with your name is created automatically.".to_owned(),
+        None => "Create a team, or join one with its code. Without one you play alone, under your own name."
             .to_owned(),
     };
     let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();
     let content = html! {
         p.row {
-            (upload::way(ask, "Hand a bot in"))
+            (upload::way(ask, "Submit a bot"))
             a.button href="/draft" { "Try a draft" }
             @if !is_over { a.button href="/team" { "Team" } }
             a.button href="/rules" { "Rules" }
@@ -95,7 +97,7 @@ fn without_team(ask: &Visit, shown: &Shown) -> Markup {
 fn used(quota: &agon_store::reads::Allowances) -> String {
     let (uploads, asked) = (quota.uploads_a_day, quota.asked_an_hour);
     format!(
-        "Used: {} of {} uploads this day, {} of {} challenges and drafts this hour.",
+        "Used: {} of {} uploads today, {} of {} challenges and drafts this hour.",
         uploads.used, uploads.most, asked.used, asked.most
     )
 }
@@ -113,7 +115,7 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
         let reason = rulings.iter().rev().find(|ruled| ruled.entrant == team.id && ruled.version.is_none());
         answer = format!("{} is disqualified", team.name);
         lead = format!(
-            "An organiser's reason: {} Its matches do not count, and none are played. Talk to the organiser.",
+            "Reason: {} Your matches no longer count and no new ones are played. If you disagree, talk to the organiser.",
             reason.map_or("", |ruled| ruled.reason.as_str())
         );
     }
@@ -139,7 +141,7 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
                 (around(shown, team))
                 div.in {
                     p.row {
-                        (upload::way(ask, "Hand in a version"))
+                        (upload::way(ask, "Submit a version"))
                         a.button href="/draft" { "Try a draft" }
                         a.button href="/challenge" { "Challenge" }
                     }
@@ -165,7 +167,7 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
 
 fn nothing_played(versions: &[&EntrantVersion]) -> String {
     match versions.last() {
-        None => "No matches yet: they begin when you hand a bot in.".to_owned(),
+        None => "No matches yet: they begin when you submit a bot.".to_owned(),
         Some(last) => format!("No matches yet. v{} plays its check match next.", last.n),
     }
 }
@@ -179,7 +181,7 @@ fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersio
             ),
             None => (
                 format!("{} has no bot yet", team.name),
-                "Hand one in: it plays a check match, then joins the ladder.".to_owned(),
+                "Submit one: it plays a check match, then joins the ladder.".to_owned(),
             ),
             Some(last) if last.state == VersionState::Failed => (
                 format!("v{} cannot play", last.n),
@@ -188,7 +190,7 @@ fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersio
             ),
             Some(last) => {
                 let doing = match last.state {
-                    VersionState::Received => "waits for its build",
+                    VersionState::Received => "is waiting to be built",
                     VersionState::Building => "is being built",
                     _ => "is in its check match",
                 };
@@ -199,7 +201,7 @@ fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersio
     let matches = line.rating.matches;
     let most = u64::from(ask.site.server.policy().enough);
     let owed = if matches < most {
-        format!(" About {} more are owed to it.", words::count((most - matches) as i64))
+        format!(" About {} more to play.", words::count((most - matches) as i64))
     } else {
         String::new()
     };
@@ -217,7 +219,10 @@ fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersio
             line.n
         ),
         (None, _) => {
-            format!("It has {} of the 20 rated matches that a place needs.", words::count(matches as i64))
+            format!(
+                "It has played {} of the 20 rated matches that a place needs.",
+                words::count(matches as i64)
+            )
         }
         _ => format!("Based on {} rated matches.{owed}", words::count(matches as i64)),
     };
@@ -236,9 +241,9 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
     {
         let (title, text) = match waits.state {
             VersionState::Trial => {
-                ("is measured against the version before", "It takes that one's place if it is better.")
+                ("is in a trial against your live version", "It replaces that one if it proves better.")
             }
-            _ => ("is being made ready", "Its page shows the build and the check match as they happen."),
+            _ => ("is being checked", "Its page shows the build and the check match as they happen."),
         };
         items.push(item(
             "clock",
@@ -251,7 +256,7 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
     if let Some(failed) = newest.filter(|version| version.state == VersionState::Failed) {
         let still = versions.iter().find(|version| version.state == VersionState::Live);
         let still = still.map_or_else(
-            || "You have nothing playing.".to_owned(),
+            || "None of your versions is live.".to_owned(),
             |live| format!("v{} keeps playing.", live.n),
         );
         items.push(item(
@@ -274,7 +279,7 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
         let text: String = fault.chars().take(160).collect();
         items.push(item(
             "warn",
-            "A match was lost by your program's own fault".to_owned(),
+            "Your bot lost a match through its own fault".to_owned(),
             text,
             "Open the match",
             format!("/match/{}", played.id),
@@ -287,8 +292,8 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
     if let Some((lost, other)) = lost {
         items.push(item(
             "play",
-            format!("See how the last match against {other} was lost"),
-            "The viewer shows every step.".to_owned(),
+            format!("See how you lost to {other}"),
+            "The viewer shows every move.".to_owned(),
             "Open the match",
             format!("/match/{}", lost.id),
         ));
@@ -304,7 +309,7 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
         ));
     } else if !is_over && (items.is_empty() || newest.is_none()) {
         let text = "A folder as zip or tar.gz, or a single file. It plays a check match first.".to_owned();
-        items.push(item("up", "Hand in a version".to_owned(), text, "Hand in", "/upload".to_owned()));
+        items.push(item("up", "Submit a version".to_owned(), text, "Submit", "/upload".to_owned()));
     }
     items
 }

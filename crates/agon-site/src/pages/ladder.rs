@@ -57,7 +57,7 @@ pub async fn page(ask: Visit, Query(which): Query<Which>) -> Result<Markup, Refu
         (frame::live("rows", "board acts", 10, rows))
         (pages(from, found.len()))
         p.faint.foot {
-            "Place: bots ahead of it are better, and bots behind it worse, with 95 % certainty each. Rating: in Elo, with half of its 95 % interval beside it; " (zero(&shown)) " Each version is a constant, and every number follows from the sealed log alone. "
+            "Place: every bot ranked higher is better, and every bot ranked lower worse, with 95 % certainty. Rating: Elo ± half the width of the 95 % interval; " (zero(&shown)) " Each version has one fixed strength; all numbers can be recomputed from the sealed log. "
             a href="/rulings" { "Rulings" }
         }
     };
@@ -124,18 +124,25 @@ fn zero(shown: &Shown) -> String {
     let Some(version) = version else {
         return match shown.board.table.places.is_empty() {
             true => String::new(),
-            false => {
-                "0 is the mean of all, until a built-in bot or a first team can carry the scale.".to_owned()
-            }
+            false => "0 is the mean of all bots until a reference bot has been rated.".to_owned(),
         };
     };
     let place = shown.board.table.places.iter().find(|place| place.version == version.id.0);
     // What was left out moves no other: then it may have moved the one that carries the zero.
     let is_zero = place.is_some_and(|place| place.elo == Some(0.0));
-    let with = if is_zero { "" } else { ", rated with all that was ever played" };
-    match version.boss {
-        true => format!("0 is {}, a built-in bot of the game{with}.", version.entrant),
-        false => format!("0 is v{} of {}, the first that was placed{with}.", version.n, version.entrant),
+    let name = match version.boss {
+        true => version.entrant.clone(),
+        false => format!("{} v{}", version.entrant, version.n),
+    };
+    zero_is(is_zero, version.boss, &name)
+}
+
+/// What the zero of the scale is, given whether its bot still stands there.
+fn zero_is(is_zero: bool, is_boss: bool, name: &str) -> String {
+    match (is_zero, is_boss) {
+        (false, _) => format!("0 is the rating of {name} before rulings were applied."),
+        (true, true) => format!("0 is {name}, a built-in bot of the game."),
+        (true, false) => format!("0 is {name}, the first that was placed."),
     }
 }
 
@@ -145,7 +152,7 @@ pub fn best(head: &TableHead) -> String {
     match head.bots {
         1 => format!("The first is the best with {these} certainty."),
         bots => {
-            format!("These are the best {bots} with {these} certainty, and in this order with {order}.")
+            format!("These are the top {bots} with {these} certainty; their order is {order} certain.")
         }
     }
 }
@@ -240,7 +247,7 @@ fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: O
             @for column in COLUMNS { td.number.wide { (figure((column.figure)(&line.rating))) } }
             td.wide { (draw::sparkline(ratings.map(Vec::as_slice).unwrap_or_default())) }
             td.wide {
-                @if line.boss { span.faint { "constant" } } @else { "v" (line.n) }
+                @if line.boss { span.faint { "–" } } @else { "v" (line.n) }
                 @match line.placing {
                     Some(n) if n != line.n => { " " (chip("live", "clock", &format!("v{n} is being placed"))) }
                     Some(_) => { " " (chip("live", "clock", "being placed")) }
@@ -294,9 +301,9 @@ fn pages(from: usize, all: usize) -> Markup {
     html! {
         @if all > PAGE {
             nav.pages aria-label="Parts of the ladder" {
-                @if from >= PAGE { a href=(format!("/ladder?from={}", from - PAGE)) rel="prev" { "← Before" } }
+                @if from >= PAGE { a href=(format!("/ladder?from={}", from - PAGE)) rel="prev" { "← Previous" } }
                 span.faint { (from + 1) "–" ((from + PAGE).min(all)) " of " (all) }
-                @if from + PAGE < all { a href=(format!("/ladder?from={}", from + PAGE)) rel="next" { "After →" } }
+                @if from + PAGE < all { a href=(format!("/ladder?from={}", from + PAGE)) rel="next" { "Next →" } }
             }
         }
     }
@@ -316,6 +323,13 @@ mod tests {
             rating: VersionRating { group: 1, above_next, ..VersionRating::default() },
             ..LadderRow::default()
         }
+    }
+
+    #[test]
+    fn a_bot_that_is_no_longer_at_zero_is_not_said_to_be() {
+        assert_eq!(zero_is(true, true, "hunter"), "0 is hunter, a built-in bot of the game.");
+        assert_eq!(zero_is(true, false, "Ann v1"), "0 is Ann v1, the first that was placed.");
+        assert_eq!(zero_is(false, true, "hunter"), "0 is the rating of hunter before rulings were applied.");
     }
 
     #[test]

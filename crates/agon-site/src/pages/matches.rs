@@ -41,11 +41,11 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
         (None, None) => format!("{} so far", words::many(counts.valid, "match", "matches")),
     };
     let now = match counts.leased {
-        0 => "None are being played right now.".to_owned(),
+        0 => "No match is running; the newest come first.".to_owned(),
         playing => {
             format!(
-                "{} right now; the newest come first.",
-                words::many(playing, "is being played", "are being played")
+                "{} running in the contest; the newest come first.",
+                words::many(playing, "match", "matches")
             )
         }
     };
@@ -59,9 +59,9 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
                     }
                 }
                 select name="against" aria-label="Opponent" {
-                    option value="" { "Against all" }
+                    option value="" { "Any opponent" }
                     @for one in shown.teams.values().filter(|team| team.live.is_some()).take(300) {
-                        option value=(one.id) selected[against.is_some_and(|team| team.id == one.id)] { "Against " (one.name) }
+                        option value=(one.id) selected[against.is_some_and(|team| team.id == one.id)] { (one.name) }
                     }
                 }
                 @if ask.settings.maps.len() > 1 {
@@ -126,7 +126,7 @@ pub fn table(ask: &Visit, found: &[StoredMatch], viewpoint: Option<Viewpoint>) -
                 th scope="col" { @if viewpoint.is_some() { "Against" } @else { "Who played" } }
                 th.wide scope="col" { "Map" }
                 th scope="col" { "How it ended" }
-                th.number scope="col" { "Ago" }
+                th.number scope="col" { "When" }
             } }
             tbody { @for played in found { (row(ask, played, viewpoint)) } }
         }
@@ -166,7 +166,7 @@ fn in_order(played: &StoredMatch) -> Markup {
     html! {
         @for (place, pair) in seats.iter().enumerate() {
             @if place > 0 {
-                span.faint { @if pair.rank.is_some() && pair.rank == seats[place - 1].rank { " = " } @else if pair.rank.is_some() { " beat " } @else { " and " } }
+                span.faint { @if pair.rank.is_some() && pair.rank == seats[place - 1].rank { " drew with " } @else if pair.rank.is_some() { " beat " } @else { " and " } }
             }
             (name(pair))
         }
@@ -203,8 +203,8 @@ fn how(played: &StoredMatch, seen: Option<SeatView<'_>>) -> String {
 pub fn state(played: &StoredMatch) -> &'static str {
     match played.state {
         MatchState::Leased => "being played",
-        MatchState::Posted | MatchState::Valid => "being computed again",
-        MatchState::Dead => "given up",
+        MatchState::Posted | MatchState::Valid => "being verified",
+        MatchState::Dead => "no result",
         MatchState::Planned => "waits",
     }
 }
@@ -219,7 +219,7 @@ fn marks(played: &StoredMatch, seen: Option<SeatView<'_>>) -> Markup {
     html! {
         @for fault in &faults { (chip("bad", "warn", fault)) " " }
         @if played.state == MatchState::Dead { (chip("warn", "warn", "given up")) }
-        @else if played.wasted > 0 && played.state != MatchState::Valid { (chip("", "back", "void, ours · played again")) }
+        @else if played.wasted > 0 && played.state != MatchState::Valid { (chip("", "back", "void, replayed")) }
         @if played.kind != Kind::Ladder { " " (chip("", "flag", kind(played.kind))) }
     }
 }
@@ -230,7 +230,7 @@ fn kind(kind: Kind) -> &'static str {
         "check" => "check match",
         "ladder" => "rated",
         "challenge" => "challenge",
-        "promotion" => "against the version before",
+        "promotion" => "trial",
         "draft" => "draft",
         _ => "unrated",
     }
@@ -261,17 +261,18 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let answer = sentence(&played);
     let lead = match (&played.end, played.settled) {
         (Some((reason, steps)), Some(at)) => format!(
-            "It ended after {steps} steps: {reason}. {} ago, on {}.",
+            "Ended after {}: {reason}. Played {} ago on {}.",
+            words::steps(&ask.settings.game, i64::from(*steps)),
             words::ago(at, ask.now),
             ask.site.map_of(played.map, played.seed)
         ),
         _ if unfit => "A bot in it could not be built or started. It counts for nobody.".to_owned(),
         _ if played.state == MatchState::Dead => {
-            "It was given up, and counts for nobody. Unless it says otherwise below, that is our fault."
+            "It was abandoned and counts for nobody. Unless it says otherwise below, that is the server's fault."
                 .to_owned()
         }
         _ => format!(
-            "It {}: its result appears here once it has been played and computed again.",
+            "It {}: its result appears here once it has been played and verified.",
             match played.state {
                 MatchState::Planned => "waits for its turn".to_owned(),
                 _ => format!("is {}", state(&played)),
@@ -285,20 +286,20 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let content = html! {
         @if played.replay.is_some() {
             p.row {
-                a.button.main href=(format!("/match/{}/view", played.id)) { "Watch it" }
+                a.button.main href=(format!("/match/{}/view", played.id)) { "Watch" }
                 a.button href=(format!("/match/{}/replay", played.id)) { "Download the replay" }
-                @if let Some(again) = again(&ask, &played) { a.button href=(again) { (icon("back")) "Once more" } }
+                @if let Some(again) = again(&ask, &played) { a.button href=(again) { (icon("back")) "Play again" } }
             }
         } @else if let Some(checked) = played.seats.first().filter(|_| unfit && played.kind == Kind::Check) {
             p.row { a.button href=(format!("/version/{}", checked.version)) { "See why" } }
         } @else if let Some(again) = again(&ask, &played).filter(|_| played.state == MatchState::Dead) {
-            p.row { a.button href=(again) { (icon("back")) "Once more" } }
+            p.row { a.button href=(again) { (icon("back")) "Play again" } }
         }
         section.card {
             table {
                 thead { tr {
                     th.number scope="col" { "Seat" } th scope="col" { "Bot" } th.number scope="col" { "Place" }
-                    th.number scope="col" { "Score" } th.number.wide scope="col" { "Slowest answer" } th scope="col" { "Its program" }
+                    th.number scope="col" { "Score" } th.number.wide scope="col" { "Slowest answer" } th scope="col" { "Faults" }
                 } }
                 tbody {
                     @for (number, seat) in played.seats.iter().enumerate() {
@@ -310,7 +311,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                             td.number.wide { @if let Some(ms) = seat.max_ms.filter(|_| !seat.boss) { (format!("{ms:.1} ms")) } }
                             td { @match &seat.fault {
                                 Some(fault) => { span.bad-text { (fault) } }
-                                None if played.end.is_some() => span.faint { "no fault" },
+                                None if played.end.is_some() => span.faint { "none" },
                                 None => span.faint { "–" }
                             } }
                         }
@@ -322,13 +323,13 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         @for own in &own { (own.card(&ask, &played, timing.get(own.seat).unwrap_or(&Times::default()))) }
         @if organises && is_over && played.kind == Kind::Ladder && annulled.is_none() { (rulings::again_form(&ask, played.id)) }
         dl.facts {
-            @if let Some(row) = &annulled { dt { "Counts" } dd { "no more, by " a href="/rulings" { "a ruling" } ": " (row.reason) } }
-            dt { "What it is" } dd { (kind(played.kind)) ", match " (played.id) @if played.block >= 0 { " of block " (played.block) } }
+            @if let Some(row) = &annulled { dt { "Counts" } dd { "no (" a href="/rulings" { "ruling" } ": " (row.reason) ")" } }
+            dt { "Type" } dd { (kind(played.kind)) " (match " (played.id) @if played.block >= 0 { ", block " (played.block) } ")" }
             dt { "Map" } dd { (ask.site.map_of(played.map, played.seed)) }
             dt { "Seed" } dd { code { (played.seed) } }
             @if let Some(seq) = played.log_seq.filter(|seq| *seq > 0) { dt { "Log" } dd { "row " (seq) ", sealed" } }
             @if let Some(at) = played.settled { dt { "Accepted" } dd { (settings.told(at, "%a %-d %b %Y %H:%M:%S")) } }
-            @if played.wasted > 0 { dt { "Tries before" } dd { (played.wasted) " void, ours" } }
+            @if played.wasted > 0 { dt { "Earlier attempts" } dd { (played.wasted) " void (server's fault)" } }
         }
     };
     let of = if is_over { "" } else { "work" };
@@ -349,7 +350,7 @@ fn score(score: f64) -> String {
 pub fn label(seat: &SeatOutcome) -> String {
     match seat.n {
         _ if seat.boss => seat.name.clone(),
-        n if n < 1 => format!("{}, a draft", seat.name),
+        n if n < 1 => format!("{} (draft)", seat.name),
         n => format!("{} v{n}", seat.name),
     }
 }
@@ -361,8 +362,8 @@ fn sentence(played: &StoredMatch) -> String {
         played.seats.iter().filter(|seat| seat.rank.is_some_and(|rank| rank > 1)).map(label).collect();
     let all: Vec<String> = played.seats.iter().map(label).collect();
     match (&firsts[..], &others[..]) {
-        ([], _) if played.state == MatchState::Dead => format!("{} came to nothing", all.join(" against ")),
-        ([], _) => format!("{} is not over yet", all.join(" against ")),
+        ([], _) if played.state == MatchState::Dead => format!("{} was abandoned", all.join(" vs ")),
+        ([], _) => format!("{}: not finished yet", all.join(" vs ")),
         ([first], [other]) => format!("{first} beat {other}"),
         ([first], _) => format!("{first} came first of {}", all.len()),
         (firsts, []) => format!("{} drew", firsts.join(" and ")),
@@ -425,7 +426,7 @@ async fn timing(ask: &Visit, played: &StoredMatch) -> Result<Vec<Times>, Refused
 /// The replay without what belongs to single seats.
 async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, Refused> {
     let sha = played.replay.ok_or_else(|| {
-        let text = "Its replay is available once the match has been played and computed again.";
+        let text = "Its replay is available once the match has been played and verified.";
         Refused::new(StatusCode::NOT_FOUND, "No replay yet", text)
             .then("The match", &format!("/match/{}", played.id))
     })?;

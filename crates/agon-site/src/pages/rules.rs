@@ -17,7 +17,7 @@ pub fn fixed(ask: &Visit) -> Markup {
     let game = agon_games::find(&settings.game).map_or(settings.game.as_str(), |game| game.info().title);
     let rules = if settings.rules.is_empty() { "the game's own" } else { &settings.rules };
     let maps = match settings.maps.len() {
-        0 => "made from the seed".to_owned(),
+        0 => "generated from the seed".to_owned(),
         _ => (0..settings.maps.len() as i64).map(|map| settings.map(map)).collect::<Vec<_>>().join(", "),
     };
     let clock = ask.site.server.terms().clock.clock();
@@ -59,8 +59,8 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                 dl.facts {
                     (fixed(&ask))
                     dt { "Rated matches" } dd { "about " (settings.matches) " for each version" }
-                    dt { "Team" } dd { @if settings.team_size == 1 { "everybody alone" } @else { "up to " (settings.team_size) " people" } }
-                    dt { "Seeds" } dd { "from a secret with the SHA-256 " code { (secret(&ask).await?) } ", which is published at the end" }
+                    dt { "Team size" } dd { @if settings.team_size == 1 { "one person" } @else { "up to " (settings.team_size) " people" } }
+                    dt { "Seeds" } dd { "derived from a secret, published at the end; its SHA-256 is " code { (secret(&ask).await?) } }
                 }
             }
         }

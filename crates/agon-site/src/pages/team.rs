@@ -51,7 +51,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         div.heading {
             h1 { (team.name) " " @if team.boss { span.chip { "built in" } } }
             @if ask.person().is_some_and(|person| person.team == Some(team.id)) {
-                (upload::way(&ask, "Hand in a version"))
+                (upload::way(&ask, "Submit a version"))
             } @else if ask.person().is_some_and(|person| person.team.is_some()) {
                 @if let Some(live) = versions.iter().find(|version| version.state == VersionState::Live) {
                     div.row { a.button href=(format!("/challenge?against={}", live.id)) { "Challenge" } a.button href=(format!("/draft?against={}", live.id)) { "Try a draft against it" } }
@@ -59,7 +59,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             }
         }
         p.lead { (lead(line, team)) (unlike(&rivals)) }
-        @if let Some(ruled) = &ruled { p.note { (icon("warn")) span { "Disqualified on " (ask.settings.told(ruled.at, "%a %-d %b")) ": " (ruled.reason) " Its matches do not count, and it plays no more. " a href="/rulings" { "All rulings" } } } }
+        @if let Some(ruled) = &ruled { p.note { (icon("warn")) span { "Disqualified on " (ask.settings.told(ruled.at, "%a %-d %b")) ": " (ruled.reason) " Its matches do not count, and it no longer plays. " a href="/rulings" { "All rulings" } } } }
     };
     let content = html! {
         div.halves {
@@ -98,7 +98,10 @@ fn lead(line: Option<&LadderRow>, team: &Entrant) -> String {
     match line.places {
         Some(places) => format!("Place {}{rating}.{who}", words::place(places)),
         None => {
-            format!("It is being placed: 20 rated matches are needed, it has {}.{who}", line.rating.matches)
+            format!(
+                "It is being placed: it has played {} of the 20 rated matches needed.{who}",
+                line.rating.matches
+            )
         }
     }
 }
@@ -114,7 +117,7 @@ pub fn state_chip(version: &EntrantVersion) -> Markup {
         VersionState::Failed => chip("bad", "cross", "cannot play"),
         VersionState::Former => chip("", "back", "former"),
         VersionState::Building => chip("live", "clock", "being built"),
-        VersionState::Trial => chip("live", "clock", "against the one before"),
+        VersionState::Trial => chip("live", "clock", "in a trial"),
         _ => chip("live", "clock", "being checked"),
     }
 }
@@ -143,7 +146,7 @@ async fn versions_table(
             @if told.is_empty() { p.empty { "None yet: the first that passes its check match appears here." } }
             @else {
                 table.dense {
-                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th.wide scope="col" { "Against the one before" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
+                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th.wide scope="col" { "vs previous version" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
                     tbody { @for (version, trial) in &rows {
                         @let place = place_of(shown, version);
                         tr {
@@ -212,7 +215,7 @@ fn maps_and_endings(team: &Entrant, maps: &[PlayedMap], endings: &[EndingCount],
     };
     html! {
         section.card {
-            header { h2 { "By map and by way of ending" } span.faint { "share of points" } }
+            header { h2 { "By map and by way of ending" } }
             @if maps.is_empty() { p.empty { "No rated matches yet." } }
             @else {
                 table.dense { tbody {
@@ -221,8 +224,8 @@ fn maps_and_endings(team: &Entrant, maps: &[PlayedMap], endings: &[EndingCount],
                         tr {
                             td { @if let Some(number) = map.number { a href=(format!("/matches?team={}&map={number}", team.id)) { (map.name) } } @else { (map.name) } }
                             td.wide { (axis.expected(value, (low, high), None)) }
-                            td.number { b { (format!("{value:.0}")) } span.faint { " ± " (format!("{:.0} %", (high - low) / 2.0)) } }
-                            td.number.faint { (words::count(map.count)) }
+                            td.number { b { (format!("{value:.0}")) } span.faint { " ± " (format!("{:.0} % of points", (high - low) / 2.0)) } }
+                            td.number.faint { "of " (words::count(map.count)) }
                         }
                     }
                     @for ending in endings.iter().take(8) { tr {
@@ -310,7 +313,7 @@ fn head_to_head(team: &Entrant, met: &[Met<'_>]) -> Markup {
     html! {
         section.card {
             header { h2 { "Head to head" } span.faint { "● result · △ expected from the ratings" } }
-            @if met.is_empty() { p.empty { "It has met nobody in a rated match yet." } }
+            @if met.is_empty() { p.empty { "No rated matches yet." } }
             @else {
                 table.dense.tight {
                     thead { tr {

@@ -211,7 +211,7 @@ fn report(offer: Offer, folder: &Path) -> Done {
     }
     writeln!(
         out,
-        "\nThe strategy is in {}; README.md says how to go on. The rules: agon rules {}",
+        "\nThe strategy is in {}; README.md says what to do next. The rules: agon rules {}",
         starter.strategy, game.name
     )?;
     out.flush()?;

@@ -30,7 +30,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, NameKind, sys};
 use agon_desk::DeskError;
-use agon_desk::seats::apart;
+use agon_desk::seats::{apart, called};
 use agon_game::setup::nearest;
 use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup, SetupError};
 use agon_match::SeatError;
@@ -148,7 +148,7 @@ pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {
 /// Options that set up a match.
 #[derive(Args, Debug, Clone, Default)]
 pub struct SetupOptions {
-    /// Seed of the match: a whole number of 64 bits [default: a fresh one, which is printed]
+    /// Seed of the match: a 64-bit integer [default: a new one, which is printed]
     #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true, help_heading = "Match")]
     pub seed: Option<i64>,
     /// A map by name, a map file, or `generate`
@@ -363,7 +363,7 @@ pub fn named(text: &str, bots: &Bots) -> Result<BotName, Failure> {
                 "bot `{text}`: no such file or folder; did you mean `{meant}`?"
             )));
         }
-        if let Some(folder) = archives::unpacked(path, bots).map_err(Failure::Usage)? {
+        if let Some(folder) = archives::within(path, bots).map_err(Failure::Usage)? {
             *path = folder;
             archive = true;
         }
@@ -391,7 +391,7 @@ pub fn bots<'a>(texts: impl IntoIterator<Item = &'a String>, bots: &Bots) -> Res
 pub fn seated(spec: &MatchSpec, how: &Bots) -> Result<(Vec<BotName>, Vec<String>), Failure> {
     let names = bots(spec.seats.iter().map(|seat| &seat.bot), how)?;
     let chosen: Vec<Option<String>> = spec.seats.iter().map(|seat| seat.label.clone()).collect();
-    let labels = apart(names.iter().map(BotName::label).collect(), &chosen);
+    let labels = apart(called(&names), &chosen);
     Ok((names, labels))
 }
 

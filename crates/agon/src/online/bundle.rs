@@ -44,7 +44,7 @@ impl Bundle {
         let name = common::named(text, &Bots::usual())?;
         let NameKind::Path(folder) = &name.kind else {
             return Err(Failure::usage(format!(
-                "bot `{text}`: hand in a folder, a file, an archive or a commit"
+                "bot `{text}`: submit a folder, a file, an archive or a commit"
             )));
         };
         if let Some(manifest) = Manifest::read(folder).map_err(Failure::Usage)?

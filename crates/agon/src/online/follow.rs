@@ -41,7 +41,7 @@ fn wait(began: Instant, patience: Duration) -> Result<bool, Failure> {
     while Instant::now() < until {
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(Failure::own(
-                "stopped waiting; what was sent to the contest goes on there: `agon status`",
+                "stopped waiting; the contest continues with what was sent: `agon status`",
             ));
         }
         std::thread::sleep(Duration::from_millis(50));

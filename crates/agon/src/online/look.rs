@@ -66,11 +66,7 @@ pub fn status(options: &LookOptions) -> Done {
         online.address
     )?;
     let Some(team) = &me.team else {
-        writeln!(
-            out,
-            "You are {}, but play for no team yet: `agon submit` hands a bot in.",
-            shown(&me.name)
-        )?;
+        writeln!(out, "You are {}, but play for no team yet: `agon submit` submits a bot.", shown(&me.name))?;
         return Ok(());
     };
     let name = shown(&team.name);
@@ -190,11 +186,11 @@ pub fn versions(options: &LookOptions) -> Done {
         return common::print_json(&mut out, &all);
     }
     if all.versions.is_empty() {
-        writeln!(out, "Your team has not handed anything in yet: `agon submit` does.")?;
+        writeln!(out, "Your team has not submitted anything yet: `agon submit` does.")?;
         return Ok(());
     }
     let mut table =
-        Table::new().numbers("", 0).names("state").numbers("handed in", 2).names("against the one before");
+        Table::new().numbers("", 0).names("state").numbers("submitted", 2).names("against the one before");
     for version in &all.versions {
         let state = version.state;
         let verdict = version.verdict.as_ref().map_or_else(String::new, |verdict| shown(&verdict.text));

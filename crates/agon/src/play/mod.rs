@@ -84,7 +84,7 @@ pub struct PlayOptions {
     /// Prints only the result, without the board
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
-    /// Exits with 1 when a bot made a fault (timeout, crash, malformed answer, stray output)
+    /// Exits with 1 if a bot committed a fault (timeout, crash, malformed answer, stray output)
     #[arg(long, help_heading = "Output")]
     pub fail_on_fault: bool,
     /// Hidden: this command plays one match; the option's message says how to play many

@@ -22,8 +22,8 @@ first. An order is marked if the policy's own order in its place would have chan
 the policy's opinion, not proof of a mistake: a better bot may have known more.
 With --with-bot your bot is the judge: it is led to the three turns that cost its seat most, and plays on with its own order
 and with the policy's, in 20 futures each. If the policy's order helps it beyond noise, its own was a mistake.
-In games with fog an order is judged by what its seat could know: in each pair of futures, whoever it did not see is put
-somewhere else where they could be by then. With --with-bot the match goes on from the real position.
+In games with fog an order is judged by what its seat could know: in each pair of futures, the units it could not see are
+placed somewhere else that they could have reached. With --with-bot the match continues from the real position.
 
 Examples:
   agon analyse lost.replay                 the orders that cost or won most, after 10 seconds
@@ -53,7 +53,7 @@ pub struct AnalyseOptions {
 }
 
 /// Explains the sampling in games with fog.
-const SAMPLED: &str = "In each pair, whoever a seat did not see is put somewhere else: an order is judged by what its seat could know.";
+const SAMPLED: &str = "In each pair, the units a seat could not see are placed somewhere else: an order is judged by what its seat could know.";
 /// How many marked orders are listed.
 const LISTED: usize = 10;
 
@@ -139,7 +139,7 @@ pub fn run(options: &AnalyseOptions) -> Done {
     Ok(())
 }
 
-/// `34 ± 3`: a mean and twice its error, in points of chance.
+/// `34 ± 3`: a mean and twice its error, in percentage points.
 fn points(mean: &Mean) -> String {
     format!("{:.0} ± {:.0}", 100.0 * mean.mean(), 200.0 * mean.error())
 }
@@ -154,10 +154,15 @@ fn line(
 ) -> io::Result<()> {
     let text = texts.order(mark.step, mark.seat.number()).unwrap_or_else(|| "no order".to_owned());
     let (gain, known) = (mark.gain.mean(), mark.gain.mean().abs() > 2.0 * mark.gain.error());
-    let points = format!("{}{} points of chance", if gain > 0.0 { "+" } else { "" }, points(&mark.gain));
+    let points = format!(
+        "{:.0} ± {:.0} percentage points {} chance of finishing first",
+        100.0 * gain.abs(),
+        200.0 * mark.gain.error(),
+        if gain > 0.0 { "more" } else { "less" }
+    );
     let (word, points) = match known {
         false => ("would do about as well", points),
-        true if gain > 0.0 => ("would not", screen.bad(&points)),
+        true if gain > 0.0 => ("would play differently", screen.bad(&points)),
         true => ("would do worse", screen.good(&points)),
     };
     writeln!(
@@ -182,16 +187,16 @@ fn verdict(out: &mut impl io::Write, screen: Screen, tried: &TriedOrder) -> io::
     match tried.is_mistake() {
         true => writeln!(
             out,
-            "    {}: with `{better}` the bot itself gains {gain} points, in {futures} futures",
+            "    {}: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures",
             screen.bad("mistake")
         )?,
         false => writeln!(
             out,
-            "    no mistake that shows: with `{better}` the bot itself gains {gain} points, in {futures} futures"
+            "    no mistake that shows: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures"
         )?,
     }
     if let Some(fault) = tried.fault_in_a_line() {
-        writeln!(out, "    on the way it made a fault: {}", harmless(&fault))?;
+        writeln!(out, "    on the way it committed a fault: {}", harmless(&fault))?;
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ pub struct ExportOptions {
     /// The seat whose input to write
     #[arg(long, value_name = "N")]
     pub seat: Option<u8>,
-    /// Up to this turn of the bot (without its answer there)
+    /// Up to and including the bot's Tth question (its own turns are counted, not the match's)
     #[arg(long, value_name = "T", requires = "input")]
     pub until: Option<u32>,
     /// The output file [default: standard output]

@@ -39,7 +39,7 @@ pub struct FeedOptions {
 
 /// Feeds a recorded match to a bot and shows its answers beside the recorded ones.
 ///
-/// Exit code 1 when the bot made a fault as a program; a different answer is not a fault. `wanted` is the game
+/// Exit code 1 when the bot committed a fault; a different answer is not a fault. `wanted` is the game
 /// that the match must be of.
 pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     let replay = read(&options.file)?;
@@ -80,7 +80,11 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         };
         let (same, differ) = (fed.same, fed.differ);
         let answers = if same + differ == 1 { "answer" } else { "answers" };
-        writeln!(out, "\n{} {answers}: {same} as then, {differ} different, {faults}", same + differ)?;
+        writeln!(
+            out,
+            "\n{} {answers}: {same} same as recorded, {differ} different, {faults}",
+            same + differ
+        )?;
         if fed.unfed > 0 {
             let rest = fed.unfed;
             writeln!(out, "{}", screen.bad(&format!("the last {rest} turns were not fed: no answer came")))?;
@@ -96,7 +100,7 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
 
 /// Shows an answer beside the recorded one; both in full if it is the only one.
 fn show(out: &mut impl Write, screen: Screen, turn: &FedTurn, in_full: bool) -> io::Result<()> {
-    let verdict = if turn.same { screen.dim("as then") } else { screen.strong("differs") };
+    let verdict = if turn.same { screen.dim("same as recorded") } else { screen.strong("differs") };
     let time = turn.ms.map(|ms| format!("  {}", screen.dim(&milliseconds(ms)))).unwrap_or_default();
     writeln!(out, "{:<10} {verdict}{time}", turn.moment)?;
     if in_full {

@@ -216,7 +216,7 @@ fn report(
         if seen.asked > 0 {
             writeln!(
                 out,
-                "Before {word} {}, {bot} gives {} of {} recorded answers.",
+                "Before {word} {}, {bot} repeated {} of the {} recorded answers.",
                 turn + 1,
                 seen.same,
                 seen.asked

@@ -87,7 +87,7 @@ pub struct Imported<'a> {
     pub differences: Vec<RecordDifference>,
 }
 
-/// A step in `agon replay export --format json`, one a line.
+/// A step in `agon replay export --format json`, one per line.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub(crate) struct Step {

@@ -19,7 +19,7 @@ pub const EXAMPLES: &str = "Examples:
   agon replay show FILE --turn 12              the board before turn 12
   agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
   agon replay show FILE --turn 12 --frame all  every frame of turn 12
-  agon replay show FILE --stderr 2             everything the bot of seat 2 wrote on standard error
+  agon replay show FILE --stderr 2             everything the bot of seat 2 wrote to standard error
   agon replay show FILE --stderr 2 --turn 12   what it wrote at turn 12
   agon replay show FILE --turn 12 --json       the same for scripts, with the state";
 
@@ -28,7 +28,7 @@ pub const EXAMPLES: &str = "Examples:
 pub struct ShowOptions {
     /// The replay.
     pub file: PathBuf,
-    /// Prints everything that the bot of this seat wrote on standard error; with --turn only at that turn
+    /// Prints everything that the bot of this seat wrote to standard error; with --turn only at that turn
     #[arg(long, value_name = "SEAT", conflicts_with_all = ["frame", "view"])]
     pub stderr: Option<u8>,
     /// The turn, from 0 for the start [default: the last]
@@ -61,7 +61,9 @@ fn board(options: &ShowOptions) -> Done {
     let eyes = eyes(&options.view, replay.header.seats.len())?;
     let until = turn.map_or(replay.steps.len(), |turn| turn as usize);
     if until > replay.steps.len() {
-        return Err(Failure::usage(format!("--turn {until}: the replay holds {} steps", replay.steps.len())));
+        let steps = replay.steps.len();
+        let word = if steps == 1 { "step" } else { "steps" };
+        return Err(Failure::usage(format!("--turn {until}: the replay holds {steps} {word}")));
     }
     let session = open_at(file, &replay, until, false)?;
     if options.json {
@@ -129,7 +131,7 @@ fn frames(options: &ShowOptions, frame: &str) -> Done {
     Ok(())
 }
 
-/// Shows everything a bot wrote on standard error, or what it wrote at one turn.
+/// Shows everything a bot wrote to standard error, or what it wrote at one turn.
 fn stderr(options: &ShowOptions, seat: u8) -> Done {
     let (file, turn) = (&options.file, options.turn);
     let replay = read(file)?;
@@ -158,7 +160,7 @@ fn stderr(options: &ShowOptions, seat: u8) -> Done {
     }
     if written.is_empty() {
         let at = turn.map(|turn| format!(" at turn {turn}")).unwrap_or_default();
-        eprintln!("note: this replay holds nothing that the bot of seat {seat} wrote on standard error{at}");
+        eprintln!("note: this replay holds nothing that the bot of seat {seat} wrote to standard error{at}");
     }
     Ok(())
 }

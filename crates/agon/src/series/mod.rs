@@ -27,7 +27,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{Launch, NameKind as BotKind, Run};
+use agon_bot::{BotName, Launch, NameKind as BotKind, Run};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
     BotId, Journal, JournalError, JournalHeader, Keep, MapId, RulesId, Scheduler, SeriesBot, SeriesEnd,
@@ -125,13 +125,13 @@ pub struct RunOptions {
     /// Which replays to keep
     #[arg(long, value_enum, default_value_t, help_heading = "Run")]
     pub replays: Replays,
-    /// Runs the build command of bots whose agon.toml has one first
+    /// First runs the build command of every bot whose agon.toml has one
     #[arg(long, help_heading = "Run")]
     pub build: bool,
     /// Builds nothing: refuses a bot whose sources are newer than what would be run
     #[arg(long, conflicts_with = "build", help_heading = "Run")]
     pub no_build: bool,
-    /// Prints events and the result as JSON, one object a line
+    /// Prints events and the result as JSON, one object per line
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Shows no progress
@@ -389,7 +389,7 @@ pub fn go_on(ready: &Ready) -> String {
     let words: Vec<String> = again.collect();
     let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
     format!(
-        "{games} finished matches are in {}; go on with\n  {line}",
+        "{games} finished matches are in {}; resume with\n  {line}",
         ready.scheduler.journal_path().display()
     )
 }
@@ -527,7 +527,11 @@ fn entrant(
 /// Labels that tell the bots apart.
 fn label(entrants: &mut [SeriesBot], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
     let chosen = common::chosen(ids.len(), renames)?;
-    let labels = agon_desk::seats::apart(ids.iter().map(|id| id.label.clone()).collect(), &chosen);
+    let names: Vec<BotName> = entrants.iter().map(|entrant| entrant.name.clone()).collect();
+    // A commit's label names its revision.
+    let called = agon_desk::seats::called(&names).into_iter().zip(ids.iter());
+    let called = called.map(|(called, id)| if id.play.is_some() { id.label.clone() } else { called });
+    let labels = agon_desk::seats::apart(called.collect(), &chosen);
     for ((entrant, id), label) in entrants.iter_mut().zip(ids).zip(labels) {
         entrant.label.clone_from(&label);
         id.label = label;
@@ -590,7 +594,7 @@ fn sprt(test: &TestId, header: &JournalHeader) -> Result<Sprt, Failure> {
 
 /// Elsewhere `-` is standard output.
 fn journal_file(name: OsString) -> Result<PathBuf, &'static str> {
-    let says = "a journal is a file, from which an interrupted series goes on; --json writes the result to standard output";
+    let says = "a journal is a file, from which an interrupted series resumes; --json writes the result to standard output";
     if name == "-" { Err(says) } else { Ok(name.into()) }
 }
 
@@ -626,7 +630,7 @@ fn open_journal(now: JournalHeader, options: &SeriesOptions) -> Result<Opened, F
     let changes = was.changes(&wanted);
     if !changes.is_empty() {
         return Err(Failure::usage(format!(
-            "cannot go on with {}, because results would be mixed:\n  {}\n\
+            "cannot resume {}: the settings have changed, and results would be mixed:\n  {}\n\
              start again without --resume, or undo the change (agon pin freezes a bot)",
             path.display(),
             changes.join("\n  ")
@@ -680,7 +684,7 @@ fn last_journal(now: &JournalHeader) -> Result<PathBuf, Failure> {
     let last = same.max_by_key(|(was, path)| (was.started, number_of(path)));
     last.map(|(_, path)| path).ok_or_else(|| {
         Failure::usage(format!(
-            "{} holds no {} of {} with these bots to go on with; begin without --resume, or name it with --journal FILE",
+            "{} holds no {} of {} with these bots to resume; begin without --resume, or name it with --journal FILE",
             folders::SERIES,
             now.kind.word(),
             now.game
@@ -693,7 +697,7 @@ fn number_of(path: &Path) -> u64 {
     folder.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Prints one JSON object a line.
+/// Prints one JSON object per line.
 pub fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
     writeln!(io::stdout(), "{}", screen::harmless_json(&serde_json::to_string(value)?))
 }

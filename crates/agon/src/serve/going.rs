@@ -19,6 +19,7 @@ use crate::common::{self, Done, Failure, machine};
 use crate::serve::{
     Rated, ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of,
 };
+use agon_bot::words::typed_path;
 
 /// The server looks after everything this often, and whenever it is notified.
 const TICK: Duration = Duration::from_millis(50);
@@ -226,7 +227,7 @@ fn watch(
         match runtime.block_on(server.look_after(now())) {
             Ok(ticked) => {
                 if trouble.take().is_some() {
-                    tracing::warn!("it goes on");
+                    tracing::warn!("it is resumed");
                 }
                 if ticked.mismatches > 0 {
                     tracing::warn!(
@@ -258,7 +259,7 @@ fn watch(
                 (false, true) => tracing::warn!(
                     "the contest's disk is full: nothing is played or accepted until there is room, and nothing is lost"
                 ),
-                (true, false) => tracing::warn!("there is room on the disk again; it goes on"),
+                (true, false) => tracing::warn!("there is room on the disk again; it is resumed"),
                 _ => {}
             }
             let rate = (upto - before) as f64 * 60.0 / told.elapsed().as_secs_f64();
@@ -342,20 +343,20 @@ fn greet(
         _ if jobs == 0 => writeln!(out, "No match is played here.")?,
         Confined::Foreign => writeln!(
             out,
-            "Bots are held in a sandbox of level {level}; before the first match it is put to the test with attacks, and so is the clock, for up to 40 seconds."
+            "Bots run in a sandbox of level {level}; before the first match it is put to the test with attacks, and so is the clock, for up to 40 seconds."
         )?,
         Confined::Own => writeln!(
             out,
-            "You trust these bots: the sandbox here is of level {level}, which holds mistakes and no enemies."
+            "You trust these bots: the sandbox here is of level {level}, which contains mistakes but not enemies."
         )?,
         Confined::No => {
             writeln!(out, "You trust these bots: there is no sandbox here, and they run with your rights.")?
         }
     }
-    let shown = dir.display();
+    let shown = typed_path(dir);
     writeln!(
         out,
-        "  agon serve add {shown} BOT --team NAME    hands a bot in\n  agon serve status {shown}                 the ladder"
+        "  agon serve add {shown} BOT --team NAME    submits a bot\n  agon serve status {shown}                 the ladder"
     )
 }
 
@@ -371,9 +372,10 @@ pub fn hold(dir: &Path) -> Result<File, Failure> {
         let _ = file.take(32).read_to_string(&mut owner);
         let owner: String = owner.chars().filter(char::is_ascii_digit).collect();
         return Err(Failure::usage(format!(
-            "{}: this contest is already being run{}; `agon serve status {0}` shows how it stands",
+            "{}: this contest is already being run{}; `agon serve status {}` shows how it stands",
             dir.display(),
-            if owner.is_empty() { String::new() } else { format!(" by process {owner}") }
+            if owner.is_empty() { String::new() } else { format!(" by process {owner}") },
+            typed_path(dir)
         )));
     }
     file.set_len(0)

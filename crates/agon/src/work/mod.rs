@@ -52,10 +52,10 @@ pub struct WorkOptions {
     /// A folder of packages for all bots, the same as the organiser has; may be given more than once
     #[arg(long, value_name = "DIR")]
     pub packages: Vec<PathBuf>,
-    /// A variable that leads bots to them, the same as the organiser has: PYTHONPATH=/srv/packages/python
+    /// An environment variable that tells bots where the packages are, the same as on the organiser's machine: PYTHONPATH=/srv/packages/python
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
-    /// I trust these bots: play them even if this machine has no sandbox that holds strangers
+    /// Plays bots even if this machine's sandbox cannot contain strangers' programs: you trust them
     #[arg(long)]
     pub trust_bots: bool,
     /// How the server may be reached.

@@ -104,10 +104,10 @@ fn each_mistake_is_found_and_said() {
     let author = Author::new();
     let cases = [
         ("exit 4", "answers every turn", "exit code 4", None),
-        ("echo hello", "form of answers", "`hello` is no action", None),
+        ("echo hello", "form of answers", "`hello` is not an action", None),
         ("echo 13 SHOOT 0", "allowed orders", "rejected, which lost a match", Some("CW-ORDER-1")),
-        ("echo WAIT; echo WAIT", "nothing unasked", "an answer was there before the question", None),
-        ("sleep 1000", "answers every turn", "no whole answer within", None),
+        ("echo WAIT; echo WAIT", "nothing unasked", "the answer arrived before the question", None),
+        ("sleep 1000", "answers every turn", "no complete answer within", None),
     ];
     std::thread::scope(|scope| {
         for (number, (does, what, words, rule)) in cases.into_iter().enumerate() {

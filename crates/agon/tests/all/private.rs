@@ -292,7 +292,7 @@ fn at_home(place: &Place) {
 /// What organisers and their machines do.
 fn a_contest(place: &Place) {
     let begun = ["serve", "cup", "--new", "cultist-wars", "--matches", "2", "-j", "1", "--no-site"];
-    if err(&place.run(&begun)).contains("cannot hold strangers' bots") {
+    if err(&place.run(&begun)).contains("cannot contain strangers' bots") {
         trust(place);
         place.well(&["serve", "cup", "--matches", "2", "-j", "1", "--no-site"]);
     }

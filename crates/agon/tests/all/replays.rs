@@ -235,7 +235,7 @@ fn the_referee_takes_no_seed_for_another() {
         ("5", "-d seed=5"),
         ("-5", "-d seed=-5"),
         ("sed=5", "as in -d seed=5"),
-        ("seed=x", "whole number"),
+        ("seed=x", "64-bit integer"),
         ("x", "-d seed=5"),
     ] {
         let said = referee(parameter);
@@ -466,5 +466,5 @@ fn the_first_lines_of_a_trace_of_node_are_quoted() {
     let text = out(&said);
     assert!(text.contains("| TypeError: no plan\n  |     at plan ("), "{text}");
     assert!(text.contains("bot.js:2\n  |   throw new TypeError('no plan')\n"), "{text}");
-    assert!(text.contains("it last wrote on stderr: `TypeError: no plan`"), "{text}");
+    assert!(text.contains("on stderr: `TypeError: no plan`"), "{text}");
 }

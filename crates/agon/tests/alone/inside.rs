@@ -194,7 +194,7 @@ fn hostile_archives_are_unpacked_inside_and_refused() {
     let cases = [
         (entry("../out", tar::EntryType::Regular, None), "leads out of the archive"),
         (entry("link", tar::EntryType::Symlink, Some("/etc")), "is a link or a device"),
-        (b"no archive at all".to_vec(), "no archive that can be read"),
+        (b"no archive at all".to_vec(), "not a readable archive"),
     ];
     for (number, (bytes, wanted)) in cases.into_iter().enumerate() {
         for sandbox in ["auto", "off"] {

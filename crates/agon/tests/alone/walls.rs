@@ -451,7 +451,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
     for (means, level) in [("namespaces", "C"), ("userns", "C"), ("filter", "D"), ("seccomp,cgroup", "D")] {
         let refused = of(&[], means);
         assert_eq!(refused.status.code(), Some(3), "{means}: {}", err(&refused));
-        let wanted = format!("cannot hold a stranger's bot (level {level}");
+        let wanted = format!("cannot contain a stranger's bot (level {level}");
         assert!(
             err(&refused).contains(&wanted) && err(&refused).contains("--sandbox off"),
             "{}",
@@ -466,7 +466,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
     for (means, wanted) in [
         ("landlock", "in a sandbox of level"),
         ("cgroup", "in a sandbox of level B (CPU sampled)"),
-        ("userns", "in a sandbox of level C (CPU sampled), which holds mistakes and no enemies"),
+        ("userns", "in a sandbox of level C (CPU sampled), which contains mistakes but not enemies"),
     ] {
         let words =
             ["play", "cultist-wars", "own", "builtin:idle", "--no-replay", "--json", "--sandbox", "on"];
@@ -477,7 +477,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
     let words = ["play", "cultist-wars", "own", "builtin:idle", "--no-replay", "--sandbox", "on"];
     let refused = command(at.path(), &words).env("AGON_SANDBOX_WITHOUT", "seccomp").output().expect("agon");
     assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
-    assert!(err(&refused).contains("cannot hold"), "{}", err(&refused));
+    assert!(err(&refused).contains("cannot contain"), "{}", err(&refused));
 }
 
 /// Bots that breed, daemonise, hide and ignore signals: no process of them is left when the match is over, nor when
