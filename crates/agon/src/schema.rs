@@ -150,6 +150,7 @@ fn page() -> String {
             online::json::Submitted<'_>,
             online::json::Tried<'_>,
             online::json::Standing<'_>,
+            agon_api::contest::ContestState,
             agon_api::Versions,
             agon_api::BuildLog,
             agon_api::Uploaded,

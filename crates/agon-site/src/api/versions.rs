@@ -13,6 +13,7 @@ use crate::api::read::ReadQuery;
 use crate::api::told;
 use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody};
+use crate::pages::rulings;
 use crate::pages::upload::{team, until};
 use crate::pages::version::CANNOT_GO_LIVE;
 use crate::problem::Refused;
@@ -60,6 +61,7 @@ pub async fn log(ask: Visit) -> Result<Json<BuildLog>, Refused> {
 
 /// Makes a former version live again.
 pub async fn live(ask: Visit) -> Result<Json<Version>, Refused> {
+    rulings::admit(&ask).await?;
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
         return Err(Refused::new(StatusCode::CONFLICT, "Nothing to go back to", CANNOT_GO_LIVE));
@@ -119,6 +121,7 @@ pub async fn upload(
     if let Some(why) = ask.settings.closed(ask.now) {
         return Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", why));
     }
+    rulings::admit(&ask).await?;
     let (UploadedBody { file, place }, team, entrant) = received(&ask, body).await?;
     let actor = &ask.whoever()?.name;
     let UploadQuery { name, only_if_better } = asked;

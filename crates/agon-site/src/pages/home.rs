@@ -1,7 +1,9 @@
 //! The first page: for participants, their place and what to do next; for others, who leads and how to take part.
 
+use agon_api::contest::ContestState;
+use agon_api::played::{SeatView, Viewpoint};
 use agon_contest::config::SignUpWord;
-use agon_store::reads::{Ended, Filter, StoredMatch, ended};
+use agon_store::reads::{Ended, Filter, StoredMatch};
 use agon_store::{Entrant, EntrantId, EntrantVersion, Kind, VersionState};
 use maud::{Markup, html};
 
@@ -25,13 +27,22 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     }
 }
 
+/// What becomes of the ladder after the last upload, where matches are played.
+fn goes_on(ask: &Visit) -> &'static str {
+    match ask.state {
+        ContestState::Running => " What is on the ladder goes on playing.",
+        ContestState::Draining | ContestState::Paused => "",
+    }
+}
+
 fn of_all(ask: &Visit, shown: &Shown) -> Markup {
     let game = agon_games::find(&ask.settings.game).map(|game| game.info());
     let is_over = ask.settings.is_over(ask.now);
     let lead = game.map_or_else(String::new, |info| {
         let (title, summary) = (info.title, words::sentence(info.summary));
         match ask.settings.closed(ask.now).filter(|_| is_over) {
-            Some(closed) => format!("A contest of {title}. {summary} {closed}"),
+            Some(closed) => format!("A contest of {title}. {summary} {closed}{}", goes_on(ask)),
+            None if ask.state != ContestState::Running => format!("A contest of {title}. {summary}"),
             None => format!("A {title} contest: bots written by people play it day and night. {summary}"),
         }
     });
@@ -56,7 +67,9 @@ fn of_all(ask: &Visit, shown: &Shown) -> Markup {
 fn without_team(ask: &Visit, shown: &Shown) -> Markup {
     let (alone, is_over) = (ask.settings.team_size == 1, ask.settings.is_over(ask.now));
     let lead = match ask.settings.closed(ask.now).filter(|_| is_over) {
-        Some(closed) => format!("{closed} You can still try drafts against the bots on the ladder."),
+        Some(closed) => {
+            format!("{closed}{} You can still try drafts against the bots on the ladder.", goes_on(ask))
+        }
         None if alone => "Submit a bot: a team with your name is created automatically.".to_owned(),
         None => "Create a team, or join one with its code. Without one you play alone, under your own name."
             .to_owned(),
@@ -93,6 +106,7 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
     let quota = ask.site.store().quota(team.id, ask.now).await?;
     let filter = Filter { team: Some(team.id), ..Filter::default() };
     let own = ask.site.store().matches(ask.eyes(), &filter).await?;
+    matches::learn_maps(ask, &own).await?;
     let versions: Vec<&EntrantVersion> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
     let (mut answer, mut lead) = answer(ask, shown, team, &versions);
@@ -141,7 +155,7 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
             @if own.is_empty() {
                 p.empty { (nothing_played(&versions)) }
             } @else {
-                (matches::table(ask, &own[..own.len().min(10)], Some(team.id)))
+                (matches::table(ask, &own[..own.len().min(10)], Some(Viewpoint::Team(team.id.0))))
             }
         }
     };
@@ -161,9 +175,10 @@ fn nothing_played(versions: &[&EntrantVersion]) -> String {
 fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersion]) -> (String, String) {
     let Some(line) = shown.board.lines.iter().find(|line| line.name == team.name) else {
         return match versions.last() {
-            None if ask.settings.is_over(ask.now) => {
-                (format!("{} has no bot here", team.name), ask.settings.closed(ask.now).unwrap_or_default())
-            }
+            None if ask.settings.is_over(ask.now) => (
+                format!("{} has no bot here", team.name),
+                ask.settings.closed(ask.now).unwrap_or_default() + goes_on(ask),
+            ),
             None => (
                 format!("{} has no bot yet", team.name),
                 "Submit one: it plays a check match, then joins the ladder.".to_owned(),
@@ -252,10 +267,14 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
             format!("/version/{}", failed.id),
         ));
     }
-    let seat_of = |played: &StoredMatch| played.seats.iter().position(|seat| seat.team == team.0);
+    let seen = |played: &'_ StoredMatch| -> Option<(Option<Ended>, Option<String>, String)> {
+        let seen = SeatView::of(&played.seats, Viewpoint::Team(team.0))?;
+        let others: Vec<&str> = seen.others().map(|seat| seat.name.as_str()).collect();
+        Some((seen.ended(), seen.own().fault.clone(), others.join(" and ")))
+    };
     // The outcome of a check match is reported with its version.
     let counted = || own.iter().filter(|played| played.kind != Kind::Check);
-    let fault = counted().find_map(|played| Some((played, played.seats[seat_of(played)?].fault.as_ref()?)));
+    let fault = counted().find_map(|played| Some((played, seen(played)?.1?)));
     if let Some((played, fault)) = fault {
         let text: String = fault.chars().take(160).collect();
         items.push(item(
@@ -266,11 +285,11 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
             format!("/match/{}", played.id),
         ));
     }
-    let lost = counted()
-        .find(|played| seat_of(played).and_then(|seat| ended(&played.seats, seat)) == Some(Ended::Lost));
-    if let Some(lost) = lost {
-        let other =
-            lost.seats.iter().find(|seat| seat.team != team.0).map_or("itself", |seat| seat.name.as_str());
+    let lost = counted().find_map(|played| {
+        let (ended, _, other) = seen(played)?;
+        (ended == Some(Ended::Lost)).then_some((played, other))
+    });
+    if let Some((lost, other)) = lost {
         items.push(item(
             "play",
             format!("See how you lost to {other}"),
@@ -280,7 +299,7 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
         ));
     }
     if is_over && items.is_empty() {
-        let text = "Uploads are closed; the bots on the ladder go on playing.".to_owned();
+        let text = "Uploads are closed.".to_owned();
         items.push(item(
             "play",
             "Nothing is left to do".to_owned(),

@@ -30,11 +30,7 @@ pub(crate) struct Which {
 
 pub async fn page(ask: Visit, Query(which): Query<Which>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
-    let (answer, mut lead) = answer(
-        &shown.board.lines,
-        shown.board.lines.iter().all(|line| line.boss),
-        ask.settings.is_over(ask.now),
-    );
+    let (answer, mut lead) = answer(&shown.board.lines, ask.settings.matches, ask.settings.is_over(ask.now));
     if let Some(head) = shown.head.filter(|head| head.bots > 1) {
         lead += &format!(" {}", best(&head));
     }
@@ -68,19 +64,41 @@ pub async fn page(ask: Visit, Query(which): Query<Which>) -> Result<Markup, Refu
     Ok(frame::page(&ask, Here::Ladder, &answer, &lead, content))
 }
 
-/// Who leads, and what is open.
-fn answer(lines: &[LadderRow], bosses_only: bool, is_over: bool) -> (String, String) {
+/// Who leads of those who take part, and what is open.
+fn answer(lines: &[LadderRow], matches: u32, is_over: bool) -> (String, String) {
     let placed: Vec<&LadderRow> = lines.iter().filter(|line| line.rank.is_some()).collect();
-    let Some(first) = placed.first() else {
-        let lead = match lines.len() {
-            0 => "No bot has passed its check match yet. The first one that does appears here.",
-            _ => "Every bot plays 20 rated matches before it has a place; that takes a few minutes.",
+    let needed = agon_server::status::PLACING;
+    let Some(at) = placed.iter().position(|line| !line.boss) else {
+        let lead = match (lines.len(), placed.len()) {
+            (0, _) => {
+                "No bot has passed its check match yet. The first one that does appears here.".to_owned()
+            }
+            _ if u64::from(matches) < needed => format!(
+                "A version plays {matches} rated matches here, and a place needs {needed}. Only the organiser can change that."
+            ),
+            (_, 0) => {
+                format!("A bot plays {needed} rated matches before it has a place; that takes a few minutes.")
+            }
+            _ if lines.iter().any(|line| !line.boss) => {
+                format!(
+                    "A bot plays {needed} rated matches before it has a place. So far only built-in bots have one."
+                )
+            }
+            _ if is_over => "These are the built-in bots.".to_owned(),
+            _ => "These are the built-in bots: submit one that beats them.".to_owned(),
         };
-        return ("Nobody is placed yet".to_owned(), lead.to_owned());
+        let who = if placed.is_empty() { "Nobody is placed yet" } else { "No team is placed yet" };
+        return (who.to_owned(), lead);
     };
+    let first = placed[at];
     let above = |line: &LadderRow| line.rating.above_next;
     let mut said = Vec::new();
-    if let (Some(next), Some(share)) = (placed.get(1), above(first)) {
+    match at {
+        0 => {}
+        1 => said.push(format!("The built-in bot {} is ahead of it.", placed[0].name)),
+        more => said.push(format!("{more} built-in bots are ahead of it.")),
+    }
+    if let (Some(next), Some(share)) = (placed.get(at + 1), above(first)) {
         said.push(format!(
             "It is better than {0} with {1} certainty.",
             next.name,
@@ -92,11 +110,8 @@ fn answer(lines: &[LadderRow], bosses_only: bool, is_over: bool) -> (String, Str
         0 => {}
         _ => said.push(format!("The order of places 2 to {} is not certain yet.", open + 2)),
     }
-    if bosses_only {
-        let then = if is_over { "." } else { ": submit one that beats them." };
-        said.push(format!("These are the built-in bots{then}"));
-    }
-    (format!("{} leads", first.name), said.join(" "))
+    let verb = if at == 0 { "leads" } else { "leads the teams" };
+    (format!("{} {verb}", first.name), said.join(" "))
 }
 
 /// Whose rating is 0.
@@ -326,7 +341,7 @@ mod tests {
             line("Wasps", Some(4), Some(0.99)),
             line("Herd", Some(5), None),
         ];
-        let (said, lead) = answer(&lines, false, false);
+        let (said, lead) = answer(&lines, 420, false);
         assert_eq!(
             (said.as_str(), lead.as_str()),
             (
@@ -334,7 +349,35 @@ mod tests {
                 "It is better than Tidal with 93 % certainty. The order of places 2 to 4 is not certain yet."
             )
         );
-        assert_eq!(answer(&[line("New", None, None)], false, false).0, "Nobody is placed yet");
-        assert!(answer(&[], true, false).1.contains("No bot has passed"));
+        assert_eq!(answer(&[line("New", None, None)], 420, false).0, "Nobody is placed yet");
+        assert!(answer(&[], 420, false).1.contains("No bot has passed"));
+    }
+
+    #[test]
+    fn built_in_bots_are_no_headline() {
+        let boss = |name: &str, rank, above| LadderRow { boss: true, ..line(name, rank, above) };
+        let bosses = [boss("hunter", Some(1), Some(0.99)), boss("greedy", Some(2), Some(0.99))];
+        let new = line("Ann", None, None);
+        assert_eq!(answer(&bosses, 420, false).0, "No team is placed yet");
+        assert!(answer(&bosses, 420, false).1.contains("submit one that beats them"));
+        assert_eq!(answer(&bosses, 420, true).1, "These are the built-in bots.");
+        let with_new = [bosses[0].clone(), bosses[1].clone(), new];
+        assert!(answer(&with_new, 420, false).1.contains("So far only built-in bots have one"));
+        let ann = line("Ann", Some(2), Some(0.97));
+        let all = [boss("hunter", Some(1), Some(0.99)), ann, line("Bob", Some(3), None)];
+        assert_eq!(
+            answer(&all, 420, false),
+            (
+                "Ann leads the teams".to_owned(),
+                "The built-in bot hunter is ahead of it. It is better than Bob with 97 % certainty."
+                    .to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn a_place_that_nobody_can_reach_is_not_promised() {
+        let (_, lead) = answer(&[line("New", None, None)], 8, false);
+        assert!(lead.contains("plays 8 rated matches here, and a place needs 20"), "{lead}");
     }
 }

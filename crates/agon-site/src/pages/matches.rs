@@ -1,9 +1,10 @@
 //! Matches: lists with filters, one match, and its replay.
 
-use agon_api::played::{SeatOutcome, ended};
+use agon_api::played::{SeatOutcome, SeatView, Viewpoint, reason_seen_from};
 use agon_replay::Replay;
 use agon_store::reads::{Ended, PAGE, StoredMatch};
 use agon_store::{Annulled, EntrantId, Kind, LogEntry, MatchId, MatchState, VersionId};
+use agon_web::page::LinkedPlace;
 use axum::extract::Query;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -30,6 +31,7 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
     let mut found = ask.site.store().matches(ask.eyes(), &asked.filter()).await?;
     let more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
+    learn_maps(&ask, &found).await?;
     let team = asked.team.and_then(|id| shown.teams.values().find(|team| team.id.0 == id));
     let against = asked.against.and_then(|id| shown.teams.values().find(|team| team.id.0 == id));
     let counts = ask.site.store().counts().await?;
@@ -91,7 +93,7 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
             @if found.is_empty() {
                 p.empty { "No matches like that yet. " @if asked.before.is_some() || asked.team.is_some() { a href="/matches" { "See all" } } }
             } @else {
-                (table(&ask, &found, team.map(|team| team.id)))
+                (table(&ask, &found, team.map(|team| Viewpoint::Team(team.id.0))))
             }
         }
         nav.pages aria-label="More" {
@@ -105,39 +107,48 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
     Ok(frame::page(&ask, Here::Matches, &answer, &now, content))
 }
 
-/// A table of matches, from the view of a team if one is given.
-pub fn table(ask: &Visit, found: &[StoredMatch], team: Option<EntrantId>) -> Markup {
+/// Learns the names of maps that seeds make or pick, for a table of these matches: some are made for it.
+pub async fn learn_maps(ask: &Visit, found: &[StoredMatch]) -> Result<(), Refused> {
+    let (site, played) =
+        (ask.site.clone(), found.iter().map(|played| (played.map, played.seed)).collect::<Vec<_>>());
+    let made = tokio::task::spawn_blocking(move || {
+        played.into_iter().for_each(|(map, seed)| drop(site.map_of(map, seed)))
+    });
+    made.await.map_err(|_| Refused::ours())
+}
+
+/// A table of matches, told from one point of view if one is given.
+pub fn table(ask: &Visit, found: &[StoredMatch], viewpoint: Option<Viewpoint>) -> Markup {
     html! {
         table.dense {
             thead { tr {
-                @if team.is_some() { th scope="col" { "Result" } }
-                th scope="col" { @if team.is_some() { "Against" } @else { "Who played" } }
+                @if viewpoint.is_some() { th scope="col" { "Result" } }
+                th scope="col" { @if viewpoint.is_some() { "Against" } @else { "Who played" } }
                 th.wide scope="col" { "Map" }
                 th scope="col" { "How it ended" }
                 th.number scope="col" { "When" }
             } }
-            tbody { @for played in found { (row(ask, played, team)) } }
+            tbody { @for played in found { (row(ask, played, viewpoint)) } }
         }
     }
 }
 
-fn row(ask: &Visit, played: &StoredMatch, team: Option<EntrantId>) -> Markup {
+fn row(ask: &Visit, played: &StoredMatch, viewpoint: Option<Viewpoint>) -> Markup {
     let address = format!("/match/{}", played.id);
-    let own = team.and_then(|team| played.seats.iter().position(|seat| seat.team == team.0));
+    let seen = viewpoint.and_then(|viewpoint| SeatView::of(&played.seats, viewpoint));
     let when = played.settled.unwrap_or(played.planned);
     html! {
         tr {
-            @if team.is_some() { td { (result(played, own)) } }
-            td {
-                @if let (Some(own), 2) = (own, played.seats.len()) {
-                    a href=(address) { (name(&played.seats[1 - own])) }
-                    span.faint.members { " seat " (own + 1) }
+            @if viewpoint.is_some() { td { @if let Some(seen) = seen { (result(seen)) } @else { span.faint title="Two versions of the same team met" { "Both" } } } }
+            td.who {
+                @if let (Some(seen), 2) = (seen, played.seats.len()) {
+                    a href=(address) { @for other in seen.others() { (name(other)) } }
                 } @else {
                     a href=(address) { (in_order(played)) }
                 }
             }
-            td.wide { (ask.settings.map(played.map)) }
-            td { a.link href=(address) { (how(played)) } " " (marks(played, own)) }
+            td.wide { (ask.site.map_of(played.map, played.seed)) }
+            td { a.link href=(address) { (how(played, seen)) } " " (marks(played, seen)) }
             td.number.time { (words::ago(when, ask.now)) }
         }
     }
@@ -162,24 +173,29 @@ fn in_order(played: &StoredMatch) -> Markup {
     }
 }
 
-fn result(played: &StoredMatch, own: Option<usize>) -> Markup {
-    let Some(own) = own else { return html! {} };
-    let of_many = played.seats.len() > 2;
+/// How it ended for a seat, and which seat that is.
+fn result(seen: SeatView<'_>) -> Markup {
+    let of_many = seen.others().count() > 1;
     html! {
-        @match (ended(&played.seats, own), played.seats[own].rank) {
+        @match (seen.ended(), seen.own().rank) {
             (Some(Ended::Won), _) => b { "Won" },
             (Some(Ended::Drawn), _) => { "Drawn" }
-            (Some(Ended::Lost), Some(rank)) if of_many => span.faint { (rank) " of " (played.seats.len()) },
+            (Some(Ended::Lost), Some(rank)) if of_many => span.faint { "Place " (rank) " of " (seen.others().count() + 1) },
             (Some(Ended::Lost), _) => span.faint { "Lost" },
             (None, _) => span.faint { "–" }
         }
+        " " span.faint.members { "in seat " (seen.number()) }
     }
 }
 
-fn how(played: &StoredMatch) -> String {
-    match &played.end {
-        Some((reason, steps)) => format!("{reason}, step {steps}"),
-        None => state(played).to_owned(),
+/// Why it ended: as its page says it, or as seen from a seat.
+fn how(played: &StoredMatch, seen: Option<SeatView<'_>>) -> String {
+    match (&played.end, seen) {
+        (Some((reason, steps)), Some(seen)) => {
+            format!("{}, step {steps}", reason_seen_from(seen.number(), played.seats.len(), reason))
+        }
+        (Some((reason, steps)), None) => format!("{reason}, step {steps}"),
+        (None, _) => state(played).to_owned(),
     }
 }
 
@@ -193,15 +209,15 @@ pub fn state(played: &StoredMatch) -> &'static str {
     }
 }
 
-fn marks(played: &StoredMatch, own: Option<usize>) -> Markup {
-    let mut faults: Vec<&str> = Vec::new();
-    for (number, seat) in played.seats.iter().enumerate() {
-        if let Some(fault) = seat.fault.as_ref().filter(|_| own.is_none_or(|own| own == number)) {
-            faults.push(fault.split(':').next().unwrap_or(fault));
-        }
-    }
+/// What was odd about it: the faults of one seat, or of all.
+fn marks(played: &StoredMatch, seen: Option<SeatView<'_>>) -> Markup {
+    let short = |seat: &'_ SeatOutcome| Some(seat.fault.as_ref()?.split(':').next()?.to_owned());
+    let faults: Vec<String> = match seen {
+        Some(seen) => short(seen.own()).into_iter().collect(),
+        None => played.seats.iter().filter_map(short).collect(),
+    };
     html! {
-        @for fault in faults { (chip("bad", "warn", fault)) " " }
+        @for fault in &faults { (chip("bad", "warn", fault)) " " }
         @if played.state == MatchState::Dead { (chip("warn", "warn", "given up")) }
         @else if played.wasted > 0 && played.state != MatchState::Valid { (chip("", "back", "void, replayed")) }
         @if played.kind != Kind::Ladder { " " (chip("", "flag", kind(played.kind))) }
@@ -248,7 +264,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             "Ended after {}: {reason}. Played {} ago on {}.",
             words::steps(&ask.settings.game, i64::from(*steps)),
             words::ago(at, ask.now),
-            settings.map(played.map)
+            ask.site.map_of(played.map, played.seed)
         ),
         _ if unfit => "A bot in it could not be built or started. It counts for nobody.".to_owned(),
         _ if played.state == MatchState::Dead => {
@@ -309,7 +325,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         dl.facts {
             @if let Some(row) = &annulled { dt { "Counts" } dd { "no (" a href="/rulings" { "ruling" } ": " (row.reason) ")" } }
             dt { "Type" } dd { (kind(played.kind)) " (match " (played.id) @if played.block >= 0 { ", block " (played.block) } ")" }
-            dt { "Map" } dd { (settings.map(played.map)) }
+            dt { "Map" } dd { (ask.site.map_of(played.map, played.seed)) }
             dt { "Seed" } dd { code { (played.seed) } }
             @if let Some(seq) = played.log_seq.filter(|seq| *seq > 0) { dt { "Log" } dd { "row " (seq) ", sealed" } }
             @if let Some(at) = played.settled { dt { "Accepted" } dd { (settings.told(at, "%a %-d %b %Y %H:%M:%S")) } }
@@ -449,10 +465,13 @@ pub async fn replay(ask: Visit) -> Result<Response, Refused> {
 pub async fn view(ask: Visit) -> Result<Response, Refused> {
     let played = found(&ask).await?;
     let bytes = public(&ask, &played).await?;
+    let (home, zone) = (format!("/match/{}", played.id), ask.settings.zone_name());
     let made = tokio::task::spawn_blocking(move || {
         let replay = Replay::read(&bytes).map_err(|error| error.to_string())?;
         let mut page = Vec::new();
-        agon_web::page::write_linked(replay, "/viewer", &mut page).map_err(|error| error.to_string())?;
+        let place = LinkedPlace { home: "The match's page", address: &home, zone: Some(&zone) };
+        agon_web::page::write_linked(replay, "/viewer", &place, &mut page)
+            .map_err(|error| error.to_string())?;
         Ok::<_, String>(page)
     });
     match made.await {

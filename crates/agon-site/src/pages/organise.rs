@@ -53,7 +53,12 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let owed = owed(ask.site.server.policy(), &shown.board);
     let pace = Pace::now(store, &owed, ask.now).await?;
     let disk = ask.site.server.room().free();
-    let (answer, lead) = answer(&ask, &going, &counts, &workers, pace, (owed.matches, disk));
+    let (mut answer, mut lead) = answer(&ask, &going, &counts, &workers, pace, (owed.matches, disk));
+    if answer == RIGHT
+        && let Some((nobody, why)) = unplaced(&shown.board, ask.settings.matches)
+    {
+        (answer, lead) = (nobody.to_owned(), format!("{why} {lead}"));
+    }
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
     let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
     let oldest = counts.oldest.map_or_else(|| "–".to_owned(), |oldest| words::ago(oldest, ask.now));
@@ -184,7 +189,27 @@ fn answer(
         );
         return ("The disk is nearly full".to_owned(), text);
     }
-    ("Nothing is wrong".to_owned(), pace)
+    (RIGHT.to_owned(), pace)
+}
+
+/// The answer when there is nothing to do.
+const RIGHT: &str = "Nothing is wrong";
+
+/// Why nobody has a place, where bots are on the ladder.
+fn unplaced(board: &Board, matches: u32) -> Option<(&'static str, String)> {
+    if board.lines.is_empty() || board.lines.iter().any(|line| line.rank.is_some()) {
+        return None;
+    }
+    let needed = agon_server::status::PLACING;
+    Some(match u64::from(matches) < needed {
+        true => (
+            "Nobody can be placed",
+            format!(
+                "A version plays {matches} rated matches here, and a place needs {needed}: set more in Settings."
+            ),
+        ),
+        false => ("Nobody is placed yet", format!("A place needs {needed} rated matches.")),
+    })
 }
 
 /// Neighbours whose order is still unknown.
@@ -198,7 +223,9 @@ fn undecided(board: &Board) -> Markup {
     html! {
         section.card {
             header { h2 { "Undecided places" } span.faint { "top of the ladder" } }
-            @if open.is_empty() { p.empty { "All places are certain (95 %)." } }
+            @if placed.is_empty() { p.empty { "Nobody is placed yet, so nothing is decided." } }
+            @else if open.is_empty() && board.lines.len() > placed.len() { p.empty { "The order of those that are placed is certain (95 %); others are not placed yet." } }
+            @else if open.is_empty() { p.empty { "All places are certain (95 %)." } }
             @else { table.dense { tbody { @for (place, line, next, share) in open { tr {
                 td { (place) ": " b { (line.name) } " before " (next.name) } td.number { b { (words::percent(share)) } }
             } } } } }

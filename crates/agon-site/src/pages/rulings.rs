@@ -245,3 +245,22 @@ pub async fn again(ask: Visit, Form(typed): Form<Again>) -> Result<Response, Ref
         Err(error) => Err(error.into()),
     }
 }
+
+/// Refuses what a team hands in that would never play: an organiser has disqualified it.
+///
+/// # Errors
+/// When it is disqualified.
+pub async fn admit(ask: &Visit) -> Result<(), Refused> {
+    let Some(team) = ask.person().and_then(|person| person.team) else { return Ok(()) };
+    let rulings = ask.site.store().rulings().await?;
+    if !agon_store::out(&rulings).contains(&(team, None)) {
+        return Ok(());
+    }
+    let reason = rulings.iter().rev().find(|ruled| ruled.entrant == team && ruled.version.is_none());
+    let reason = reason.map_or("", |ruled| ruled.reason.as_str());
+    let text = format!(
+        "An organiser's reason: {reason} Nothing it hands in would play, so nothing was kept. Talk to the organiser; once the team \
+         is reinstated, hand it in again."
+    );
+    Err(Refused::new(StatusCode::FORBIDDEN, "Your team is disqualified", text).then("Rulings", "/rulings"))
+}

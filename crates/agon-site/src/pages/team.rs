@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use agon_api::played::Viewpoint;
 use agon_api::{LadderRow, VersionRating};
-use agon_store::reads::{Ended, EndingCount, Filter, Rival};
+use agon_store::reads::{Ended, EndingCount, Filter, GroundCount, Rival};
 use agon_store::{Entrant, EntrantId, EntrantVersion, Ruling, Time, VersionId, VersionState};
 use maud::{Markup, html};
 
@@ -31,7 +32,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let (rivals, maps, last, (endings, faults)) = match stands {
         Some(version) => (
             store.rivals(version).await?,
-            store.by_map(version).await?,
+            by_map(&ask, store.by_ground(version).await?).await?,
             store.last_against(version, LAST).await?,
             store.by_ending(version).await?,
         ),
@@ -40,6 +41,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let rivals = met(&shown, stands, &rivals, &last);
     let filter = Filter { team: Some(team.id), ..Filter::default() };
     let played = store.matches(ask.eyes(), &filter).await?;
+    matches::learn_maps(&ask, &played).await?;
     let versions: Vec<&EntrantVersion> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
     let rulings = store.rulings().await?;
@@ -62,7 +64,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let content = html! {
         div.halves {
             @if team.boss { (head_to_head(team, &rivals)) } @else { (chart(&ask, &shown, &versions)) }
-            (maps_and_endings(&ask, team, &maps, &endings, faults))
+            (maps_and_endings(team, &maps, &endings, faults))
         }
         @if !team.boss {
             div.halves {
@@ -73,7 +75,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         section.card {
             header { h2 { "Matches" } a href=(format!("/matches?team={}", team.id)) { "All" } }
             @if played.is_empty() { p.empty { "No matches yet: its check match comes first." } }
-            @else { (matches::table(&ask, &played[..played.len().min(10)], Some(team.id))) }
+            @else { (matches::table(&ask, &played[..played.len().min(10)], Some(Viewpoint::Team(team.id.0)))) }
         }
         p.faint.foot { "Matches and replays are public. Code, output and build logs are visible only to the team and the organiser." }
     };
@@ -174,17 +176,43 @@ fn share(points: i64, count: i64) -> (f64, f64, f64) {
     (p * 100.0, (middle - half) * 100.0, (middle + half) * 100.0)
 }
 
-fn maps_and_endings(
-    ask: &Visit,
-    team: &Entrant,
-    maps: &[Rival],
-    endings: &[EndingCount],
-    faults: i64,
-) -> Markup {
+/// How a version did on a map.
+struct PlayedMap {
+    name: String,
+    /// Its number among the contest's own maps, from 0; none if the seed makes or picks it.
+    number: Option<i64>,
+    count: i64,
+    points: i64,
+}
+
+/// What was played on the same map, the most played first.
+async fn by_map(ask: &Visit, grounds: Vec<GroundCount>) -> Result<Vec<PlayedMap>, Refused> {
+    let (site, own) = (ask.site.clone(), ask.settings.maps.len() as i64);
+    // A seed's map is made to learn its name.
+    let made = tokio::task::spawn_blocking(move || {
+        let mut maps: Vec<PlayedMap> = Vec::new();
+        for GroundCount { map, seed, count, points } in grounds {
+            let name = site.map_of(map, seed);
+            match maps.iter_mut().find(|known| known.name == name) {
+                Some(known) => (known.count, known.points) = (known.count + count, known.points + points),
+                None => maps.push(PlayedMap { name, number: (map < own).then_some(map), count, points }),
+            }
+        }
+        maps.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
+        maps
+    });
+    made.await.map_err(|_| Refused::ours())
+}
+
+fn maps_and_endings(team: &Entrant, maps: &[PlayedMap], endings: &[EndingCount], faults: i64) -> Markup {
     let axis = Axis::share(120.0);
     let count: i64 = endings.iter().map(EndingCount::count).sum();
-    let reason =
-        |ending: &EndingCount| format!("/matches?team={}&reason={}", team.id, encoded(&ending.reason));
+    let reason = |ending: &EndingCount| match (&ending.exact, ending) {
+        (Some(exact), _) => format!("/matches?team={}&reason={}", team.id, encoded(exact)),
+        (None, EndingCount { drawn: 0, lost: 0, .. }) => format!("/matches?team={}&ended=won", team.id),
+        (None, EndingCount { drawn: 0, won: 0, .. }) => format!("/matches?team={}&ended=lost", team.id),
+        (None, _) => format!("/matches?team={}", team.id),
+    };
     html! {
         section.card {
             header { h2 { "By map and by way of ending" } }
@@ -194,7 +222,7 @@ fn maps_and_endings(
                     @for map in maps {
                         @let (value, low, high) = share(map.points, map.count);
                         tr {
-                            td { a href=(format!("/matches?team={}&map={}", team.id, map.name)) { (ask.settings.map(map.name.parse().unwrap_or(-1))) } }
+                            td { @if let Some(number) = map.number { a href=(format!("/matches?team={}&map={number}", team.id)) { (map.name) } } @else { (map.name) } }
                             td.wide { (axis.expected(value, (low, high), None)) }
                             td.number { b { (format!("{value:.0}")) } span.faint { " ± " (format!("{:.0} % of points", (high - low) / 2.0)) } }
                             td.number.faint { "of " (words::count(map.count)) }

@@ -15,7 +15,7 @@ use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody, cut_off};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
-use crate::pages::words;
+use crate::pages::{rulings, words};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -66,6 +66,7 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
         let content = html! { a.button href="/" { "Home" } };
         return Ok(frame::page(ask, Here::Home, "Uploads are closed", &closed, content));
     }
+    rulings::admit(ask).await?;
     let alone = ask.person().is_some_and(|person| person.team.is_none());
     let room = room(ask).await?;
     let content = html! {
@@ -116,6 +117,7 @@ pub async fn upload(ask: Visit, mut form: Multipart) -> Result<Response, Refused
     if let Some(closed) = ask.settings.closed(ask.now) {
         return Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", closed).then("Home", "/"));
     }
+    rulings::admit(&ask).await?;
     let (mut is_ours, mut only_if_better) = (false, false);
     while let Some(field) = form.next_field().await.map_err(|_| cut_off())? {
         match field.name() {

@@ -1,5 +1,6 @@
 //! A version, for its team: whether it is better than the one before, whether it plays, why not, and the way back.
 
+use agon_api::played::Viewpoint;
 use agon_ladder::verdict::BLOCKS;
 use agon_store::reads::{Filter, StoredMatch};
 use agon_store::{EntrantVersion, OwnVersion, Stage, Time, VersionId, VersionState, Whose};
@@ -40,6 +41,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let store = ask.site.store();
     let filter = Filter { version: Some(version.id), ..Filter::default() };
     let played = store.matches(ask.eyes(), &filter).await?;
+    matches::learn_maps(&ask, &played).await?;
     let check = match own.check {
         Some(check) => store.one_match(ask.eyes(), check).await?,
         None => None,
@@ -58,7 +60,19 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             ask.settings.told(*since, "%a %H:%M")
         );
     }
-    let may_act = may(&ask.actor, Verb::Act, ask.object);
+    let rulings = store.rulings().await?;
+    let out = agon_store::out(&rulings);
+    let is_out = out.contains(&(team.id, None)) || out.contains(&(team.id, Some(version.id)));
+    if is_out && version.state == VersionState::Live {
+        let who = if out.contains(&(team.id, None)) { team.name.clone() } else { format!("v{}", version.n) };
+        let ruled = rulings.iter().rev().find(|ruled| ruled.entrant == team.id);
+        answer = format!("v{} plays no more", version.n);
+        lead = format!(
+            "{who} is out, by an organiser's ruling: {} Its matches do not count. Talk to the organiser.",
+            ruled.map_or("", |ruled| ruled.reason.as_str())
+        );
+    }
+    let may_act = may(&ask.actor, Verb::Act, ask.object) && !out.contains(&(team.id, None));
     let n = version.n;
     let back = |to: &OwnVersion, class: &str| {
         act(
@@ -94,7 +108,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         section.card {
             header { h2 { "Matches of v" (n) } }
             @if played.is_empty() { p.empty { "No matches yet. Its check match comes first." } }
-            @else { (matches::table(&ask, &played[..played.len().min(20)], Some(team.id))) }
+            @else { (matches::table(&ask, &played[..played.len().min(20)], Some(Viewpoint::Version(version.id.0)))) }
         }
         dl.facts {
             dt { "Submitted" } dd { (ask.settings.told(version.received, "%a %-d %b %Y %H:%M:%S")) " " span.faint { (ask.settings.zone_name()) } }
@@ -381,7 +395,7 @@ async fn check_card(
             }
             div.in {
                 dl.facts {
-                    dt { "Against" } dd { @if against.is_empty() { "itself" } @else { (against.join(", ")) } ", " (ask.settings.map(played.map)) }
+                    dt { "Against" } dd { @if against.is_empty() { "itself" } @else { (against.join(", ")) } ", " (ask.site.map_of(played.map, played.seed)) }
                     @if let Some((reason, steps)) = &played.end { dt { "It ended" } dd { (reason) ", " (words::step(&ask.settings.game)) " " (steps) } }
                     @if let Some(ms) = seat.and_then(|seat| played.seats[seat].max_ms) { dt { "Slowest answer" } dd { b { (format!("{ms:.1} ms")) } @if let Some(cap) = ask.site.server.terms().clock.clock().cap { (format!(" of {cap:?}")) } } }
                     @if let Some(fault) = fault { dt { "Fault" } dd.bad-text { (fault) } }

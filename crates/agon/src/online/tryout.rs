@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use agon_api::played::{Ended, MatchState, OwnSeat};
+use agon_api::played::{Ended, MatchState, OwnSeat, SeatView};
 use agon_api::version::Whose;
 use agon_api::{Asked, Contest, Me, Own};
 use clap::Args;
@@ -147,17 +147,12 @@ pub fn against(online: &Online, me: &Me, named: Option<&str>) -> Result<Option<A
 fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSeat>, seat: u32) -> Done {
     let (screen, game) = (screen::output(), &asked.game);
     let mut out = io::stdout().lock();
-    let place = seat as usize - 1;
-    let others: Vec<String> = (game.seats.iter().enumerate())
-        .filter(|(seat, _)| *seat != place)
-        .map(
-            |(_, seat)| {
-                if seat.boss { shown(&seat.name) } else { format!("{} v{}", shown(&seat.name), seat.n) }
-            },
-        )
+    let seen = SeatView::at(&game.seats, seat);
+    let others: Vec<String> = (seen.into_iter().flat_map(SeatView::others))
+        .map(|seat| if seat.boss { shown(&seat.name) } else { format!("{} v{}", shown(&seat.name), seat.n) })
         .collect();
     let others = others.join(", ");
-    let how = match agon_api::played::ended(&game.seats, place) {
+    let how = match seen.and_then(SeatView::ended) {
         Some(Ended::Won) => screen.good(&format!("Won against {others}")),
         Some(Ended::Drawn) => screen.strong(&format!("Drawn against {others}")),
         Some(Ended::Lost) => screen.strong(&format!("Lost against {others}")),
@@ -173,7 +168,7 @@ fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSea
         (Some(reason), Some(steps)) => writeln!(out, "\n{}, step {steps}", shown(reason))?,
         _ => writeln!(out)?,
     }
-    if let Some(max) = game.seats.get(place).and_then(|seat| seat.max_ms) {
+    if let Some(max) = seen.and_then(|seen| seen.own().max_ms) {
         writeln!(out, "slowest answer {}", milliseconds(max))?;
     }
     if let Some(cause) = &asked.cause {
