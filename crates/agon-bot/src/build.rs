@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::algo::{self, Algo};
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Confined, NameKind};
+use crate::paths::settled;
 use crate::run::Run;
 use crate::words::typed;
 use crate::{advice, java, rights, tools};
@@ -195,7 +196,7 @@ impl Build {
     /// A sentence, when `agon.toml` is wrong or the source cannot be read.
     pub fn of(name: &BotName) -> Result<Option<Self>, String> {
         let NameKind::Path(path) = &name.kind else { return Ok(None) };
-        let full = std::path::absolute(path).map_err(|error| format!("bot `{name}`: {error}"))?;
+        let full = settled(path);
         if !full.is_dir() {
             let build = Self::of_source(&full)?;
             return Ok(build.map(|build| Self { run: Arc::clone(&name.run), ..build }));

@@ -13,7 +13,7 @@ use crate::build::Build;
 use crate::kinds;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Confined, NameKind};
-use crate::paths::{plain, stays};
+use crate::paths::{plain, settled, stays};
 use crate::run::Run;
 use crate::words::typed;
 
@@ -43,6 +43,8 @@ pub struct Launch {
     pub run: Arc<Run>,
     /// What its `agon.toml` wants shown in a sandbox; empty for strangers, who are not trusted.
     pub reads: Vec<PathBuf>,
+    /// The most memory that its `agon.toml` wants it to have in a sandbox, in bytes.
+    pub memory: Option<u64>,
     /// What we show it in a sandbox, such as our modules.
     pub shown: Vec<PathBuf>,
     /// The port of its own network that it dials, in a sandbox.
@@ -108,7 +110,7 @@ impl Launch {
             NameKind::Builtin { .. } | NameKind::WebSocket | NameKind::Tcp | NameKind::Join => Ok(None),
             NameKind::Command(words) => Ok(Some(Self::command(words, None, Vec::new()))),
             NameKind::Path(path) => {
-                let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                let full = settled(path);
                 if full.is_dir() {
                     Self::folder(&name.text, &full, name.confined).map(Some)
                 } else if full.exists() {
@@ -180,8 +182,9 @@ impl Launch {
             Some(own) if confined != Confined::Foreign => own.reads(folder).map_err(LaunchError::Manifest)?,
             _ => Vec::new(),
         };
+        let memory = own.as_ref().and_then(|own| own.memory);
         let launch = Self::of_folder(bot, folder, own)?;
-        Ok(Self { reads, ..launch })
+        Ok(Self { reads, memory, ..launch })
     }
 
     fn of_folder(bot: &str, folder: &Path, own: Option<Manifest>) -> Result<Self, LaunchError> {

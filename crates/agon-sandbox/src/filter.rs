@@ -12,6 +12,8 @@ const ABSENT: u32 = libc::ENOSYS as u32;
 const FORBIDDEN: u32 = libc::EPERM as u32;
 /// Success is reported though nothing was done: some programs print errors on standard output.
 const QUIET: u32 = 0;
+/// The init answers in the kernel's place.
+const ASKED: u32 = u32::MAX;
 
 /// When a call is refused.
 enum When {
@@ -36,6 +38,8 @@ pub(crate) struct Shape {
     pub sockets: bool,
     /// No cgroup counts memory, so calls that use memory not covered by a process's limits are refused.
     pub strict: bool,
+    /// The init answers how much memory there is.
+    pub asks: bool,
 }
 
 /// All `clone` flags that create a namespace.
@@ -181,6 +185,9 @@ fn rules(shape: Shape) -> Vec<Rule> {
         rules.push(Rule(libc::SYS_memfd_create, When::Always, ABSENT));
         rules.push(Rule(libc::SYS_setsockopt, When::Always, FORBIDDEN));
     }
+    if shape.asks {
+        rules.push(Rule(libc::SYS_sysinfo, When::Always, ASKED));
+    }
     let refused = REFUSED.iter().chain(REFUSED_HERE);
     rules.extend(refused.map(|call| Rule(*call, When::Always, ABSENT)));
     rules
@@ -235,7 +242,8 @@ const ALLOW: sock_filter = instruction(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0);
 const KILL: sock_filter = instruction(RETURN, libc::SECCOMP_RET_KILL_PROCESS, 0, 0);
 
 const fn answer(errno: u32) -> sock_filter {
-    instruction(RETURN, libc::SECCOMP_RET_ERRNO | errno, 0, 0)
+    let what = if errno == ASKED { libc::SECCOMP_RET_USER_NOTIF } else { libc::SECCOMP_RET_ERRNO | errno };
+    instruction(RETURN, what, 0, 0)
 }
 
 /// The outcome for every call number.
@@ -363,11 +371,12 @@ mod tests {
     #[test]
     fn every_number_has_the_answer_of_its_rule() {
         for (sockets, strict) in [(false, false), (false, true), (true, false), (true, true)] {
-            let shape = Shape { sockets, strict };
+            let shape = Shape { sockets, strict, asks: strict };
             let (program, rules) = (program(shape), rules(shape));
             for call in (0..2048).chain([0x3fff_ffff]) {
                 let rule = rules.iter().find(|Rule(of, ..)| *of == c_long::from(call));
                 let expected = match rule {
+                    Some(Rule(_, When::Always, ASKED)) => libc::SECCOMP_RET_USER_NOTIF,
                     Some(Rule(_, When::Always, errno)) => error(*errno as i32),
                     // With all arguments 0.
                     Some(Rule(_, When::IsNot(_, values), errno)) if !values.contains(&0) => {
@@ -388,7 +397,7 @@ mod tests {
 
     #[test]
     fn no_call_has_two_rules() {
-        let strict = Shape { sockets: true, strict: true };
+        let strict = Shape { sockets: true, strict: true, asks: true };
         let mut calls: Vec<c_long> = rules(strict).iter().map(|Rule(call, ..)| *call).collect();
         let all = calls.len();
         calls.sort_unstable();
@@ -435,7 +444,7 @@ mod tests {
     #[test]
     fn only_the_own_sockets_are_given() {
         let refused = error(libc::EAFNOSUPPORT);
-        let open = Shape { sockets: true, strict: false };
+        let open = Shape { sockets: true, strict: false, asks: true };
         for family in 0..64 {
             let plain = ask(Shape::default(), libc::SYS_socket, &[family]);
             assert_eq!(plain, if family == 1 { ALLOW } else { refused }, "family {family}");
@@ -450,7 +459,7 @@ mod tests {
 
     #[test]
     fn shared_memory_is_refused_where_nobody_counts_it() {
-        let strict = Shape { sockets: false, strict: true };
+        let strict = Shape { sockets: false, strict: true, asks: true };
         let shared = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u64;
         assert_eq!(ask(strict, libc::SYS_mmap, &[0, 0, 0, shared]), error(libc::EPERM));
         assert_eq!(ask(strict, libc::SYS_mmap, &[0, 0, 0, 0x22]), ALLOW);

@@ -16,6 +16,7 @@ use rustix::thread::LinkNameSpaceType;
 use crate::confinement::{Confinement, ShownPath};
 use crate::copy::Copied;
 use crate::layer::{Layer, Owners};
+use crate::machine;
 use crate::message::{Step as _, StepRefusal};
 use crate::sys::{self, Arg};
 
@@ -25,7 +26,7 @@ pub const INSIDE: u32 = 1000;
 /// What every program sees of the system: folders, or links if the system has merged them into `/usr`.
 pub const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 /// Parts of `/etc` that libraries read. Not all of Maven's: its settings may contain passwords.
-pub const SETTINGS: [&str; 12] = [
+pub const SETTINGS: [&str; 13] = [
     "/etc/ld.so.cache",
     "/etc/alternatives",
     "/etc/java-17-openjdk",
@@ -36,6 +37,7 @@ pub const SETTINGS: [&str; 12] = [
     "/etc/php",
     "/etc/perl",
     "/etc/localtime",
+    "/etc/timezone",
     "/etc/maven/m2.conf",
     "/etc/maven/logging",
 ];
@@ -100,23 +102,29 @@ fn folders_of_system() -> impl Iterator<Item = &'static str> {
 
 /// Puts the system's part into a root: its folders, `/etc` and `/dev`.
 fn furnish(root: &Path) -> Result<(), StepRefusal> {
-    for folder in ["dev", "etc"] {
-        fs::create_dir(root.join(folder)).step("folders")?;
-    }
-    let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
-    write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
-    write("group", "root:x:0:\nbot:x:1000:\n")?;
-    // One address only: whoever tries the other first would find nobody there.
-    write("hosts", "127.0.0.1 localhost\n")?;
-    write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
+    furnish_settings(root)?;
+    fs::create_dir(root.join("dev")).step("folders")?;
     let links = [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")];
-    for (name, target) in links.into_iter().chain([("stderr", "/proc/self/fd/2")]) {
+    // Shared memory and semaphores with names lie in the /tmp of each bot, and count as what it writes there.
+    for (name, target) in links.into_iter().chain([("stderr", "/proc/self/fd/2"), ("shm", "../tmp")]) {
         symlink(target, root.join("dev").join(name)).step("links to devices")?;
     }
     let shown = folders_of_system().map(|path| (path, PLAIN)).chain(DEVICES.map(|path| (path, NO_SET_UID)));
     for (path, attributes) in shown {
         Tree::hold(&ShownPath::same(path), attributes).step("the files to be shown")?.show(root)?;
     }
+    Ok(())
+}
+
+/// Puts an `/etc` into a root.
+fn furnish_settings(root: &Path) -> Result<(), StepRefusal> {
+    fs::create_dir(root.join("etc")).step("folders")?;
+    let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
+    write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
+    write("group", "root:x:0:\nbot:x:1000:\n")?;
+    // One address only: whoever tries the other first would find nobody there.
+    write("hosts", "127.0.0.1 localhost bot\n")?;
+    write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
     for path in SETTINGS.iter().filter(|path| Path::new(path).exists()) {
         // Installing a package may replace them at any moment. Libraries do without.
         let shown = Tree::hold(&ShownPath::same(*path), PLAIN).is_ok_and(|tree| tree.show(root) == Ok(true));
@@ -165,14 +173,16 @@ impl System {
         })
     }
 
-    fn copies(&self) -> Result<Vec<Tree>, StepRefusal> {
+    /// Copies of it, without `/etc` where something is to be put into that: a copy cannot be changed.
+    fn copies(&self, with_settings: bool) -> Result<Vec<Tree>, StepRefusal> {
         let step = "the files to be shown";
+        let parts = self.parts.iter().filter(|path| with_settings || **path != "/etc");
         let copy = |path: &&str| {
             let copy = copy_of(&below(Path::new(PLACE), Path::new(path))).step(step)?;
             Ok(Tree { copy, inside: PathBuf::from(path), is_folder: true })
         };
         let there = || enter_space(&self.space).step(step);
-        elsewhere(there, || self.parts.iter().map(copy).collect())
+        elsewhere(there, || parts.map(copy).collect())
     }
 }
 
@@ -219,6 +229,8 @@ pub struct Trees {
     layers: Vec<Layer>,
     copies: Vec<Copied>,
     furnished: bool,
+    /// Whether `/etc` is part of what is shown.
+    has_settings: bool,
 }
 
 impl Trees {
@@ -232,9 +244,10 @@ impl Trees {
     ) -> Result<Self, StepRefusal> {
         let step = "the files to be shown";
         let furnished = prepared.is_some();
+        let has_settings = !confinement.places().any(|place| place.inside.starts_with("/etc"));
         let (mut shown, mut owners) = (Vec::new(), None);
         if let Some((prepared, user)) = prepared {
-            shown = System::current(&mut prepared.system)?.copies()?;
+            shown = System::current(&mut prepared.system)?.copies(has_settings)?;
             owners = Some((&mut prepared.owners, user));
         }
         let readable = confinement.readable.iter().map(|place| (place, PLAIN));
@@ -250,7 +263,7 @@ impl Trees {
             let owners = owners.as_mut().map(|(owners, user)| (&mut **owners, *user));
             layers.push(Layer::hold(place, owners)?);
         }
-        Ok(Self { shown, layers, copies, furnished })
+        Ok(Self { shown, layers, copies, furnished, has_settings })
     }
 
     /// Attaches all of it below `root`, except for what is hidden. Returns the folders of the layers.
@@ -258,6 +271,8 @@ impl Trees {
         let hidden = &confinement.hidden;
         if !self.furnished {
             furnish(root)?;
+        } else if !self.has_settings {
+            furnish_settings(root)?;
         }
         let mut emptied = Vec::new();
         let mut empty = |within: &dyn Fn(&Path) -> bool| {
@@ -319,7 +334,7 @@ pub fn set_attributes(tree: &OwnedFd, attributes: u64, owners: Option<BorrowedFd
 
 /// Where a root is assembled.
 const PLACE: &str = "/tmp";
-const ROOT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
+pub const ROOT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
 
 /// Makes sure that nothing mounted here is seen elsewhere.
 fn private_mounts() -> Result<(), StepRefusal> {
@@ -352,11 +367,11 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<Vec<Owne
     let size = format!("size={},nr_inodes={},mode=1777", confinement.disk, confinement.files);
     let size = std::ffi::CString::new(size).step("the size of /tmp")?;
     mount("agon", &home, "tmpfs", ROOT, size.as_c_str()).step("a /tmp of its own")?;
+    fs::create_dir(root.join("var")).step("folders")?;
+    symlink("../tmp", root.join("var/tmp")).step("a /var/tmp of its own")?;
     // After /tmp, so that a place below /tmp is shown in the new one.
     let layers = trees.show(root, confinement)?;
-    let processes = c"subset=pid,hidepid=2";
-    let options = ROOT | MountFlags::NOEXEC;
-    mount("proc", root.join("proc"), "proc", options, processes).step("a /proc of its own")?;
+    machine::show(root, confinement.memory)?;
     // The old root is put on top of the new one, so that it needs no folder there, and then removed.
     rustix::process::chdir(root).step("the way to the root")?;
     rustix::process::pivot_root(".", ".").step("the change of the root")?;

@@ -69,11 +69,84 @@ fn a_program_sees_its_own_world() {
     assert_eq!(see("echo x > /bot/y; echo x > /y; echo x > /tmp/y && cat /tmp/y").lines().last(), Some("x"));
     assert!(!folder.path().join("y").exists());
     assert_eq!(see("ls /tmp"), "", "a fresh one each time");
+    assert_eq!(
+        see("ls / | grep -x usr; echo x > /var/tmp/y && cat /tmp/y; getent hosts bot"),
+        "usr\nx\n127.0.0.1       localhost bot\n"
+    );
     // The first process is the init, the second the shell. Nobody else is visible, and the init only to members of
     // group 0, from whom the kernel hides nobody.
     let processes = see("echo /proc/[0-9]*");
     assert!(["/proc/2\n", "/proc/1 /proc/2\n"].contains(&processes.as_str()), "{processes}");
     assert_eq!(see("ls /proc/self/fd | wc -l"), "4\n", "three and the folder that is listed");
+}
+
+#[test]
+fn the_machine_is_as_large_as_the_limit_and_nobody_else_uses_it() {
+    let (launcher, found) = launcher();
+    if found.level > Level::B {
+        println!("skipped: no namespaces here: {:?}", found.missing);
+        return;
+    }
+    let with = Confinement { memory: 96 << 20, ..Confinement::default() };
+    let see = |line: &str| shell(&launcher, &found.walls, &with, line).0;
+    // What the C library asks with `sysinfo`.
+    let pages = (96 << 20) / rustix::param::page_size();
+    assert_eq!(see("getconf _PHYS_PAGES; getconf _AVPHYS_PAGES"), format!("{pages}\n{pages}\n"));
+    if see("ls -d /proc/meminfo") == "/proc/meminfo\n" {
+        let told = "MemTotal: 98304 kB\nMemFree: 98304 kB\nMemAvailable: 98304 kB\n";
+        assert_eq!(see("head -3 /proc/meminfo | tr -s ' '"), told);
+        assert_eq!(see("cat /proc/loadavg"), "0.00 0.00 0.00 1/1 1\n");
+        assert_eq!(see("grep -c ^cpu[0-9] /proc/stat"), see("grep -c ^processor /proc/cpuinfo"));
+        // All else is empty, and is no way to the kernel's settings or to other processes.
+        let rest = "cd /proc; for f in *; do [ -L $f ] || [ -d $f ] || [ ! -s $f ] || echo $f; done";
+        assert_eq!(
+            see(&format!("{rest}; find sys fs bus irq driver -mindepth 1 2>&1")),
+            "loadavg\nmeminfo\nstat\n"
+        );
+        assert_eq!(see("wc -c < /proc/kallsyms; cat /proc/cmdline /proc/locks | wc -c"), "0\n0\n");
+    } else {
+        println!("skipped: this machine shows nothing but processes in /proc");
+    }
+    assert!(see("readlink /proc/self/fd/1").starts_with("pipe:"));
+}
+
+#[test]
+fn shared_memory_is_the_sandboxes_own_and_bounded() {
+    let (launcher, found) = launcher();
+    if found.level > Level::B {
+        println!("skipped: no namespaces here: {:?}", found.missing);
+        return;
+    }
+    let with = Confinement { disk: 1 << 20, ..Confinement::default() };
+    let see = |line: &str| shell(&launcher, &found.walls, &with, line).0;
+    let name = format!("agon-test-{}", std::process::id());
+    assert_eq!(
+        see(&format!("echo mine > /dev/shm/{name}; cat /dev/shm/{name}; ls /dev/shm")),
+        format!("mine\n{name}\n")
+    );
+    assert!(!Path::new("/dev/shm").join(&name).exists(), "it is nobody else's");
+    assert_eq!(see("ls /dev/shm"), "", "nor the next one's");
+    let (full, _, sandbox) =
+        shell(&launcher, &found.walls, &with, "head -c 2000000 /dev/zero > /dev/shm/x; wc -c < /dev/shm/x");
+    assert!(full.ends_with("1048576\n") && sandbox.is_full(), "{full}");
+}
+
+#[test]
+fn places_in_shared_memory_and_settings_are_shown_where_they_are() {
+    let (launcher, found) = launcher();
+    if found.level > Level::B {
+        println!("skipped: no namespaces here: {:?}", found.missing);
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("hello"), "from outside").expect("a file");
+    for inside in ["/dev/shm/bot", "/etc/fonts-of-a-bot/deep", "/tmp/bot", "/var/tmp/bot", "/var/lib/bot"] {
+        let place = ShownPath { outside: folder.path().to_owned(), inside: inside.into() };
+        let with = Confinement { readable: vec![place], folder: inside.into(), ..Confinement::default() };
+        let see = format!("cat hello {inside}/hello; head -1 /etc/passwd");
+        let (text, ..) = shell(&launcher, &found.walls, &with, &see);
+        assert_eq!(text, "from outsidefrom outsideroot:x:0:0::/:/bin/false\n", "{inside}");
+    }
 }
 
 #[test]

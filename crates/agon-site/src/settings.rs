@@ -64,6 +64,8 @@ pub struct Settings {
     pub trusts_bots: bool,
     /// Folders of packages that all bots can read, by their last path component.
     pub packages: Vec<String>,
+    /// The memory of each bot, in bytes; none: the usual.
+    pub memory: Option<u64>,
 }
 
 impl Settings {
@@ -138,6 +140,7 @@ impl Settings {
             level: file.sandbox.level,
             trusts_bots: file.sandbox.trust_bots,
             packages: file.sandbox.packages.iter().filter_map(last).collect(),
+            memory: file.sandbox.memory,
         })
     }
 

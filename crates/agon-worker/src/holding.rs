@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{Confined, Level, build, guard, inside, tools};
+use agon_bot::{Confined, Level, Run, build, guard, inside, sys, tools};
 use agon_contest::whole;
 use agon_sandbox::suite::{self, AttackChoice, AttackOutcome};
 use agon_sandbox::{Found, SUBCOMMAND};
@@ -57,6 +57,23 @@ fn held(found: &Found, trusted: bool, least: Option<Level>, is_root: bool) -> Re
         )),
         _ => Ok(Confined::No),
     }
+}
+
+/// Checks that this machine has free memory for one match of this many bots.
+///
+/// # Errors
+/// How much a match takes and how much there is, and what to do.
+pub fn check_memory(confined: Confined, run: &Run, seats: usize) -> Result<(), String> {
+    let (each, free) = (inside::memory_of(run), sys::free_memory());
+    if confined == Confined::No || each.saturating_mul(seats as u64) <= free {
+        return Ok(());
+    }
+    Err(format!(
+        "this machine has {} MB of free memory, and a match takes {seats} bots of {} MB: end other programs, or have the \
+         organiser lower `memory` under [sandbox] in contest.toml",
+        free >> 20,
+        each >> 20
+    ))
 }
 
 /// How long advice is tried.

@@ -68,6 +68,14 @@ pub struct ReadyBot {
 }
 
 impl VersionShelf {
+    /// The memory that a match of this many bots may take, in bytes; 0 where nothing holds them to it.
+    pub fn memory(&self, seats: usize) -> u64 {
+        match self.confined {
+            Confined::No => 0,
+            _ => inside::memory_of(&self.run).saturating_mul(seats as u64),
+        }
+    }
+
     /// The versions in this folder; it may be removed while nobody plays.
     pub fn new(folder: PathBuf, confined: Confined, game: &str) -> Self {
         Self {

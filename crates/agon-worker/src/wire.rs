@@ -53,6 +53,8 @@ pub struct SeriesWelcome {
     pub trusts_bots: bool,
     /// Folders with packages that all bots find, by their last path component.
     pub packages: Vec<String>,
+    /// The memory of each bot, in bytes; none: the usual.
+    pub memory: Option<u64>,
     /// How often a lease is renewed, in milliseconds.
     pub beat_ms: u64,
 }

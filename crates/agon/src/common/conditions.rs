@@ -312,7 +312,6 @@ impl Conditions {
                 .map(|there| format!("a bot has {there} {what} there, and {here} here"))
         };
         if self.holds_bots() {
-            notes.extend(other("bytes of memory", machine.memory, limits.memory));
             notes.extend(other("processes", machine.processes.map(u64::from), u64::from(limits.processes)));
             if inside::found().is_err() {
                 notes.push("bots run in a sandbox there, which this machine does not have".to_owned());

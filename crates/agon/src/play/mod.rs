@@ -126,8 +126,8 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
         )));
     }
     let mut sandbox = options.wanted.sandbox.clone();
-    if conditions.is_some_and(Conditions::holds_bots) {
-        sandbox.hold_all();
+    if let Some(there) = conditions.filter(|conditions| conditions.holds_bots()) {
+        sandbox.hold_all(there.contest.machine.memory);
     }
     let mut bots = sandbox.bots();
     bots.run = options.wanted.port.at(bots.run);

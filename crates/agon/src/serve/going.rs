@@ -88,6 +88,12 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let name = inside::name(is_shared.then(|| server_name(dir)));
     let worker = runtime.block_on(server.meet(&name, &holding::word(holding::level(confined)), now()))?;
     let jobs = jobs_wanted.unwrap_or_else(|| usual_jobs(&server));
+    if jobs > 0
+        && let Err(why) = holding::check_memory(confined, &all, server.table().seats())
+    {
+        // Matches wait until there is.
+        eprintln!("note: {why}");
+    }
     let site = match options.no_site {
         true => None,
         false => Some(pages::open(&runtime, &server, dir, options)?),
@@ -96,7 +102,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         && options.jobs != Some(0)
     {
         // Before the first match: a match played at the same time would make the machine look slow.
-        site.plays_on(machine::look(confined, server.table().cpus(), &packages));
+        site.plays_on(machine::look(confined, server.table().cpus(), &packages, all.memory));
     }
     let mut out = io::stdout().lock();
     if !options.quiet {
@@ -286,7 +292,8 @@ fn hold_bots(dir: &Path) -> Result<(Confined, Run, Vec<String>), Failure> {
     let places = section.packages.iter().map(Into::into).collect();
     let packages = Packages { places, variables: section.env };
     // Authors cannot install anything here.
-    let run = Run { packages, ahead: true, for_others: true, ..Run::default() };
+    let memory = section.memory;
+    let run = Run { packages, memory, ahead: true, for_others: true, ..Run::default() };
     let confined = holding::hold(section.trust_bots, section.level).map_err(Failure::Own)?;
     Ok((confined, run, section.packages))
 }
