@@ -366,6 +366,12 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "browsers",
+        about: "every browser test in Chromium and in Firefox, pages looked at by axe from 390 to 1920 wide, light and dark; \
+                15 minutes",
+        command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "browsers"],
+    },
+    Proof {
         name: "arm64",
         about: "a published table is the same bytes on arm64, in qemu's user mode; 5 minutes",
         command: &[
@@ -411,6 +417,9 @@ pub fn list() -> String {
 fn missing(proof: &Proof) -> Vec<String> {
     if proof.name == "vm" {
         return crate::vm::missing();
+    }
+    if proof.name == "browsers" {
+        return crate::web::missing();
     }
     if !proof.command.contains(&ARM64) {
         return Vec::new();
