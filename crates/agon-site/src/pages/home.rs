@@ -43,7 +43,7 @@ fn of_all(ask: &Visit, shown: &Shown) -> Markup {
         match ask.settings.closed(ask.now).filter(|_| is_over) {
             Some(closed) => format!("A contest of {title}. {summary} {closed}{}", goes_on(ask)),
             None if ask.state != ContestState::Running => format!("A contest of {title}. {summary}"),
-            None => format!("A {title} contest: bots written by people play it day and night. {summary}"),
+            None => format!("A {title} contest for bots, running around the clock. {summary}"),
         }
     });
     let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();

@@ -148,7 +148,7 @@ fn row(ask: &Visit, played: &StoredMatch, viewpoint: Option<Viewpoint>) -> Marku
                 }
             }
             td.wide { (ask.site.map_of(played.map, played.seed)) }
-            td { a.link href=(address) { (how(played, seen)) } " " (marks(played, seen)) }
+            td { a.link href=(address) { (how(ask, played, seen)) } " " (marks(played, seen)) }
             td.number.time { (words::ago(when, ask.now)) }
         }
     }
@@ -189,12 +189,13 @@ fn result(seen: SeatView<'_>) -> Markup {
 }
 
 /// Why it ended: as its page says it, or as seen from a seat.
-fn how(played: &StoredMatch, seen: Option<SeatView<'_>>) -> String {
+fn how(ask: &Visit, played: &StoredMatch, seen: Option<SeatView<'_>>) -> String {
+    let step = words::step(&ask.settings.game);
     match (&played.end, seen) {
         (Some((reason, steps)), Some(seen)) => {
-            format!("{}, step {steps}", reason_seen_from(seen.number(), played.seats.len(), reason))
+            format!("{}, {step} {steps}", reason_seen_from(seen.number(), played.seats.len(), reason))
         }
-        (Some((reason, steps)), None) => format!("{reason}, step {steps}"),
+        (Some((reason, steps)), None) => format!("{reason}, {step} {steps}"),
         (None, _) => state(played).to_owned(),
     }
 }
@@ -218,7 +219,7 @@ fn marks(played: &StoredMatch, seen: Option<SeatView<'_>>) -> Markup {
     };
     html! {
         @for fault in &faults { (chip("bad", "warn", fault)) " " }
-        @if played.state == MatchState::Dead { (chip("warn", "warn", "given up")) }
+        @if played.state == MatchState::Dead { (chip("warn", "warn", "abandoned")) }
         @else if played.wasted > 0 && played.state != MatchState::Valid { (chip("", "back", "void, replayed")) }
         @if played.kind != Kind::Ladder { " " (chip("", "flag", kind(played.kind))) }
     }

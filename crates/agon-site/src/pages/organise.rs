@@ -66,7 +66,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         section.card.figures {
             (figure("Oldest job waits", oldest, words::many(counts.planned, "job waits", "jobs wait")))
             (figure("Matches to play", words::count(owed.matches), drained(pace)))
-            (figure("Rate", format!("{} matches/hour", words::count(pace.an_hour())), words::many(counts.leased, "match is being played", "matches are being played")))
+            (figure("Matches per hour", words::count(pace.an_hour()), words::many(counts.leased, "match is being played", "matches are being played")))
             (figure("Being checked", checking.to_string(), "uploads".to_owned()))
             (figure("Void, last hour", words::count(void), "server's fault, replayed".to_owned()))
             (figure("Abandoned", words::count(counts.dead - counts.unfit), "after three attempts, server's fault".to_owned()))
