@@ -174,11 +174,7 @@ pub fn restore(file: &Path, dir: &Path) -> Done {
     let mut out = io::stdout().lock();
     writeln!(out, "{}: {}", dir.display(), holds(&kept))?;
     if found.is_empty() {
-        return Ok(writeln!(
-            out,
-            "no damage found; `agon serve {}` resumes it",
-            typed_path(dir)
-        )?);
+        return Ok(writeln!(out, "no damage found; `agon serve {}` resumes it", typed_path(dir))?);
     }
     for line in &found {
         writeln!(out, "{}", harmless(line))?;
