@@ -11,7 +11,7 @@ use crate::arena::Tile;
 use crate::frame::{Death, Event, Frame};
 use crate::line::{self, Eyes, Names};
 use crate::orders::{Action, Commands, Order, Refusal};
-use crate::rules::{Kind, Rules, Shown};
+use crate::rules::{Kind, RecordedChoices, Rules};
 use crate::state::State;
 use crate::work::Work;
 use crate::{INFO, Terminal, config, turn};
@@ -190,6 +190,14 @@ pub fn import(record: &[u8]) -> Result<Import<Commands>, Unreadable> {
     if let Some((name, _)) = &mut recorded.setup.rules.file {
         *name = preset_of(&rules.rules).unwrap_or("of the record").to_owned();
     }
+    let picks = &rules.rules.picks;
+    if !picks.first.is_empty() || !picks.steps.is_empty() {
+        let (first, steps) = (picks.first.len(), picks.steps.len());
+        notes.push(format!(
+            "among equals the original chose otherwise: {first} units were hit first and {steps} steps made, as the \
+             rules of this replay say under `agon.picks` (TM-SEASON-7)"
+        ));
+    }
     let limit = rules.rules.timing.wait_time_bot_max;
     let mut steps = Vec::new();
     for (number, mut turn) in recorded.turns.into_iter().enumerate() {
@@ -229,7 +237,7 @@ pub fn recorded(record: &[u8]) -> Result<Recorded, Unreadable> {
     let setup = Setup { rules, seats: 2, ..Setup::default() };
     let mut recorded =
         Recorded { setup, turns: Vec::new(), names: Default::default(), whole: false, afterwards: [None; 2] };
-    let mut shown = Shown::default();
+    let mut shown = RecordedChoices::default();
     for (number, line) in lines.into_iter().enumerate() {
         let line = read(number, line)?;
         note_picks(&line, &mut shown);
@@ -249,7 +257,7 @@ pub fn recorded(record: &[u8]) -> Result<Recorded, Unreadable> {
 }
 
 /// Adds the attacks and steps of a line to what the record shows.
-fn note_picks(line: &StateLine<'_>, shown: &mut Shown) {
+fn note_picks(line: &StateLine<'_>, shown: &mut RecordedChoices) {
     let [1, turn, frame] = line.turn_info[..3] else { return };
     let (Ok(turn), Ok(frame)) = (turn.try_into(), frame.try_into()) else { return };
     for (_, _, _, _, unit, target, _) in &line.events.attack {
@@ -266,7 +274,7 @@ fn note_picks(line: &StateLine<'_>, shown: &mut Shown) {
 
 /// TM-SEASON-7: plays the match, and writes into its rules where the original chose otherwise among equals. Only of
 /// the first seasons: later ones left nothing to choose.
-fn take_picks(recorded: &mut Recorded, shown: Shown) {
+fn take_picks(recorded: &mut Recorded, shown: RecordedChoices) {
     use agon_game::Game as _;
     let Ok(game) = Terminal::set_up(&recorded.setup) else { return };
     if !game.rules().early.is_early {

@@ -182,7 +182,7 @@ pub struct Picks {
 
 /// What a record shows, by turn, frame and unit, from which [`Picks`] are read.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct RecordedChoices {
     /// The targets of attacks.
     pub targets: BTreeMap<(u16, u16, u32), u32>,
     /// The tiles of steps.

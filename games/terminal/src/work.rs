@@ -7,7 +7,7 @@ use agon_game::Seat;
 use crate::arena::{Board, Edge, GRID, Nearest, Tile};
 use crate::frame::Events;
 use crate::path::Field;
-use crate::rules::{Kind, Picks, Rules, Shown};
+use crate::rules::{Kind, Picks, RecordedChoices, Rules};
 use crate::state::{State, Structure};
 
 /// No structure, in [`Work::slot_on`].
@@ -147,7 +147,7 @@ pub struct Work {
     /// The frame of the action phase, from 0.
     pub frame: u16,
     /// What a record shows, while its choices are being read (TM-SEASON-7).
-    pub shown: Option<Shown>,
+    pub shown: Option<RecordedChoices>,
     /// The choices read from it so far: those that this engine would have made otherwise.
     pub picks: Picks,
     /// In the first seasons, by structure, the number of its mark for removal, if it got one in this turn.
