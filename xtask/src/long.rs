@@ -54,6 +54,20 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "probes",
+        about: "what bots of each language here may rely on is the same inside as outside, but for ten explained checks; a minute",
+        command: &[
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "alone",
+            "--",
+            "what_a_bot_may_rely_on_is_the_same_inside",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "launcher",
         about: "5,000 descriptions and orders of all kinds: refused, or held, and nothing is left; 5 minutes",
         command: &[

@@ -1,4 +1,5 @@
 //! The filter of system calls: a program for the kernel's small virtual machine.
+//! Longer than 500 lines: the calls are one list, of a line each.
 //!
 //! A refused call answers "there is no such call" (`ENOSYS`), like a kernel without it: libraries know how to go on,
 //! and an attack can tell that the kernel's code was not reached. Calls newer than this list are refused too. The
@@ -47,6 +48,19 @@ const NAMESPACES: u32 = 0x7e02_0000;
 /// The newest call considered (`listmount`, Linux 6.8, and those added up to 6.12).
 const NEWEST: u32 = 462;
 
+// Newer calls, whose numbers are the same on all machines.
+const SET_MEMPOLICY_HOME_NODE: c_long = 450;
+const CACHESTAT: c_long = 451;
+const STATMOUNT: c_long = 457;
+const LISTMOUNT: c_long = 458;
+const LSM_GET_SELF_ATTR: c_long = 459;
+const LSM_SET_SELF_ATTR: c_long = 460;
+const LSM_LIST_MODULES: c_long = 461;
+#[cfg(target_arch = "x86_64")]
+const IO_PGETEVENTS: c_long = 333;
+#[cfg(not(target_arch = "x86_64"))]
+const IO_PGETEVENTS: c_long = 292;
+
 /// Calls that no game needs, or that reach what belongs to others.
 const REFUSED: &[c_long] = &[
     // Other namespaces and mounts. Landlock and `seccomp` itself are allowed.
@@ -94,6 +108,21 @@ const REFUSED: &[c_long] = &[
     libc::SYS_keyctl,
     libc::SYS_memfd_secret,
     libc::SYS_vmsplice,
+    libc::SYS_remap_file_pages,
+    // Of asynchronous input and output the whole machine has a fixed number of events, which one bot could take.
+    libc::SYS_io_setup,
+    libc::SYS_io_destroy,
+    libc::SYS_io_getevents,
+    libc::SYS_io_submit,
+    libc::SYS_io_cancel,
+    IO_PGETEVENTS,
+    // What the kernel keeps of files that others read, too, and what it tells of mounts and its modules.
+    CACHESTAT,
+    STATMOUNT,
+    LISTMOUNT,
+    LSM_GET_SELF_ATTR,
+    LSM_SET_SELF_ATTR,
+    LSM_LIST_MODULES,
     // System V memory and queues, which outlive a process.
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -108,6 +137,10 @@ const REFUSED: &[c_long] = &[
     libc::SYS_semctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
+    libc::SYS_mq_timedsend,
+    libc::SYS_mq_timedreceive,
+    libc::SYS_mq_notify,
+    libc::SYS_mq_getsetattr,
     // The machine.
     libc::SYS_acct,
     libc::SYS_adjtimex,
@@ -128,6 +161,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_vhangup,
     libc::SYS_mbind,
     libc::SYS_set_mempolicy,
+    SET_MEMPOLICY_HOME_NODE,
     // Scheduling and placement are the referee's business.
     libc::SYS_sched_setaffinity,
     libc::SYS_sched_setattr,

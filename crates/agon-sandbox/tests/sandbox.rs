@@ -1,4 +1,5 @@
 //! Sandboxes as far as this machine allows them. If a level is unavailable, a line says so and the test passes.
+//! Longer than 500 lines: each promise of a sandbox is one short test, and all start programs in the same way.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;

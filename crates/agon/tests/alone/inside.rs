@@ -1,5 +1,6 @@
 //! What runs in a sandbox besides matches: builds, and the unpacking of archives. Without a sandbox on this machine the
 //! tests say so and pass.
+//! Longer than 500 lines: what a bot finds inside is tested with the same few bots and ways to ask for a sandbox.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -227,7 +228,6 @@ fn files_that_only_their_owner_reads_play() {
     assert_ne!(seat["sandbox"], "off");
 }
 
-/// When a download is a single file, the other files beside it are not shown.
 /// A bot that reads a file of its folder and writes another.
 const AT_HOME: &str = "#!/usr/bin/env python3
 import sys
@@ -287,7 +287,7 @@ fn a_bot_plays_wherever_it_lies() {
         "link/../z",
         "with space",
         "o'dd \"$é\\",
-        "a:b,c=d",
+        "./a:b,c=d",
         "m700",
         "up/m700/in",
         "./-dash",
@@ -400,7 +400,7 @@ class Player { static byte[][] keep = new byte[20][];
         println!("SKIPPED: Java (javac is not installed)");
     }
     if agon_bot::tools::is_installed("node") {
-        let told = "console.error(require('os').totalmem() >> 20, require('v8').getHeapStatistics().heap_size_limit >> 20)";
+        let told = "console.error(require('os').totalmem() >> 20, require('v8').getHeapStatistics().heap_size_limit >> 20); process.exitCode = 3";
         write(at.path(), "node/bot.js", told);
         for (memory, wanted) in [("", "768 "), ("[sandbox]\nmemory = 200\n", "200 ")] {
             write(at.path(), "node/agon.toml", &format!("run = 'node bot.js'\n{memory}"));
@@ -412,6 +412,7 @@ class Player { static byte[][] keep = new byte[20][];
     }
 }
 
+/// When a download is a single file, the other files beside it are not shown.
 #[test]
 fn a_single_download_does_not_see_the_others() {
     if !has_one() {

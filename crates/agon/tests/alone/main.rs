@@ -13,6 +13,7 @@ mod java;
 mod left_behind;
 mod many;
 mod online;
+mod probes;
 mod serve;
 mod signals;
 mod walls;
