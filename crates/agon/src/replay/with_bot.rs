@@ -21,7 +21,7 @@ pub struct WithBotOptions {
     /// The bots of the other seats, in order; they stray in one of ten answers [default: the policy]
     #[arg(long, value_name = "BOT", requires = "with_bot", help_heading = "With the bot")]
     pub against: Vec<String>,
-    /// The number of futures it plays on in, from each turn twice
+    /// The number of futures it plays on in, from each turn twice; 20 to 2000
     #[arg(
         long,
         value_name = "N",
