@@ -11,13 +11,13 @@ use std::sync::{Arc, Once};
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::advice::Advised;
 use crate::algo::{self, Algo};
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Confined, NameKind};
 use crate::paths::settled;
 use crate::run::Run;
-use crate::words::typed;
-use crate::{advice, java, rights, tools};
+use crate::{java, rights, tools};
 
 /// The compiler for single source files of a language. In its commands `SOURCE` and `PROGRAM` stand for the files, `OUT`
 /// for the output folder, `FOLDER` for the source's folder, `MAIN` for Java's class.
@@ -367,11 +367,8 @@ impl Build {
                 format!("{}: no such folder", self.folder.display())
             }
             io::ErrorKind::NotFound if !program.contains('/') && self.folder.join(program).is_file() => {
-                format!(
-                    "{}: `{program}` is no program on the PATH; for the file in the bot's folder write {}",
-                    self.asked_by,
-                    typed(&format!("./{program}"))
-                )
+                let advised = Advised::NameWithFolder(program.clone());
+                format!("{}: `{program}` is no program on the PATH; {advised}", self.asked_by)
             }
             io::ErrorKind::NotFound => {
                 let who = self.asked_by;
@@ -380,7 +377,7 @@ impl Build {
                 format!("{who} needs `{program}`, which is not installed or not on the PATH; {what}")
             }
             io::ErrorKind::PermissionDenied => {
-                format!("`{program}` may not be executed; {}", advice::executable(program))
+                format!("`{program}` may not be executed; {}", Advised::MakeExecutable(program.clone()))
             }
             _ => format!("`{program}`: {error}"),
         }
@@ -392,16 +389,14 @@ pub fn uncached(path: &Path, error: &io::Error) -> String {
     let path = path.display();
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            format!("{path}: {error}; make room, or set AGON_CACHE to a folder on another disk")
+            format!("{path}: {error}; {}", Advised::MoveCache)
         }
         io::ErrorKind::PermissionDenied
         | io::ErrorKind::ReadOnlyFilesystem
         | io::ErrorKind::NotFound
         | io::ErrorKind::NotADirectory
         | io::ErrorKind::AlreadyExists => {
-            format!(
-                "{path}: {error}; agon keeps what it builds and unpacks there: set AGON_CACHE to a folder that you may write"
-            )
+            format!("{path}: {error}; agon keeps what it builds and unpacks there: {}", Advised::SetCache)
         }
         _ => format!("{path}: {error}"),
     }

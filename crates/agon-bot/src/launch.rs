@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::advice::Advised;
 use crate::algo::Algo;
 use crate::build::Build;
 use crate::kinds;
@@ -74,10 +75,10 @@ pub enum LaunchError {
         hint: String,
     },
     /// A source file that must be compiled first.
-    #[error("bot `{bot}`: {language} has to be compiled first: agon build {}", typed(bot))]
+    #[error("bot `{bot}`: {language} has to be compiled first: {}", Advised::Build(bot.clone()))]
     NeedsCompiler { bot: String, language: &'static str },
     /// The result of its `agon.toml`'s build is missing.
-    #[error("bot `{bot}`: `{missing}` is not there yet; build the bot first: agon build {}", typed(bot))]
+    #[error("bot `{bot}`: `{missing}` is not there yet; build the bot first: {}", Advised::Build(bot.clone()))]
     NotBuilt {
         bot: String,
         /// What its command needs.
@@ -342,7 +343,7 @@ fn inside(bot: &str, folder: &Path) -> String {
         let Some((place, depth)) = open.pop_front() else { break };
         let here = folder.join(&place);
         if depth > 0 && (here.join(manifest::FILE).is_file() || known_file(&here).is_some()) {
-            return format!("the bot is further inside: name {}", within(bot, &place));
+            return Advised::NameInner(within(bot, &place)).to_string();
         }
         let mut names = names(&here);
         names.sort();
@@ -357,20 +358,20 @@ fn inside(bot: &str, folder: &Path) -> String {
         fitting.next().filter(|_| fitting.next().is_none())
     };
     match RUNS.iter().find_map(of_ending) {
-        Some(file) => format!("name the file itself: {}", within(bot, Path::new(file))),
+        Some(file) => Advised::NameFile(within(bot, Path::new(file))).to_string(),
         None if names.is_empty() => "it is empty".to_owned(),
         None => "add an agon.toml with run = \"...\"".to_owned(),
     }
 }
 
-/// The name of what lies in a bot's folder, as it is typed: that of a commit is written after a colon.
+/// The name of what lies in a bot's folder: that of a commit is written after a colon.
 fn within(bot: &str, inner: &Path) -> String {
     let outer = bot.trim_end_matches('/');
     let between = match outer.strip_prefix("git:") {
         Some(commit) if !commit.contains(':') => ':',
         _ => '/',
     };
-    typed(&format!("{outer}{between}{}", inner.display()))
+    format!("{outer}{between}{}", inner.display())
 }
 
 /// The text after `#!` in the first line of a script; none if there is no `#!`.

@@ -142,7 +142,10 @@ impl FaultCause {
             gone(ProgramEnd::Signal(11), false, ""),
             gone(ProgramEnd::Signal(9), false, ""),
             gone(ProgramEnd::Runs, false, ""),
-            Self::NotStarted("cannot start `bot`: it may not be executed; try chmod +x bot".to_owned()),
+            Self::NotStarted(format!(
+                "cannot start `bot`: it may not be executed; {}",
+                advice::Advised::MakeExecutable("bot".to_owned())
+            )),
             Self::NotStarted("nobody connected to ws://127.0.0.1:8765 within 500 s".to_owned()),
             Self::NotStarted(
                 "did not connect to ws://127.0.0.1:8765 within 30 s. A bot that reads and writes lines instead says so in its \

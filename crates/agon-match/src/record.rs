@@ -203,6 +203,8 @@ pub struct SeatTime {
     pub max_ms: f64,
     /// The step of the longest answer, from 0.
     pub max_step: u32,
+    /// The most that was charged for one answer, in milliseconds.
+    pub max_charged_ms: f64,
 }
 
 /// The result of a match, as every command that plays a single one prints it with `--json`.

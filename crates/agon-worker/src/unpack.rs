@@ -249,8 +249,9 @@ impl Unpacking {
         let target = self.folder.join(&inside);
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::StorageFull => format!(
-                "there is no room to unpack it in {}; make room, or set AGON_CACHE to a folder on another disk",
-                self.folder.display()
+                "there is no room to unpack it in {}; {}",
+                self.folder.display(),
+                agon_bot::advice::Advised::MoveCache
             ),
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
                 format!("it holds `{}` twice", inside.display())

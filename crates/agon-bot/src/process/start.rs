@@ -10,10 +10,10 @@ use super::inside::{self, StartTrouble};
 use super::spawn::StartedProcess;
 use super::tree::ProcessTree;
 use super::{StartError, children, guard};
+use crate::advice::Advised;
 use crate::launch::{Launch, first_line};
 use crate::name::Confined;
-use crate::words::typed;
-use crate::{advice, kinds, sys, tools};
+use crate::{kinds, sys, tools};
 
 /// Starts a bot's processes, or begins to in a sandbox; returns our ends of its pipes.
 ///
@@ -126,15 +126,15 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
     let why = match error.raw_os_error() {
         Some(libc::ENOENT) => match file.as_deref().and_then(first_line) {
             Some(line) if line.ends_with('\r') => {
-                let convert = advice::convert(&launch.program.to_string_lossy());
+                let convert = Advised::Convert(launch.program.to_string_lossy().into_owned());
                 format!(
                     "its first line ends with a Windows line ending, so that its interpreter is not found; {convert}"
                 )
             }
             // A name without a folder is searched for on the PATH, and nowhere else.
             _ if is_bare && file.as_deref().is_some_and(Path::is_file) => format!(
-                "there is no such program on the PATH; for the file in the bot's folder write {}",
-                typed(&format!("./{}", launch.program.to_string_lossy()))
+                "there is no such program on the PATH; {}",
+                Advised::NameWithFolder(launch.program.to_string_lossy().into_owned())
             ),
             Some(line) => {
                 let wanted = line.trim();
@@ -165,7 +165,7 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
                     || launch.program.to_string_lossy().into_owned(),
                     |file| file.display().to_string(),
                 );
-                format!("it may not be executed; {}", advice::executable(&file))
+                format!("it may not be executed; {}", Advised::MakeExecutable(file))
             }
         },
         Some(libc::ENOEXEC) => "it is not a program for this machine".to_owned(),

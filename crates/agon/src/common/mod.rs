@@ -88,7 +88,8 @@ impl Failure {
         };
         if let Some(message) = message {
             // It may quote a file from somebody else.
-            eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&message));
+            let line = format!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&message));
+            eprintln!("{}", screen::folded(&line));
         }
         ExitCode::from(code)
     }

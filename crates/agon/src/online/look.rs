@@ -99,7 +99,10 @@ pub fn status(options: &LookOptions) -> Done {
     if let Some(closes) = contest.closes {
         let left = closes - contest.now;
         match left > 0 {
-            true => writeln!(out, "Uploads close in {}.", common::span(left))?,
+            true => {
+                let at = common::online::clock_time(closes, &contest.time_zone);
+                writeln!(out, "Uploads close {at}, in {}.", common::span(left))?;
+            }
             false => writeln!(out, "Uploads are closed.")?,
         }
     }

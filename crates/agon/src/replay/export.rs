@@ -1,5 +1,6 @@
 //! `agon replay export`: converts a replay to another form.
 
+use agon_desk::replays::TurnCount;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -117,6 +118,7 @@ pub fn export(options: &ExportOptions) -> Done {
 /// One turn as a section of a spec file.
 fn section(replay: &Replay, options: &ExportOptions) -> Result<String, Failure> {
     let turn = options.turn.ok_or_else(|| Failure::usage("--format spec: name the turn with --turn T"))?;
+    let turn = TurnCount::of(replay).step(turn);
     agon_view::section(replay, turn, options.rule.as_deref()).map_err(Failure::Usage)
 }
 

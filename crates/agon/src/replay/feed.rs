@@ -1,5 +1,6 @@
 //! `agon replay feed`: what a bot answers to a recorded match; `agon check --against` runs it too.
 
+use agon_desk::replays::TurnCount;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -49,11 +50,13 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         return Err(Failure::usage(format!("{file}: this is a match of {}, not of {wanted}", info.title)));
     }
     let seat = seat_of(&replay, options.seat)?;
-    if let Some(turn) = options.turn {
-        check_turn(&replay, seat, turn)?;
+    let count = TurnCount::of(&replay);
+    let only = options.turn.map(|turn| count.step(turn));
+    if let Some(step) = only {
+        check_turn(&replay, seat, step)?;
     }
     let name = common::bot(&options.bot, &options.sandbox.bots())?;
-    let until = options.turn.map_or(replay.steps.len(), |turn| turn as usize + 1);
+    let until = only.map_or(replay.steps.len(), |step| step as usize + 1);
     let clock = options.clock.clock()?;
     tell_notes(&name);
     let feed = Feed::new(&replay, &name, seat, until, clock)?;
@@ -65,7 +68,7 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         writeln!(out, "{}", screen.strong(&title))?;
     }
     let terms = Terms::new(clock, options.clock.ponder(), common::stop_on_ctrl_c());
-    let mut fed = feed.compare(options.turn, &terms, &mut |turn| match options.json {
+    let mut fed = feed.compare(only, &terms, &mut |turn| match options.json {
         true => Ok(()),
         false => show(&mut out, screen, turn, options.turn.is_some()),
     });

@@ -13,6 +13,7 @@ mod show;
 pub mod verify;
 pub mod with_bot;
 
+use agon_desk::replays::TurnCount;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -120,6 +121,7 @@ fn open_at(file: &Path, replay: &Replay, steps: usize, events: bool) -> Result<B
         eprintln!("note: {}", harmless(&other.to_string()));
     }
     let mut session = game.open(&replay.header.recipe.setup())?;
+    let count = TurnCount::at_start(session.as_ref());
     for step in 0..steps {
         if events && step + 1 == steps {
             session.keep_events();
@@ -131,9 +133,10 @@ fn open_at(file: &Path, replay: &Replay, steps: usize, events: bool) -> Result<B
         played.map_err(|why| match other {
             None => Failure::usage(format!("{}: {why}", file.display())),
             Some(_) => Failure::usage(format!(
-                "{}: {why}; from there on the rules of this program make another match of it. --turn {step} is the last that \
+                "{}: {why}; from there on the rules of this program make another match of it. --turn {} is the last that \
                  can be shown",
-                file.display()
+                file.display(),
+                count.turn(step as u32)
             )),
         })?;
     }

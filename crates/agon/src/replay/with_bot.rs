@@ -21,7 +21,7 @@ pub struct WithBotOptions {
     /// The bots of the other seats, in order; they deviate in one answer in ten [default: the policy]
     #[arg(long, value_name = "BOT", requires = "with_bot", help_heading = "With the bot")]
     pub against: Vec<String>,
-    /// How many futures to play from each turn, each once with its own order and once with the policy's
+    /// How many futures to play from each turn, each once with its own order and once with the policy's; 20 to 2000
     #[arg(
         long,
         value_name = "N",

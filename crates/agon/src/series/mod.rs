@@ -467,8 +467,9 @@ fn built(name: &agon_bot::BotName, run: &RunOptions, is_asked_about: bool) -> Re
     };
     if run.no_build {
         return Err(Failure::usage(format!(
-            "bot `{name}`: {} is newer than what would be run; build it: agon build {name} (or leave out --no-build)",
-            newer.display()
+            "bot `{name}`: {} is newer than what would be run; build it: {} (or leave out --no-build)",
+            newer.display(),
+            agon_bot::advice::Advised::Build(name.text.clone())
         )));
     }
     if agon_bot::Build::of(name).map_err(Failure::Usage)?.is_some() {
@@ -665,7 +666,10 @@ fn new_folder(header: &JournalHeader) -> Result<PathBuf, Failure> {
     for number in 1u64.. {
         let path = root.join(format!("{}-{}-{number}", header.game, header.kind.word()));
         match fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
+            Ok(()) => {
+                folders::remember(&path);
+                return Ok(path);
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(failed(&path, error)),
         }

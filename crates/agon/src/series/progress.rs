@@ -540,13 +540,13 @@ pub fn elo_point(estimate: &Estimate) -> String {
     match estimate.elo {
         Some(elo) => whole(elo),
         None if estimate.score > 0.5 => "+∞".to_owned(),
-        None => "−∞".to_owned(),
+        None => "-∞".to_owned(),
     }
 }
 
 /// The interval of the difference.
 pub fn elo_interval(estimate: &Estimate) -> String {
-    let low = estimate.elo_low.map_or_else(|| "−∞".to_owned(), whole);
+    let low = estimate.elo_low.map_or_else(|| "-∞".to_owned(), whole);
     let high = estimate.elo_high.map_or_else(|| "+∞".to_owned(), whole);
     format!("{low} to {high}")
 }

@@ -253,7 +253,7 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
             Some(_) => end(point, "–"),
             None => elo_point(estimate),
         };
-        writeln!(out, "Elo         {shown} ({} to {}, 95 %){how}", end(low, "−∞"), end(high, "+∞"))?;
+        writeln!(out, "Elo         {shown} ({} to {}, 95 %){how}", end(low, "-∞"), end(high, "+∞"))?;
         writeln!(out, "            {}", screen.dim(&scale.title()))?;
         writeln!(out, "            {}", scale.bar(low, point, high).trim_end())?;
         writeln!(out, "better      chance {}", certainty(estimate.superiority))?;

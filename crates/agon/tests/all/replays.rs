@@ -419,7 +419,7 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
         |words: &[&str]| agon(folder.path(), &[&["replay", "show", "m.replay", "--stderr"], words].concat());
     let all = out(&show(&["1"]));
     assert!(
-        all.starts_with("turn 0\nthinking 1\n") && all.contains("Traceback (most recent call last):\n"),
+        all.starts_with("turn 1\nthinking 1\n") && all.contains("Traceback (most recent call last):\n"),
         "{all}"
     );
     let third = replay_turn(&all);
