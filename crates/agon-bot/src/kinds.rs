@@ -70,8 +70,7 @@ pub fn no_program(file: &Path) -> Option<String> {
             Some(format!("`.{ending}` is {what}"))
         }
         _ if starts_as_program || sys::may_execute(file) || !file.is_file() => None,
-        _ if file.metadata().is_ok_and(|found| found.len() == 0) => Some("the file is empty".to_owned()),
-        // What belongs to another system is told when it is started.
+        // What is empty or belongs to another system is told when it is started.
         _ if is_foreign(file) => None,
         _ => Some(
             "it is no program (it begins neither with #! nor as a compiled one), and its ending does not say what runs it; give it \
@@ -81,11 +80,11 @@ pub fn no_program(file: &Path) -> Option<String> {
     }
 }
 
-/// Whether it is a program of macOS or Windows.
+/// Whether it is empty, or a program of macOS or Windows.
 fn is_foreign(file: &Path) -> bool {
     let mut start = [0; 4];
     let length = File::open(file).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
-    matches!(&start[..length], [0xcf | 0xce, 0xfa, 0xed, 0xfe] | [b'M', b'Z', ..])
+    matches!(&start[..length], [] | [0xcf | 0xce, 0xfa, 0xed, 0xfe] | [b'M', b'Z', ..])
 }
 
 #[cfg(test)]
