@@ -258,7 +258,7 @@ impl Launch {
                 launch.notes.push(format!("{} has no exec bit; it is started with {with}", file.display()));
                 Ok(launch)
             }
-            _ => match kinds::no_program(file) {
+            _ => match kinds::of_ending(file) {
                 Some(why) => Err(LaunchError::NoProgram { bot: bot.to_owned(), why }),
                 None => Ok(Self { program: own, folder, ..Self::default() }),
             },
