@@ -53,39 +53,39 @@ const KINDS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Why a file, whose ending says nothing of how to run it, is no program; none when it may be one.
+/// Why a file with this ending is no program; none when the ending says nothing against it.
 ///
 /// The ending decides even over the right to execute: on disks of Windows, and unpacked from its archives, every file has that.
-pub fn no_program(file: &Path) -> Option<String> {
-    let starts_as_program = {
-        let mut start = [0; 4];
-        let length = File::open(file).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
-        start[..length].starts_with(b"#!") || start[..length].starts_with(b"\x7fELF")
-    };
+pub fn of_ending(file: &Path) -> Option<String> {
     let ending = file.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let kind = KINDS.iter().find(|(endings, _)| endings.contains(&ending.as_str()));
-    match kind {
-        // A program may be called anything, such as `bot.v`, but no library is one.
-        Some((_, what)) if !starts_as_program || what.starts_with("a part of") => {
-            Some(format!("`.{ending}` is {what}"))
-        }
-        _ if starts_as_program || sys::may_execute(file) || !file.is_file() => None,
-        _ if file.metadata().is_ok_and(|found| found.len() == 0) => Some("the file is empty".to_owned()),
-        // What belongs to another system is told when it is started.
-        _ if is_foreign(file) => None,
-        _ => Some(
-            "it is no program (it begins neither with #! nor as a compiled one), and its ending does not say what runs it; give it \
-             its language's ending, or put it into a folder with an agon.toml that says how it is run (agon docs bots)"
-                .to_owned(),
-        ),
-    }
+    let (_, what) = KINDS.iter().find(|(endings, _)| endings.contains(&ending.as_str()))?;
+    // A program may be called anything, such as `bot.v`, but no library is one.
+    (!starts_as_program(file) || what.starts_with("a part of")).then(|| format!("`.{ending}` is {what}"))
 }
 
-/// Whether it is a program of macOS or Windows.
+/// Why a file that the system does not execute is no program; none when it may be one, and when starting it says why.
+pub fn no_program(file: &Path) -> Option<String> {
+    of_ending(file).or_else(|| {
+        let may_be = starts_as_program(file) || sys::may_execute(file) || !file.is_file() || is_foreign(file);
+        (!may_be).then(|| {
+            "it is no program (it begins neither with #! nor as a compiled one), and its ending does not say what runs it; give it \
+             its language's ending, or put it into a folder with an agon.toml that says how it is run (agon docs bots)"
+                .to_owned()
+        })
+    })
+}
+
+fn starts_as_program(file: &Path) -> bool {
+    let mut start = [0; 4];
+    let length = File::open(file).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
+    start[..length].starts_with(b"#!") || start[..length].starts_with(b"\x7fELF")
+}
+
+/// Whether it is empty, or a program of macOS or Windows.
 fn is_foreign(file: &Path) -> bool {
     let mut start = [0; 4];
     let length = File::open(file).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
-    matches!(&start[..length], [0xcf | 0xce, 0xfa, 0xed, 0xfe] | [b'M', b'Z', ..])
+    matches!(&start[..length], [] | [0xcf | 0xce, 0xfa, 0xed, 0xfe] | [b'M', b'Z', ..])
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
 //! From a bot's name to the command that runs it.
+//!
+//! Longer than 500 lines: what a name leads to, and what is said where it leads nowhere, are one decision.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -261,7 +263,7 @@ impl Launch {
                 launch.notes.push(format!("{} has no exec bit; it is started with {with}", file.display()));
                 Ok(launch)
             }
-            _ => match kinds::no_program(file) {
+            _ => match kinds::of_ending(file) {
                 Some(why) => Err(LaunchError::NoProgram { bot: bot.to_owned(), why }),
                 None => Ok(Self { program: own, folder, ..Self::default() }),
             },
