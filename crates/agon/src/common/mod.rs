@@ -2,6 +2,7 @@
 
 pub mod archives;
 pub mod bar;
+pub mod brought;
 pub mod builds;
 pub mod conditions;
 pub mod disk;

@@ -140,6 +140,12 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     }
     builds::warn_of_stale(&names);
     let (clock, ponder) = (spec.clock, spec.ponder);
+    // A contest's rules never follow a bot.
+    if conditions.is_none()
+        && let Some(told) = common::brought::rules(&mut spec, game.info(), &names)?
+    {
+        eprintln!("note: {}", screen::harmless(&told));
+    }
     let setup = common::setup(&spec, game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
