@@ -11,7 +11,7 @@ use std::sync::{Arc, Once};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::advice::Advised;
+use crate::advised::Advised;
 use crate::algo::{self, Algo};
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Confined, NameKind};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::advice::Advised;
+use crate::advised::Advised;
 use crate::algo::Algo;
 use crate::build::Build;
 use crate::kinds;

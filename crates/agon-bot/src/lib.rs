@@ -20,6 +20,7 @@ pub mod script;
 pub mod wire;
 
 pub mod advice;
+pub mod advised;
 pub mod tools;
 pub mod words;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use agon_bot::{Excess, ProcessLimits, ProgramEnd, advice};
+use agon_bot::{Excess, ProcessLimits, ProgramEnd, advice, advised};
 
 use crate::FaultKind;
 
@@ -144,7 +144,7 @@ impl FaultCause {
             gone(ProgramEnd::Runs, false, ""),
             Self::NotStarted(format!(
                 "cannot start `bot`: it may not be executed; {}",
-                advice::Advised::MakeExecutable("bot".to_owned())
+                advised::Advised::MakeExecutable("bot".to_owned())
             )),
             Self::NotStarted("nobody connected to ws://127.0.0.1:8765 within 500 s".to_owned()),
             Self::NotStarted(

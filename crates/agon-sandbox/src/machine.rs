@@ -16,7 +16,6 @@ use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, mount_remo
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::message::{Step as _, StepRefusal};
-use crate::root::ROOT;
 use crate::sys::{self, Arg};
 
 /// Files of `/proc` that are the same for all programs of this machine, or that clocks tell anyway.
@@ -32,7 +31,7 @@ pub fn show(root: &Path, memory: u64) -> Result<(), StepRefusal> {
     // What will be put above the kernel's files lies below them.
     let texts = texts(memory);
     let ours = draft(&proc, &texts).step(step)?;
-    let options = ROOT | MountFlags::NOEXEC;
+    let options = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     if mount("proc", &proc, "proc", options, c"hidepid=2").is_err() {
         // Where parts of the machine's own are covered, as in containers, the kernel lets only processes be shown.
         return mount("proc", &proc, "proc", options, c"subset=pid,hidepid=2").step(step);
@@ -48,7 +47,7 @@ fn texts(memory: u64) -> [(&'static str, String); 4] {
 
 /// Makes a folder in memory with these files, which cannot be changed, at a place that another mount will cover.
 fn draft(place: &Path, texts: &[(&str, String)]) -> io::Result<OwnedFd> {
-    let options = ROOT | MountFlags::NOEXEC;
+    let options = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("agon", place, "tmpfs", options, c"size=64k,nr_inodes=16,mode=755")?;
     fs::create_dir(place.join(FOLDER))?;
     for (name, text) in texts {

@@ -251,7 +251,7 @@ impl Unpacking {
             io::ErrorKind::StorageFull => format!(
                 "there is no room to unpack it in {}; {}",
                 self.folder.display(),
-                agon_bot::advice::Advised::MoveCache
+                agon_bot::advised::Advised::MoveCache
             ),
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
                 format!("it holds `{}` twice", inside.display())

@@ -10,7 +10,7 @@ use super::inside::{self, StartTrouble};
 use super::spawn::StartedProcess;
 use super::tree::ProcessTree;
 use super::{StartError, children, guard};
-use crate::advice::Advised;
+use crate::advised::Advised;
 use crate::launch::{Launch, first_line};
 use crate::name::Confined;
 use crate::{kinds, sys, tools};

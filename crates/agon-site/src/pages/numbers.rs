@@ -95,7 +95,7 @@ pub fn with_numbers(rulebook: &str, fields: &[RuleField]) -> String {
         let digits =
             after.find(|sign: char| !(sign.is_ascii_digit() || ".,-".contains(sign))).unwrap_or(after.len());
         let old = after[..digits].trim_end_matches(['.', ',']);
-        rest = &after[..];
+        rest = after;
         if let Some(Some(value)) = known.get(name)
             && !old.is_empty()
             && old.replace(',', "").parse::<f64>().is_ok()

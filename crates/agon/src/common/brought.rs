@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn one_and_the_same_file_is_used_and_two_are_refused() {
         let root = tempfile::tempdir().expect("a folder");
-        let info = crate::common::game("terminal").map(agon_game::AnyGame::info).ok().expect("a game");
+        let info = crate::common::game("terminal").map(agon_game::AnyGame::info).expect("a game");
         let [one, same, other] = [("one", "{\"a\": 1}"), ("same", "{\"a\":1}"), ("other", "{\"a\": 2}")]
             .map(|(name, rules)| folder(root.path(), name, Some(rules)));
         let none = folder(root.path(), "none", None);
@@ -95,16 +95,16 @@ mod tests {
             let mut spec = spec();
             rules(&mut spec, info, names).map(|told| (told, spec.rules))
         };
-        let (told, rules_of_one) = took(&[one.clone(), same]).ok().expect("the same");
+        let (told, rules_of_one) = took(&[one.clone(), same]).expect("the same");
         assert!(told.is_some_and(|told| told.contains("one/game-configs.json")));
         assert!(matches!(rules_of_one, RulesSpec::Text { text, .. } if text == "{\"a\": 1}"));
-        assert!(took(&[one.clone(), none.clone()]).ok().expect("one").0.is_some());
+        assert!(took(&[one.clone(), none.clone()]).expect("one").0.is_some());
         let Err(Failure::Usage(why)) = took(&[one.clone(), other]) else { panic!("two were taken") };
         assert!(why.contains("one/game-configs.json") && why.contains("other/game-configs.json"), "{why}");
-        assert_eq!(took(&[none]).ok().expect("none"), (None, RulesSpec::Default));
+        assert_eq!(took(&[none]).expect("none"), (None, RulesSpec::Default));
         // What is asked for stays.
         let mut asked = MatchSpec { rules: RulesSpec::Named("europe-2025".to_owned()), ..spec() };
-        assert_eq!(rules(&mut asked, info, &[one]).ok().expect("asked"), None);
+        assert_eq!(rules(&mut asked, info, &[one]).expect("asked"), None);
         assert_eq!(asked.rules, RulesSpec::Named("europe-2025".to_owned()));
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agon_bot::advice::Advised;
+use agon_bot::advised::Advised;
 use agon_bot::build::{Build, SOURCES, cache};
 use agon_bot::{BotName, Confined, Launch, LaunchError, NameKind};
 use agon_contest::content;

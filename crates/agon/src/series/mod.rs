@@ -469,7 +469,7 @@ fn built(name: &agon_bot::BotName, run: &RunOptions, is_asked_about: bool) -> Re
         return Err(Failure::usage(format!(
             "bot `{name}`: {} is newer than what would be run; build it: {} (or leave out --no-build)",
             newer.display(),
-            agon_bot::advice::Advised::Build(name.text.clone())
+            agon_bot::advised::Advised::Build(name.text.clone())
         )));
     }
     if agon_bot::Build::of(name).map_err(Failure::Usage)?.is_some() {

@@ -150,14 +150,14 @@ const ELSEWHERE: &[&str] = &["set-cache", "move-cache"];
 
 #[test]
 fn all_advice_is_made_in_one_place_and_followed_here() {
-    for id in agon_bot::advice::Advised::IDS {
+    for id in agon_bot::advised::Advised::IDS {
         assert!(
             ELSEWHERE.contains(&id) || ROWS.iter().any(|row| row.id == id),
             "no row follows the advice `{id}`"
         );
     }
     for row in ROWS {
-        assert!(agon_bot::advice::Advised::IDS.contains(&row.id), "{}", row.id);
+        assert!(agon_bot::advised::Advised::IDS.contains(&row.id), "{}", row.id);
     }
     // What is typed is written nowhere else.
     let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
@@ -168,7 +168,7 @@ fn all_advice_is_made_in_one_place_and_followed_here() {
             if path.is_dir() && name != "tests" {
                 open.push(path);
             } else if path.extension().is_some_and(|ending| ending == "rs")
-                && !path.ends_with("agon-bot/src/advice.rs")
+                && !path.ends_with("agon-bot/src/advised.rs")
             {
                 let text = std::fs::read_to_string(&path).expect("a file");
                 let text = text.split("#[cfg(test)]").next().unwrap_or_default();

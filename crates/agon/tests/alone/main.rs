@@ -4,6 +4,7 @@
 mod common;
 mod wire;
 
+mod cases;
 mod containment;
 mod fair;
 mod full_disk;
