@@ -44,7 +44,7 @@ async function founded(stage, see) {
   await rita.fill('[name=title]', 'Short Cup')
   await rita.check('[value=open]')
   await see(rita, 'settings')
-  await rita.getByRole('button', { name: 'Write it into contest.toml' }).click()
+  await rita.getByRole('button', { name: 'Save' }).click()
   await rita.waitForURL(/organise$/)
   await see(rita, 'cockpit')
 
@@ -80,7 +80,7 @@ async function seen(ann, see) {
   await ann.locator('a[href^="/match/"]').first().click()
   await ann.waitForURL(/\/match\/\d+$/)
   await see(ann, 'match')
-  await ann.click('text=Watch it')
+  await ann.getByRole('link', { name: 'Watch', exact: true }).first().click()
   await whole(ann)
   await see(ann, 'viewer of the contest')
   await open('/account')

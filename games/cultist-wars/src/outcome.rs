@@ -33,7 +33,7 @@ pub(crate) fn outcome(state: &State) -> Option<Outcome> {
         Ending::Fault(seat, fault) => {
             let scores = Seat::first(PLAYERS).map(|other| if other == seat { -1.0 } else { 0.0 }).collect();
             let what = match fault {
-                Fault::Malformed => "gave a line that is not an action",
+                Fault::Malformed => "gave a line that is no action",
                 Fault::Invalid => "gave an action that is not allowed",
                 Fault::TimedOut => "did not answer in time",
                 Fault::Gone => "is gone",

@@ -129,12 +129,12 @@ const ODD: &[Odd] = &[
     odd(
         "ignores SIGTERM",
         Shell("trap '' TERM INT HUP QUIT; question; while true; do sleep 1000; done"),
-        Loses(Timeout, "nothing came"),
+        Loses(Timeout, "no output at all"),
     ),
     odd(
         "ends, but its child holds the output",
         Shell("question; sleep 1000 & exit 0"),
-        Loses(Timeout, "holds its output open"),
+        Loses(Crash, "exited by itself"),
     ),
     // Answering strangely.
     odd(

@@ -486,7 +486,7 @@ fn floods_end_their_own_team_only() {
         (
             "no WebSocket any more",
             &|bot| assert!(raw(bot, b"GET / HTTP/1.1\r\n\r\n")),
-            "no WebSocket message",
+            "not a WebSocket message",
         ),
     ];
     let before = sys::memory(rustix::process::getpid());

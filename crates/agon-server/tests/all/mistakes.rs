@@ -80,7 +80,7 @@ fn cases() -> Vec<Case> {
                 0o644,
             )],
             Stage::Match,
-            "is the output flushed after each answer",
+            "check that output is flushed after each answer",
             "flush after every answer",
         ),
         case(

@@ -100,7 +100,11 @@ pub fn with_numbers(rulebook: &str, fields: &[RuleField]) -> String {
             && !old.is_empty()
             && old.replace(',', "").parse::<f64>().is_ok()
         {
-            told.push_str(value);
+            // Rules count time in milliseconds, the text in seconds where it says so.
+            match value.parse::<f64>() {
+                Ok(ms) if after[old.len()..].starts_with(" s)") => told.push_str(&(ms / 1_000.0).to_string()),
+                _ => told.push_str(value),
+            }
             rest = &after[old.len()..];
         }
     }

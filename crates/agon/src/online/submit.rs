@@ -69,7 +69,7 @@ pub fn run(options: &SubmitOptions) -> Done {
     let mut out = io::stdout().lock();
     if !options.json {
         match uploaded.what {
-            UploadedWord::New => writeln!(out, "{team} v{n} has been submitted: {page}")?,
+            UploadedWord::New => writeln!(out, "{team} v{n} is handed in: {page}")?,
             UploadedWord::Same => {
                 writeln!(
                     out,

@@ -389,7 +389,7 @@ pub fn go_on(ready: &Ready) -> String {
     let words: Vec<String> = again.collect();
     let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
     format!(
-        "{games} finished matches are in {}; resume with\n  {line}",
+        "{games} finished matches are in {}; go on with\n  {line}",
         ready.scheduler.journal_path().display()
     )
 }

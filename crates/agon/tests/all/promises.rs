@@ -127,7 +127,7 @@ const ROWS: &[Row] = &[
             ("a b/agon.toml", "build = 'cp src.py made.py'\nrun = 'python3 -u ./made.py'\n"),
         ],
         bot: "a b",
-        said: "ended with exit code",
+        said: "with exit code",
         follow: "agon build 'a b'",
         then: "a b",
     },
@@ -289,7 +289,7 @@ fn the_turn_that_a_fault_names_is_the_turn_to_type() {
     let board = all(&run(at, &["replay", "show", "r.replay", "--turn", "9"]));
     assert!(board.contains("before turn 9, player 1"), "{board}");
     let fed = all(&run(at, &["replay", "feed", "r.replay", "bot.py", "--seat", "1", "--turn", "9"]));
-    assert!(fed.contains("turn 9, player 1") && fed.contains("as then"), "{fed}");
+    assert!(fed.contains("turn 9, player 1") && fed.contains("same as recorded"), "{fed}");
     let kept = all(&run(at, &["replay", "keep", "r.replay", "--seat", "1", "--turn", "9", "--is", "WAIT"]));
     assert!(kept.contains("r-turn9.toml"), "{kept}");
     let tested = all(&run(at, &["test"]));

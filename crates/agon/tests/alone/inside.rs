@@ -50,7 +50,7 @@ mkfifo pipe; chmod 6755 made
 (setsid sleep 1000 </dev/null >/dev/null 2>&1 &)
 [ -r SECRET ] && echo LEAK: a file outside
 (echo > OUTSIDE/written) 2>/dev/null && echo LEAK: wrote outside
-grep -q : /proc/net/dev 2>/dev/null && echo LEAK: interfaces
+grep : /proc/net/dev 2>/dev/null | grep -qv ' lo:' && echo LEAK: interfaces
 [ -n "$AGON_TEST_HIDDEN" ] && echo LEAK: the environment
 kill -0 PARENT 2>/dev/null && echo LEAK: a process outside
 echo "as $(id -u)"
@@ -574,7 +574,8 @@ fn processes_that_come_and_go_gain_no_time() {
     }
     // What was counted stands in the replays, and each charge follows from it.
     let replays = std::fs::read_dir(at.path().join("agon-replays")).expect("replays").flatten();
-    let replays: Vec<String> = replays.map(|entry| entry.path().display().to_string()).collect();
+    let replays = replays.map(|entry| entry.path().display().to_string());
+    let replays: Vec<String> = replays.filter(|path| !path.ends_with("LAST.replay")).collect();
     let words: Vec<&str> =
         ["replay", "verify"].into_iter().chain(replays.iter().map(String::as_str)).collect();
     let verified = agon(at.path(), &words);

@@ -290,14 +290,18 @@ fn replays(ann: &Somebody<'_>, place: &Path) {
     fails(&ann.run(&["replay", "get", "99999999", "-o", "got"]), 2, "Not found");
 }
 
-/// Nothing is played while the contest is paused: waiting for it can be stopped, or ends by itself.
+/// Nothing is played while the contest is paused, which is said at once. Waiting can be stopped, or ends by itself.
 fn paused(ann: &Somebody<'_>, place: &Path) {
     good(agon(place, &["serve", "pause", "cup"]));
     teller(place, "bot", "another thought");
+    fails(&ann.run(&["submit", "bot", "--wait"]), 3, "The contest is paused");
+    good(agon(place, &["serve", "resume", "cup"]));
+    let slow = "build = \"sleep 6\"\nrun = \"sh run.sh\"\n[defaults]\ngame = \"cultist-wars\"\n";
+    std::fs::write(place.join("bot/agon.toml"), slow).expect("a file");
     fails(
         &ann.run(&["submit", "bot", "--wait", "--patience", "1s"]),
         3,
-        "v4 is not ready after 1s; the contest continues with it",
+        "v5 is not ready after 1s; the contest continues with it",
     );
     let mut waiting = ann.command(&["submit", "bot", "--wait"]);
     let child = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts");
@@ -309,7 +313,6 @@ fn paused(ann: &Somebody<'_>, place: &Path) {
         3,
         "stopped waiting; the contest continues with what was sent",
     );
-    good(agon(place, &["serve", "resume", "cup"]));
     let end = ann.json(&["submit", "bot", "--wait", "--json"], 0);
     assert_eq!(
         (&end["what"], &end["version"]["state"]),

@@ -87,7 +87,7 @@ fn what_a_bot_runs_out_of_is_a_fault_read_from_the_counters() {
     }
     let at = folder();
     let bots = [
-        ("memory", "x=$(head -c 300000000 /dev/zero | tr '\\0' x)", "out of memory, 256 MB"),
+        ("memory", "x=$(head -c 900000000 /dev/zero | tr '\\0' x)", "out of memory, 768 MB"),
         (
             "processes",
             "i=0; while [ $i -lt 80 ]; do sleep 100 </dev/null >/dev/null 2>&1 & i=$((i+1)); done",
@@ -182,11 +182,13 @@ fn interpreters_beside_the_systems_are_found_and_shown() {
     shell("miniconda3/envs/bots/bin/python3");
     shell(".rustup/toolchains/stable/bin/cargo");
     script(".cargo/bin/cargo", "#!/bin/sh\nexec \"$RUSTUP_HOME/toolchains/stable/bin/cargo\" \"$@\"\n");
-    shell(".sdkman/candidates/java/21/bin/java");
+    // A JVM takes its memory first.
+    let jvm = "#!/bin/sh\ncase \"$1\" in -Xmx*) shift;; esac\nexec sh \"$@\"\n";
+    script(".sdkman/candidates/java/21/bin/java", jvm);
     link("21", ".sdkman/candidates/java/current");
     shell(".volta/tools/node/bin/node");
     script(".volta/bin/node", "#!/bin/sh\nexec \"$VOLTA_HOME/tools/node/bin/node\" \"$@\"\n");
-    shell("jdk-17/bin/java");
+    script("jdk-17/bin/java", jvm);
     link(&format!("{}/jdk-17/bin/java", home.display()), "alternatives/java");
     shell(".local/share/uv/python/cpython-3.13/bin/python3.13");
     link("../share/uv/python/cpython-3.13/bin/python3.13", ".local/bin/python3");
@@ -258,7 +260,9 @@ fn home_with_secrets(home: &Path) -> String {
     shell(".local/share/mise/installs/go/1.22/bin/go");
     write(home, ".local/share/mise/shims/go", "#!/bin/sh\necho planted\n");
     manager(".local/bin/mise", ".local/share/mise/installs/go/1.22/bin");
-    shell(".sdkman/candidates/java/21/bin/java");
+    // A JVM takes its memory first.
+    let jvm = "#!/bin/sh\ncase \"$1\" in -Xmx*) shift;; esac\nexec sh \"$@\"\n";
+    script(".sdkman/candidates/java/21/bin/java", jvm);
     shell(".nvm/versions/node/v20/bin/node");
     write(home, ".nvm/versions/node/v20/lib/node_modules/npm/bin/npm-cli.js", "#!/usr/bin/env node\n");
     shell("work/venv/bin/lua");

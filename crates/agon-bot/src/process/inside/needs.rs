@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::strangers;
 use crate::launch::Launch;
-use crate::paths::{is_systems, plain, stays};
+use crate::paths::{is_systems, plain, settled, stays};
 use crate::{build, sys, tools};
 
 /// Folders of programs, below the folder of what they belong to.
@@ -67,7 +67,8 @@ impl User {
     /// The user running this program.
     pub fn own() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-        let path = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        let absolute = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+        let path = absolute.map(|folder| settled(&folder)).collect();
         let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
         let home = set("HOME");
         let usual = home.as_ref().map(|home| home.join("Downloads"));
