@@ -260,9 +260,7 @@ fn home_with_secrets(home: &Path) -> String {
     shell(".local/share/mise/installs/go/1.22/bin/go");
     write(home, ".local/share/mise/shims/go", "#!/bin/sh\necho planted\n");
     manager(".local/bin/mise", ".local/share/mise/installs/go/1.22/bin");
-    // A JVM takes its memory first.
-    let jvm = "#!/bin/sh\ncase \"$1\" in -Xmx*) shift;; esac\nexec sh \"$@\"\n";
-    script(".sdkman/candidates/java/21/bin/java", jvm);
+    shell(".sdkman/candidates/java/21/bin/java");
     shell(".nvm/versions/node/v20/bin/node");
     write(home, ".nvm/versions/node/v20/lib/node_modules/npm/bin/npm-cli.js", "#!/usr/bin/env node\n");
     shell("work/venv/bin/lua");
