@@ -126,7 +126,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   // What cannot be a bot is explained in words, beginning with whose fault it is.
   const broken = await handIn(ann, 'import nothing_like_this\n')
   await says(ann, /cannot play/)
-  await says(ann, /YOURS|yours/)
+  await says(ann, /your bot's fault/)
   await look(ann, 'version-failed')
   const first = await handIn(ann, `import sys\nprint('${SECRET}', file=sys.stderr, flush=True)\n${starter}`)
   assert.notEqual(first, broken)

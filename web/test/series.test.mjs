@@ -154,7 +154,7 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
   await page.getByRole('button', { name: 'Save as bot test' }).click()
   const dialog = page.getByRole('dialog', { name: 'A test of my bot' })
   await dialog.waitFor()
-  assert.match(await dialog.locator('pre').textContent(), /seat = 1\nturn = 6\n\n\[answer\]\nis_not = \["WAIT"\]/)
+  assert.match(await dialog.locator('pre').textContent(), /seat = 1\nturn = 7\n\n\[answer\]\nis_not = \["WAIT"\]/)
   assert.deepEqual(await serious(page), [])
   /** Saves the test and its replay among the bot's tests; returns its name. */
   const keep = async (as) => {

@@ -63,7 +63,7 @@ test('a turn becomes a section of a spec file, as the command line makes it', as
   const dialog = page.getByRole('dialog', { name: 'A test of the rules' })
   await dialog.getByText('name the rule that it shows').waitFor()
   await dialog.getByLabel('The rule it is about').fill('CW-SHOOT')
-  await dialog.getByText('is no id of a rule').waitFor()
+  await dialog.getByText('is not the id of a rule').waitFor()
   await dialog.getByLabel('The rule it is about').fill('CW-TURN-1')
   await dialog.getByText('## CW-TURN-1').waitFor()
   assert.deepEqual(await serious(page), [])
