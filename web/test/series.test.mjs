@@ -185,7 +185,7 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
   stage.write('other/agon.toml', readFileSync(stage.path('bot/agon.toml')))
   await keep('other')
   assert.equal(tested('other').passed, 1)
-  assert.equal(await dialog.getByRole('button', { name: 'Copy as command' }).getAttribute('title'), "agon replay keep lost.replay --seat 1 --turn 6 --is '0 MOVE 1 3'")
+  assert.equal(await dialog.getByRole('button', { name: 'Copy as command' }).getAttribute('title'), "agon replay keep lost.replay --seat 1 --turn 7 --is '0 MOVE 1 3'")
   await dialog.getByLabel('What is expected').selectOption('how it stands some turns later')
   await dialog.getByLabel('After this many turns').fill('5')
   stage.write('later/bot.sh', WAITER)

@@ -118,7 +118,8 @@ pub fn export(options: &ExportOptions) -> Done {
 /// One turn as a section of a spec file.
 fn section(replay: &Replay, options: &ExportOptions) -> Result<String, Failure> {
     let turn = options.turn.ok_or_else(|| Failure::usage("--format spec: name the turn with --turn T"))?;
-    let turn = TurnCount::of(replay).step(turn);
+    // Sections count steps from 1.
+    let turn = TurnCount::of(replay).step(turn).saturating_add(1);
     agon_view::section(replay, turn, options.rule.as_deref()).map_err(Failure::Usage)
 }
 
