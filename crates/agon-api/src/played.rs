@@ -167,6 +167,16 @@ pub struct SeatOutcome {
     pub max_ms: Option<f64>,
 }
 
+impl SeatOutcome {
+    /// What it is called in a result: a built-in bot by its name, a team's bot with its version, as `Ann v3`.
+    pub fn called(&self) -> String {
+        match self.boss {
+            true => self.name.clone(),
+            false => format!("{} v{}", self.name, self.n),
+        }
+    }
+}
+
 /// From whose point of view results are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Viewpoint {

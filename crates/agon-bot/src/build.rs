@@ -327,13 +327,12 @@ impl Build {
         &self,
         run: impl FnOnce(&mut Command) -> io::Result<ExitStatus>,
     ) -> Result<ExitStatus, String> {
-        let failed = uncached;
         if let Some(made) = &self.made {
-            rights::create_shown_folder(&made.draft).map_err(|error| failed(&made.draft, &error))?;
+            rights::create_shown_folder(&made.draft).map_err(|error| uncached(&made.draft, &error))?;
             if let Some((file, content)) = &made.before {
                 let folder = file.parent().unwrap_or(file);
-                std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-                std::fs::write(file, content).map_err(|error| failed(file, &error))?;
+                std::fs::create_dir_all(folder).map_err(|error| uncached(folder, &error))?;
+                std::fs::write(file, content).map_err(|error| uncached(file, &error))?;
             }
         }
         let mut command = Command::new(&self.command[0]);
@@ -355,7 +354,7 @@ impl Build {
         match std::fs::rename(&made.draft, &made.place) {
             // Somebody else was quicker, with the same content.
             Err(_) if made.place.is_dir() => {}
-            done => done.map_err(|error| failed(&made.place, &error))?,
+            done => done.map_err(|error| uncached(&made.place, &error))?,
         }
         Ok(ExitStatus::default())
     }

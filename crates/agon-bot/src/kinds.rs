@@ -75,17 +75,22 @@ pub fn no_program(file: &Path) -> Option<String> {
     })
 }
 
-fn starts_as_program(file: &Path) -> bool {
-    let mut start = [0; 4];
+/// The first four bytes of a file, or as many as it has.
+fn start(file: &Path) -> Vec<u8> {
+    let mut start = vec![0; 4];
     let length = File::open(file).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
-    start[..length].starts_with(b"#!") || start[..length].starts_with(b"\x7fELF")
+    start.truncate(length);
+    start
+}
+
+fn starts_as_program(file: &Path) -> bool {
+    let start = start(file);
+    start.starts_with(b"#!") || start.starts_with(b"\x7fELF")
 }
 
 /// Whether it is empty, or a program of macOS or Windows.
 fn is_foreign(file: &Path) -> bool {
-    let mut start = [0; 4];
-    let length = File::open(file).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
-    matches!(&start[..length], [] | [0xcf | 0xce, 0xfa, 0xed, 0xfe] | [b'M', b'Z', ..])
+    matches!(&start(file)[..], [] | [0xcf | 0xce, 0xfa, 0xed, 0xfe] | [b'M', b'Z', ..])
 }
 
 #[cfg(test)]

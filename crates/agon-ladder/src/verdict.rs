@@ -219,11 +219,22 @@ fn block(trial: &Trial, seats: usize, new: i64, old: i64) -> Option<Block> {
 
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.blocks == 0 {
-            return f.write_str("not known yet: no block was played");
-        }
-        if self.says == Says::Unknown {
+        if self.blocks == 0 || self.says == Says::Unknown {
             f.write_str("not known yet: ")?;
+        }
+        self.figures().fmt(f)
+    }
+}
+
+impl Evidence {
+    /// The figures alone, without whether they settle anything.
+    pub fn figures(&self) -> impl fmt::Display {
+        fmt::from_fn(|f| self.write_figures(f))
+    }
+
+    fn write_figures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.blocks == 0 {
+            return f.write_str("no block was played");
         }
         let signed = |elo: f64| match elo.round() {
             0.0 => "0".to_owned(),

@@ -23,6 +23,8 @@ const PLAIN: [&str; 4] = ["cpuinfo", "filesystems", "uptime", "version"];
 /// What all other files and folders are covered with.
 const EMPTY: &str = "empty file";
 const FOLDER: &str = "empty folder";
+/// How `/proc` and what covers it are mounted.
+const OPTIONS: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV).union(MountFlags::NOEXEC);
 
 /// Mounts a `/proc` below `root` for a program that may have this much memory, in bytes.
 pub fn show(root: &Path, memory: u64) -> Result<(), StepRefusal> {
@@ -31,10 +33,9 @@ pub fn show(root: &Path, memory: u64) -> Result<(), StepRefusal> {
     // What will be put above the kernel's files lies below them.
     let texts = texts(memory);
     let ours = draft(&proc, &texts).step(step)?;
-    let options = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    if mount("proc", &proc, "proc", options, c"hidepid=2").is_err() {
+    if mount("proc", &proc, "proc", OPTIONS, c"hidepid=2").is_err() {
         // Where parts of the machine's own are covered, as in containers, the kernel lets only processes be shown.
-        return mount("proc", &proc, "proc", options, c"subset=pid,hidepid=2").step(step);
+        return mount("proc", &proc, "proc", OPTIONS, c"subset=pid,hidepid=2").step(step);
     }
     cover(&proc, &ours, &texts).step(step)
 }
@@ -47,13 +48,12 @@ fn texts(memory: u64) -> [(&'static str, String); 4] {
 
 /// Makes a folder in memory with these files, which cannot be changed, at a place that another mount will cover.
 fn draft(place: &Path, texts: &[(&str, String)]) -> io::Result<OwnedFd> {
-    let options = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("agon", place, "tmpfs", options, c"size=64k,nr_inodes=16,mode=755")?;
+    mount("agon", place, "tmpfs", OPTIONS, c"size=64k,nr_inodes=16,mode=755")?;
     fs::create_dir(place.join(FOLDER))?;
     for (name, text) in texts {
         fs::write(place.join(name), text)?;
     }
-    mount_remount(place, options | MountFlags::RDONLY, c"")?;
+    mount_remount(place, OPTIONS | MountFlags::RDONLY, c"")?;
     Ok(rustix::fs::open(place, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 

@@ -20,6 +20,16 @@ fn launcher() -> (Launcher, Found) {
     (launcher, found)
 }
 
+/// The same for a test that needs this level; says that it is skipped where the machine has only a weaker one.
+fn launcher_at(level: Level, lacks: &str) -> Option<(Launcher, Found)> {
+    let (launcher, found) = launcher();
+    if found.level > level {
+        println!("skipped: {lacks} here: {:?}", found.missing);
+        return None;
+    }
+    Some((launcher, found))
+}
+
 /// Runs a shell command; returns its output, and how it ended.
 fn shell(
     launcher: &Launcher,
@@ -52,11 +62,7 @@ fn the_level_is_found_by_doing() {
 
 #[test]
 fn a_program_sees_its_own_world() {
-    let (launcher, found) = launcher();
-    if found.level > Level::B {
-        println!("skipped: no namespaces here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("hello"), "from outside").expect("a file");
     let bot = ShownPath { outside: folder.path().to_owned(), inside: "/bot".into() };
@@ -83,11 +89,7 @@ fn a_program_sees_its_own_world() {
 
 #[test]
 fn the_machine_is_as_large_as_the_limit_and_nobody_else_uses_it() {
-    let (launcher, found) = launcher();
-    if found.level > Level::B {
-        println!("skipped: no namespaces here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     let with = Confinement { memory: 96 << 20, ..Confinement::default() };
     let see = |line: &str| shell(&launcher, &found.walls, &with, line).0;
     // What the C library asks with `sysinfo`.
@@ -113,11 +115,7 @@ fn the_machine_is_as_large_as_the_limit_and_nobody_else_uses_it() {
 
 #[test]
 fn shared_memory_is_the_sandboxes_own_and_bounded() {
-    let (launcher, found) = launcher();
-    if found.level > Level::B {
-        println!("skipped: no namespaces here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     let with = Confinement { disk: 1 << 20, ..Confinement::default() };
     let see = |line: &str| shell(&launcher, &found.walls, &with, line).0;
     let name = format!("agon-test-{}", std::process::id());
@@ -134,11 +132,7 @@ fn shared_memory_is_the_sandboxes_own_and_bounded() {
 
 #[test]
 fn places_in_shared_memory_and_settings_are_shown_where_they_are() {
-    let (launcher, found) = launcher();
-    if found.level > Level::B {
-        println!("skipped: no namespaces here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("hello"), "from outside").expect("a file");
     for inside in ["/dev/shm/bot", "/etc/fonts-of-a-bot/deep", "/tmp/bot", "/var/tmp/bot", "/var/lib/bot"] {
@@ -152,11 +146,7 @@ fn places_in_shared_memory_and_settings_are_shown_where_they_are() {
 
 #[test]
 fn memory_and_processes_are_counted_and_said() {
-    let (launcher, found) = launcher();
-    if found.level > Level::A {
-        println!("skipped: no cgroup here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::A, "no cgroup") else { return };
     let with = Confinement { memory: 32 << 20, processes: 12, ..Confinement::default() };
     let (_, code, sandbox) =
         shell(&launcher, &found.walls, &with, "x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo $x");
@@ -181,11 +171,7 @@ fn memory_and_processes_are_counted_and_said() {
 /// Everything that a program does to its own folder stays above it, whatever names and tricks it uses.
 #[test]
 fn a_layered_folder_is_changed_for_the_program_alone() {
-    let (launcher, found) = launcher();
-    if found.level > Level::B {
-        println!("skipped: no namespaces here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     // Names that an option of a mount could not hold.
     let outside = tempfile::Builder::new().prefix("a,b:c\\d e").tempdir().expect("a folder");
     let folder = outside.path().join("bot");
@@ -299,11 +285,7 @@ fn what_is_stopped_stands_and_can_be_ended() {
 /// With a limit, its clock of CPU time would jump by milliseconds: bots plan their answers by it.
 #[test]
 fn a_program_reads_its_cpu_time_exactly() {
-    let (launcher, found) = launcher();
-    if found.level > Level::C {
-        println!("skipped: no sandbox here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::C, "no sandbox") else { return };
     let (text, exit, _sandbox) = shell(&launcher, &found.walls, &Confinement::default(), "ulimit -t");
     assert_eq!((text.as_str(), exit), ("unlimited\n", Some(0)));
     let builds = Confinement { cpu: Some(7), ..Confinement::default() };
@@ -314,11 +296,7 @@ fn a_program_reads_its_cpu_time_exactly() {
 /// killed while frozen.
 #[test]
 fn what_is_frozen_computes_nothing() {
-    let (launcher, found) = launcher();
-    if found.level > Level::A {
-        println!("skipped: no cgroup here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::A, "no cgroup") else { return };
     let sandbox = launcher.prepare(&Confinement::default(), &found.walls).expect("a sandbox");
     sandbox.ready().expect("it is built");
     let nothing = File::options().read(true).write(true).open("/dev/null").expect("nothing");
@@ -502,11 +480,7 @@ fn a_program_that_sees_no_other_process_takes_nobody_for_dead() {
 
 #[test]
 fn a_part_of_what_is_shown_can_be_left_out_and_a_part_of_that_shown() {
-    let (launcher, found) = launcher();
-    if found.level > Level::B {
-        println!("skipped: no namespaces here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let tool = folder.path().join("tool");
     for (name, text) in

@@ -262,7 +262,7 @@ pub async fn hand_in(
     archive: &[u8],
     (actor, now): (&str, Time),
 ) -> Result<Added, ServerError> {
-    let entrant = check_name(entrant).map_err(ServerError::Wrong)?;
+    let entrant = check_name(entrant, "a team").map_err(ServerError::Wrong)?;
     let source = objects.put(archive).await.map_err(|error| StoreError::File("objects".to_owned(), error))?;
     let add = Add {
         contest: store.id(),
@@ -279,14 +279,14 @@ pub async fn hand_in(
     Ok(store.act(add).await?)
 }
 
-/// The name of an entrant, a person or a machine, as it is stored: what was typed, in Unicode's composed form.
+/// The name of `whose` (`a team`, `an account`, `a machine`), as it is stored: what was typed, in Unicode's composed form.
 ///
 /// # Errors
 /// A sentence that says what it must be.
-pub fn check_name(typed: &str) -> Result<String, String> {
+pub fn check_name(typed: &str, whose: &str) -> Result<String, String> {
     names::named(typed).map_err(|why| {
         let typed: String = typed.chars().take(40).collect();
-        format!("`{typed}` is not a name for a team: {why}")
+        format!("`{typed}` is not a name for {whose}: {why}")
     })
 }
 

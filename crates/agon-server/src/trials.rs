@@ -88,13 +88,11 @@ impl ContestServer {
             Says::Better => self.store.act(Promote { version, now }).await.map(drop)?,
             Says::Worse | Says::Unknown => {
                 let before = self.store.trial(version).await?.map_or(0, |kept| kept.against_n);
-                let known = found.to_string();
-                let reason = match known.strip_prefix("not known yet: ") {
-                    Some(known) => {
-                        format!("not shown to be better than v{before}, which stays live: {known}")
-                    }
-                    None => format!("worse than v{before}, which stays live: {known}"),
+                let shown = match found.says {
+                    Says::Worse => "worse than",
+                    _ => "not shown to be better than",
                 };
+                let reason = format!("{shown} v{before}, which stays live: {}", found.figures());
                 self.store.act(Decline { version, reason, now }).await.map(drop)?;
             }
         }

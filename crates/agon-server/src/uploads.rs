@@ -86,7 +86,7 @@ impl ContestServer {
     /// # Errors
     /// When it cannot be kept.
     pub async fn upload(&self, upload: Upload<'_>, now: Time) -> Result<UploadOutcome, ServerError> {
-        let entrant = check_name(upload.entrant).map_err(ServerError::Wrong)?;
+        let entrant = check_name(upload.entrant, "a team").map_err(ServerError::Wrong)?;
         let file = match self.framed(upload.name, upload.file).await? {
             Ok(file) => file,
             Err(cause) => return Ok(UploadOutcome::Refused(cause)),

@@ -311,7 +311,8 @@ impl Shared<'_> {
             if self.stopped() {
                 break None;
             }
-            let next = if self.has_room(&mut state) { state.waiting.pop_front() } else { None };
+            let is_next = !state.waiting.is_empty() && self.has_room(&mut state);
+            let next = if is_next { state.waiting.pop_front() } else { None };
             match next {
                 None if state.asks || !state.waiting.is_empty() => {
                     state = self.wait(state);

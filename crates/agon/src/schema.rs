@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use agon_testkit::sources::rust_files;
+
 use crate::{author, online, play, replay, series, serve, workshop};
 
 /// A section of the page: its heading and the TypeScript declarations below it.
@@ -236,18 +238,10 @@ fn optional(page: &str) -> String {
 /// The fields that serde skips, each with its type.
 fn skipped() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
-    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                let text = std::fs::read_to_string(&path).expect("a file");
-                if text.contains("skip_serializing_if") {
-                    skipped_in(&text, &mut found);
-                }
-            }
+    for path in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")) {
+        let text = std::fs::read_to_string(&path).expect("a file");
+        if text.contains("skip_serializing_if") {
+            skipped_in(&text, &mut found);
         }
     }
     found

@@ -27,7 +27,7 @@ pub fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
     } else if holds("\"dir\"") && holds("\"C>S\"") && holds("\"REGISTER\"") {
         wire::compare(record, report)
     } else if crate::recording::looks_like_one(record) {
-        crate::recording::compare(record, report)
+        crate::recording::conform(record, report)
     } else {
         return Recognised::Foreign;
     };
@@ -45,23 +45,12 @@ fn recorded_match(
     units_per_team: usize,
     total_tick: u64,
 ) -> Result<JungleBlitz, String> {
-    let columns = tiles.as_array().ok_or("no tiles")?;
-    let height = columns.first().and_then(Value::as_array).map_or(0, Vec::len);
-    let mut map = Map::new(columns.len(), height)?;
-    for (x, column) in columns.iter().enumerate() {
-        let column =
-            column.as_array().filter(|column| column.len() == height).ok_or("columns differ in length")?;
-        for (y, tile) in column.iter().enumerate() {
-            let tile = match tile.as_str() {
-                Some("EMPTY") => Tile::Floor,
-                Some("WALL") => Tile::Stone,
-                Some("SPAWN") => Tile::Spawn,
-                _ => return Err(format!("a tile {tile}")),
-            };
-            map.set(x as u8, y as u8, tile);
-        }
-    }
-    put_diamonds(&mut map, diamonds)?;
+    let map = recorded_map(tiles, diamonds, |tile| match tile.as_str()? {
+        "EMPTY" => Some(Tile::Floor),
+        "WALL" => Some(Tile::Stone),
+        "SPAWN" => Some(Tile::Spawn),
+        _ => None,
+    })?;
     let units_per_team = u8::try_from(units_per_team).map_err(|_| "too many units")?;
     let total_tick = u16::try_from(total_tick).map_err(|_| "too many ticks")?;
     let preset = agon_game::RulesChoice {
@@ -84,8 +73,21 @@ fn recorded_match(
     JungleBlitz::assemble(loaded.rules, map, recipe).map_err(|error| error.to_string())
 }
 
-/// Puts the recorded diamonds of a start on their tiles.
-pub(crate) fn put_diamonds(map: &mut Map, diamonds: &Value) -> Result<(), String> {
+/// A map from its recorded columns of tiles, and the diamonds of its start.
+pub(crate) fn recorded_map(
+    tiles: &Value,
+    diamonds: &Value,
+    read: impl Fn(&Value) -> Option<Tile>,
+) -> Result<Map, String> {
+    let columns = list(tiles, "tiles")?;
+    let height = columns.first().and_then(Value::as_array).map_or(0, Vec::len);
+    let mut map = Map::new(columns.len(), height)?;
+    for (x, column) in columns.iter().enumerate() {
+        let column = column.as_array().filter(|column| column.len() == height);
+        for (y, tile) in column.ok_or("columns differ in length")?.iter().enumerate() {
+            map.set(x as u8, y as u8, read(tile).ok_or_else(|| format!("a tile {tile}"))?);
+        }
+    }
     for diamond in list(diamonds, "diamonds")? {
         let Point { x, y } = position(&diamond["position"]).ok_or("a diamond without position")?;
         if x >= map.width() || y >= map.height() {
@@ -93,7 +95,7 @@ pub(crate) fn put_diamonds(map: &mut Map, diamonds: &Value) -> Result<(), String
         }
         map.set(x, y, Tile::Diamond);
     }
-    Ok(())
+    Ok(map)
 }
 
 /// Adds the play orders of a message, by tick, to a schedule.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::JungleBlitz;
 use crate::arena::Cell;
-use crate::conform::{cell, compare_state, list, text};
+use crate::conform::{cell, compare_state, list, recorded_map, text};
 use crate::map::{Map, Tile};
 use crate::orders::{Action, Command, Entry};
 use crate::rules::MAX_TEAMS;
@@ -60,8 +60,19 @@ pub fn import(record: &[u8]) -> Result<Import<Command>, Unreadable> {
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn compare(record: &[u8], report: &mut ConformReport) -> Result<(), String> {
+pub fn conform(record: &[u8], report: &mut ConformReport) -> Result<(), String> {
     read(record, report).map(|_| ())
+}
+
+/// Compares a frame with a state.
+fn compare(
+    game: &JungleBlitz,
+    state: &State,
+    frame: &Value,
+    report: &mut ConformReport,
+    place: &impl Fn(&str) -> String,
+) -> Result<(), String> {
+    compare_state(game, state, &frame["map"]["diamonds"], &frame["teams"], false, report, place)
 }
 
 /// What a recording holds.
@@ -116,29 +127,17 @@ fn read(record: &[u8], report: &mut ConformReport) -> Result<Recording, String> 
                 Finder { game: &game, search: &mut search, frame, team, tries: TRIES }.find(&mut state)?;
             unexplained += usize::from(!explained);
             refused += frame["teams"][team]["errors"].as_array().map_or(0, Vec::len);
-            compare_state(
-                &game,
-                &state,
-                &frame["map"]["diamonds"],
-                &frame["teams"],
-                false,
-                report,
-                &|what| format!("tick {}, turn of team {}, {what}", frame["tick"], team + 1),
-            )?;
+            compare(&game, &state, frame, report, &|what| {
+                format!("tick {}, turn of team {}, {what}", frame["tick"], team + 1)
+            })?;
             let given = answers.iter_mut().find(|(seat, _)| seat.index() == team);
             given.ok_or("a turn of a team that is gone")?.1 = Answer::Given { order: command, think_ms: 0 };
         }
         turn::grow_held_diamonds(&game, &mut state);
         state.tick += 1;
-        compare_state(
-            &game,
-            &state,
-            &tick.end["map"]["diamonds"],
-            &tick.end["teams"],
-            false,
-            report,
-            &|what| format!("end of tick {}, {what}", tick.end["tick"]),
-        )?;
+        compare(&game, &state, tick.end, report, &|what| {
+            format!("end of tick {}, {what}", tick.end["tick"])
+        })?;
         steps.push(answers.into_iter().collect());
     }
     let names = teams.iter().map(|team| team["name"].as_str().unwrap_or_default().to_owned()).collect();
@@ -191,25 +190,14 @@ fn setup(first: &Value, ids: &[String], ticks: &[Tick<'_>]) -> Result<Setup, Str
 
 /// The map of a recording, from the numbers of its tiles.
 fn map(recorded: &Value) -> Result<Map, String> {
-    let columns = list(&recorded["viewerTiles"], "tiles")?;
-    let height = columns.first().and_then(Value::as_array).map_or(0, Vec::len);
-    let mut map = Map::new(columns.len(), height)?;
-    for (x, column) in columns.iter().enumerate() {
-        let column = column.as_array().filter(|column| column.len() == height);
-        for (y, tile) in column.ok_or("columns differ in length")?.iter().enumerate() {
-            let tile = match tile.as_u64() {
-                Some(0 | 2) => Tile::Floor,
-                Some(1) => Tile::Spawn,
-                Some(3) => Tile::Water,
-                Some(4) => Tile::Stone,
-                Some(5) => Tile::Trap,
-                _ => return Err(format!("a tile {tile}")),
-            };
-            map.set(x as u8, y as u8, tile);
-        }
-    }
-    crate::conform::put_diamonds(&mut map, &recorded["diamonds"])?;
-    Ok(map)
+    recorded_map(&recorded["viewerTiles"], &recorded["diamonds"], |tile| match tile.as_u64() {
+        Some(0 | 2) => Some(Tile::Floor),
+        Some(1) => Some(Tile::Spawn),
+        Some(3) => Some(Tile::Water),
+        Some(4) => Some(Tile::Stone),
+        Some(5) => Some(Tile::Trap),
+        _ => None,
+    })
 }
 
 /// The order of each block of ticks (JB-ORDER-1, JB-ORDER-2): the one that fits all turns seen in the block. A team
@@ -217,16 +205,8 @@ fn map(recorded: &Value) -> Result<Map, String> {
 fn play_orders(teams: usize, ticks: &[Tick<'_>]) -> Result<Vec<Vec<u8>>, String> {
     let mut orders = vec![vec![]];
     for team in 0..teams {
-        orders = orders
-            .iter()
-            .flat_map(|order| (0..=order.len()).map(move |at| (order.clone(), at)))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|(mut order, at): (Vec<usize>, usize)| {
-                order.insert(at, team);
-                order
-            })
-            .collect();
+        let with = |order: &Vec<usize>, at| [&order[..at], &[team], &order[at..]].concat();
+        orders = orders.iter().flat_map(|order| (0..=order.len()).map(move |at| with(order, at))).collect();
     }
     let fits = |order: &Vec<usize>, block: &[Tick<'_>]| {
         block.iter().enumerate().all(|(number, tick)| {
@@ -275,10 +255,7 @@ impl Finder<'_> {
             self.take(state, &entries);
             return Ok((Command { entries }, true));
         }
-        let mut entries = Vec::new();
-        for &(unit, deed) in &deeds {
-            entries.push(self.entry(state, unit, deed));
-        }
+        let entries: Vec<Entry> = deeds.iter().map(|&(unit, deed)| self.entry(state, unit, deed)).collect();
         self.take(state, &entries);
         Ok((Command { entries }, false))
     }
@@ -342,9 +319,10 @@ impl Finder<'_> {
         left: &[(UnitIndex, Deed)],
         done: &mut Vec<Entry>,
     ) -> Result<Option<Vec<Entry>>, String> {
-        // A unit that another vined away did not walk there itself, so what is left may be nothing.
+        // What follows the entries of a turn comes last. A unit that another vined away did not walk there itself, so what is
+        // left may be nothing.
         let mut last = *state;
-        self.finish(&mut last);
+        self.take(&mut last, &[]);
         if self.is_frame(&last)? {
             return Ok(Some(done.clone()));
         }
@@ -396,17 +374,10 @@ impl Finder<'_> {
         turn.take(self.team, &Command { entries: entries.to_vec() });
     }
 
-    /// What follows the entries of a turn.
-    fn finish(&mut self, state: &mut State) {
-        self.take(state, &[]);
-    }
-
     /// Whether the frame shows this state.
     fn is_frame(&self, state: &State) -> Result<bool, String> {
         let mut report = ConformReport::default();
-        let nowhere = |_: &str| String::new();
-        let (diamonds, teams) = (&self.frame["map"]["diamonds"], &self.frame["teams"]);
-        compare_state(self.game, state, diamonds, teams, false, &mut report, &nowhere)?;
+        compare(self.game, state, self.frame, &mut report, &|_| String::new())?;
         Ok(report.differ() == 0)
     }
 

@@ -382,7 +382,7 @@ fn members(count: usize, most: u8) -> String {
 }
 
 pub async fn make_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
-    let name = match agon_server::check_name(typed.name.trim()) {
+    let name = match agon_server::check_name(typed.name.trim(), "a team") {
         Ok(name) => name,
         Err(why) => return Ok(again(team_page(&ask, Some(&why)).await?)),
     };

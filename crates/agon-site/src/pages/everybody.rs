@@ -231,10 +231,12 @@ fn one(record: &[String], others: usize) -> Result<(String, Option<String>), Str
     if record.iter().skip(2).any(|more| !more.is_empty()) {
         return Err("it has more than a name and a team.".to_owned());
     }
-    let name = agon_server::check_name(&record[0])
-        .map_err(|why| format!("{}.", why.replace("for a team", "for an account")))?;
+    let name = agon_server::check_name(&record[0], "an account").map_err(|why| format!("{why}."))?;
     let team = record.get(1).filter(|team| !team.is_empty());
-    let team = team.map(|team| agon_server::check_name(team)).transpose().map_err(|why| format!("{why}."))?;
+    let team = team
+        .map(|team| agon_server::check_name(team, "a team"))
+        .transpose()
+        .map_err(|why| format!("{why}."))?;
     Ok((name, team))
 }
 

@@ -349,10 +349,9 @@ fn score(score: f64) -> String {
 
 /// The entrant of a seat, in a few words: the team and the version.
 pub fn label(seat: &SeatOutcome) -> String {
-    match seat.n {
-        _ if seat.boss => seat.name.clone(),
-        n if n < 1 => format!("{} (draft)", seat.name),
-        n => format!("{} v{n}", seat.name),
+    match seat.n < 1 && !seat.boss {
+        true => format!("{} (draft)", seat.name),
+        false => seat.called(),
     }
 }
 

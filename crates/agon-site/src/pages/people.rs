@@ -158,9 +158,9 @@ async fn make(
     typed: &Typed,
     invite: Option<String>,
 ) -> Result<Result<AccountId, String>, Refused> {
-    let name = match agon_server::check_name(typed.name.trim()) {
+    let name = match agon_server::check_name(typed.name.trim(), "an account") {
         Ok(name) => name,
-        Err(why) => return Ok(Err(why.replace("for a team", "for an account"))),
+        Err(why) => return Ok(Err(why)),
     };
     if let Err(why) = judge(ask, &typed.password, &name).await? {
         return Ok(Err(why));

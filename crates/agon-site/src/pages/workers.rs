@@ -210,9 +210,9 @@ pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Ref
     let again = async |why: &str| -> Result<Response, Refused> {
         Ok((StatusCode::UNPROCESSABLE_ENTITY, whole(&ask, Some(why), None).await?).into_response())
     };
-    let name = match agon_server::check_name(typed.name.trim()) {
+    let name = match agon_server::check_name(typed.name.trim(), "a machine") {
         Ok(name) => name,
-        Err(why) => return again(&why.replace("for a team", "for a machine")).await,
+        Err(why) => return again(&why).await,
     };
     let (secret, actor) = (secrets::fresh(), ask.whoever()?.name.clone());
     let (contest, sha, now) = (ask.site.contest(), secrets::sha(&secret), ask.now);

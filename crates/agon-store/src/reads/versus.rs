@@ -138,9 +138,9 @@ impl Store {
             });
             let one = &mut all[at];
             one.exact.take_if(|known| *known != exact);
-            match (rank, firsts) {
-                (1, 1) => one.won += 1,
-                (1, _) => one.drawn += 1,
+            match Ended::with(rank, firsts as usize) {
+                Ended::Won => one.won += 1,
+                Ended::Drawn => one.drawn += 1,
                 _ => one.lost += 1,
             }
             faults += i64::from(fault);

@@ -159,10 +159,7 @@ fn told_of(screen: Screen, version: &Version) -> String {
 
 /// A match as the team sees it.
 fn told_match(game: &Match, team: i64) -> String {
-    let name = |seat: &SeatOutcome| match seat.boss {
-        true => shown(&seat.name),
-        false => format!("{} v{}", shown(&seat.name), seat.n),
-    };
+    let name = |seat: &SeatOutcome| shown(&seat.called());
     let Some(seen) = SeatView::of(&game.seats, Viewpoint::Team(team)) else {
         let all: Vec<String> = game.seats.iter().map(name).collect();
         return format!("match {}: {} on {}", game.id, all.join(" against "), shown(&game.map_name));

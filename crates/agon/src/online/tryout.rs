@@ -148,9 +148,8 @@ fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSea
     let (screen, game) = (screen::output(), &asked.game);
     let mut out = io::stdout().lock();
     let seen = SeatView::at(&game.seats, seat);
-    let others: Vec<String> = (seen.into_iter().flat_map(SeatView::others))
-        .map(|seat| if seat.boss { shown(&seat.name) } else { format!("{} v{}", shown(&seat.name), seat.n) })
-        .collect();
+    let others: Vec<String> =
+        (seen.into_iter().flat_map(SeatView::others)).map(|seat| shown(&seat.called())).collect();
     let others = others.join(", ");
     let how = match seen.and_then(SeatView::ended) {
         Some(Ended::Won) => screen.good(&format!("Won against {others}")),

@@ -21,8 +21,7 @@ const HOUR: i64 = 3_600_000;
 
 /// Makes a token, and prints nothing else on standard output.
 pub fn enrol(dir: &Path, name: &str) -> Done {
-    let name = agon_server::check_name(name)
-        .map_err(|why| Failure::usage(harmless(&why.replace("for a team", "for a machine"))))?;
+    let name = agon_server::check_name(name, "a machine").map_err(|why| Failure::usage(harmless(&why)))?;
     let secret = secrets::fresh();
     let sha = secrets::sha(&secret);
     let enrolled = runtime()?.block_on(async {

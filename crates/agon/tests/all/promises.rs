@@ -4,6 +4,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use agon_testkit::sources::rust_files;
+
 use crate::common::{err, folder};
 
 const BOT: &str = include_str!("promises/waiter.py");
@@ -160,37 +162,31 @@ fn all_advice_is_made_in_one_place_and_followed_here() {
         assert!(agon_bot::advised::Advised::IDS.contains(&row.id), "{}", row.id);
     }
     // What is typed is written nowhere else.
-    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
-            let path = entry.path();
-            let name = entry.file_name();
-            if path.is_dir() && name != "tests" {
-                open.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs")
-                && !path.ends_with("agon-bot/src/advised.rs")
-            {
-                let text = std::fs::read_to_string(&path).expect("a file");
-                let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-                for words in [
-                    "try chmod",
-                    "sed -i",
-                    "set AGON_CACHE",
-                    "name the file itself",
-                    "is further inside",
-                    "agon build {",
-                ] {
-                    let told = text
-                        .lines()
-                        .find(|line| line.contains(words) && !line.trim_start().starts_with("//"));
-                    assert!(
-                        told.is_none(),
-                        "{}: advice belongs into `Advised`: {}",
-                        path.display(),
-                        told.unwrap_or_default()
-                    );
-                }
-            }
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let all = rust_files(&crates);
+    let is_test = |path: &Path| {
+        path.strip_prefix(&crates)
+            .is_ok_and(|inner| inner.components().any(|part| part.as_os_str() == "tests"))
+    };
+    assert!(all.iter().filter(|path| !is_test(path)).count() > 300, "the sources are found");
+    for path in all.iter().filter(|path| !is_test(path) && !path.ends_with("agon-bot/src/advised.rs")) {
+        let text = std::fs::read_to_string(path).expect("a file");
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for words in [
+            "try chmod",
+            "sed -i",
+            "set AGON_CACHE",
+            "name the file itself",
+            "is further inside",
+            "agon build {",
+        ] {
+            let told = text.lines().find(|line| line.contains(words) && !line.trim_start().starts_with("//"));
+            assert!(
+                told.is_none(),
+                "{}: advice belongs into `Advised`: {}",
+                path.display(),
+                told.unwrap_or_default()
+            );
         }
     }
 }
