@@ -27,7 +27,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, NameKind, sys};
 use agon_desk::DeskError;
@@ -426,14 +426,19 @@ pub const USUAL_LIMIT: Duration = Duration::from_secs(1);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// A signal that comes sooner after the first is the same one: `timeout` sends it to the program and to its group.
+const SAME_SIGNAL: Duration = Duration::from_millis(500);
+
 /// Becomes true when the user presses Ctrl-C. A second time ends the program at once. A background job goes on
 /// ignoring Ctrl-C, and a program started by `nohup` the end of its terminal.
 pub fn stop_on_ctrl_c() -> &'static AtomicBool {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         sys::but_for_ignored(&[Signal::INT, Signal::HUP], || {
-            let _ = ctrlc::set_handler(|| {
-                if STOP.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            let mut first: Option<Instant> = None;
+            let _ = ctrlc::set_handler(move || {
+                STOP.store(true, std::sync::atomic::Ordering::SeqCst);
+                if first.get_or_insert_with(Instant::now).elapsed() >= SAME_SIGNAL {
                     std::process::exit(130);
                 }
             });
