@@ -85,7 +85,7 @@ engines('a script is played at once, and again whenever it is saved; its console
   writeFileSync(stage.path('bot.js'), '// by somebody else\n')
   await page.evaluate(() => window.agon.editor.set('export const script = { play() { return { actions: [] } } }'))
   await page.evaluate(() => (window.before = window.agon.run))
-  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.waitForFunction(() => !window.agon.running && window.agon.run !== window.before)
   // The match that is played at once says nothing of the file: that it was not saved stays there to be read.
   assert.match(await page.locator('.status').innerText(), /Not saved: .*changed on disk/)
@@ -110,7 +110,7 @@ engines('when agon is gone, that is what is said, and the script is not blamed',
   server.kill('SIGKILL')
   await new Promise((done) => server.on('exit', done))
   await page.evaluate(() => window.agon.editor.set('export const script = { play() { return { actions: [] } } }'))
-  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText(/The box that scripts run in did not open/).waitFor()
   const told = await page.locator('.status').innerText()
   assert.match(told, /Not saved: agon no longer answers/)
