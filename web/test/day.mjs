@@ -116,7 +116,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   await rita.check('[value=open]')
   await look(rita, 'settings')
   // A field of this form is called `matches`, which CSS selectors stumble over.
-  await rita.getByRole('button', { name: 'Write it into contest.toml' }).click()
+  await rita.getByRole('button', { name: 'Save' }).click()
   assert.match(rita.url(), /organise$/)
   await settled?.(TITLE)
 
@@ -126,7 +126,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   // What cannot be a bot is explained in words, beginning with whose fault it is.
   const broken = await handIn(ann, 'import nothing_like_this\n')
   await says(ann, /cannot play/)
-  await says(ann, /YOURS|yours/)
+  await says(ann, /your bot's fault/)
   await look(ann, 'version-failed')
   const first = await handIn(ann, `import sys\nprint('${SECRET}', file=sys.stderr, flush=True)\n${starter}`)
   assert.notEqual(first, broken)
@@ -187,7 +187,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   await look(watcher, 'bot')
   await open(watcher, '/matches')
   await watcher.locator('a[href^="/match/"]').first().click()
-  await watcher.click('text=Watch it')
+  await watcher.getByRole('link', { name: 'Watch', exact: true }).click()
   await watcher.waitForFunction(() => window.agon?.players.every(({ stream }) => stream.known), undefined, { timeout: 60_000 })
   assert.deepEqual(watcher.wrong, [])
 
@@ -201,7 +201,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   await rita.click('main button.main')
   await watcher.waitForFunction(() => !document.querySelector('#rows').innerText.includes('Bob'), undefined, { timeout: 60_000 })
   await open(watcher, '/rulings')
-  assert.match(await heading(watcher), /^1 team or version is out$/)
+  assert.match(await heading(watcher), /^1 team or version is disqualified$/)
   await look(watcher, 'rulings')
   for (const [path, name] of [['/organise', 'cockpit'], ['/organise/people', 'people']]) {
     await open(rita, path)

@@ -73,7 +73,7 @@ engines('a page computes its match itself, and asks the server for the file alon
   assert.equal(asks(page, '/api/file').length, 1)
   assert.deepEqual(asks(page, '/api/ask'), [])
   await page.evaluate(() => window.agon.players[0].goToStep(1))
-  await page.getByRole('button', { name: 'Show the message it got' }).first().click()
+  await page.getByRole('button', { name: 'Show its input' }).first().click()
   await page.waitForFunction(() => !document.querySelector('.asked')?.textContent.startsWith('Asking'))
   const input = stage.agon('replay', 'export', 'cultist-wars-1.replay', '--input', '--seat', '1', '--until', '1')
   assert.equal((await page.locator('.asked').textContent()).trim(), input.trim())
@@ -151,7 +151,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   const late = await outlook(page)
   assert.ok(!early.more || late.chances[0].error < early.chances[0].error)
   const panel = page.locator('.analysis')
-  assert.match(await panel.textContent(), /Played on by greedy, \d+ pairs of futures/)
+  assert.match(await panel.textContent(), /[\d,]+ pairs of simulated continuations, played by greedy/)
   assert.match(await panel.textContent(), /\d+ ± \d+ %/)
   // Meanwhile the page responds: a step needs only a moment's wait for the other worker.
   await page.evaluate(() => window.agon.players[0].turn(1))
@@ -163,7 +163,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   await panel.getByLabel('Analyse all turns').check()
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.seen[0] > 2)
   await panel.getByRole('button', { name: 'Stop' }).click()
-  await panel.getByRole('button', { name: 'Go on' }).waitFor()
+  await panel.getByRole('button', { name: 'Continue' }).waitFor()
   const stopped = (await outlook(page)).pairs
   await page.waitForTimeout(400)
   assert.equal((await outlook(page)).pairs, stopped)
@@ -186,7 +186,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   // Whatever is beyond noise in any turn is listed, and leads there.
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.marks.length > 0, undefined, { timeout: 60_000 })
   const listed = panel.locator('ol button').first()
-  assert.match(await listed.textContent(), /greedy (would not|would do worse): [+−]\d+ ± \d+ points of chance/)
+  assert.match(await listed.textContent(), /greedy (would play differently|would do worse): [+−]\d+ ± \d+ points/)
   await listed.click()
   // The list keeps changing meanwhile; what is marked stays marked.
   await page.waitForFunction(() => window.agon.players[0].analyst.step === window.agon.players[0].stepNumber && window.agon.players[0].analyst.outlook)
@@ -208,7 +208,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   const marked = await place((await strip.boundingBox()).width)
   // The row of diamonds is below the picture of the chances.
   await strip.hover({ position: { x: marked.x, y: 63 } })
-  await page.locator('.timeline .say').getByText(/greedy (would not|would do worse): [+−]\d+ ± \d+ points of chance/).waitFor()
+  await page.locator('.timeline .say').getByText(/greedy (would play differently|would do worse): [+−]\d+ ± \d+ points/).waitFor()
   const colours = await strip.evaluate((canvas, x) => {
     const scale = window.devicePixelRatio
     const [red, green, blue, alpha] = canvas.getContext('2d').getImageData(Math.round(x * scale), Math.round(63 * scale), 1, 1).data

@@ -152,7 +152,7 @@ for (const [game, { fog }] of Object.entries(GAMES)) {
     // The exact message, as the engine sent it.
     await page.evaluate(() => window.agon.players[0].goToStep(1))
     await page.getByRole('tab').first().click()
-    await page.getByRole('button', { name: 'Show the message it got' }).first().click()
+    await page.getByRole('button', { name: 'Show its input' }).first().click()
     await page.waitForFunction(() => !document.querySelector('.asked')?.textContent.startsWith('Asking'))
     const seat = exported.steps[0].answers[0].seat
     const input = stage.agon('replay', 'export', `${game}.replay`, '--input', '--seat', `${seat}`, '--until', '1')

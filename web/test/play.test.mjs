@@ -100,7 +100,7 @@ engines('Cultist Wars by mouse, click by click, from the first turn to the last'
   assert.ok(turns > 3)
   await verified(page, 'cultist-wars')
   // It opens in the viewer like any other.
-  await page.getByRole('button', { name: 'Watch it' }).click()
+  await page.getByRole('button', { name: 'Watch', exact: true }).click()
   await page.waitForFunction(() => window.agon?.players[0]?.stream.end?.end === 'whole' && !window.agon.playing)
   await close(page)
 })
@@ -180,7 +180,7 @@ engines('Terminal by mouse: tools, tiles, undo, the way of the units before they
       await page.locator('.chosen li', { hasText: '3 × Scout at 13, 0' }).waitFor()
       const before = await page.evaluate(() => window.agon.playing.chosen.length)
       assert.ok(before > 3)
-      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('button', { name: 'Undo choice' }).click()
       await page.waitForFunction((before) => window.agon.playing.chosen.length === before - 1, before)
       await tool('Wall').click()
       await click(page, [13, row(20)])
@@ -224,7 +224,7 @@ engines('Ostibot by mouse: the shop with its gold, then one action for each adve
   await page.getByRole('button', { name: /buys leather vest/ }).click()
   await page.locator('.purse', { hasText: 'Shop: 1 of 3 gold left' }).waitFor()
   await picture(page, 'ostibot-shop')
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'Undo choice' }).click()
   await page.locator('.purse', { hasText: 'Shop: 3 of 3 gold left' }).waitFor()
   let turns = 0
   for (; await ready(page); turns++) {
@@ -247,7 +247,7 @@ engines('Ostibot by mouse: the shop with its gold, then one action for each adve
     if (turns === 20) {
       // A bot plays the rest: rounds are long.
       await page.getByRole('combobox', { name: /How many/ }).selectOption('400')
-      while (await ready(page)) await page.getByRole('button', { name: /^Let .* play$/ }).click()
+      while (await ready(page)) await page.getByRole('button', { name: /^Let .* play for$/ }).click()
       break
     }
     await page.getByRole('button', { name: /^(Send|Do nothing)/ }).click()
@@ -258,7 +258,7 @@ engines('Ostibot by mouse: the shop with its gold, then one action for each adve
 })
 
 for (const [game, bots, groups] of [
-  ['deerhunt', 'human,builtin:miner', [['Workers', 'Mine'], ['Melees', 'Hunt']]],
+  ['deerhunt', 'human,builtin:miner', [['Workers', 'Mine'], ['Melee units', 'Hunt']]],
   ['jungle-blitz', 'human,builtin:collector', [['All', 'Collect diamonds']]],
 ]) {
   engines(`${game} by mouse with groups and standing orders, from the first turn to the last`, async () => {
@@ -276,7 +276,7 @@ for (const [game, bots, groups] of [
     }
     let looked = false
     while (await ready(page)) {
-      const go = page.getByRole('button', { name: 'Go on by standing orders' })
+      const go = page.getByRole('button', { name: 'Continue on standing orders' })
       if (await go.isEnabled()) {
         await go.click()
         if (!looked) {
@@ -298,7 +298,7 @@ for (const [game, bots, groups] of [
 engines('"take over": a bot plays some turns, and one goes on by hand', async () => {
   const page = await begin('jungle-blitz', '&seats=human,builtin:collector')
   await page.getByRole('combobox', { name: /How many/ }).selectOption('50')
-  await page.getByRole('button', { name: /^Let .* play$/ }).click()
+  await page.getByRole('button', { name: /^Let .* play for$/ }).click()
   await page.waitForFunction(() => window.agon.playing.turn.steps === 50 && !window.agon.playing.busy)
   assert.equal(await ready(page), true)
   await close(page)
@@ -312,7 +312,7 @@ engines('on a phone and in the dark there is room for everything', async () => {
     if (game === 'jungle-blitz') {
       // A unit on the board can go almost anywhere on it: choices without a key are folded away.
       await page.getByRole('combobox', { name: /How many/ }).selectOption('1')
-      await page.getByRole('button', { name: /^Let .* play$/ }).click()
+      await page.getByRole('button', { name: /^Let .* play for$/ }).click()
       await page.waitForFunction(() => window.agon.playing.turn.steps === 1)
       await ready(page)
       await page.keyboard.press('n')
@@ -361,7 +361,7 @@ engines('a recorded match is played on from a turn, by its link, by hand', async
   assert.equal(await page.evaluate(() => window.agon.playing.turn.steps), 10)
   assert.match(page.url(), /replay=recorded\.replay&seats=human,.*&turn=10/)
   await page.getByRole('combobox', { name: /How many/ }).selectOption('400')
-  while (await ready(page)) await page.getByRole('button', { name: /^Let .* play$/ }).click()
+  while (await ready(page)) await page.getByRole('button', { name: /^Let .* play for$/ }).click()
   await verified(page, 'on')
   await close(page)
 })
@@ -419,4 +419,19 @@ test('against a process the server holds the match, and no byte about hidden uni
   assert.ok(!told.includes('"owner":"p2"'), 'no unit of the other is told')
   assert.ok(!/"seed":"3"/.test(told), 'the seed, which makes the map, is not told')
   await close(page)
+})
+
+test('every game is played by hand against a program, turn after turn', async () => {
+  for (const game of ['cultist-wars', 'deerhunt', 'jungle-blitz', 'ostibot', 'terminal']) {
+    const child = stage.start('play', game, 'human', 'builtin:random', '--seed', '3', '-q')
+    const page = await stage.browse({ locked: true })
+    await page.goto(await child.line(/http:\S+#seat=\S+/))
+    for (let turns = 0; turns < 4 && (await ready(page)); turns++) {
+      const steps = await page.evaluate(() => window.agon.playing.turn.steps)
+      await page.getByRole('button', { name: 'Do nothing' }).click()
+      await page.waitForFunction((steps) => window.agon.playing.turn.steps > steps, steps, { timeout: 20_000 }).catch(() => assert.fail(`${game} stands at step ${steps}`))
+    }
+    await close(page)
+    stage.servers.at(-1).kill('SIGKILL')
+  }
 })

@@ -151,10 +151,10 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
   await page.goto(`${address}/#replay=lost.replay&turn=7`)
   await whole(page)
   await page.waitForFunction(() => window.agon.players[0].stepNumber === 7)
-  await page.getByRole('button', { name: 'Keep as a test of my bot' }).click()
+  await page.getByRole('button', { name: 'Save as bot test' }).click()
   const dialog = page.getByRole('dialog', { name: 'A test of my bot' })
   await dialog.waitFor()
-  assert.match(await dialog.locator('pre').textContent(), /seat = 1\nturn = 6\n\n\[answer\]\nis_not = \["WAIT"\]/)
+  assert.match(await dialog.locator('pre').textContent(), /seat = 1\nturn = 7\n\n\[answer\]\nis_not = \["WAIT"\]/)
   assert.deepEqual(await serious(page), [])
   /** Saves the test and its replay among the bot's tests; returns its name. */
   const keep = async (as) => {
@@ -185,7 +185,7 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
   stage.write('other/agon.toml', readFileSync(stage.path('bot/agon.toml')))
   await keep('other')
   assert.equal(tested('other').passed, 1)
-  assert.equal(await dialog.getByRole('button', { name: 'Copy as command' }).getAttribute('title'), "agon replay keep lost.replay --seat 1 --turn 6 --is '0 MOVE 1 3'")
+  assert.equal(await dialog.getByRole('button', { name: 'Copy as command' }).getAttribute('title'), "agon replay keep lost.replay --seat 1 --turn 7 --is '0 MOVE 1 3'")
   await dialog.getByLabel('What is expected').selectOption('how it stands some turns later')
   await dialog.getByLabel('After this many turns').fill('5')
   stage.write('later/bot.sh', WAITER)

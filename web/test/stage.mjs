@@ -1,4 +1,4 @@
-// Shared by the browser tests: matches to look at, a viewer that serves them, and a real Chromium.
+// Shared by the browser tests: matches to look at, a viewer that serves them, and a real browser.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -7,13 +7,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import axe from 'axe-core'
-import { chromium } from 'playwright-core'
+import { BROWSERS, launch } from './browsers.mjs'
 
 /** The program under test. */
 export const AGON = resolve(process.env.AGON ?? '../target/debug/agon')
-
-const BROWSERS = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-const found = BROWSERS.find((path) => path && existsSync(path))
 
 /** A folder with the app as left by `vite build`, to be shown instead of the one in the program: AGON_APP saves rebuilding the program. */
 const APP = process.env.AGON_APP
@@ -65,7 +62,8 @@ done
 `
 
 export class Stage {
-  constructor() {
+  constructor(browser = BROWSERS[0]) {
+    this.kind = browser
     this.folder = mkdtempSync(join(tmpdir(), 'agon-viewer-'))
     this.servers = []
   }
@@ -103,13 +101,18 @@ export class Stage {
 
   /** Starts a command that serves a viewer; returns the address it prints. */
   async serve(...command) {
+    return this.told(/http:\S+/, ...command)
+  }
+
+  /** Starts a command that goes on; returns the first words it prints that look so. */
+  async told(pattern, ...command) {
     const child = spawn(AGON, command, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, DISPLAY: '', WAYLAND_DISPLAY: '' } })
     this.servers.push(child)
     return await new Promise((resolve, reject) => {
       let text = ''
       const look = (data) => {
         text += data
-        const found = /http:\S+/.exec(text)
+        const found = pattern.exec(text)
         if (found && text.indexOf('\n', found.index) > 0) resolve(found[0])
       }
       child.stdout.on('data', look)
@@ -139,10 +142,12 @@ export class Stage {
   }
 
   async browse({ locked, ...options } = {}) {
-    this.browser ??= await chromium.launch({ executablePath: found, args: ['--no-sandbox'] })
+    this.browser ??= await launch(this.kind)
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options })
     if (!locked) await context.addInitScript((key) => location.protocol === 'http:' && window === top && sessionStorage.setItem('x-agon-key', key), KEY)
     const page = await context.newPage()
+    // Not every browser gives a new page what its context asks for.
+    await page.emulateMedia({})
     if (APP) {
       const parts = readdirSync(join(APP, 'parts'))
       await page.route(({ pathname }) => pathname === '/', async (route) => {
@@ -217,8 +222,34 @@ export function standing(page) {
 /** The problems found by axe-core that matter. */
 export async function serious(page) {
   // The page's own policy admits no foreign script, so the test injects it past the policy.
-  await page.evaluate(axe.source)
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
   const found = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(' | ')}`)
+}
+
+/** The widths at which pages are looked at: a phone, a tablet, a laptop and a large screen. */
+const WIDTHS = [390, 768, 1440, 1920]
+
+/**
+ * Looks at a page as people with other screens see it; returns what is wrong: errors in the console, what is wider than the screen,
+ * and what axe-core finds serious, in the light and in the dark. AGON_LOOKS=all asks axe at every width; otherwise it is asked, since
+ * it takes most of the time, in the light on a laptop and in the dark on a phone.
+ */
+export async function look(page, name) {
+  const everywhere = WIDTHS.flatMap((width) => [[width, 'light'], [width, 'dark']])
+  const asked = process.env.AGON_LOOKS === 'all' ? everywhere : [[1440, 'light'], [390, 'dark']]
+  const faults = page.wrong.splice(0).map((fault) => `${name}: ${fault}`)
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 })
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    if (over > 0) faults.push(`${name}: ${over} pixels wider than a screen of ${width}`)
+    for (const [, colorScheme] of asked.filter(([at]) => at === width)) {
+      await page.emulateMedia({ colorScheme })
+      for (const found of await serious(page)) faults.push(`${name}, ${width} wide, ${colorScheme}: ${found}`)
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 1440, height: 900 })
+  return faults
 }

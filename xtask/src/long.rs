@@ -54,6 +54,20 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "probes",
+        about: "what bots of each language here may rely on is the same inside as outside, but for ten explained checks; a minute",
+        command: &[
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "alone",
+            "--",
+            "what_a_bot_may_rely_on_is_the_same_inside",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "launcher",
         about: "5,000 descriptions and orders of all kinds: refused, or held, and nothing is left; 5 minutes",
         command: &[
@@ -366,6 +380,12 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "browsers",
+        about: "every browser test in Chromium and in Firefox, pages looked at by axe from 390 to 1920 wide, light and dark; \
+                15 minutes",
+        command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "browsers"],
+    },
+    Proof {
         name: "arm64",
         about: "a published table is the same bytes on arm64, in qemu's user mode; 5 minutes",
         command: &[
@@ -411,6 +431,9 @@ pub fn list() -> String {
 fn missing(proof: &Proof) -> Vec<String> {
     if proof.name == "vm" {
         return crate::vm::missing();
+    }
+    if proof.name == "browsers" {
+        return crate::web::missing();
     }
     if !proof.command.contains(&ARM64) {
         return Vec::new();

@@ -9,11 +9,11 @@ mod lines;
 mod long;
 mod tests;
 mod vm;
+mod web;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -70,6 +70,7 @@ fn main() -> ExitCode {
         Some("carry-over") => carry::run(&root(), &arguments[1..]),
         // Parts of `long`, which says what is missing.
         Some("lean") => lean::run(&root()),
+        Some("browsers") => web::browsers(),
         Some("vm") => vm::run(&root(), arguments.get(1).map_or("", String::as_str)),
         Some("long") => {
             long::run(&root(), arguments.get(1).map(String::as_str), arguments.get(2..).unwrap_or(&[]))
@@ -128,7 +129,7 @@ const STEPS: &[(&str, Step)] = &[
     }),
     ("web", |options, counts| {
         let began = Instant::now();
-        web(options, counts)?;
+        web::run(options, counts)?;
         Ok(vec![(WEB, began.elapsed())])
     }),
 ];
@@ -256,85 +257,6 @@ fn count(counts: &mut Counts, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The web app: its types, its unit tests, and the viewer in a real Chromium.
-fn web(options: &Options, counts: &mut Counts) -> Result<()> {
-    let folder = root().join("web");
-    let mut skip = |what: &str, why: &str| {
-        println!("SKIPPED: {what} ({why})");
-        counts.skipped += 1;
-    };
-    if Command::new("npm").arg("--version").stdout(Stdio::null()).status().is_err() {
-        skip("the web app", "npm is not installed");
-        return Ok(());
-    }
-    let browser = chromium();
-    if browser.is_none() {
-        skip("the viewer in a browser", "no Chromium: apt-get install chromium, or set CHROMIUM to one");
-    }
-    // Building the program builds the app, which installs what its tests need. It is built as the tests build it, so that
-    // nothing is rebuilt after them.
-    let mut build = options.cargo();
-    // The bucket of the contest on many machines is in `alone`.
-    build.args(["test", "--quiet", "--workspace", "--no-run", "--test", "alone"]);
-    count(counts, &mut build)?;
-    if !folder.join("node_modules").is_dir() {
-        println!("SKIPPED: the web app (its packages could not be installed)");
-        counts.skipped += 1;
-        return Ok(());
-    }
-    let run = |script: &str| -> Result<(Counts, Vec<String>)> {
-        let mut command = Command::new("npm");
-        command.args(["run", "--silent", script]).current_dir(&folder);
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-        command.env("AGON", root().join(target).join("debug/agon"));
-        if let Some(browser) = &browser {
-            command.env("CHROMIUM", browser);
-        }
-        if options.require_postgres {
-            command.env("AGON_REQUIRE_POSTGRES", "1");
-        }
-        // Sums are parsed from its output, which colours would break up.
-        command.env("NO_COLOR", "1").env_remove("FORCE_COLOR").stdout(Stdio::piped());
-        let mut child = command.spawn().with_context(|| format!("running {command:?}"))?;
-        let (mut sums, mut failed) = (Counts::default(), Vec::new());
-        for line in BufReader::new(child.stdout.take().context("its output is piped")?).lines() {
-            let line = line?;
-            println!("{line}");
-            sums.add_line(&line);
-            // `✖ a test (12.3ms)`
-            if let Some((test, _)) =
-                line.trim_start().strip_prefix("✖ ").and_then(|rest| rest.rsplit_once(" ("))
-            {
-                failed.push(test.to_owned());
-            }
-        }
-        match child.wait()?.success() {
-            true => sums.passed = sums.passed.max(1),
-            false => sums.failed = sums.failed.max(1),
-        }
-        failed.sort();
-        failed.dedup();
-        Ok((sums, failed))
-    };
-    counts.add(&run("check")?.0);
-    counts.add(&run("test")?.0);
-    if browser.is_some() {
-        let (mut sums, failed) = run("test:browser")?;
-        if sums.failed > 0 {
-            println!("the browser tests are run once more: a real error fails again");
-            sums = run("test:browser")?.0;
-        }
-        if sums.failed == 0 {
-            let plan = tests::Plan::read()?;
-            sums.passed -= failed.len() as u64;
-            failed.iter().for_each(|test| plan.flaky(counts, &format!("web/browser {test}")));
-        }
-        counts.add(&sums);
-    }
-    Ok(())
-}
-
 /// The target of the engines for pages.
 const WASM: &str = "wasm32-unknown-unknown";
 
@@ -405,20 +327,6 @@ impl Counts {
             }
         }
     }
-}
-
-/// Chromium, installed first if this machine can do that.
-fn chromium() -> Option<PathBuf> {
-    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
-    let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-    let find = || named.iter().cloned().chain(usual.map(PathBuf::from)).find(|path| path.is_file());
-    if find().is_none() && std::env::var_os("CI").is_some_and(|value| value == "true") {
-        for arguments in [&["update"][..], &["install", "-y", "--no-install-recommends", "chromium"]] {
-            let mut command = Command::new("apt-get");
-            let _ = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).status();
-        }
-    }
-    find()
 }
 
 fn root() -> PathBuf {

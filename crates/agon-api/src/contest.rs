@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Moment;
+use crate::{Moment, words};
 
 /// The contest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,8 @@ pub struct Contest {
     pub opens: Option<Moment>,
     /// When uploads close; null: not before the contest ends.
     pub closes: Option<Moment>,
+    /// Whether matches are played.
+    pub state: ContestState,
     /// The time zone in which the contest gives times, such as `Europe/Vienna`.
     pub time_zone: String,
     /// The most people in one team.
@@ -42,6 +44,34 @@ pub struct Contest {
     pub limits: Limits,
     /// The current time at the server.
     pub now: Moment,
+}
+
+words! {
+    /// Whether a contest plays matches.
+    #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
+    ContestState {
+        /// It does.
+        Running = "running",
+        /// What was planned is still played, nothing more is planned, and then it is paused.
+        Draining = "draining",
+        /// No match starts until the organiser goes on.
+        Paused = "paused",
+    }
+}
+
+impl ContestState {
+    /// What that means for whoever waits for a match, in a sentence; none while matches are played.
+    pub fn means(self) -> Option<&'static str> {
+        match self {
+            Self::Running => None,
+            Self::Draining => Some(
+                "The contest will be paused: matches that have begun are finished, nothing new starts. What is handed in or asked for is kept until the organiser goes on.",
+            ),
+            Self::Paused => Some(
+                "The contest is paused: no match starts. What is handed in or asked for is kept, and played once the organiser goes on.",
+            ),
+        }
+    }
 }
 
 /// Rules and map of a match, in full.

@@ -84,6 +84,8 @@ pub struct Match {
     pub map: u32,
     /// Its seed.
     pub seed: String,
+    /// The name of that map: the contest's own, or the one that the seed makes or picks.
+    pub map_name: String,
     /// When it was planned.
     pub planned: Moment,
     /// When its result was accepted.
@@ -165,10 +167,95 @@ pub struct SeatOutcome {
     pub max_ms: Option<f64>,
 }
 
-/// How a match ended for one of its seats, from 0; none before the end.
-pub fn ended(seats: &[SeatOutcome], seat: usize) -> Option<Ended> {
-    let firsts = seats.iter().filter(|other| other.rank == Some(1)).count();
-    Some(Ended::with(seats.get(seat)?.rank?, firsts))
+impl SeatOutcome {
+    /// What it is called in a result: a built-in bot by its name, a team's bot with its version, as `Ann v3`.
+    pub fn called(&self) -> String {
+        match self.boss {
+            true => self.name.clone(),
+            false => format!("{} v{}", self.name, self.n),
+        }
+    }
+}
+
+/// From whose point of view results are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Viewpoint {
+    /// A team, by its number.
+    Team(i64),
+    /// A version, by its number: one team may have two of its versions in a match.
+    Version(i64),
+}
+
+/// A match as seen from one of its seats. Who won, whose fault it was and who the others are is told by this type alone, so
+/// that nothing of another seat can be taken for it.
+#[derive(Clone, Copy, Debug)]
+pub struct SeatView<'a> {
+    seats: &'a [SeatOutcome],
+    own: usize,
+}
+
+impl<'a> SeatView<'a> {
+    /// The seat of a team or version. None if it has none, or several: then the match was won and lost by the same.
+    pub fn of(seats: &'a [SeatOutcome], viewpoint: Viewpoint) -> Option<Self> {
+        let is_own = |seat: &SeatOutcome| match viewpoint {
+            Viewpoint::Team(team) => seat.team == team,
+            Viewpoint::Version(version) => seat.version == version,
+        };
+        let mut own = seats.iter().enumerate().filter(|(_, seat)| is_own(seat)).map(|(number, _)| number);
+        match (own.next(), own.next()) {
+            (Some(own), None) => Some(Self { seats, own }),
+            _ => None,
+        }
+    }
+
+    /// The seat with this number, from 1.
+    pub fn at(seats: &'a [SeatOutcome], number: u32) -> Option<Self> {
+        let own = (number as usize).checked_sub(1).filter(|own| *own < seats.len())?;
+        Some(Self { seats, own })
+    }
+
+    /// Its number, from 1.
+    pub fn number(self) -> usize {
+        self.own + 1
+    }
+
+    /// What became of it.
+    pub fn own(self) -> &'a SeatOutcome {
+        &self.seats[self.own]
+    }
+
+    /// The other seats.
+    pub fn others(self) -> impl Iterator<Item = &'a SeatOutcome> {
+        self.seats.iter().enumerate().filter(move |(number, _)| *number != self.own).map(|(_, seat)| seat)
+    }
+
+    /// How the match ended for it; none before the end.
+    pub fn ended(self) -> Option<Ended> {
+        let firsts = self.seats.iter().filter(|other| other.rank == Some(1)).count();
+        Some(Ended::with(self.own().rank?, firsts))
+    }
+}
+
+/// Why a match ended, as seen from a seat, from 1: `player 2 has no unit left` is `its opponent has no unit left` for seat 1.
+pub fn reason_seen_from(seat: usize, seats: usize, reason: &str) -> String {
+    const NAMED: &str = "player ";
+    let (mut told, mut rest) = (String::new(), reason);
+    while let Some(at) = rest.find(NAMED) {
+        let (before, named) = (&rest[..at], &rest[at + NAMED.len()..]);
+        let digits = named.bytes().take_while(u8::is_ascii_digit).count();
+        let is_word = !before.ends_with(char::is_alphanumeric);
+        let player =
+            named[..digits].parse::<usize>().ok().filter(|player| is_word && (1..=seats).contains(player));
+        told.push_str(before);
+        match player {
+            Some(player) if player == seat => told.push_str("it"),
+            Some(_) if seats == 2 => told.push_str("its opponent"),
+            Some(_) => told.push_str("an opponent"),
+            None => told.push_str(&rest[at..at + NAMED.len() + digits]),
+        }
+        rest = &named[digits..];
+    }
+    told + rest
 }
 
 /// The part of a match that belongs to one's own team.
@@ -279,4 +366,55 @@ pub struct Asked {
     pub game: Match,
     /// Why it failed, if it did.
     pub cause: Option<Cause>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seat(team: i64, version: i64, rank: Option<i64>) -> SeatOutcome {
+        SeatOutcome {
+            team,
+            name: format!("team {team}"),
+            boss: false,
+            version,
+            n: version,
+            rank,
+            score: None,
+            fault: None,
+            max_ms: None,
+        }
+    }
+
+    #[test]
+    fn a_result_is_that_of_the_version_and_not_of_the_teams_first_seat() {
+        // The third version of team 7 lost to the second in the second seat.
+        let seats = [seat(7, 2, Some(1)), seat(7, 3, Some(2))];
+        let seen = |viewpoint| SeatView::of(&seats, viewpoint);
+        let third = seen(Viewpoint::Version(3)).unwrap();
+        assert_eq!((third.ended(), third.number()), (Some(Ended::Lost), 2));
+        assert_eq!(third.others().map(|seat| seat.version).collect::<Vec<_>>(), [2]);
+        assert_eq!(seen(Viewpoint::Version(2)).unwrap().ended(), Some(Ended::Won));
+        assert!(seen(Viewpoint::Team(7)).is_none(), "it won and lost");
+        assert!(seen(Viewpoint::Team(8)).is_none() && SeatView::at(&seats, 3).is_none());
+        assert_eq!(SeatView::at(&seats, 2).unwrap().own().version, 3);
+        let drawn = [seat(1, 1, Some(1)), seat(2, 4, Some(1)), seat(3, 5, None)];
+        assert_eq!(SeatView::of(&drawn, Viewpoint::Team(2)).unwrap().ended(), Some(Ended::Drawn));
+        assert_eq!(SeatView::of(&drawn, Viewpoint::Team(3)).unwrap().ended(), None);
+    }
+
+    #[test]
+    fn a_reason_names_players_as_the_reader_does() {
+        let seen = |seat, seats, reason| reason_seen_from(seat, seats, reason);
+        assert_eq!(seen(1, 2, "player 1 has no unit left"), "it has no unit left");
+        assert_eq!(seen(2, 2, "player 1 has no unit left"), "its opponent has no unit left");
+        assert_eq!(
+            seen(2, 2, "player 1 crashed and player 2 crashed"),
+            "its opponent crashed and it crashed"
+        );
+        assert_eq!(seen(3, 4, "player 1 left"), "an opponent left");
+        for unchanged in ["no health left", "multiplayer 1 ends", "player 12 left", "player x", "player "] {
+            assert_eq!(seen(1, 2, unchanged), unchanged);
+        }
+    }
 }

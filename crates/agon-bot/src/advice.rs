@@ -3,6 +3,7 @@
 //! All of it is guesswork based on well-known messages of interpreters and systems; it is given in addition to what
 //! was seen.
 
+use crate::advised::Advised;
 use crate::program::ProgramEnd;
 use crate::tools;
 
@@ -50,14 +51,40 @@ type Rule = fn(&str, bool) -> Option<String>;
 /// The first rule that recognises the text wins.
 const RULES: &[Rule] = &[line_endings, python, node, java, system, others];
 
+/// A script with Windows line endings hands each last word of a line on with a carriage return, which then names no file and no
+/// command. Shells and interpreters write that return in many ways.
 fn line_endings(text: &str, _: bool) -> Option<String> {
-    let told = text.contains("\\r': No such file")
-        || text.contains("\\r’: No such file")
-        || text.contains("$'\\r': command not found")
-        || text.contains("\r: not found")
-        || text.contains("\r': No such file")
-        || text.contains("bad interpreter") && text.contains("^M");
-    told.then(|| "the file has Windows line endings; convert it: sed -i 's/\\r$//' FILE".to_owned())
+    /// What they say of a name that leads nowhere.
+    const LOST: &[&str] = &[
+        "No such file",
+        "not found",
+        "can't open",
+        "cannot open",
+        "Can't open",
+        "Could not open",
+        "Cannot find",
+        "Could not find",
+        "can't cd",
+        "Unable to access",
+        "No module named",
+        "unexpected end of file",
+        "unexpected \"do",
+        "unexpected \"}",
+        "invalid option",
+        "numeric argument required",
+        "syntax error",
+    ];
+    // Whose every line ends that way writes so itself.
+    let is_windows =
+        text.lines().count() > 0 && text.split_inclusive('\n').all(|line| line.ends_with("\r\n"));
+    let told = text.split('\n').any(|line| {
+        let inner = if is_windows { line.trim_end_matches('\r') } else { line };
+        let has_return = inner.contains('\r') || inner.contains("\\r") || inner.contains("^M");
+        has_return && (LOST.iter().any(|lost| line.contains(lost)) || line.contains("bad interpreter"))
+    });
+    told.then(|| {
+        format!("a script of the bot has Windows line endings; {}", Advised::Convert("run.sh".to_owned()))
+    })
 }
 
 fn python(text: &str, for_others: bool) -> Option<String> {
@@ -67,10 +94,9 @@ fn python(text: &str, for_others: bool) -> Option<String> {
             return Some((*what).to_owned());
         }
         let package = PACKAGES.iter().find(|(module, _)| *module == top).map_or(top, |(_, package)| package);
-        return Some(format!(
-            "{} (a module of your own has to lie in the bot's folder)",
-            tools::install(&format!("python3 -m pip install {package}"), for_others)
-        ));
+        let install = tools::install(&format!("python3 -m pip install {package}"), for_others);
+        let own = if for_others { "" } else { " (a module of your own has to lie in the bot's folder)" };
+        return Some(format!("{install}{own}"));
     }
     let says = |part: &str| text.contains(part);
     let what = if says("Missing parentheses in call to 'print'") || says("NameError: name 'raw_input'") {
@@ -198,7 +224,7 @@ fn system(text: &str, for_others: bool) -> Option<String> {
         if let Some(file) =
             line.strip_suffix(": Permission denied").and_then(|start| start.rsplit(": ").next())
         {
-            return Some(format!("make it executable: chmod +x {}", short(file)));
+            return Some(Advised::MakeExecutable(short(file).to_owned()).to_string());
         }
     }
     None

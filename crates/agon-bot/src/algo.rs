@@ -5,11 +5,12 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::java;
+use crate::paths::stays;
 
 /// The name of the file.
 pub const FILE: &str = "algo.json";
@@ -36,6 +37,18 @@ pub struct Algo {
 struct Keys {
     #[serde(default)]
     language: String,
+    #[serde(flatten)]
+    plain: Specific,
+    #[serde(default, rename = "rust-specific")]
+    rust: Specific,
+    #[serde(default, rename = "java-specific")]
+    java: Specific,
+}
+
+/// What is said for one language, in a table of its own or beside the language.
+#[derive(Deserialize, Default)]
+struct Specific {
+    /// What is compiled: a program, a class, or the folder of a project in the algo's.
     #[serde(default, rename = "compile-target", alias = "compile_target", alias = "compileTarget")]
     target: Option<String>,
 }
@@ -46,15 +59,37 @@ impl Algo {
     pub fn of(folder: &Path) -> Option<Self> {
         let keys: Keys =
             serde_json::from_str(text(&folder.join(FILE))?.trim_start_matches('\u{feff}')).ok()?;
-        let target = keys.target.filter(|target| !target.is_empty() && !target.starts_with('-'));
+        let target = |own: Specific| {
+            let target = own.target.or(keys.plain.target);
+            let within = |target: &str| {
+                Path::new(target).components().all(|part| matches!(part, Component::Normal(_)))
+            };
+            target.filter(|target| !target.is_empty() && !target.starts_with('-') && within(target))
+        };
         match keys.language.to_lowercase().as_str() {
-            "rust" => Self::rust(folder, target),
-            "java" => Self::java(folder, target),
+            "rust" => Self::rust(folder, target(keys.rust)),
+            "java" => Self::java(folder, target(keys.java)),
             _ => None,
         }
     }
 
     fn rust(folder: &Path, target: Option<String>) -> Option<Self> {
+        if let Some(project) = target.as_deref().and_then(|target| project(folder, target, "Cargo.toml")) {
+            let about: toml::Table = text(&folder.join(&project))?.parse().ok()?;
+            let name = |table: &toml::Value| Some(table.get("name")?.as_str()?.to_owned());
+            let first = about.get("bin").and_then(|all| name(all.get(0)?));
+            let made = first.or_else(|| name(about.get("package")?))?;
+            let build = words(&[
+                "cargo",
+                "build",
+                "--release",
+                "--target-dir",
+                "target",
+                "--manifest-path",
+                &project,
+            ]);
+            return Some(Self { build, run: vec![format!("target/release/{made}")] });
+        }
         let about = text(&folder.join("Cargo.toml"))?;
         // A target directory set in the environment would put the program where nobody looks for it.
         let mut build = words(&["cargo", "build", "--release", "--target-dir", "target"]);
@@ -69,6 +104,11 @@ impl Algo {
     }
 
     fn java(folder: &Path, target: Option<String>) -> Option<Self> {
+        if let Some(target) = target.as_deref().map(|target| target.trim_end_matches('/'))
+            && let Some(found) = target_project(folder, target)
+        {
+            return Some(found);
+        }
         let by_kit = format!("{TARGET}/run.sh");
         // A kit's own build produces what the kit runs.
         for (file, command) in [
@@ -118,6 +158,42 @@ impl Algo {
         };
         Some(made).filter(|made| !folder.join(made).exists())
     }
+}
+
+/// The file that describes the project in the folder `target` of an algo, if there is one.
+fn project(folder: &Path, target: &str, file: &str) -> Option<String> {
+    let target = target.trim_end_matches('/');
+    let found = format!("{target}/{file}");
+    // A link may lead out of the algo.
+    (folder.join(&found).is_file() && stays(&folder.join(&found), folder)).then_some(found)
+}
+
+/// How the Java project in the folder `target` of an algo is built and run: from the algo's own folder.
+fn target_project(folder: &Path, target: &str) -> Option<Algo> {
+    let own = folder.join(target);
+    let build = [
+        ("gradlew", &["sh", "FILE", "-p", "TARGET", "build"][..]),
+        ("pom.xml", &["mvn", "-q", "-f", "FILE", "package"]),
+    ];
+    let (file, command) =
+        build.into_iter().find_map(|(file, command)| Some((project(folder, target, file)?, command)))?;
+    let filled = command.iter().map(|word| match *word {
+        "FILE" => file.clone(),
+        "TARGET" => target.to_owned(),
+        word => word.to_owned(),
+    });
+    let by_kit = format!("{TARGET}/run.sh");
+    let of_project = format!("{target}/{TARGET}/run.sh");
+    let run =
+        match jar(&own).filter(|_| !folder.join(&by_kit).is_file() && !folder.join(&of_project).is_file()) {
+            Some(jar) => {
+                let (_, class) = class_that_runs(&own.join(sources(&own)?), None)?;
+                words(&["java", "-cp", &format!("{target}/{jar}"), &class])
+            }
+            None if folder.join(&of_project).is_file() => words(&["sh", &of_project]),
+            None => words(&["sh", &by_kit]),
+        };
+    Some(Algo { build: filled.collect(), run })
 }
 
 /// The folder of the Java sources.
@@ -240,6 +316,34 @@ mod tests {
             rust("{\"language\": \"rust\", \"compile-target\": \"my-bin\"}"),
             pair(&format!("{cargo} --bin my-bin"), "target/release/my-bin")
         );
+        // In later kits the target is a folder, named in the language's own table.
+        let about = "{\"language\": \"rust\", \"rust-specific\": {\"compile-target\": \"my-algo\"}}";
+        let kit = folder(&[
+            ("algo.json", about),
+            ("Cargo.toml", "[workspace]\nmembers = [\"my-algo\", \"api\"]\n"),
+            (
+                "my-algo/Cargo.toml",
+                "[package]\nname = \"starter\"\n[[bin]]\nname = \"plays\"\npath = \"src/main.rs\"\n",
+            ),
+        ]);
+        let algo = Algo::of(kit.path()).expect("Rust is compiled");
+        assert_eq!(algo.build.join(" "), format!("{cargo} --manifest-path my-algo/Cargo.toml"));
+        assert_eq!(algo.run, ["target/release/plays"]);
+        for out in ["../my-algo", "/my-algo", "my-algo/../.."] {
+            std::fs::write(kit.path().join("algo.json"), about.replace("my-algo", out)).expect("a file");
+            assert_eq!(Algo::of(kit.path()), None, "{out}");
+        }
+        let about = "{\"language\": \"java\", \"java-specific\": {\"compile-target\": \"my-algo/\"}}";
+        let main = "class Start { public static void main(String[] a) {} }";
+        let kit = folder(&[
+            ("algo.json", about),
+            ("my-algo/pom.xml", ""),
+            ("my-algo/src/main/java/Start.java", main),
+            ("my-algo/target/algo-1.jar", ""),
+        ]);
+        let algo = Algo::of(kit.path()).expect("Java is compiled");
+        assert_eq!(algo.build.join(" "), "mvn -q -f my-algo/pom.xml package");
+        assert_eq!(algo.run.join(" "), "java -cp my-algo/target/algo-1.jar Start");
         for about in ["{\"language\": \"python\"}", "{}", "[]", "no JSON", ""] {
             assert_eq!(rust(about), None, "{about}");
         }

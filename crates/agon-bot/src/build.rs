@@ -11,9 +11,11 @@ use std::sync::{Arc, Once};
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::advised::Advised;
 use crate::algo::{self, Algo};
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Confined, NameKind};
+use crate::paths::settled;
 use crate::run::Run;
 use crate::{java, rights, tools};
 
@@ -84,7 +86,17 @@ const COMPILERS: &[Compiler] = &[
     Compiler {
         language: "TypeScript",
         endings: &["ts"],
-        command: &["tsc", "--target", "es2020", "--module", "commonjs", "--outDir", "OUT", "SOURCE"],
+        command: &[
+            "tsc",
+            "--target",
+            "es2022",
+            "--module",
+            "commonjs",
+            "--esModuleInterop",
+            "--outDir",
+            "OUT",
+            "SOURCE",
+        ],
         run: &["node", "PROGRAM.js"],
         makes: "PROGRAM.js",
         beside: &["ts"],
@@ -184,7 +196,7 @@ impl Build {
     /// A sentence, when `agon.toml` is wrong or the source cannot be read.
     pub fn of(name: &BotName) -> Result<Option<Self>, String> {
         let NameKind::Path(path) = &name.kind else { return Ok(None) };
-        let full = std::path::absolute(path).map_err(|error| format!("bot `{name}`: {error}"))?;
+        let full = settled(path);
         if !full.is_dir() {
             let build = Self::of_source(&full)?;
             return Ok(build.map(|build| Self { run: Arc::clone(&name.run), ..build }));
@@ -315,13 +327,12 @@ impl Build {
         &self,
         run: impl FnOnce(&mut Command) -> io::Result<ExitStatus>,
     ) -> Result<ExitStatus, String> {
-        let failed = |path: &Path, error: io::Error| format!("{}: {}", path.display(), full(&error));
         if let Some(made) = &self.made {
-            rights::create_shown_folder(&made.draft).map_err(|error| failed(&made.draft, error))?;
+            rights::create_shown_folder(&made.draft).map_err(|error| uncached(&made.draft, &error))?;
             if let Some((file, content)) = &made.before {
                 let folder = file.parent().unwrap_or(file);
-                std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-                std::fs::write(file, content).map_err(|error| failed(file, error))?;
+                std::fs::create_dir_all(folder).map_err(|error| uncached(folder, &error))?;
+                std::fs::write(file, content).map_err(|error| uncached(file, &error))?;
             }
         }
         let mut command = Command::new(&self.command[0]);
@@ -343,7 +354,7 @@ impl Build {
         match std::fs::rename(&made.draft, &made.place) {
             // Somebody else was quicker, with the same content.
             Err(_) if made.place.is_dir() => {}
-            done => done.map_err(|error| failed(&made.place, error))?,
+            done => done.map_err(|error| uncached(&made.place, &error))?,
         }
         Ok(ExitStatus::default())
     }
@@ -354,6 +365,10 @@ impl Build {
             io::ErrorKind::NotFound if !self.folder.is_dir() => {
                 format!("{}: no such folder", self.folder.display())
             }
+            io::ErrorKind::NotFound if !program.contains('/') && self.folder.join(program).is_file() => {
+                let advised = Advised::NameWithFolder(program.clone());
+                format!("{}: `{program}` is no program on the PATH; {advised}", self.asked_by)
+            }
             io::ErrorKind::NotFound => {
                 let who = self.asked_by;
                 let what = tools::advice(program, self.run.for_others)
@@ -361,20 +376,28 @@ impl Build {
                 format!("{who} needs `{program}`, which is not installed or not on the PATH; {what}")
             }
             io::ErrorKind::PermissionDenied => {
-                format!("`{program}` may not be executed; try chmod +x {program}")
+                format!("`{program}` may not be executed; {}", Advised::MakeExecutable(program.clone()))
             }
             _ => format!("`{program}`: {error}"),
         }
     }
 }
 
-/// The system's error, and what to do when the disk is full.
-fn full(error: &io::Error) -> String {
+/// Why something in [`cache`] cannot be written, and what to do.
+pub fn uncached(path: &Path, error: &io::Error) -> String {
+    let path = path.display();
     match error.kind() {
-        io::ErrorKind::StorageFull => {
-            format!("{error}; make room, or set AGON_CACHE to a folder on another disk")
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("{path}: {error}; {}", Advised::MoveCache)
         }
-        _ => error.to_string(),
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::NotFound
+        | io::ErrorKind::NotADirectory
+        | io::ErrorKind::AlreadyExists => {
+            format!("{path}: {error}; agon keeps what it builds and unpacks there: {}", Advised::SetCache)
+        }
+        _ => format!("{path}: {error}"),
     }
 }
 

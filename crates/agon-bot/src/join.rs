@@ -311,7 +311,7 @@ fn admit(stream: TcpStream, token: &[u8]) -> Result<JoinLink, String> {
     let failed = |_| format!("it did not show a token within {} s", TO_SHOW_TOKEN.as_secs());
     reads.read_exact(&mut greeting).map_err(failed)?;
     if greeting[..GREETING.len() - 1] != GREETING[..GREETING.len() - 1] {
-        return Err("it is no `agon join`".to_owned());
+        return Err("it is not an `agon join`".to_owned());
     }
     let shown = read_frame(&mut reads).map_err(failed);
     let line = JoinLink::new(stream).map_err(|error| error.to_string())?;

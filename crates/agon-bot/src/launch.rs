@@ -1,4 +1,6 @@
 //! From a bot's name to the command that runs it.
+//!
+//! Longer than 500 lines: what a name leads to, and what is said where it leads nowhere, are one decision.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -8,12 +10,15 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::advised::Advised;
 use crate::algo::Algo;
 use crate::build::Build;
+use crate::kinds;
 use crate::manifest::{self, Manifest};
 use crate::name::{BotName, Confined, NameKind};
-use crate::paths::{plain, stays};
+use crate::paths::{plain, settled, stays};
 use crate::run::Run;
+use crate::words::typed;
 
 /// Only this much of a script's `#!` line is read; the system reads no more either.
 const LONGEST_FIRST_LINE: u64 = 256;
@@ -41,6 +46,8 @@ pub struct Launch {
     pub run: Arc<Run>,
     /// What its `agon.toml` wants shown in a sandbox; empty for strangers, who are not trusted.
     pub reads: Vec<PathBuf>,
+    /// The most memory that its `agon.toml` wants it to have in a sandbox, in bytes.
+    pub memory: Option<u64>,
     /// What we show it in a sandbox, such as our modules.
     pub shown: Vec<PathBuf>,
     /// The port of its own network that it dials, in a sandbox.
@@ -70,14 +77,21 @@ pub enum LaunchError {
         hint: String,
     },
     /// A source file that must be compiled first.
-    #[error("bot `{bot}`: {language} has to be compiled first: agon build {bot}")]
+    #[error("bot `{bot}`: {language} has to be compiled first: {}", Advised::Build(bot.clone()))]
     NeedsCompiler { bot: String, language: &'static str },
     /// The result of its `agon.toml`'s build is missing.
-    #[error("bot `{bot}`: `{missing}` is not there yet; build the bot first: agon build {bot}")]
+    #[error("bot `{bot}`: `{missing}` is not there yet; build the bot first: {}", Advised::Build(bot.clone()))]
     NotBuilt {
         bot: String,
         /// What its command needs.
         missing: String,
+    },
+    /// A file that is no program, and that nothing here runs.
+    #[error("bot `{bot}`: {why}")]
+    NoProgram {
+        bot: String,
+        /// What it is, and what to do.
+        why: String,
     },
     /// `agon.toml` is wrong.
     #[error("{0}")]
@@ -99,7 +113,7 @@ impl Launch {
             NameKind::Builtin { .. } | NameKind::WebSocket | NameKind::Tcp | NameKind::Join => Ok(None),
             NameKind::Command(words) => Ok(Some(Self::command(words, None, Vec::new()))),
             NameKind::Path(path) => {
-                let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                let full = settled(path);
                 if full.is_dir() {
                     Self::folder(&name.text, &full, name.confined).map(Some)
                 } else if full.exists() {
@@ -171,8 +185,9 @@ impl Launch {
             Some(own) if confined != Confined::Foreign => own.reads(folder).map_err(LaunchError::Manifest)?,
             _ => Vec::new(),
         };
+        let memory = own.as_ref().and_then(|own| own.memory);
         let launch = Self::of_folder(bot, folder, own)?;
-        Ok(Self { reads, ..launch })
+        Ok(Self { reads, memory, ..launch })
     }
 
     fn of_folder(bot: &str, folder: &Path, own: Option<Manifest>) -> Result<Self, LaunchError> {
@@ -248,7 +263,10 @@ impl Launch {
                 launch.notes.push(format!("{} has no exec bit; it is started with {with}", file.display()));
                 Ok(launch)
             }
-            _ => Ok(Self { program: own, folder, ..Self::default() }),
+            _ => match kinds::of_ending(file) {
+                Some(why) => Err(LaunchError::NoProgram { bot: bot.to_owned(), why }),
+                None => Ok(Self { program: own, folder, ..Self::default() }),
+            },
         }
     }
 }
@@ -306,7 +324,7 @@ fn near(path: &Path) -> String {
     let names = names(folder);
     let longer = format!("{own} ");
     if let Some(whole) = names.iter().find(|name| name.starts_with(&longer)) {
-        return format!("; a name with spaces needs quotes: '{whole}'");
+        return format!("; a name with spaces needs quotes: {}", typed(whole));
     }
     let with_ending = |name: &&String| name.rsplit_once('.').is_some_and(|(stem, _)| stem == own);
     let near = names.iter().find(with_ending).cloned();
@@ -316,28 +334,46 @@ fn near(path: &Path) -> String {
     }
 }
 
+/// How deep a folder is searched for the bot that its user may have meant, and how many folders of it.
+const DEEPEST: usize = 4;
+const MOST_FOLDERS: usize = 64;
+
 /// Suggestions for a folder that is no bot: a bot inside it, or a file.
 fn inside(bot: &str, folder: &Path) -> String {
+    let mut open = std::collections::VecDeque::from([(PathBuf::new(), 0)]);
+    for _ in 0..MOST_FOLDERS {
+        let Some((place, depth)) = open.pop_front() else { break };
+        let here = folder.join(&place);
+        if depth > 0 && (here.join(manifest::FILE).is_file() || known_file(&here).is_some()) {
+            return Advised::NameInner(within(bot, &place)).to_string();
+        }
+        let mut names = names(&here);
+        names.sort();
+        let folders = names.into_iter().filter(|name| !name.starts_with('.') && here.join(name).is_dir());
+        open.extend(folders.take_while(|_| depth < DEEPEST).map(|name| (place.join(name), depth + 1)));
+    }
     let mut names = names(folder);
     names.sort();
-    let is_bot = |name: &&String| {
-        let inner = folder.join(name);
-        inner.is_dir() && (inner.join(manifest::FILE).is_file() || known_file(&inner).is_some())
-    };
-    let bot = bot.trim_end_matches('/');
-    if let Some(inner) = names.iter().find(is_bot) {
-        return format!("the bot is further inside: name {bot}/{inner}");
-    }
     let of_ending = |ending: &&str| {
         let mut fitting =
             names.iter().filter(move |name| name.rsplit_once('.').is_some_and(|(_, own)| own == *ending));
         fitting.next().filter(|_| fitting.next().is_none())
     };
     match RUNS.iter().find_map(of_ending) {
-        Some(file) => format!("name the file itself: {bot}/{file}"),
+        Some(file) => Advised::NameFile(within(bot, Path::new(file))).to_string(),
         None if names.is_empty() => "it is empty".to_owned(),
         None => "add an agon.toml with run = \"...\"".to_owned(),
     }
+}
+
+/// The name of what lies in a bot's folder: that of a commit is written after a colon.
+fn within(bot: &str, inner: &Path) -> String {
+    let outer = bot.trim_end_matches('/');
+    let between = match outer.strip_prefix("git:") {
+        Some(commit) if !commit.contains(':') => ':',
+        _ => '/',
+    };
+    format!("{outer}{between}{}", inner.display())
 }
 
 /// The text after `#!` in the first line of a script; none if there is no `#!`.
@@ -395,6 +431,23 @@ mod tests {
         assert_eq!(found.program, "python3");
         assert_eq!(found.arguments, [OsString::from("-u"), bot.into_os_string()]);
         assert_eq!(found.folder.as_deref(), Some(folder.path()));
+    }
+
+    #[test]
+    fn what_lies_inside_is_named_as_it_is_typed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let deep = folder.path().join("a/b c/it");
+        std::fs::create_dir_all(&deep).expect("a folder");
+        std::fs::write(deep.join("bot.py"), "").expect("a file");
+        for (bot, named) in [
+            ("x.zip", "'x.zip/a/b c/it'"),
+            ("x/", "'x/a/b c/it'"),
+            ("git:HEAD", "'git:HEAD:a/b c/it'"),
+            ("git:HEAD:bots", "'git:HEAD:bots/a/b c/it'"),
+        ] {
+            let said = inside(bot, folder.path());
+            assert_eq!(said, format!("the bot is further inside: name {named}"));
+        }
     }
 
     #[test]

@@ -8,8 +8,10 @@ pub mod name;
 
 pub mod algo;
 pub mod build;
+pub mod excerpt;
 pub mod image;
 mod java;
+mod kinds;
 pub mod launch;
 pub mod manifest;
 mod paths;
@@ -19,6 +21,7 @@ pub mod script;
 pub mod wire;
 
 pub mod advice;
+pub mod advised;
 pub mod tools;
 pub mod words;
 

@@ -33,6 +33,8 @@ pub struct Manifest {
     pub env: BTreeMap<String, String>,
     /// Files and folders outside its own that it reads, for a sandbox.
     pub reads: Vec<String>,
+    /// The most memory it is to have in a sandbox, in bytes.
+    pub memory: Option<u64>,
     /// The defaults of `agon play`, `check` and `sprt` inside this folder.
     pub defaults: Defaults,
 }
@@ -121,7 +123,8 @@ impl Manifest {
                     for (key, value) in inner("sandbox", value, "read = [\"/opt/models\"]")? {
                         match key.get_ref().as_ref() {
                             "read" => own.reads = strings("sandbox.read", value, "[\"/opt/models\"]")?,
-                            _ => return Err(unknown(key, "sandbox.", &["read"])),
+                            "memory" => own.memory = Some(memory(value)?),
+                            _ => return Err(unknown(key, "sandbox.", &["read", "memory"])),
                         }
                     }
                 }
@@ -133,6 +136,20 @@ impl Manifest {
             }
         }
         Ok(own)
+    }
+}
+
+/// The memory that a bot can be given, in megabytes: with less no runtime starts, and no machine has more.
+const MEMORY: std::ops::RangeInclusive<u64> = 32..=1 << 20;
+
+/// Checks that a bot can be given this many megabytes of memory.
+///
+/// # Errors
+/// What it must be, as the end of a sentence.
+pub fn check_memory(megabytes: u64) -> Result<(), String> {
+    match MEMORY.contains(&megabytes) {
+        true => Ok(()),
+        false => Err(format!("a number of megabytes, from {} to {}", MEMORY.start(), MEMORY.end())),
     }
 }
 
@@ -276,6 +293,18 @@ fn dialect(value: &Spanned<DeValue<'_>>) -> Result<String, Wrong> {
     Err((value.span(), format!("there is no dialect \"{text}\"{meant} (lines, websocket, tcp, script)")))
 }
 
+/// Megabytes, as bytes.
+fn memory(value: &Spanned<DeValue<'_>>) -> Result<u64, Wrong> {
+    let DeValue::Integer(number) = value.get_ref() else {
+        return Err(mistyped("sandbox.memory", value, "a number of megabytes", "512"));
+    };
+    // A negative one is as wrong as 0.
+    let megabytes = u64::from_str_radix(number.as_str(), number.radix()).unwrap_or(0);
+    let wrong = |why| (value.span(), format!("`sandbox.memory` must be {why}"));
+    check_memory(megabytes).map_err(wrong)?;
+    Ok(megabytes << 20)
+}
+
 fn inner<'a, 'i>(
     key: &str,
     value: &'a Spanned<DeValue<'i>>,
@@ -361,6 +390,25 @@ mod tests {
         );
         assert_eq!(manifest.env["LEVEL"], "2");
         assert_eq!(manifest.defaults.game.as_deref(), Some("terminal"));
+    }
+
+    #[test]
+    fn memory_is_a_number_of_megabytes() {
+        let of = |text: &str| Manifest::parse(&format!("[sandbox]\nmemory = {text}\n"));
+        assert_eq!(of("512").expect("a good file").memory, Some(512 << 20));
+        assert_eq!(of("0x100").expect("a good file").memory, Some(256 << 20));
+        let wanted = ":2:10: `sandbox.memory` must be a number of megabytes, from 32 to 1048576";
+        for wrong in ["0", "31", "-64", "1048577", "99999999999999999999"] {
+            let why = of(wrong).expect_err(wrong);
+            assert!(why.starts_with(wanted), "{why}");
+        }
+        let why = of("'512 MB'").expect_err("a text");
+        assert!(
+            why.starts_with(
+                ":2:10: `sandbox.memory` is a text and must be a number of megabytes; write memory = 512"
+            ),
+            "{why}"
+        );
     }
 
     #[test]

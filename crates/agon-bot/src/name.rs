@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::algo;
 use crate::join;
+use crate::manifest::Manifest;
 use crate::run::Run;
 use crate::words;
 
@@ -117,7 +118,7 @@ impl BotName {
             Some((way, port)) => match port.parse() {
                 Ok(port) if port > 0 => Ok(Some(port)),
                 _ => Err(format!(
-                    "`{port}` is no port; write {way}: alone, or {way}: and a number up to 65535"
+                    "`{port}` is not a port; write {way}: alone, or {way}: and a number up to 65535"
                 )),
             },
         }
@@ -151,13 +152,21 @@ impl BotName {
         if self.text.starts_with(NODE) { Js::Node } else { Js::Embedded }
     }
 
-    /// A short name for tables: the folder of `bots/python/bot.py` says more than `bot.py`.
+    /// A short name for tables: the `name` in its folder's `agon.toml`, or [`place`](Self::place).
     pub fn label(&self) -> String {
+        let own = match &self.kind {
+            NameKind::Path(path) if path.is_dir() => Manifest::read(path).ok().flatten(),
+            _ => None,
+        };
+        let name = own.and_then(|own| own.name).map(|name| shortened(name.trim()));
+        name.filter(|name| !name.is_empty()).unwrap_or_else(|| self.place())
+    }
+
+    /// A short name for tables after where it is: the folder of `bots/python/bot.py` says more than `bot.py`.
+    pub fn place(&self) -> String {
         match &self.kind {
             NameKind::Builtin { .. } => self.text.trim_start_matches("builtin:").to_owned(),
-            NameKind::Command(words) => Path::new(words.last().expect("not empty"))
-                .file_name()
-                .map_or_else(|| self.text.clone(), |name| name.to_string_lossy().into_owned()),
+            NameKind::Command(words) => of_command(words),
             NameKind::WebSocket | NameKind::Tcp | NameKind::Join => self.text.clone(),
             NameKind::Path(path) => {
                 let full = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -174,6 +183,48 @@ impl BotName {
                 }
             }
         }
+    }
+}
+
+/// The longest label that a command or an `agon.toml` gives, in characters.
+const LONGEST: usize = 32;
+
+/// What runs somebody's program and says nothing of it.
+const RUNNERS: &[&str] = &[
+    "env", "python", "python3", "pypy3", "node", "ruby", "perl", "lua", "php", "sh", "bash", "mono",
+    "dotnet", "nice", "exec",
+];
+
+/// A command without what any bot's command has: its interpreter, and the folders of its files. All other words stay, because
+/// what tells two commands apart is often the last of them (`bot --depth 5`).
+fn of_command(words: &[String]) -> String {
+    let is_runner = |word: &str| RUNNERS.contains(&word.rsplit('/').next().unwrap_or(word));
+    let mut rest = words;
+    // What was given to the interpreter (`-u`) goes with it; `sh -c` is the command itself.
+    while let [first, second, more @ ..] = rest
+        && is_runner(first)
+    {
+        rest = match (second.as_str(), more) {
+            ("-u" | "-O" | "-B" | "-E", [_, ..]) => more,
+            (option, _) if option.starts_with('-') => break,
+            _ => &rest[1..],
+        };
+    }
+    let shown = |word: &String| match Path::new(word).file_name() {
+        // Only a path of a file, and no option or setting that names one.
+        Some(name) if !word.starts_with('-') && !word.contains(['=', ' ', ':']) => {
+            name.to_string_lossy().into_owned()
+        }
+        _ => word.clone(),
+    };
+    shortened(&rest.iter().map(shown).collect::<Vec<_>>().join(" "))
+}
+
+/// A label that leaves room for others.
+fn shortened(label: &str) -> String {
+    match label.chars().count() > LONGEST {
+        true => label.chars().take(LONGEST - 1).chain(['…']).collect(),
+        false => label.to_owned(),
     }
 }
 
@@ -224,5 +275,30 @@ mod tests {
         assert_eq!(label("builtin:greedy"), "greedy");
         assert_eq!(label("bots/my-algo/algo-target"), "my-algo");
         assert_eq!(label("bots/my-algo/algo-target/run.sh"), "my-algo/run.sh");
+        for (command, shown) in [
+            ("cmd:bot a sleep:1000", "bot a sleep:1000"),
+            ("cmd:python3 -u bots/x/bot.py", "bot.py"),
+            ("cmd:env B=0.012 TH=6 python3 bot.py", "B=0.012 TH=6 python3 bot.py"),
+            ("cmd:./bot --depth 5", "bot --depth 5"),
+            ("cmd:./bot --book=/a/b", "bot --book=/a/b"),
+            ("cmd:sh -c 'cd x && ./b'", "sh -c cd x && ./b"),
+            ("cmd:java -cp out Player", "java -cp out Player"),
+            ("cmd:python3", "python3"),
+            ("cmd:./bot aaaaaaaaaa bbbbbbbbbb cccccccccc", "bot aaaaaaaaaa bbbbbbbbbb ccccc…"),
+        ] {
+            assert_eq!(label(command), shown, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_bot_is_called_what_its_agon_toml_says() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bot = BotName::parse(folder.path().to_str().expect("a name")).expect("a bot");
+        let place = bot.label();
+        for (text, called) in [("name = ' Seeker '", "Seeker"), ("name = ''", &place), ("name = 5", &place)] {
+            std::fs::write(folder.path().join("agon.toml"), text).expect("a file");
+            assert_eq!(bot.label(), called, "{text}");
+        }
+        assert_eq!(bot.place(), place);
     }
 }

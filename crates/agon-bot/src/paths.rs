@@ -29,6 +29,14 @@ pub(crate) fn plain(path: &Path) -> PathBuf {
     plain
 }
 
+/// The same path from the root, without `.` and `..`. Where it has `..`, the system says where that leads: `link/..` is
+/// beside what the link leads to.
+pub(crate) fn settled(path: &Path) -> PathBuf {
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let goes_up = full.components().any(|part| part == Component::ParentDir);
+    full.canonicalize().ok().filter(|_| goes_up).unwrap_or_else(|| plain(&full))
+}
+
 /// Whether a path is one in a folder, and does not lead out of it by a link. Whether what it leads to is there makes no
 /// difference.
 pub fn stays(path: &Path, folder: &Path) -> bool {

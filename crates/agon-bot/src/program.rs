@@ -7,8 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use crate::excerpt::Excerpt;
 use crate::launch::Launch;
 use crate::name::Confined;
 use crate::process::peer::Owner;
@@ -21,6 +22,8 @@ use crate::wire::{HungUp, LineWire, Wire};
 pub const STDERR_PER_TURN: usize = 64 << 10;
 /// How much of a bot's standard error is kept per match, in bytes.
 pub const STDERR_PER_MATCH: usize = 4 << 20;
+/// How much is kept per turn after that, in bytes: the reason why a program fails comes last.
+const STDERR_LEAST: usize = 4 << 10;
 
 /// A bot as a running program. Dropping this value kills it, with everything it started.
 pub struct Program {
@@ -28,9 +31,11 @@ pub struct Program {
     wire: Box<dyn Wire>,
     stderr: Option<File>,
     /// Standard error received since it was last taken.
-    said: Vec<u8>,
+    said: Excerpt,
+    /// How much was taken, in bytes.
     said_in_all: usize,
-    lost: usize,
+    /// When it was first seen to have ended.
+    ended: Option<Instant>,
     folder: Option<PathBuf>,
     dials_in: bool,
     elsewhere: bool,
@@ -69,7 +74,7 @@ impl fmt::Display for ProgramEnd {
                     libc::SIGSYS => " (SIGSYS: a system call that is not allowed)",
                     _ => "",
                 };
-                write!(f, "signal {signal} ended it{name}")
+                write!(f, "signal {signal} killed it{name}")
             }
         }
     }
@@ -119,14 +124,14 @@ impl Program {
             StartError::NoRoom(error.to_string())
         })?;
         let run = Arc::clone(&launch.run);
-        let (stderr, said, dials_in) = (Some(File::from(stderr)), Vec::new(), launch.dials_in);
+        let (stderr, said, dials_in) = (Some(File::from(stderr)), Excerpt::default(), launch.dials_in);
         let program = Self {
             tree,
             wire,
             stderr,
             said,
             said_in_all: 0,
-            lost: 0,
+            ended: None,
             folder,
             dials_in,
             elsewhere: false,
@@ -141,9 +146,9 @@ impl Program {
             tree: ProcessTree::unknown(),
             wire,
             stderr: None,
-            said: Vec::new(),
+            said: Excerpt::default(),
             said_in_all: 0,
-            lost: 0,
+            ended: None,
             folder: None,
             dials_in: true,
             elsewhere: true,
@@ -228,13 +233,8 @@ impl Program {
             match stderr.read(&mut buffer) {
                 Ok(0) => self.stderr = None,
                 Ok(length) => {
-                    let room = STDERR_PER_TURN
-                        .saturating_sub(self.said.len())
-                        .min(STDERR_PER_MATCH.saturating_sub(self.said_in_all));
-                    let kept = length.min(room);
-                    self.said.extend_from_slice(&buffer[..kept]);
-                    self.said_in_all += kept;
-                    self.lost += length - kept;
+                    let left = STDERR_PER_MATCH.saturating_sub(self.said_in_all);
+                    self.said.push(&buffer[..length], left.clamp(STDERR_LEAST, STDERR_PER_TURN));
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
@@ -243,15 +243,25 @@ impl Program {
         }
     }
 
-    /// What came on standard error since the last call, and how many bytes were dropped.
-    pub fn take_said(&mut self) -> (Vec<u8>, usize) {
-        (std::mem::take(&mut self.said), std::mem::take(&mut self.lost))
+    /// What came on standard error since it was last taken; of very much the beginning and the end.
+    pub fn said(&self) -> Vec<u8> {
+        self.said.text()
     }
 
-    /// Undoes [`take_said`](Program::take_said).
-    pub fn give_back_said(&mut self, said: Vec<u8>, lost: usize) {
-        self.said.splice(0..0, said);
-        self.lost += lost;
+    /// The same; it counts as taken.
+    pub fn take_said(&mut self) -> Vec<u8> {
+        let said = std::mem::take(&mut self.said).text();
+        self.said_in_all += said.len();
+        said
+    }
+
+    /// For how long its first process is known to have ended; none while it runs, and for a bot that dials in, whose connection
+    /// shows that it is there. Whoever else holds its output may be something that it left behind.
+    pub fn has_ended(&mut self) -> Option<Duration> {
+        if self.elsewhere || self.dials_in || self.ending(Duration::ZERO) == ProgramEnd::Runs {
+            return None;
+        }
+        Some(self.ended.get_or_insert_with(Instant::now).elapsed())
     }
 
     /// How it ended, or that it still runs. Waits at most `patience` for a program that is just ending.

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub struct Run {
     /// Packages for all sandboxed bots and builds.
     pub packages: Packages,
+    /// The memory of each sandboxed bot, in bytes; the usual if nothing else was said.
+    pub memory: Option<u64>,
     /// Where files are kept that the user's own sandboxed bots write in their folders.
     pub kept: Option<PathBuf>,
     /// Whether the next sandbox of each bot is built while the current one plays: for many matches.

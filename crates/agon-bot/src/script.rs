@@ -12,6 +12,7 @@ use crate::guard;
 use crate::launch::{Launch, known_file};
 use crate::manifest::Manifest;
 use crate::name::{BotName, Js, NODE, NameKind};
+use crate::paths::settled;
 
 /// The hidden subcommand that makes our program the process of a script: `agon __script ...`.
 pub const SUBCOMMAND: &str = "__script";
@@ -55,7 +56,7 @@ impl Script {
     /// `agon.toml` is a program, unless it says `dialect = "script"`: then the command is the file.
     pub fn file(name: &BotName) -> Option<PathBuf> {
         let NameKind::Path(path) = &name.kind else { return None };
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let path = settled(path);
         let file = if path.is_dir() {
             match Manifest::read(&path).ok()? {
                 Some(Manifest { dialect, run: Some(run), .. }) => match &run.words().ok()?[..] {

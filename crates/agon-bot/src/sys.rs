@@ -357,6 +357,14 @@ pub fn machine_memory() -> u64 {
     (info.totalram as u64).saturating_mul(u64::from(info.mem_unit))
 }
 
+/// The memory of this machine that programs can still take, in bytes: all of it where the system does not say.
+pub fn free_memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kilobytes.map_or_else(machine_memory, |kilobytes| kilobytes << 10)
+}
+
 /// How a child ended, without reaping it; none while it lives.
 pub fn peek(child: Pid) -> Option<ExitStatus> {
     use rustix::process::{WaitId, WaitIdOptions};

@@ -56,8 +56,10 @@ const ELSEWHERE: &[(&str, &str)] =
 /// What to do about something missing: `how` to install it, unless advice is [for others](crate::Run::for_others).
 pub(crate) fn install(how: &str, for_others: bool) -> String {
     match for_others {
-        true => "the contest's machines do not have it: hand it in with the bot's own files, or ask the organiser for it"
-            .to_owned(),
+        true => {
+            "it is not installed here: include it in your bot's folder, or ask the organiser to install it"
+                .to_owned()
+        }
         false => format!("install it: {how}"),
     }
 }

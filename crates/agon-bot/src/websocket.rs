@@ -93,7 +93,7 @@ impl Connection {
     fn ending(&self, error: &Error) -> Received {
         match error {
             Error::Io(error) if error.kind() == io::ErrorKind::QuotaExceeded => {
-                Received::Broken("bytes without end and no whole message among them".to_owned())
+                Received::Broken("bytes without end and no complete message among them".to_owned())
             }
             Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                 Received::Broken("pings without reading what they are answered with".to_owned())
@@ -107,7 +107,7 @@ impl Connection {
             | Error::AlreadyClosed
             | Error::Io(_)
             | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Received::Closed(0),
-            error => Received::Illegal(format!("what is no WebSocket message: {error}")),
+            error => Received::Illegal(format!("what is not a WebSocket message: {error}")),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Command lines of bots: split as a shell would, but run without one.
 
+use std::path::Path;
+
 /// Words that only a shell understands.
 const SIGNS: &[&str] = &["&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>", "|&"];
 
@@ -39,6 +41,16 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
         ));
     }
     Ok(words)
+}
+
+/// A word as it is typed in a shell: in quotes where it needs them. What cannot be typed at all stays as it is.
+pub fn typed(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), |word| word.into_owned())
+}
+
+/// A path, likewise.
+pub fn typed_path(path: &Path) -> String {
+    typed(&path.to_string_lossy())
 }
 
 #[cfg(test)]

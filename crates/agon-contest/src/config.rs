@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use agon_bot::Level;
-use agon_bot::manifest::{at, toml_error};
+use agon_bot::manifest::{at, check_memory, toml_error};
 use serde::Deserialize;
 use toml::de::DeTable;
 
@@ -168,10 +168,21 @@ pub struct SandboxSection {
     pub level: Option<Level>,
     /// The organiser trusts everybody who uploads: their bots also run where this machine cannot confine them.
     pub trust_bots: bool,
+    /// The memory of each bot, in bytes; in megabytes in the file.
+    #[serde(deserialize_with = "megabytes")]
+    pub memory: Option<u64>,
     /// Folders with packages that all bots and builds can read.
     pub packages: Vec<String>,
     /// Environment variables that lead to them.
     pub env: BTreeMap<String, String>,
+}
+
+/// Reads a number of megabytes that a bot can have, as bytes.
+fn megabytes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let megabytes = u64::deserialize(from)?;
+    let wrong = |why| serde::de::Error::custom(format!("`memory` must be {why}"));
+    check_memory(megabytes).map_err(wrong)?;
+    Ok(Some(megabytes << 20))
 }
 
 /// The section `[workers]`.
@@ -313,6 +324,7 @@ fn hint(line: &str) -> String {
         "[ladder]",
         "level",
         "trust_bots",
+        "memory",
         "packages",
         "env",
         "[sandbox]",
@@ -361,6 +373,12 @@ mod tests {
         let held = ContestFile::parse(&format!("game = 'g'\n{held}")).expect("a good file").sandbox;
         assert_eq!(held.level, Some(Level::B));
         assert!(held.trust_bots && held.packages == ["env"] && held.env["PYTHONPATH"] == "/env");
+        let memory = |text: &str| ContestFile::parse(&format!("game = 'g'\n[sandbox]\nmemory = {text}\n"));
+        assert_eq!(memory("512").expect("a good file").sandbox.memory, Some(512 << 20));
+        for wrong in ["0", "31", "-1", "1e3", "'512 MB'", "99999999999"] {
+            let why = memory(wrong).expect_err(wrong);
+            assert!(why.starts_with(":3:10: ") && why.contains(&format!("3 | memory = {wrong}")), "{why}");
+        }
         let wrong = ContestFile::parse("game = 'g'\n[sandbox]\ntrust_bot = true\n").unwrap_err();
         assert!(wrong.contains("trust_bots"), "{wrong}");
         let alone = ContestFile::parse(&format!("game = 'cultist-wars'\n{site}")).expect("a good file");

@@ -140,6 +140,56 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
+/// What a bot's folder holds that is no part of the bot, although a bot may need it, each with what to do: the packages of a
+/// package manager, what a build made, files with the ending of a log, and links to folders.
+pub fn needed_but_left_out(folder: &Path) -> Vec<String> {
+    let is_there = |name: &str| folder.join(name).is_dir();
+    let mut missed = Vec::new();
+    if is_there("node_modules") {
+        missed.push(
+            "node_modules: packages stay behind, and a contest has no network; pack what the bot needs into one file (npx esbuild bot.js \
+             --bundle --platform=node --outfile=out.js), or copy it into a folder with another name"
+                .to_owned(),
+        );
+    }
+    if is_there("target") {
+        missed
+            .push("target: what is built stays behind; agon.toml's `build` makes it again there".to_owned());
+    }
+    let (mut odd, mut open, mut seen) = (Vec::new(), vec![PathBuf::new()], 0);
+    while let Some(inner) = open.pop().filter(|_| seen < MOST_FILES) {
+        for entry in std::fs::read_dir(folder.join(&inner)).into_iter().flatten().flatten() {
+            seen += 1;
+            let name = inner.join(entry.file_name());
+            let kind = entry.file_type().ok();
+            let is_deeper = inner.components().next().is_some();
+            if kind.is_some_and(|kind| kind.is_dir()) {
+                let is_out = LEFT_OUT.iter().any(|left_out| entry.file_name() == *left_out);
+                if !is_out {
+                    open.push(name);
+                } else if is_deeper && entry.file_name() == "node_modules" {
+                    missed.push(format!("{}: packages stay behind, as above", name.display()));
+                }
+            } else if kind.is_some_and(|kind| kind.is_symlink()) && entry.path().is_dir() {
+                missed.push(format!(
+                    "{}: links to folders are not followed; copy what the bot needs",
+                    name.display()
+                ));
+            } else if name.extension().is_some_and(|ending| ending == "log" || ending == "tmp") {
+                odd.push(name.display().to_string());
+            }
+        }
+    }
+    odd.sort();
+    if let Some(first) = odd.first() {
+        let more = if odd.len() > 1 { format!(" and {} more", odd.len() - 1) } else { String::new() };
+        missed.push(format!(
+            "{first}{more}: files that end in .log or .tmp stay behind; rename what the bot reads"
+        ));
+    }
+    missed
+}
+
 fn is_left_out(file: &Path) -> bool {
     file.extension().is_some_and(|ending| LEFT_OUT_ENDINGS.iter().any(|left_out| ending == *left_out))
 }
@@ -170,6 +220,23 @@ mod tests {
         assert_ne!(second, first);
         std::fs::rename(folder.join("lib/help.py"), folder.join("lib/hulp.py")).expect("renamed");
         assert_ne!(hash(text), second, "names count");
+    }
+
+    #[test]
+    fn what_stays_behind_and_may_be_missed_is_named() {
+        let place = tempfile::tempdir().expect("a folder");
+        std::fs::write(place.path().join("bot.js"), "").expect("a file");
+        std::fs::create_dir(place.path().join("__pycache__")).expect("a folder");
+        assert_eq!(needed_but_left_out(place.path()), [""; 0], "nobody misses what an interpreter leaves");
+        std::fs::create_dir_all(place.path().join("node_modules/left")).expect("a folder");
+        std::fs::create_dir(place.path().join("target")).expect("a folder");
+        std::fs::write(place.path().join("book.log"), "").expect("a file");
+        std::os::unix::fs::symlink("/usr/share", place.path().join("share")).expect("a link");
+        let said = needed_but_left_out(place.path());
+        for (line, what) in said.iter().zip(["node_modules:", "target:", "share:", "book.log:"]) {
+            assert!(line.starts_with(what), "{said:?}");
+        }
+        assert_eq!(said.len(), 4, "{said:?}");
     }
 
     #[test]

@@ -573,8 +573,26 @@ pub fn read_header(path: &Path) -> Result<JournalHeader, JournalError> {
     let mut line = Vec::new();
     let file = BufReader::new(agon_replay::file::open(path).map_err(failed)?);
     io::Read::take(file, LONGEST_LINE as u64).read_until(b'\n', &mut line).map_err(failed)?;
-    let foreign = |why: String| JournalError::Foreign(path.to_owned(), why);
+    let foreign =
+        |why: String| JournalError::Foreign(path.to_owned(), other_kind(path, &line).unwrap_or(why));
     parse_header(&line).map_err(foreign)
+}
+
+/// What a file that is no journal is instead, and what to do with it.
+fn other_kind(path: &Path, start: &[u8]) -> Option<String> {
+    let typed = agon_bot::words::typed_path(path);
+    Some(match start {
+        [] => "it is empty".to_owned(),
+        [b'P', b'K', 3, 4, ..] => {
+            format!("it is an archive; if it is an exported contest, `agon verify {typed}` shows its table")
+        }
+        _ if start.starts_with(&agon_replay::MAGIC[..7]) => {
+            format!("it is a replay; `agon replay info {typed}` shows what happened in it")
+        }
+        [b'{', ..] => return None,
+        _ => "its first line is not that of a series; name the folder of a series, or its journal.jsonl"
+            .to_owned(),
+    })
 }
 
 /// Keys of a header that later programs will write. Who does not know them must not go on with such a series.
@@ -620,10 +638,12 @@ pub fn read_from(
         return Err(match line.len() {
             0 => foreign("it is empty"),
             LONGEST_LINE => foreign("its first line has no end"),
-            _ => foreign("its first line is not whole, so no match was finished; start again"),
+            _ => foreign(&other_kind(path, &line).unwrap_or_else(|| {
+                "its first line is not whole, so no match was finished; start again".to_owned()
+            })),
         });
     }
-    let header = parse_header(&line).map_err(|why| foreign(&why))?;
+    let header = parse_header(&line).map_err(|why| foreign(&other_kind(path, &line).unwrap_or(why)))?;
     let mut chain = Chain::of_header(&line);
     let follow = agon_games::find(&header.game).is_some_and(|game| game.info().ranks_follow_scores);
     let mut past =

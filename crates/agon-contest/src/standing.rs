@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(
             (pairing.blocks, pairing.rounds(), pairing.counted()),
             (3, 3, 2),
-            "the same again from the same start is no new evidence, but part of the mean"
+            "the same again from the same start is not new evidence, but part of the mean"
         );
         let games = pairing.games();
         assert_eq!((games.wins, games.draws, games.losses), (4, 2, 0));

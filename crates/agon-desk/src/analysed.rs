@@ -9,6 +9,7 @@ use agon_view::analysis::{Analysis, Mark, Mean};
 use agon_view::{Privacy, View};
 use serde::Serialize;
 
+use crate::replays::TurnCount;
 use crate::trial::TriedOrder;
 
 /// Plays on for this long from the step after `only` turns, or from all; less if that makes nothing more certain.
@@ -137,6 +138,7 @@ impl Analysed {
         tried: &[TriedOrder],
         steps: usize,
         only: Option<u32>,
+        count: TurnCount,
     ) -> Self {
         let marks = analysis.marks();
         let with_bot = |order: &Mark| {
@@ -149,7 +151,7 @@ impl Analysed {
             })
         };
         let turn = |step: u32| AnalysedTurn {
-            turn: step - 1,
+            turn: count.turn(step - 1),
             moment: analysis.moment(step).to_owned(),
             chances: analysis.chances(step).iter().map(Estimated::from).collect(),
             orders: analysis

@@ -20,6 +20,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::DeskError;
+use crate::replays::TurnCount;
 use crate::replays::open;
 
 /// What `agon replay feed --json` prints.
@@ -134,18 +135,21 @@ impl<'a> Feed<'a> {
     }
 }
 
-/// Refuses a turn, from 0, at which a seat does not answer.
+/// Refuses a step, from 0, at which a seat does not answer.
 ///
 /// # Errors
 /// When it does not.
-pub fn check_turn(replay: &Replay, seat: Seat, turn: u32) -> Result<(), DeskError> {
+pub fn check_turn(replay: &Replay, seat: Seat, step: u32) -> Result<(), DeskError> {
     let decides = |step: &Step| step.answers.iter().any(|(other, _)| *other == seat);
-    if replay.steps.get(turn as usize).is_some_and(decides) {
+    if replay.steps.get(step as usize).is_some_and(decides) {
         return Ok(());
     }
-    let last = replay.steps.len().saturating_sub(1);
+    let count = TurnCount::of(replay);
+    let last = count.turn(replay.steps.len().saturating_sub(1) as u32);
     Err(DeskError::Impossible(format!(
-        "--turn {turn}: seat {seat} answers nothing then; the replay holds the turns 0 to {last}"
+        "--turn {}: seat {seat} answers nothing then; the replay holds the turns {} to {last}",
+        count.turn(step),
+        count.first()
     )))
 }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::DeskError;
 use crate::feed::{check_turn, text};
+use crate::replays::TurnCount;
 use crate::replays::{bytes, load, open};
 use crate::seats::seat_of;
 use crate::words::harmless;
@@ -30,7 +31,7 @@ pub struct BotTest {
     pub replay: PathBuf,
     /// The seat that the bot takes, from 1.
     pub seat: u8,
-    /// The turn from which the bot plays, from 0 as in `agon replay show`.
+    /// The turn from which the bot plays, counted as in `agon replay show`.
     pub turn: u32,
     /// What it should or should not answer there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,8 +96,9 @@ impl BotTest {
             None => bytes(file)?,
         };
         let seat = seat_of(&replay, self.seat)?;
-        check_turn(&replay, seat, self.turn)?;
-        let then = answer_then(&replay, seat, self.turn)
+        let step = TurnCount::of(&replay).step(self.turn);
+        check_turn(&replay, seat, step)?;
+        let then = answer_then(&replay, seat, step)
             .map_err(|why| DeskError::Impossible(format!("{}: altered: {why}", file.display())))?;
         if self.answer.is_none() && self.later.is_none() {
             self.answer = Some(WantedAnswer { is: Vec::new(), is_not: vec![then] });

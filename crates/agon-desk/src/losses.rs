@@ -168,8 +168,8 @@ impl Losses {
                 Some(format!("{label} lost all of them: there are no others to compare them with"))
             }
             _ if self.places.is_empty() && self.happenings.is_empty() => Some(format!(
-                "none of the {} groups of matches that were tried goes with its losses more often than with its other matches, \
-                 beyond noise; more matches may show one",
+                "none of the {} groups of matches that were tried is more common among its losses than among its other matches, \
+                 beyond chance; more matches may reveal one",
                 thousands(self.tried as u64)
             )),
             _ => None,

@@ -51,6 +51,46 @@ impl OriginalRecord {
     }
 }
 
+/// How the turns of a match are counted wherever one is typed or shown: as its game counts them, so that the turn that a fault names is
+/// the turn to type. Games that count rounds have no number for a step; theirs are counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnCount {
+    /// The number of the first turn.
+    first: u32,
+}
+
+impl TurnCount {
+    /// How the turns of this match are counted.
+    pub fn of(replay: &Replay) -> Self {
+        let session =
+            game_of(&replay.header).ok().and_then(|game| game.open(&replay.header.recipe.setup()).ok());
+        session.map_or(Self { first: 0 }, |session| Self::at_start(session.as_ref()))
+    }
+
+    /// The same for a match that has not begun.
+    pub fn at_start(session: &dyn Session) -> Self {
+        let moment = session.moment();
+        let number = moment.strip_prefix(session.info().step).unwrap_or_default().trim_start();
+        let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+        Self { first: digits.parse().unwrap_or(0) }
+    }
+
+    /// The number of the first turn.
+    pub fn first(self) -> u32 {
+        self.first
+    }
+
+    /// The step that a turn is, from 0. What comes before the first turn is the start.
+    pub fn step(self, turn: u32) -> u32 {
+        turn.saturating_sub(self.first)
+    }
+
+    /// The turn that a step is.
+    pub fn turn(self, step: u32) -> u32 {
+        step.saturating_add(self.first)
+    }
+}
+
 /// Reads a replay file: ours, or one of an original.
 ///
 /// # Errors

@@ -91,7 +91,18 @@ pub fn names(bot: &str, against: &[String], replay: &Replay, seat: Seat) -> Resu
 
 /// Labels that tell bots apart when none was renamed.
 pub fn labels(names: &[BotName]) -> Vec<String> {
-    apart(names.iter().map(BotName::label).collect(), &vec![None; names.len()])
+    apart(called(names), &vec![None; names.len()])
+}
+
+/// What bots are called: by the names that they have themselves, or where two have the same, as versions of one bot do, by where
+/// they are.
+pub fn called(names: &[BotName]) -> Vec<String> {
+    let own: Vec<String> = names.iter().map(BotName::label).collect();
+    let is_alone = |label: &String| own.iter().filter(|other| *other == label).count() == 1;
+    own.iter()
+        .zip(names)
+        .map(|(label, name)| if is_alone(label) { label.clone() } else { name.place() })
+        .collect()
 }
 
 /// Labels that tell bots apart: the chosen ones stay; of the others with the same name, the second and later ones

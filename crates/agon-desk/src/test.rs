@@ -15,6 +15,7 @@ use crate::feed::{Feed, check_turn};
 use crate::kept::{BotTest, WantedAnswer, WantedLater};
 use crate::later::Later;
 use crate::replays;
+use crate::replays::TurnCount;
 use crate::seats::{names, seat_of};
 use crate::words::score;
 
@@ -173,13 +174,14 @@ impl Tester<'_> {
         let shown = |error: DeskError| format!("{}: {error}", path.display());
         let replay = replays::read(&path).map_err(said)?;
         let seat = seat_of(&replay, test.seat).map_err(shown)?;
-        check_turn(&replay, seat, test.turn).map_err(shown)?;
+        let step = TurnCount::of(&replay).step(test.turn);
+        check_turn(&replay, seat, step).map_err(shown)?;
         let terms = Terms::new(self.clock, self.ponder, self.stop);
         let mut wrong = Vec::new();
         if let Some(wanted) = &test.answer {
             let answered = fairly(|| {
-                let feed = Feed::new(&replay, self.bot, seat, test.turn as usize + 1, self.clock);
-                let answered = feed.map_err(shown)?.answer(test.turn, &terms);
+                let feed = Feed::new(&replay, self.bot, seat, step as usize + 1, self.clock);
+                let answered = feed.map_err(shown)?.answer(step, &terms);
                 Ok((answered.void.clone(), answered))
             })?;
             tested.moment = Some(answered.moment);
@@ -191,7 +193,7 @@ impl Tester<'_> {
             let names = names(&self.bot.text, &wanted.against, &replay, seat).map_err(said)?;
             let names = (self.find)(&names)?;
             let later = fairly(|| {
-                let span = (test.turn, wanted.turns);
+                let span = (step, wanted.turns);
                 let later = Later::of(&replay, &names, seat, span, &terms).map_err(shown)?;
                 Ok((later.void.clone(), later))
             })?;

@@ -194,7 +194,7 @@ impl<G: Game> RunningMatch<G> {
             return Err(format!("a list of at most {MOST_CHOSEN} choices is wanted"));
         }
         Vec::<Choice<G>>::deserialize(chosen)
-            .map_err(|error| format!("this is no choice of {}: {error}", G::INFO.title))
+            .map_err(|error| format!("this is not a choice of {}: {error}", G::INFO.title))
     }
 }
 

@@ -31,7 +31,7 @@ pub enum Unreadable {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Foreign => f.write_str("this is no recorded match"),
+            Self::Foreign => f.write_str("this is not a recorded match"),
             Self::Damaged(why) => write!(f, "this recorded match is damaged: {why}"),
         }
     }

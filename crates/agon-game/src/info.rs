@@ -51,6 +51,9 @@ pub struct GameInfo {
     pub example_set: &'static str,
     /// Whether a text looks like an answer in this game, used to recognise a bot that plays another game.
     pub looks_like_answer: fn(&str) -> bool,
+    /// What files of the original [`Game::import`](crate::Game::import) reads, in words; empty where none is known that holds
+    /// every order of a match.
+    pub recordings: &'static str,
     /// Whether any text can be read as a map, so that being readable proves little.
     pub reads_any_map: bool,
     /// The form in which the contest accepts bots.
@@ -92,6 +95,7 @@ impl GameInfo {
         sources: &[],
         example_set: "",
         looks_like_answer: |_| false,
+        recordings: "",
         reads_any_map: false,
         hand_in: HandIn::Folder(&[]),
         starters: &[],

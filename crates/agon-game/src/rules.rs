@@ -130,7 +130,7 @@ fn in_words(message: &str) -> String {
         _ => return message.to_owned(),
     };
     let given = message.split('`').nth(1).unwrap_or("this");
-    format!("{given} is no whole number from 0 to {most}")
+    format!("{given} is not a whole number from 0 to {most}")
 }
 
 fn kind(value: &Value) -> &'static str {

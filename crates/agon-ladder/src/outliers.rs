@@ -96,7 +96,7 @@ fn by_voids(tries: &[Tries]) -> Option<Outlier> {
             && chance < BY_VOIDS;
         let why = || {
             format!(
-                "{} of its last {} matches came to nothing, of all others' {} of {} (by chance {chance:.0e})",
+                "{} of its last {} matches failed, of all others' {} of {} (by chance {chance:.0e})",
                 own.part, own.whole, others.part, others.whole
             )
         };

@@ -219,13 +219,27 @@ fn block(trial: &Trial, seats: usize, new: i64, old: i64) -> Option<Block> {
 
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.blocks == 0 {
-            return f.write_str("not known yet: no block was played");
-        }
-        if self.says == Says::Unknown {
+        if self.blocks == 0 || self.says == Says::Unknown {
             f.write_str("not known yet: ")?;
         }
-        let signed = |elo: f64| format!("{elo:+.0}").replace('-', "−");
+        self.figures().fmt(f)
+    }
+}
+
+impl Evidence {
+    /// The figures alone, without whether they settle anything.
+    pub fn figures(&self) -> impl fmt::Display {
+        fmt::from_fn(|f| self.write_figures(f))
+    }
+
+    fn write_figures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.blocks == 0 {
+            return f.write_str("no block was played");
+        }
+        let signed = |elo: f64| match elo.round() {
+            0.0 => "0".to_owned(),
+            whole => format!("{whole:+}").replace('-', "−"),
+        };
         match (self.elo, self.low, self.high) {
             (Some(elo), Some(low), Some(high)) => {
                 write!(f, "{} ± {:.0} Elo", signed(elo), (high - low) / 2.0)?;
@@ -329,6 +343,8 @@ mod tests {
         let same = vec![met(1, 0, [true, true]); 50];
         let same = verdict(&same, 2, 1, NEW, OLD);
         assert_eq!((same.says, same.blocks, same.counted), (Says::Unknown, 50, 1));
+        let even = Evidence { elo: Some(0.3), low: Some(-21.0), high: Some(21.0), blocks: 50, ..same };
+        assert_eq!(even.to_string(), "not known yet: 0 ± 21 Elo after 50 blocks");
         // A block with a missing match does not count.
         let mut cut = met(1, 0, [true, true]);
         cut.new.pop();

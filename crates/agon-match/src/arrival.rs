@@ -419,7 +419,11 @@ pub fn bot_below(session: &dyn Session, name: &BotName) -> Result<Option<PathBuf
         [one] => Ok(Some(std::path::absolute(&*one).unwrap_or_else(|_| one.clone()))),
         many => {
             let many: Vec<String> = many.iter().take(9).map(|folder| folder.display().to_string()).collect();
-            Err(format!("{} is no bot, but has several below it; name one of {}", name.text, many.join(", ")))
+            Err(format!(
+                "{} is not a bot, but has several below it; name one of {}",
+                name.text,
+                many.join(", ")
+            ))
         }
     }
 }
@@ -604,9 +608,7 @@ impl Expected {
                     session.announce(seat, name);
                 }
             }
-            let (said, dropped) = program.take_said();
-            self.trouble = last_words(&said).or(self.trouble.take());
-            program.give_back_said(said, dropped);
+            self.trouble = last_words(&program.said()).or(self.trouble.take());
         }
         match &mut self.listener {
             Listener::Pipes => None,
@@ -669,7 +671,7 @@ impl Expected {
         }
         let trouble = self.trouble.iter().map(|trouble| format!("; {trouble}")).collect::<String>();
         program.listen_to_stderr();
-        let (said, _) = program.take_said();
+        let said = program.take_said();
         let mut words =
             last_words(&said).map(|words| format!("; it last wrote: `{words}`")).unwrap_or_default();
         if let Some(advice) = advice::of_end(&said, ending, program.run().for_others) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use agon_bot::{Excess, ProcessLimits, ProgramEnd, advice};
+use agon_bot::{Excess, ProcessLimits, ProgramEnd, advice, advised};
 
 use crate::FaultKind;
 
@@ -142,7 +142,10 @@ impl FaultCause {
             gone(ProgramEnd::Signal(11), false, ""),
             gone(ProgramEnd::Signal(9), false, ""),
             gone(ProgramEnd::Runs, false, ""),
-            Self::NotStarted("cannot start `bot`: it may not be executed; try chmod +x bot".to_owned()),
+            Self::NotStarted(format!(
+                "cannot start `bot`: it may not be executed; {}",
+                advised::Advised::MakeExecutable("bot".to_owned())
+            )),
             Self::NotStarted("nobody connected to ws://127.0.0.1:8765 within 500 s".to_owned()),
             Self::NotStarted(
                 "did not connect to ws://127.0.0.1:8765 within 30 s. A bot that reads and writes lines instead says so in its \
@@ -157,7 +160,7 @@ impl FaultCause {
             ),
             Self::LongMessage("a line longer than 10000 bytes".to_owned()),
             Self::LongMessage("a message of 2000000 bytes; at most 1048576 are allowed".to_owned()),
-            Self::Closed("the message is JSON, but no object".to_owned()),
+            Self::Closed("the message is JSON but not an object".to_owned()),
             Self::Closed("it sent a text that is not UTF-8".to_owned()),
             Self::ManyMessages(1_000),
             Self::ManyParts,
@@ -178,7 +181,7 @@ impl fmt::Display for FaultCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Late { limit, why } => {
-                write!(f, "no whole answer within {} ms: {why}", limit.as_millis())
+                write!(f, "no complete answer within {} ms: {why}", limit.as_millis())
             }
             Self::OutOfTime { used, total, why } => write!(
                 f,
@@ -188,14 +191,20 @@ impl fmt::Display for FaultCause {
             ),
             Self::Gone { ending, unfinished, last_words, advice } => {
                 match ending {
-                    ProgramEnd::Runs => f.write_str("closed its output, yet an answer was expected")?,
-                    ending => write!(f, "ended although an answer was expected: {ending}")?,
+                    ProgramEnd::Runs => f.write_str("closed its output while an answer was expected")?,
+                    ProgramEnd::Code(0) => {
+                        f.write_str("exited by itself while an answer was expected (exit code 0)")?;
+                    }
+                    ProgramEnd::Code(code) => {
+                        write!(f, "exited while an answer was expected, with exit code {code}")?;
+                    }
+                    ProgramEnd::Signal(_) => write!(f, "{ending} while an answer was expected")?,
                 }
                 if *unfinished {
                     f.write_str("; its last line was not finished")?;
                 }
                 if !last_words.is_empty() {
-                    write!(f, "; it last wrote on stderr: `{last_words}`")?;
+                    write!(f, "; on stderr: `{last_words}`")?;
                 }
                 advice.iter().try_for_each(|advice| write!(f, "; {advice}"))
             }
@@ -203,7 +212,7 @@ impl fmt::Display for FaultCause {
             Self::Closed(why) => write!(f, "{why}; its connection is closed"),
             Self::LongMessage(what) => write!(f, "sent {what}"),
             Self::ManyMessages(most) => {
-                write!(f, "sent more than {most} messages that are no answer in one turn")
+                write!(f, "sent more than {most} messages that are not answers in one turn")
             }
             Self::ManyParts => f.write_str("sent an answer that does not come to an end"),
             Self::Deaf => {
@@ -217,26 +226,26 @@ impl fmt::Display for FaultCause {
             }
             Self::Greedy(Excess::OutOfMemory(most), _) => write!(
                 f,
-                "out of memory, {} MB: so much all its processes and its files in /tmp may take together in the sandbox",
+                "out of memory, {} MB: all its processes and its files in /tmp may use that much together in the sandbox",
                 most >> 20
             ),
             Self::Greedy(Excess::NoMoreProcesses(most), _) => {
                 write!(
                     f,
-                    "out of processes, {most}: so many processes and threads may run at once in the sandbox"
+                    "out of processes, {most}: that many processes and threads may run at once in the sandbox"
                 )
             }
             Self::Greedy(Excess::DiskFull(most), _) => {
                 write!(
                     f,
-                    "out of disk, {} MB: so much, or so many files, it may write in the sandbox",
+                    "out of disk, {} MB: it may write that much, in a limited number of files, in the sandbox",
                     most >> 20
                 )
             }
             Self::Unasked(times) => write!(
                 f,
-                "in {times} {} an answer was there before the question: it sends more than it is asked for, and what is left \
-                 over answers the next question",
+                "in {times} {} the answer arrived before the question: it sends more than it is asked for, and the surplus is \
+                 read as its next answer",
                 if *times == 1 { "turn" } else { "turns" }
             ),
             Self::Pondered { used, own } => write!(
@@ -248,7 +257,7 @@ impl fmt::Display for FaultCause {
             ),
             Self::Disturbed(what) => write!(
                 f,
-                "kept others from playing, and is put out, as this is the third match that it disturbed: {what}"
+                "kept others from playing and is removed: this is the third match that it disturbed: {what}"
             ),
         }
     }
@@ -270,8 +279,8 @@ impl fmt::Display for Lateness {
                 write!(f, "{parts} {came}, and an answer has more")
             }
             Self::NoAnswer(count) => {
-                let came = if *count == 1 { "message came that is" } else { "messages came that are" };
-                write!(f, "{count} {came} no answer, and nothing else")
+                let came = if *count == 1 { "message that is not an answer" } else { "messages that are not answers" };
+                write!(f, "only {count} {came}")
             }
             Self::Pondered(used) => write!(
                 f,
@@ -279,8 +288,8 @@ impl fmt::Display for Lateness {
                 used.as_secs_f64() * 1e3
             ),
             Self::Silent => f.write_str(
-                "nothing came at all: is the output flushed after each answer (Python: flush=True, C++: std::endl, Java: System.out.flush()), and is \
-                 all input read?",
+                "no output at all; check that output is flushed after each answer (Python: flush=True, C++: std::endl, Java: \
+                 System.out.flush()) and that all input is read",
             ),
             Self::Slow => f.write_str("it computed too long, or did not flush its output"),
         }

@@ -19,8 +19,7 @@ pub struct Fault {
     pub kind: FaultKind,
     /// What happened, what was expected and the likely cause, for the bot's author.
     pub message: String,
-    /// The most telling lines of the bot's standard error in this step ([`crate::trace::useful`]). Only the first faults of
-    /// each kind have them.
+    /// The most telling lines of the bot's standard error in this step. Only the first faults of each kind have them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stderr: Vec<String>,
     /// What to do, if the bot's output shows it. The message ends with it too.
@@ -66,7 +65,7 @@ pub struct RejectedOrder {
     /// Whether it asked for what is already the case, so that nothing needs fixing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub harmless: bool,
-    /// The file and line that the bot named on standard error in this step ([`crate::trace::place`]).
+    /// The file and line that the bot named on standard error in this step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
@@ -139,7 +138,7 @@ impl FaultKind {
                 Some("print exactly the form the rulebook gives; debug text belongs on standard error")
             }
             Self::Exception => Some(
-                "catch it where it is thrown, or mend what it says; its trace is kept: agon replay show --stderr",
+                "catch it where it is thrown, or fix what it reports; its trace is kept: agon replay show --stderr",
             ),
             Self::Stray => Some("print one answer for each question; debug text belongs on standard error"),
             Self::Pondering => {

@@ -100,14 +100,14 @@ pub fn containment(held: &[Held], who: impl Fn(usize) -> String) -> String {
         Held::Free => Some("with the rights of the user who started agon".to_owned()),
         Held::Inside { level, shares } => {
             let what = unsettled(level, shares).map_or_else(String::new, |what| format!(" ({what})"));
-            let weak = if level <= Level::B { "" } else { ", which holds mistakes and no enemies" };
+            let weak = if level <= Level::B { "" } else { ", which contains mistakes but not enemies" };
             Some(format!("in a sandbox of level {level}{what}{weak}"))
         }
     };
     let seats: Vec<(usize, String)> =
         held.iter().enumerate().filter_map(|(seat, held)| Some((seat, of(*held)?))).collect();
     match &seats[..] {
-        [] => "no bot ran as a program of this machine".to_owned(),
+        [] => "all bots were built in; no program was started".to_owned(),
         [(_, first), rest @ ..] if rest.iter().all(|(_, other)| other == first) => {
             format!("bots ran {first}")
         }
@@ -203,9 +203,11 @@ pub struct SeatTime {
     pub max_ms: f64,
     /// The step of the longest answer, from 0.
     pub max_step: u32,
+    /// The most that was charged for one answer, in milliseconds.
+    pub max_charged_ms: f64,
 }
 
-/// The one result object that every command prints with `--json`.
+/// The result of a match, as every command that plays a single one prints it with `--json`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct PrintedMatch {
@@ -251,7 +253,7 @@ pub struct SeatResult {
     pub score: Option<f64>,
     /// Its rank.
     pub rank: Option<u8>,
-    /// What it did wrong as a program; only the first of each kind if there were very many.
+    /// Its faults, which are program errors; only the first of each kind if there were very many.
     pub faults: Vec<Fault>,
     /// The number of faults not listed.
     #[serde(skip_serializing_if = "is_none")]
@@ -372,7 +374,7 @@ mod tests {
         assert_eq!(said(Level::A, true), text("A", "A"));
         assert_eq!(said(Level::A, false), text("A, shares not equal", "A (shares not equal)"));
         assert_eq!(said(Level::B, false), text("B, CPU sampled", "B (CPU sampled)"));
-        let weak = "C (CPU sampled), which holds mistakes and no enemies";
+        let weak = "C (CPU sampled), which contains mistakes but not enemies";
         assert_eq!(said(Level::C, false), text("C, CPU sampled", weak));
     }
 }

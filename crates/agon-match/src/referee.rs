@@ -592,7 +592,7 @@ impl<'a> Referee<'a> {
                 }
             };
             program.listen_to_stderr();
-            let (said, _) = program.take_said();
+            let said = program.take_said();
             // If a counter shows an excess, that is the cause of the end.
             let cause = match (cause, program.cage().is_some().then(|| excess_of(program.tree())).flatten()) {
                 (FaultCause::Gone { .. }, Some(greedy)) => greedy,

@@ -50,7 +50,7 @@ pub fn section(
         )
     })?;
     if !is_rule_id(rule) {
-        return Err(format!("`{rule}` is no id of a rule; `agon explain {game}` lists them"));
+        return Err(format!("`{rule}` is not the id of a rule; `agon explain {game}` lists them"));
     }
     text += &facts(session, answers, &leaves(&before));
     let who: Vec<&str> = replay.header.seats.iter().map(|seat| seat.label.as_str()).collect();

@@ -146,7 +146,8 @@ impl Network {
 }
 
 impl Confinement {
-    fn places(&self) -> impl Iterator<Item = &ShownPath> {
+    /// All that is shown from outside.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &ShownPath> {
         self.readable.iter().chain(&self.writable).chain(&self.copied).chain(&self.layered)
     }
 
@@ -175,14 +176,17 @@ impl Confinement {
             return Err(Wrong::Place(image.clone()));
         }
         for place in self.places() {
-            let own = ["/proc", "/sys", "/dev", "/tmp", "/etc"];
+            let own = ["/proc", "/sys", "/dev", "/dev/shm", "/tmp", "/var/tmp", "/etc"];
             if !is_plain(&place.outside) {
                 return Err(Wrong::Place(place.outside.clone()));
             }
             if !is_plain(&place.inside) || own.iter().any(|own| place.inside == Path::new(own)) {
                 return Err(Wrong::Place(place.inside.clone()));
             }
-            if ["/proc", "/sys", "/dev"].iter().any(|own| place.inside.starts_with(own)) {
+            // What lies in shared memory outside is shown in the bot's own.
+            let memory = Path::new("/dev/shm");
+            let is_in_memory = place.inside.starts_with(memory) && place.inside != memory;
+            if ["/proc", "/sys", "/dev"].iter().any(|own| place.inside.starts_with(own)) && !is_in_memory {
                 return Err(Wrong::Place(place.inside.clone()));
             }
         }

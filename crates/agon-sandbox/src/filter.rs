@@ -1,4 +1,5 @@
 //! The filter of system calls: a program for the kernel's small virtual machine.
+//! Longer than 500 lines: the calls are one list, of a line each.
 //!
 //! A refused call answers "there is no such call" (`ENOSYS`), like a kernel without it: libraries know how to go on,
 //! and an attack can tell that the kernel's code was not reached. Calls newer than this list are refused too. The
@@ -12,6 +13,8 @@ const ABSENT: u32 = libc::ENOSYS as u32;
 const FORBIDDEN: u32 = libc::EPERM as u32;
 /// Success is reported though nothing was done: some programs print errors on standard output.
 const QUIET: u32 = 0;
+/// The init answers in the kernel's place.
+const ASKED: u32 = u32::MAX;
 
 /// When a call is refused.
 enum When {
@@ -36,12 +39,27 @@ pub(crate) struct Shape {
     pub sockets: bool,
     /// No cgroup counts memory, so calls that use memory not covered by a process's limits are refused.
     pub strict: bool,
+    /// The init answers how much memory there is.
+    pub asks: bool,
 }
 
 /// All `clone` flags that create a namespace.
 const NAMESPACES: u32 = 0x7e02_0000;
 /// The newest call considered (`listmount`, Linux 6.8, and those added up to 6.12).
 const NEWEST: u32 = 462;
+
+// Newer calls, whose numbers are the same on all machines.
+const SET_MEMPOLICY_HOME_NODE: c_long = 450;
+const CACHESTAT: c_long = 451;
+const STATMOUNT: c_long = 457;
+const LISTMOUNT: c_long = 458;
+const LSM_GET_SELF_ATTR: c_long = 459;
+const LSM_SET_SELF_ATTR: c_long = 460;
+const LSM_LIST_MODULES: c_long = 461;
+#[cfg(target_arch = "x86_64")]
+const IO_PGETEVENTS: c_long = 333;
+#[cfg(not(target_arch = "x86_64"))]
+const IO_PGETEVENTS: c_long = 292;
 
 /// Calls that no game needs, or that reach what belongs to others.
 const REFUSED: &[c_long] = &[
@@ -90,6 +108,21 @@ const REFUSED: &[c_long] = &[
     libc::SYS_keyctl,
     libc::SYS_memfd_secret,
     libc::SYS_vmsplice,
+    libc::SYS_remap_file_pages,
+    // Of asynchronous input and output the whole machine has a fixed number of events, which one bot could take.
+    libc::SYS_io_setup,
+    libc::SYS_io_destroy,
+    libc::SYS_io_getevents,
+    libc::SYS_io_submit,
+    libc::SYS_io_cancel,
+    IO_PGETEVENTS,
+    // What the kernel keeps of files that others read, too, and what it tells of mounts and its modules.
+    CACHESTAT,
+    STATMOUNT,
+    LISTMOUNT,
+    LSM_GET_SELF_ATTR,
+    LSM_SET_SELF_ATTR,
+    LSM_LIST_MODULES,
     // System V memory and queues, which outlive a process.
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -104,6 +137,10 @@ const REFUSED: &[c_long] = &[
     libc::SYS_semctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
+    libc::SYS_mq_timedsend,
+    libc::SYS_mq_timedreceive,
+    libc::SYS_mq_notify,
+    libc::SYS_mq_getsetattr,
     // The machine.
     libc::SYS_acct,
     libc::SYS_adjtimex,
@@ -124,6 +161,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_vhangup,
     libc::SYS_mbind,
     libc::SYS_set_mempolicy,
+    SET_MEMPOLICY_HOME_NODE,
     // Scheduling and placement are the referee's business.
     libc::SYS_sched_setaffinity,
     libc::SYS_sched_setattr,
@@ -181,6 +219,9 @@ fn rules(shape: Shape) -> Vec<Rule> {
         rules.push(Rule(libc::SYS_memfd_create, When::Always, ABSENT));
         rules.push(Rule(libc::SYS_setsockopt, When::Always, FORBIDDEN));
     }
+    if shape.asks {
+        rules.push(Rule(libc::SYS_sysinfo, When::Always, ASKED));
+    }
     let refused = REFUSED.iter().chain(REFUSED_HERE);
     rules.extend(refused.map(|call| Rule(*call, When::Always, ABSENT)));
     rules
@@ -235,7 +276,8 @@ const ALLOW: sock_filter = instruction(RETURN, libc::SECCOMP_RET_ALLOW, 0, 0);
 const KILL: sock_filter = instruction(RETURN, libc::SECCOMP_RET_KILL_PROCESS, 0, 0);
 
 const fn answer(errno: u32) -> sock_filter {
-    instruction(RETURN, libc::SECCOMP_RET_ERRNO | errno, 0, 0)
+    let what = if errno == ASKED { libc::SECCOMP_RET_USER_NOTIF } else { libc::SECCOMP_RET_ERRNO | errno };
+    instruction(RETURN, what, 0, 0)
 }
 
 /// The outcome for every call number.
@@ -363,11 +405,12 @@ mod tests {
     #[test]
     fn every_number_has_the_answer_of_its_rule() {
         for (sockets, strict) in [(false, false), (false, true), (true, false), (true, true)] {
-            let shape = Shape { sockets, strict };
+            let shape = Shape { sockets, strict, asks: strict };
             let (program, rules) = (program(shape), rules(shape));
             for call in (0..2048).chain([0x3fff_ffff]) {
                 let rule = rules.iter().find(|Rule(of, ..)| *of == c_long::from(call));
                 let expected = match rule {
+                    Some(Rule(_, When::Always, ASKED)) => libc::SECCOMP_RET_USER_NOTIF,
                     Some(Rule(_, When::Always, errno)) => error(*errno as i32),
                     // With all arguments 0.
                     Some(Rule(_, When::IsNot(_, values), errno)) if !values.contains(&0) => {
@@ -388,7 +431,7 @@ mod tests {
 
     #[test]
     fn no_call_has_two_rules() {
-        let strict = Shape { sockets: true, strict: true };
+        let strict = Shape { sockets: true, strict: true, asks: true };
         let mut calls: Vec<c_long> = rules(strict).iter().map(|Rule(call, ..)| *call).collect();
         let all = calls.len();
         calls.sort_unstable();
@@ -435,7 +478,7 @@ mod tests {
     #[test]
     fn only_the_own_sockets_are_given() {
         let refused = error(libc::EAFNOSUPPORT);
-        let open = Shape { sockets: true, strict: false };
+        let open = Shape { sockets: true, strict: false, asks: true };
         for family in 0..64 {
             let plain = ask(Shape::default(), libc::SYS_socket, &[family]);
             assert_eq!(plain, if family == 1 { ALLOW } else { refused }, "family {family}");
@@ -450,7 +493,7 @@ mod tests {
 
     #[test]
     fn shared_memory_is_refused_where_nobody_counts_it() {
-        let strict = Shape { sockets: false, strict: true };
+        let strict = Shape { sockets: false, strict: true, asks: true };
         let shared = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u64;
         assert_eq!(ask(strict, libc::SYS_mmap, &[0, 0, 0, shared]), error(libc::EPERM));
         assert_eq!(ask(strict, libc::SYS_mmap, &[0, 0, 0, 0x22]), ALLOW);

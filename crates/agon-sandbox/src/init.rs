@@ -11,8 +11,9 @@ use rustix::thread::CapabilitySet;
 
 use crate::confinement::{Network, Wall};
 use crate::landlock::Rules;
+use crate::machine::Questions;
 use crate::message::{self, Order, Plan, Report, Step as _, StepRefusal};
-use crate::program::{allowed, become_user, close_all_but, start};
+use crate::program::{Started, allowed, become_user, close_all_but, start};
 use crate::root::{self, Trees};
 use crate::spawner::IGNORED;
 use crate::sys::{self, Arg, Forked, Reaped};
@@ -42,9 +43,9 @@ pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
         Err(refusal) => {
             let _ = message::send(&control, &Report::Refused(refusal), &[]);
         }
-        Ok((program, signal)) => {
+        Ok(started) => {
             if message::send(&control, &Report::Started, &[]).is_ok() {
-                bury(program, &signal, &control);
+                attend(started, &control);
             }
         }
     }
@@ -159,17 +160,26 @@ fn loopback_up() -> std::io::Result<()> {
     sys::call(libc::SYS_ioctl, arguments).map(|_| ())
 }
 
-/// Waits until the host is gone, reaping everything that dies here.
-fn bury(program: Pid, signal: &OwnedFd, control: &OwnedFd) {
+/// Waits until the host is gone, reaping everything that dies here and answering what is asked.
+fn attend(started: Started, control: &OwnedFd) {
+    let Started { program, signal, mut questions } = started;
     loop {
-        let mut waits = [PollFd::new(signal, PollFlags::IN), PollFd::new(control, PollFlags::IN)];
+        let mut waits = vec![PollFd::new(control, PollFlags::IN), PollFd::new(&signal, PollFlags::IN)];
+        waits.extend(questions.as_ref().map(|questions| PollFd::new(questions, PollFlags::IN)));
         if poll(&mut waits, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
             return;
         }
-        if !waits[1].revents().is_empty() {
+        if !waits[0].revents().is_empty() {
             return;
         }
-        let _ = rustix::io::read(signal, &mut [0_u8; 128]);
+        let asked = waits.get(2).map_or(PollFlags::empty(), PollFd::revents);
+        if asked.contains(PollFlags::IN) {
+            questions.iter().for_each(Questions::answer);
+        } else if !asked.is_empty() {
+            // Nobody is left who could ask.
+            questions = None;
+        }
+        let _ = rustix::io::read(&signal, &mut [0_u8; 128]);
         while let Reaped::One(ended) = sys::reap() {
             if ended.pid == program {
                 let report = Report::Ended { code: ended.code, signal: ended.signal, cpu: ended.cpu };

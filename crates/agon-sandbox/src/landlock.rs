@@ -14,6 +14,8 @@ const RESTRICT: i64 = 446;
 
 /// Run, read a file, list a folder.
 const READ: u64 = 0b1101;
+/// List a folder.
+const LIST: u64 = 0b1000;
 /// Rights that apply to a single file: run, write, read, truncate, device commands.
 const OF_FILES: u64 = 0b111 | 1 << 14 | 1 << 15;
 
@@ -38,7 +40,7 @@ fn all(version: i64) -> u64 {
 pub(crate) struct Rules(OwnedFd);
 
 impl Rules {
-    /// Only these paths, no connections, and no processes outside. Missing paths are left out. None if the kernel has
+    /// Only these paths, no connections, and no processes outside; what is below `listable` can also be listed. Missing paths are left out. None if the kernel has
     /// no Landlock.
     ///
     /// # Errors
@@ -47,6 +49,7 @@ impl Rules {
         readable: impl IntoIterator<Item = PathBuf>,
         writable: impl IntoIterator<Item = PathBuf>,
         network: bool,
+        listable: Option<&Path>,
     ) -> io::Result<Option<Self>> {
         let Some(version) = version() else { return Ok(None) };
         let all = all(version);
@@ -62,6 +65,9 @@ impl Rules {
         let ruleset = sys::descriptor(CREATE, &mut [Arg::In(&rules), Arg::Int(size), Arg::Int(0)])?;
         for path in readable {
             allow(&ruleset, &path, all & READ)?;
+        }
+        if let Some(path) = listable {
+            allow(&ruleset, path, all & LIST)?;
         }
         for path in writable {
             // Nobody gets devices of any kind, or commands to them.

@@ -32,6 +32,8 @@ mod landlock;
 #[cfg(target_os = "linux")]
 mod layer;
 #[cfg(target_os = "linux")]
+mod machine;
+#[cfg(target_os = "linux")]
 mod message;
 #[cfg(target_os = "linux")]
 mod meter;

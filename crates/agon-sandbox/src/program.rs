@@ -6,44 +6,60 @@ use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::confinement::{Confinement, Wall};
 use crate::filter::{self, Shape};
 use crate::landlock::Rules;
-use crate::message::{Order, Plan, Step as _, StepRefusal};
+use crate::machine::Questions;
+use crate::message::{self, Order, Plan, Step as _, StepRefusal};
 use crate::root;
 use crate::spawner::IGNORED;
 use crate::sys::{self, Arg};
 
-/// Starts the program; returns it, and a descriptor that signals ended children.
+/// A program that was started.
+pub struct Started {
+    pub program: Pid,
+    /// Becomes readable when a child ends.
+    pub signal: OwnedFd,
+    /// What it asks us, if the kernel lets it.
+    pub questions: Option<Questions>,
+}
+
+/// Starts the program.
 pub fn start(
     plan: &Plan,
     order: &Order,
     stdio: Vec<OwnedFd>,
     rules: Option<&Rules>,
-) -> Result<(Pid, OwnedFd), StepRefusal> {
+) -> Result<Started, StepRefusal> {
     let stdio: [OwnedFd; 3] = stdio
         .try_into()
         .map_err(|_| StepRefusal::new("input, output and errors", std::io::ErrorKind::InvalidInput))?;
     let signal = sys::children_signal().step("hearing of children")?;
-    let (failed, fail) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("a pipe")?;
+    let flags = SocketFlags::CLOEXEC;
+    let (told, tell) =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).step("hearing of its start")?;
     let become_it = || {
-        let refusal = become_program(plan, order, &stdio, rules, &fail);
-        let text = serde_json::to_vec(&refusal).unwrap_or_default();
-        let _ = rustix::io::write(&fail, &text);
+        let refusal = become_program(plan, order, &stdio, rules, &tell);
+        let _ = message::send(&tell, &Some(refusal), &[]);
         127
     };
     let program = sys::start_sharing(become_it).step("a process for the program")?;
-    drop((stdio, fail));
-    let mut text = [0; 4096];
-    match rustix::io::read(&failed, &mut text) {
-        Ok(0) => Ok((program, signal)),
-        Ok(length) => Err(serde_json::from_slice(&text[..length])
-            .unwrap_or_else(|_| StepRefusal::new("the program", std::io::ErrorKind::Other))),
-        Err(error) => Err(StepRefusal::new("the program", error)),
+    drop((stdio, tell));
+    let mut questions = None;
+    // Its end of this closes by itself when it has become the program.
+    while let Some((refusal, mut with)) =
+        message::receive::<Option<StepRefusal>>(&told).step("the program")?
+    {
+        match refusal {
+            Some(refusal) => return Err(refusal),
+            None => questions = with.pop().map(|listener| Questions::new(listener, plan.confinement.memory)),
+        }
     }
+    Ok(Started { program, signal, questions })
 }
 
 /// Puts up the last walls around this process, which has its own descriptors but shares memory, and becomes the
@@ -53,10 +69,10 @@ fn become_program(
     order: &Order,
     stdio: &[OwnedFd; 3],
     rules: Option<&Rules>,
-    fail: &OwnedFd,
+    tell: &OwnedFd,
 ) -> StepRefusal {
     let ready = texts(plan, order).and_then(|texts| {
-        prepare(plan, order, stdio, rules, fail)?;
+        prepare(plan, order, stdio, rules, tell)?;
         Ok(texts)
     });
     match ready {
@@ -137,7 +153,7 @@ fn prepare(
     order: &Order,
     [input, output, error]: &[OwnedFd; 3],
     rules: Option<&Rules>,
-    fail: &OwnedFd,
+    tell: &OwnedFd,
 ) -> Result<(), StepRefusal> {
     let confinement = &plan.confinement;
     let apart = plan.has(Wall::Namespaces);
@@ -168,15 +184,20 @@ fn prepare(
         }
     }
     if plan.has(Wall::Descriptors) {
-        // The pipe that reports a failure closes by itself when the program starts.
-        close_all_but(&[Some(fail.as_fd())]).step("closing what is not its own")?;
+        // What reports a failure closes by itself when the program starts.
+        close_all_but(&[Some(tell.as_fd())]).step("closing what is not its own")?;
     } else {
         open_up();
     }
     if plan.has(Wall::Filter) {
         let strict = !plan.has(Wall::Group) || plan.group.is_none();
-        let shape = Shape { sockets: confinement.network.has_sockets(), strict };
-        sys::install_filter(&filter::program(shape)).step("the filter of system calls")?;
+        let shape = Shape { sockets: confinement.network.has_sockets(), strict, asks: true };
+        match sys::install_asking_filter(&filter::program(shape)) {
+            Ok(listener) => message::send(tell, &None::<StepRefusal>, &[listener.as_fd()]),
+            // Only one listener is possible, and what this machine itself runs in may have it: the kernel answers then.
+            Err(_) => sys::install_filter(&filter::program(Shape { asks: false, ..shape })),
+        }
+        .step("the filter of system calls")?;
     }
     Ok(())
 }
@@ -193,7 +214,10 @@ pub fn allowed(plan: &Plan) -> Result<Option<Rules>, StepRefusal> {
     let (confinement, apart) = (&plan.confinement, plan.has(Wall::Namespaces));
     let home = if apart { Path::new("/tmp") } else { &plan.home };
     let network = confinement.network.has_sockets();
-    Rules::new(readable(confinement, apart), writable(confinement, apart, home), network).step("Landlock")
+    // All that is in a root of its own is shown to it.
+    let listable = apart.then_some(Path::new("/"));
+    Rules::new(readable(confinement, apart), writable(confinement, apart, home), network, listable)
+        .step("Landlock")
 }
 
 /// What Landlock lets the program read.
@@ -203,7 +227,7 @@ fn readable(confinement: &Confinement, apart: bool) -> Vec<PathBuf> {
         |path: &&str| std::fs::read_link(path).is_ok_and(|to| Path::new("/").join(to).starts_with("/usr"));
     let system = root::SYSTEM.iter().filter(|path| !is_link(path)).map(PathBuf::from);
     let settings: Vec<PathBuf> = match apart {
-        true => vec!["/etc".into(), "/proc".into(), "/tmp".into()],
+        true => vec!["/dev".into(), "/etc".into(), "/proc".into(), "/tmp".into()],
         false => root::SETTINGS.iter().map(PathBuf::from).chain(["/proc/self".into()]).collect(),
     };
     let own = confinement.readable.iter().chain(&confinement.copied).chain(&confinement.layered);

@@ -17,6 +17,7 @@ use rustix::thread::LinkNameSpaceType;
 use crate::confinement::{Confinement, ShownPath};
 use crate::copy::Copied;
 use crate::layer::{Layer, Owners};
+use crate::machine;
 use crate::message::{Step as _, StepRefusal};
 use crate::sys::{self, Arg};
 
@@ -26,7 +27,7 @@ pub const INSIDE: u32 = 1000;
 /// What every program sees of the system: folders, or links if the system has merged them into `/usr`.
 pub const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 /// Parts of `/etc` that libraries read. Not all of Maven's: its settings may contain passwords.
-pub const SETTINGS: [&str; 12] = [
+pub const SETTINGS: [&str; 13] = [
     "/etc/ld.so.cache",
     "/etc/alternatives",
     "/etc/java-17-openjdk",
@@ -37,6 +38,7 @@ pub const SETTINGS: [&str; 12] = [
     "/etc/php",
     "/etc/perl",
     "/etc/localtime",
+    "/etc/timezone",
     "/etc/maven/m2.conf",
     "/etc/maven/logging",
 ];
@@ -110,9 +112,7 @@ fn folders_of_system(image: Option<&Path>) -> impl Iterator<Item = &'static str>
 struct Furniture {
     /// Its folders, and the devices.
     folders: Vec<Tree>,
-    settings: Vec<Tree>,
-    /// Settings of an image that are links: what they lead to is part of it.
-    links: Vec<(PathBuf, PathBuf)>,
+    settings: Settings,
 }
 
 impl Furniture {
@@ -122,36 +122,56 @@ impl Furniture {
         let shown = shown.chain(DEVICES.map(|path| (ShownPath::same(path), NO_SET_UID)));
         let folders = shown.map(|(place, attributes)| Tree::hold(&place, attributes));
         let folders = folders.collect::<io::Result<_>>().step("the files to be shown")?;
-        let (mut settings, mut links) = (Vec::new(), Vec::new());
-        for place in SETTINGS.map(from) {
-            match fs::read_link(&place.outside) {
-                Ok(target) if image.is_some() => links.push((place.inside, target)),
-                // Installing a package may replace them at any moment. Libraries do without.
-                _ => settings.extend(Tree::hold(&place, PLAIN)),
-            }
-        }
-        Ok(Self { folders, settings, links })
+        Ok(Self { folders, settings: Settings::hold(image) })
     }
 
     /// Puts it into a root, with an `/etc` and a `/dev`.
     fn show(self, root: &Path) -> Result<(), StepRefusal> {
-        for folder in ["dev", "etc"] {
-            fs::create_dir(root.join(folder)).step("folders")?;
-        }
-        let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
-        write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
-        write("group", "root:x:0:\nbot:x:1000:\n")?;
-        // One address only: whoever tries the other first would find nobody there.
-        write("hosts", "127.0.0.1 localhost\n")?;
-        write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
+        self.settings.show(root)?;
+        fs::create_dir(root.join("dev")).step("folders")?;
         let links = [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")];
-        for (name, target) in links.into_iter().chain([("stderr", "/proc/self/fd/2")]) {
+        // Shared memory and semaphores with names lie in the /tmp of each bot, and count as what it writes there.
+        for (name, target) in links.into_iter().chain([("stderr", "/proc/self/fd/2"), ("shm", "../tmp")]) {
             symlink(target, root.join("dev").join(name)).step("links to devices")?;
         }
         for folder in self.folders {
             folder.show(root)?;
         }
-        for setting in self.settings {
+        Ok(())
+    }
+}
+
+/// The system's part of an `/etc`.
+struct Settings {
+    held: Vec<Tree>,
+    /// Those of an image that are links: what they lead to is part of it.
+    links: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Settings {
+    fn hold(image: Option<&Path>) -> Self {
+        let (mut held, mut links) = (Vec::new(), Vec::new());
+        for path in SETTINGS {
+            let place = ShownPath { outside: of_system(image, path), inside: path.into() };
+            match fs::read_link(&place.outside) {
+                Ok(target) if image.is_some() => links.push((place.inside, target)),
+                // Installing a package may replace them at any moment. Libraries do without.
+                _ => held.extend(Tree::hold(&place, PLAIN)),
+            }
+        }
+        Self { held, links }
+    }
+
+    /// Puts an `/etc` into a root.
+    fn show(self, root: &Path) -> Result<(), StepRefusal> {
+        fs::create_dir(root.join("etc")).step("folders")?;
+        let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
+        write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
+        write("group", "root:x:0:\nbot:x:1000:\n")?;
+        // One address only: whoever tries the other first would find nobody there.
+        write("hosts", "127.0.0.1 localhost bot\n")?;
+        write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
+        for setting in self.held {
             if setting.show(root) != Ok(true) {
                 let _ = fs::remove_file(below(root, &setting.inside));
             }
@@ -213,14 +233,16 @@ impl System {
         })
     }
 
-    fn copies(&self) -> Result<Vec<Tree>, StepRefusal> {
+    /// Copies of it, without `/etc` where something is to be put into that: a copy cannot be changed.
+    fn copies(&self, with_settings: bool) -> Result<Vec<Tree>, StepRefusal> {
         let step = "the files to be shown";
+        let parts = self.parts.iter().filter(|path| with_settings || **path != "/etc");
         let copy = |path: &&str| {
             let copy = copy_of(&below(Path::new(PLACE), Path::new(path))).step(step)?;
             Ok(Tree { copy, inside: PathBuf::from(path), is_folder: true })
         };
         let there = || enter_space(&self.space).step(step);
-        elsewhere(there, || self.parts.iter().map(copy).collect())
+        elsewhere(there, || parts.map(copy).collect())
     }
 }
 
@@ -269,6 +291,8 @@ pub struct Trees {
     copies: Vec<Copied>,
     /// The system's part, unless it is among what is shown.
     furniture: Option<Furniture>,
+    /// The system's part of `/etc`, where something is put into that.
+    settings: Option<Settings>,
     /// Those of the system's folders that are links to others.
     links: Vec<(&'static str, PathBuf)>,
 }
@@ -283,14 +307,16 @@ impl Trees {
         prepared: Option<(&mut Prepared, u32)>,
     ) -> Result<Self, StepRefusal> {
         let step = "the files to be shown";
+        let has_settings = !confinement.places().any(|place| place.inside.starts_with("/etc"));
         let image = confinement.image.as_deref();
         let furniture = if prepared.is_none() { Some(Furniture::hold(image)?) } else { None };
+        let settings = if has_settings || prepared.is_none() { None } else { Some(Settings::hold(image)) };
         let links =
             SYSTEM.into_iter().filter_map(|path| Some((path, fs::read_link(of_system(image, path)).ok()?)));
         let links = links.collect();
         let (mut shown, mut owners) = (Vec::new(), None);
         if let Some((prepared, user)) = prepared {
-            shown = System::current(&mut prepared.systems, image)?.copies()?;
+            shown = System::current(&mut prepared.systems, image)?.copies(has_settings)?;
             owners = Some((&mut prepared.owners, user));
         }
         let readable = confinement.readable.iter().map(|place| (place, PLAIN));
@@ -306,7 +332,7 @@ impl Trees {
             let owners = owners.as_mut().map(|(owners, user)| (&mut **owners, *user));
             layers.push(Layer::hold(place, owners)?);
         }
-        Ok(Self { shown, layers, copies, furniture, links })
+        Ok(Self { shown, layers, copies, furniture, settings, links })
     }
 
     /// Attaches all of it below `root`, except for what is hidden. Returns the folders of the layers.
@@ -314,6 +340,9 @@ impl Trees {
         let hidden = &confinement.hidden;
         if let Some(furniture) = self.furniture {
             furniture.show(root)?;
+        }
+        if let Some(settings) = self.settings {
+            settings.show(root)?;
         }
         let mut emptied = Vec::new();
         let mut empty = |within: &dyn Fn(&Path) -> bool| {
@@ -375,7 +404,7 @@ pub fn set_attributes(tree: &OwnedFd, attributes: u64, owners: Option<BorrowedFd
 
 /// Where a root is assembled.
 const PLACE: &str = "/tmp";
-const ROOT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
+pub const ROOT: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
 
 /// Makes sure that nothing mounted here is seen elsewhere.
 fn private_mounts() -> Result<(), StepRefusal> {
@@ -406,11 +435,11 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<Vec<Owne
     let size = format!("size={},nr_inodes={},mode=1777", confinement.disk, confinement.files);
     let size = std::ffi::CString::new(size).step("the size of /tmp")?;
     mount("agon", &home, "tmpfs", ROOT, size.as_c_str()).step("a /tmp of its own")?;
+    fs::create_dir(root.join("var")).step("folders")?;
+    symlink("../tmp", root.join("var/tmp")).step("a /var/tmp of its own")?;
     // After /tmp, so that a place below /tmp is shown in the new one.
     let layers = trees.show(root, confinement)?;
-    let processes = c"subset=pid,hidepid=2";
-    let options = ROOT | MountFlags::NOEXEC;
-    mount("proc", root.join("proc"), "proc", options, processes).step("a /proc of its own")?;
+    machine::show(root, confinement.memory)?;
     // The old root is put on top of the new one, so that it needs no folder there, and then removed.
     rustix::process::chdir(root).step("the way to the root")?;
     rustix::process::pivot_root(".", ".").step("the change of the root")?;

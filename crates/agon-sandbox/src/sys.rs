@@ -251,6 +251,23 @@ pub fn install_filter(program: &[libc::sock_filter]) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// The same for a filter that puts some calls to whoever holds the descriptor that it returns.
+///
+/// # Errors
+/// The kernel's; `EBUSY` if somebody already answers for this process.
+pub fn install_asking_filter(program: &[libc::sock_filter]) -> io::Result<OwnedFd> {
+    let length = u16::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let whole = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    // SAFETY: as above; the descriptor is new, and closes when this process becomes a program.
+    unsafe {
+        match libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const whole) {
+            -1 => Err(io::Error::last_os_error()),
+            new => Ok(OwnedFd::from_raw_fd(new as i32)),
+        }
+    }
+}
+
 /// Maps anonymous memory, or `file` shared, and touches every `step`th byte of it, up to `length`; never unmaps it.
 ///
 /// # Errors

@@ -1,4 +1,5 @@
 //! Sandboxes as far as this machine allows them. If a level is unavailable, a line says so and the test passes.
+//! Longer than 500 lines: each promise of a sandbox is one short test, and all start programs in the same way.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
@@ -17,6 +18,16 @@ fn launcher() -> (Launcher, Found) {
     let launcher = Launcher::start(Path::new(PROGRAM), Means::find()).expect("a spawner");
     let found = probe_with(&launcher, Path::new(PROGRAM));
     (launcher, found)
+}
+
+/// The same for a test that needs this level; says that it is skipped where the machine has only a weaker one.
+fn launcher_at(level: Level, lacks: &str) -> Option<(Launcher, Found)> {
+    let (launcher, found) = launcher();
+    if found.level > level {
+        println!("skipped: {lacks} here: {:?}", found.missing);
+        return None;
+    }
+    Some((launcher, found))
 }
 
 /// Runs a shell command; returns its output, and how it ended.
@@ -51,11 +62,7 @@ fn the_level_is_found_by_doing() {
 
 #[test]
 fn a_program_sees_its_own_world() {
-    let (launcher, found) = launcher();
-    if found.level > Level::B {
-        println!("skipped: no namespaces here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("hello"), "from outside").expect("a file");
     let bot = ShownPath { outside: folder.path().to_owned(), inside: "/bot".into() };
@@ -69,6 +76,10 @@ fn a_program_sees_its_own_world() {
     assert_eq!(see("echo x > /bot/y; echo x > /y; echo x > /tmp/y && cat /tmp/y").lines().last(), Some("x"));
     assert!(!folder.path().join("y").exists());
     assert_eq!(see("ls /tmp"), "", "a fresh one each time");
+    assert_eq!(
+        see("ls / | grep -x usr; echo x > /var/tmp/y && cat /tmp/y; getent hosts bot"),
+        "usr\nx\n127.0.0.1       localhost bot\n"
+    );
     // The first process is the init, the second the shell. Nobody else is visible, and the init only to members of
     // group 0, from whom the kernel hides nobody.
     let processes = see("echo /proc/[0-9]*");
@@ -77,12 +88,65 @@ fn a_program_sees_its_own_world() {
 }
 
 #[test]
-fn memory_and_processes_are_counted_and_said() {
-    let (launcher, found) = launcher();
-    if found.level > Level::A {
-        println!("skipped: no cgroup here: {:?}", found.missing);
-        return;
+fn the_machine_is_as_large_as_the_limit_and_nobody_else_uses_it() {
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
+    let with = Confinement { memory: 96 << 20, ..Confinement::default() };
+    let see = |line: &str| shell(&launcher, &found.walls, &with, line).0;
+    // What the C library asks with `sysinfo`.
+    let pages = (96 << 20) / rustix::param::page_size();
+    assert_eq!(see("getconf _PHYS_PAGES; getconf _AVPHYS_PAGES"), format!("{pages}\n{pages}\n"));
+    if see("ls -d /proc/meminfo") == "/proc/meminfo\n" {
+        let told = "MemTotal: 98304 kB\nMemFree: 98304 kB\nMemAvailable: 98304 kB\n";
+        assert_eq!(see("head -3 /proc/meminfo | tr -s ' '"), told);
+        assert_eq!(see("cat /proc/loadavg"), "0.00 0.00 0.00 1/1 1\n");
+        assert_eq!(see("grep -c ^cpu[0-9] /proc/stat"), see("grep -c ^processor /proc/cpuinfo"));
+        // All else is empty, and is no way to the kernel's settings or to other processes.
+        let rest = "cd /proc; for f in *; do [ -L $f ] || [ -d $f ] || [ ! -s $f ] || echo $f; done";
+        assert_eq!(
+            see(&format!("{rest}; find sys fs bus irq driver -mindepth 1 2>&1")),
+            "loadavg\nmeminfo\nstat\n"
+        );
+        assert_eq!(see("wc -c < /proc/kallsyms; cat /proc/cmdline /proc/locks | wc -c"), "0\n0\n");
+    } else {
+        println!("skipped: this machine shows nothing but processes in /proc");
     }
+    assert!(see("readlink /proc/self/fd/1").starts_with("pipe:"));
+}
+
+#[test]
+fn shared_memory_is_the_sandboxes_own_and_bounded() {
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
+    let with = Confinement { disk: 1 << 20, ..Confinement::default() };
+    let see = |line: &str| shell(&launcher, &found.walls, &with, line).0;
+    let name = format!("agon-test-{}", std::process::id());
+    assert_eq!(
+        see(&format!("echo mine > /dev/shm/{name}; cat /dev/shm/{name}; ls /dev/shm")),
+        format!("mine\n{name}\n")
+    );
+    assert!(!Path::new("/dev/shm").join(&name).exists(), "it is nobody else's");
+    assert_eq!(see("ls /dev/shm"), "", "nor the next one's");
+    let (full, _, sandbox) =
+        shell(&launcher, &found.walls, &with, "head -c 2000000 /dev/zero > /dev/shm/x; wc -c < /dev/shm/x");
+    assert!(full.ends_with("1048576\n") && sandbox.is_full(), "{full}");
+}
+
+#[test]
+fn places_in_shared_memory_and_settings_are_shown_where_they_are() {
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("hello"), "from outside").expect("a file");
+    for inside in ["/dev/shm/bot", "/etc/fonts-of-a-bot/deep", "/tmp/bot", "/var/tmp/bot", "/var/lib/bot"] {
+        let place = ShownPath { outside: folder.path().to_owned(), inside: inside.into() };
+        let with = Confinement { readable: vec![place], folder: inside.into(), ..Confinement::default() };
+        let see = format!("cat hello {inside}/hello; head -1 /etc/passwd");
+        let (text, ..) = shell(&launcher, &found.walls, &with, &see);
+        assert_eq!(text, "from outsidefrom outsideroot:x:0:0::/:/bin/false\n", "{inside}");
+    }
+}
+
+#[test]
+fn memory_and_processes_are_counted_and_said() {
+    let Some((launcher, found)) = launcher_at(Level::A, "no cgroup") else { return };
     let with = Confinement { memory: 32 << 20, processes: 12, ..Confinement::default() };
     let (_, code, sandbox) =
         shell(&launcher, &found.walls, &with, "x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo $x");
@@ -107,11 +171,7 @@ fn memory_and_processes_are_counted_and_said() {
 /// Everything that a program does to its own folder stays above it, whatever names and tricks it uses.
 #[test]
 fn a_layered_folder_is_changed_for_the_program_alone() {
-    let (launcher, found) = launcher();
-    if found.level > Level::B {
-        println!("skipped: no namespaces here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     // Names that an option of a mount could not hold.
     let outside = tempfile::Builder::new().prefix("a,b:c\\d e").tempdir().expect("a folder");
     let folder = outside.path().join("bot");
@@ -225,11 +285,7 @@ fn what_is_stopped_stands_and_can_be_ended() {
 /// With a limit, its clock of CPU time would jump by milliseconds: bots plan their answers by it.
 #[test]
 fn a_program_reads_its_cpu_time_exactly() {
-    let (launcher, found) = launcher();
-    if found.level > Level::C {
-        println!("skipped: no sandbox here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::C, "no sandbox") else { return };
     let (text, exit, _sandbox) = shell(&launcher, &found.walls, &Confinement::default(), "ulimit -t");
     assert_eq!((text.as_str(), exit), ("unlimited\n", Some(0)));
     let builds = Confinement { cpu: Some(7), ..Confinement::default() };
@@ -240,11 +296,7 @@ fn a_program_reads_its_cpu_time_exactly() {
 /// killed while frozen.
 #[test]
 fn what_is_frozen_computes_nothing() {
-    let (launcher, found) = launcher();
-    if found.level > Level::A {
-        println!("skipped: no cgroup here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::A, "no cgroup") else { return };
     let sandbox = launcher.prepare(&Confinement::default(), &found.walls).expect("a sandbox");
     sandbox.ready().expect("it is built");
     let nothing = File::options().read(true).write(true).open("/dev/null").expect("nothing");
@@ -428,11 +480,7 @@ fn a_program_that_sees_no_other_process_takes_nobody_for_dead() {
 
 #[test]
 fn a_part_of_what_is_shown_can_be_left_out_and_a_part_of_that_shown() {
-    let (launcher, found) = launcher();
-    if found.level > Level::B {
-        println!("skipped: no namespaces here: {:?}", found.missing);
-        return;
-    }
+    let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let tool = folder.path().join("tool");
     for (name, text) in

@@ -24,11 +24,16 @@ pub fn broke(told: Option<&Private>, kind: Option<&str>) -> Cause {
     let first = told.and_then(|told| told.faults.iter().find(|fault| fault.breaks));
     let what = match first {
         Some(fault) => {
-            format!("in its check match it failed, {}: {}: {}", fault.turn, fault.kind, fault.what)
+            format!("{}, {}: {}", capital(&fault.turn), fault.kind, fault.what)
         }
-        None => format!("in its check match it failed: {}", kind.unwrap_or("unknown")),
+        None => format!("It failed: {}", kind.unwrap_or("nobody knows why")),
     };
     Cause { whose: Whose::Yours, stage: Stage::Match, what, fix: first.and_then(|fault| fault.fix.clone()) }
+}
+
+fn capital(text: &str) -> String {
+    let mut signs = text.chars();
+    signs.next().into_iter().flat_map(char::to_uppercase).chain(signs).collect()
 }
 
 /// No check match was completed.
@@ -37,7 +42,7 @@ pub fn given_up(why: Option<&str>) -> Cause {
     Cause {
         whose: Whose::Ours,
         stage: Stage::Match,
-        what: format!("None of its check matches was completed.{last}"),
-        fix: Some("The organiser has to look at the server; after that, hand it in again.".to_owned()),
+        what: format!("No check match could be completed.{last}"),
+        fix: Some("Ask the organiser to look at the server, then submit it again.".to_owned()),
     }
 }

@@ -225,7 +225,12 @@ pub fn verify(file: &Path, replays: bool, seen: impl FnMut(i64, i64)) -> Result<
     let no = |why: &dyn std::fmt::Display| {
         ServerError::Wrong(format!("{}: not a contest that `agon serve export` wrote: {why}", file.display()))
     };
-    let opened = File::open(file).map_err(|error| no(&error))?;
+    let opened = File::open(file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            ServerError::Wrong(format!("{}: there is no such file", file.display()))
+        }
+        _ => ServerError::Wrong(format!("{}: {error}", file.display())),
+    })?;
     let mut zip = ZipArchive::new(BufReader::new(opened)).map_err(|error| no(&error))?;
     let mut text = String::new();
     let head = zip.by_name("contest.json").map_err(|_| no(&"there is no contest.json in it"))?;

@@ -41,6 +41,7 @@ use std::sync::atomic::AtomicBool;
 use agon_ladder::{Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
 use agon_store::acts::{Add, Added, FoundContest, Promote};
+use agon_store::names;
 use agon_store::{
     ContestRow, ContestStore, EntrantVersion, Objects, Sha, Store, StoreError, Time, VersionId, seeds,
 };
@@ -261,11 +262,11 @@ pub async fn hand_in(
     archive: &[u8],
     (actor, now): (&str, Time),
 ) -> Result<Added, ServerError> {
-    check_name(entrant).map_err(ServerError::Wrong)?;
+    let entrant = check_name(entrant, "a team").map_err(ServerError::Wrong)?;
     let source = objects.put(archive).await.map_err(|error| StoreError::File("objects".to_owned(), error))?;
     let add = Add {
         contest: store.id(),
-        entrant: entrant.to_owned(),
+        entrant,
         boss: false,
         builtin: None,
         source,
@@ -278,25 +279,15 @@ pub async fn hand_in(
     Ok(store.act(add).await?)
 }
 
-/// Checks that this can be the name of an entrant.
+/// The name of `whose` (`a team`, `an account`, `a machine`), as it is stored: what was typed, in Unicode's composed form.
 ///
 /// # Errors
 /// A sentence that says what it must be.
-pub fn check_name(name: &str) -> Result<(), String> {
-    let length = name.chars().count();
-    let is_good = |sign: char| sign.is_alphanumeric() || " -_.".contains(sign);
-    let ends = name.starts_with(' ') || name.ends_with(' ') || name.contains("  ");
-    if !(1..=32).contains(&length)
-        || !name.chars().all(is_good)
-        || !name.chars().any(char::is_alphanumeric)
-        || ends
-    {
-        return Err(format!(
-            "`{}` is not a name for a team: 1 to 32 letters, digits, single spaces, `-`, `_` and `.`",
-            name.chars().take(40).collect::<String>()
-        ));
-    }
-    Ok(())
+pub fn check_name(typed: &str, whose: &str) -> Result<String, String> {
+    names::named(typed).map_err(|why| {
+        let typed: String = typed.chars().take(40).collect();
+        format!("`{typed}` is not a name for {whose}: {why}")
+    })
 }
 
 /// The terms that a contest began with.

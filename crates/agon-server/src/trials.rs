@@ -87,7 +87,12 @@ impl ContestServer {
         match found.says {
             Says::Better => self.store.act(Promote { version, now }).await.map(drop)?,
             Says::Worse | Says::Unknown => {
-                let reason = format!("the version before it stays: {found}");
+                let before = self.store.trial(version).await?.map_or(0, |kept| kept.against_n);
+                let shown = match found.says {
+                    Says::Worse => "worse than",
+                    _ => "not shown to be better than",
+                };
+                let reason = format!("{shown} v{before}, which stays live: {}", found.figures());
                 self.store.act(Decline { version, reason, now }).await.map(drop)?;
             }
         }

@@ -86,7 +86,7 @@ impl ContestServer {
     /// # Errors
     /// When it cannot be kept.
     pub async fn upload(&self, upload: Upload<'_>, now: Time) -> Result<UploadOutcome, ServerError> {
-        check_name(upload.entrant).map_err(ServerError::Wrong)?;
+        let entrant = check_name(upload.entrant, "a team").map_err(ServerError::Wrong)?;
         let file = match self.framed(upload.name, upload.file).await? {
             Ok(file) => file,
             Err(cause) => return Ok(UploadOutcome::Refused(cause)),
@@ -94,14 +94,14 @@ impl ContestServer {
         let bytes = file.size() as i64;
         // Checked before anything is stored, so that an entrant without quota fills no disk. The act checks again.
         if !self.objects.has(&file.sha()).await.map_err(unkept)?
-            && let Some(full) = self.full(upload.entrant, bytes, now).await?
+            && let Some(full) = self.full(&entrant, bytes, now).await?
         {
             return Ok(UploadOutcome::Added(Added::TooMany(full)));
         }
         let source = self.objects.finish(file).await.map_err(unkept)?;
         let add = Add {
             contest: self.contest(),
-            entrant: upload.entrant.to_owned(),
+            entrant,
             boss: false,
             builtin: None,
             source,

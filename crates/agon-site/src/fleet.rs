@@ -150,7 +150,7 @@ pub fn router(site: Arc<FleetSite>) -> Router {
         )
         .fallback(async || {
             let text = "This is an agon fleet, not a contest.";
-            Refused::new(StatusCode::NOT_FOUND, "Nothing is here", text)
+            Refused::new(StatusCode::NOT_FOUND, "Not found", text)
         })
         .with_state(site)
 }

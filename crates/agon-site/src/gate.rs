@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agon_api::contest::ContestState;
 use agon_store::reads::Pulse;
 use agon_store::{EntrantId, LoginKind, Time, VersionId};
 use agon_web::gate::{self, Unwhole, names_loopback};
@@ -71,6 +72,8 @@ pub struct Visit {
     pub address: String,
     /// The organiser's latest announcement.
     pub announced: Option<String>,
+    /// Whether matches are played, for pages.
+    pub state: ContestState,
     /// What was known before anything was read, so that a live page hears of what has changed since.
     pub seen: Pulse,
 }
@@ -189,6 +192,7 @@ async fn admit(
         form,
         address,
         announced: None,
+        state: ContestState::Running,
         seen,
     };
     let refused = |ask: &Visit, problem: Refused| {
@@ -211,6 +215,10 @@ async fn admit(
     if !route.still && !route.is_for_programs() {
         match ask.site.store().announced().await {
             Ok(announced) => ask.announced = announced.map(|(.., text)| text),
+            Err(error) => return Err(refused(&ask, error.into())),
+        }
+        match ask.site.store().now().await {
+            Ok(contest) => ask.state = contest.state(),
             Err(error) => return Err(refused(&ask, error.into())),
         }
     }
@@ -302,15 +310,15 @@ fn denied(ask: &Visit, route: &Route) -> RefusedResponse {
         }
         (_, Verb::Organise, _) => Refused::new(
             StatusCode::FORBIDDEN,
-            "This is for organisers",
-            "You are signed in, but not as one.",
+            "Organisers only",
+            "You are signed in, but your account is not an organiser's.",
         )
         .then("Home", "/")
         .into_response(),
         (_, Verb::Act, Object::Contest) => Refused::new(
             StatusCode::FORBIDDEN,
-            "You play for no team yet",
-            "Make one, or join one with the code that its members have.",
+            "You are not in a team yet",
+            "Create one, or join one with the code that its members have.",
         )
         .then("Team", "/team")
         .into_response(),

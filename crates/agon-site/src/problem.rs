@@ -31,7 +31,7 @@ impl Refused {
     pub fn nothing() -> Self {
         Self::new(
             StatusCode::NOT_FOUND,
-            "Nothing is here",
+            "Not found",
             "There is no page at this address, or it belongs to another team.",
         )
         .then("The ladder", "/ladder")

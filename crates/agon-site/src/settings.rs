@@ -22,6 +22,9 @@ pub const LARGEST_TEAM: u8 = 20;
 /// The default number of wrong passwords.
 const WRONG_PASSWORDS: u32 = 10;
 
+/// What a map is called that the seed makes or picks, before a match names it.
+pub const MADE_MAP: &str = "map from the seed";
+
 /// The default number of best teams to decide.
 const BEST: usize = 3;
 
@@ -61,6 +64,8 @@ pub struct Settings {
     pub trusts_bots: bool,
     /// Folders of packages that all bots can read, by their last path component.
     pub packages: Vec<String>,
+    /// The memory of each bot, in bytes; none: the usual.
+    pub memory: Option<u64>,
 }
 
 impl Settings {
@@ -135,19 +140,18 @@ impl Settings {
             level: file.sandbox.level,
             trusts_bots: file.sandbox.trust_bots,
             packages: file.sandbox.packages.iter().filter_map(last).collect(),
+            memory: file.sandbox.memory,
         })
     }
 
     /// Why nothing can be uploaded at this time, in the words of pages and programs; none when it can.
     pub fn closed(&self, now: Time) -> Option<String> {
-        let told = |at| self.told(at, "%a %-d %b %H:%M");
+        let told = |at| self.deadline(at);
         match (self.opens, self.closes) {
             (Some(opens), _) if now < opens => {
                 Some(format!("Uploads open on {}, in {}.", told(opens), words::span(opens.0 - now.0)))
             }
-            (_, Some(closes)) if self.is_over(now) => {
-                Some(format!("Uploads closed on {}. What is on the ladder goes on playing.", told(closes)))
-            }
+            (_, Some(closes)) if self.is_over(now) => Some(format!("Uploads closed on {}.", told(closes))),
             _ => None,
         }
     }
@@ -165,7 +169,7 @@ impl Settings {
             Some(name) => {
                 Path::new(name).file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned())
             }
-            None => "made map".to_owned(),
+            None => MADE_MAP.to_owned(),
         }
     }
 
@@ -175,6 +179,11 @@ impl Settings {
             Ok(at) => at.to_zoned(self.zone.clone()).strftime(format).to_string(),
             Err(_) => String::new(),
         }
+    }
+
+    /// A moment by which something must be done, so that nobody mistakes it: with its year, and the contest's time zone.
+    pub fn deadline(&self, at: Time) -> String {
+        format!("{} {}", self.told(at, "%a %-d %b %Y %H:%M"), self.zone_name())
     }
 
     /// The name of the time zone.

@@ -19,9 +19,12 @@ use crate::metrics::Requests;
 use crate::passwords::Passwords;
 use crate::problem::Refused;
 use crate::secrets;
-use crate::settings::Settings;
+use crate::settings::{MADE_MAP, Settings};
 use crate::throttle::Throttle;
 use crate::tls::Tls;
+
+/// How many names of maps are kept: a few hundred bytes each.
+const MOST_GROUNDS: usize = 20_000;
 
 /// How browsers reach the site.
 #[derive(Clone, Debug)]
@@ -70,6 +73,8 @@ pub struct Site {
     settings: RwLock<Arc<Settings>>,
     /// The modification time of the `contest.toml` read last.
     written: std::sync::Mutex<Option<SystemTime>>,
+    /// The names of maps that the seed makes or picks, by the number of the ground and the seed.
+    grounds: std::sync::Mutex<BTreeMap<(i64, i64), Arc<str>>>,
     shown: Mutex<Option<Kept>>,
     pulse: watch::Sender<Option<Pulse>>,
     machine: OnceLock<Machine>,
@@ -121,6 +126,7 @@ impl Site {
             clock,
             settings,
             written,
+            grounds: std::sync::Mutex::default(),
             shown,
             pulse,
             machine,
@@ -133,6 +139,33 @@ impl Site {
     /// The current time.
     pub fn now(&self) -> Time {
         (self.clock)()
+    }
+
+    /// The name of the map of a match: the contest's own, or the one that its seed makes or picks.
+    pub fn map_of(&self, map: i64, seed: i64) -> String {
+        let settings = self.settings();
+        if usize::try_from(map).is_ok_and(|map| map < settings.maps.len()) {
+            return settings.map(map);
+        }
+        let known = |grounds: &BTreeMap<(i64, i64), Arc<str>>| grounds.get(&(map, seed)).cloned();
+        let mut grounds = self.grounds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(name) = known(&grounds) {
+            return name.to_string();
+        }
+        drop(grounds);
+        let session = self.server.table().open(usize::try_from(map).unwrap_or(usize::MAX), seed);
+        let name: Arc<str> = match session {
+            Ok(session) if session.recipe().map_name != "generated" => {
+                session.recipe().map_name.as_str().into()
+            }
+            _ => MADE_MAP.into(),
+        };
+        grounds = self.grounds.lock().unwrap_or_else(PoisonError::into_inner);
+        if grounds.len() >= MOST_GROUNDS {
+            grounds.clear();
+        }
+        grounds.insert((map, seed), name.clone());
+        name.to_string()
     }
 
     /// The contest's folder.

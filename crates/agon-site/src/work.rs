@@ -173,6 +173,7 @@ pub async fn welcome(
             terms: Some(ask.site.server.terms().clone()),
             trusts_bots: ask.settings.trusts_bots,
             packages: ask.settings.packages.clone(),
+            memory: ask.settings.memory,
             beat_ms: (LEASE_MS / 3).unsigned_abs(),
         },
         Employer::Fleet(fleet) => SeriesWelcome {
@@ -182,6 +183,7 @@ pub async fn welcome(
             terms: None,
             trusts_bots: true,
             packages: Vec::new(),
+            memory: None,
             beat_ms: fleet::LEASE_MS / 3,
         },
     }))

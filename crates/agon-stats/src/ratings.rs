@@ -84,7 +84,7 @@ pub struct Rated {
     /// Its rating, to a tenth; none if no finite one fits best, as for a bot that won everything.
     pub elo: Option<f64>,
     /// Its interval, to a tenth. For a bot without a finite rating one or both ends are open. In very long tables only the
-    /// first [`MOST_INTERVALS`] bots have one, fewer if there are more than [`MOST_WHOLE`] bots.
+    /// first 1,000 bots have one, fewer if there are more than 2,000 bots.
     pub interval: Option<Interval>,
     /// Whether its rating was given.
     pub anchor: bool,
@@ -105,7 +105,7 @@ pub struct RatingTable {
     /// The number of groups.
     pub groups: u32,
     /// `superiority[i][j]`: the probability that bot `i` is stronger than bot `j`; one half for `i = j`, none if they
-    /// cannot be compared. Empty for more than [`MOST_SQUARED`] bots.
+    /// cannot be compared. Empty for more than 300 bots.
     pub superiority: Vec<Vec<Option<f64>>>,
     /// `deviations[i][j]`: the standard deviation of the difference of bots `i` and `j` in Elo; none if one of them has no
     /// finite rating, or they cannot be compared. Empty like `superiority`, and not serialised.
@@ -118,13 +118,13 @@ pub struct RatingTable {
     /// `expected[i][j]`: the expected score of bot `i` in a match against `j` alone. Empty like `superiority`.
     pub expected: Vec<Vec<Option<f64>>>,
     /// Bots that beat each other in a circle beyond noise, the clearest first. Not searched for in tables of more than
-    /// [`MOST_SQUARED`] bots.
+    /// 300 bots.
     pub cycles: Vec<Cycle>,
     /// All blocks.
     pub blocks: u64,
     /// The matches in these blocks.
     pub matches: u64,
-    /// Blocks that only repeat their start: they count, but are no new evidence.
+    /// Blocks that only repeat their start: they count, but are not new evidence.
     pub repeats: u64,
     /// How the ratings were computed.
     pub options: Options,

@@ -28,7 +28,7 @@ pub enum Decision {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "described", derive(ts_rs::TS))]
 pub struct Status {
-    /// What to do. Once it is not `Continue` it never changes again.
+    /// The decision. Once it is no longer `continue`, it never changes.
     pub decision: Decision,
     /// The log-likelihood ratio: positive values favour H1.
     pub llr: f64,
@@ -36,7 +36,7 @@ pub struct Status {
     pub lower: f64,
     /// H1 is accepted at or above this.
     pub upper: f64,
-    /// Blocks that are evidence (see [`crate::repeats`]).
+    /// Blocks that are evidence, not repeats.
     pub counted: u64,
     /// All blocks fed.
     pub blocks: u64,

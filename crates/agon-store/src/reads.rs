@@ -17,12 +17,12 @@ use crate::{
     MatchId, PostedMatch, RatingRun, Ruled, Sha, Store, StoreError, Time, VersionId, VersionState, WorkerId,
 };
 
-pub use agon_api::played::{Ended, ended};
+pub use agon_api::played::Ended;
 pub use counts::Counts;
 pub use matches::{Eyes, Failure, Filter, LatelyPlayed, PAGE, StoredMatch};
 pub(crate) use pipeline::quota;
 pub use pipeline::{AllowanceUse, Allowances, AskedMatch, KeptTrial, OpenTrial, TrialMatch};
-pub use versus::{EndingCount, Rival};
+pub use versus::{EndingCount, GroundCount, Rival};
 pub use workers::{AtWork, ComparedOf, Conduct, Hands, TriesOf, TryState, Voiding, Working};
 
 /// How many unchecked results are read at once.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Sha;
 
+use agon_api::contest::ContestState;
 pub use agon_api::played::MatchState;
 pub use agon_api::version::{Cause, Stage, State as VersionState, Whose};
 use agon_api::words;
@@ -112,6 +113,17 @@ pub struct ContestRow {
     pub blocks: i64,
     /// When it was created.
     pub made: Time,
+}
+
+impl ContestRow {
+    /// Whether it plays matches.
+    pub fn state(&self) -> ContestState {
+        match (self.paused, self.draining) {
+            (true, _) => ContestState::Paused,
+            (false, true) => ContestState::Draining,
+            (false, false) => ContestState::Running,
+        }
+    }
 }
 
 /// A version, with its entrant.

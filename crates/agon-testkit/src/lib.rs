@@ -6,6 +6,7 @@
 //! - [`rulebook`]: every rule has an id, one place in the code and a spec section.
 //! - [`golden`]: finding the recorded matches of the originals.
 //! - [`mod@generated`]: TypeScript types generated from Rust types.
+//! - [`sources`]: the project's own sources, for tests about them.
 
 #![forbid(unsafe_code)]
 
@@ -15,4 +16,5 @@ pub mod generated;
 pub mod golden;
 pub mod recorded;
 pub use agon_rulebook as rulebook;
+pub mod sources;
 pub mod spec;

@@ -238,7 +238,7 @@ fn run_section<A: Adapter>(section: &Section<'_>, overrides: &[(String, String)]
             "" | "text" => {}
             other => {
                 return Err(at(format!(
-                    "`{other}` is no kind of block (board, position, rules, map, orders, expect)"
+                    "`{other}` is not a kind of block (board, position, rules, map, orders, expect)"
                 )));
             }
         }
@@ -320,7 +320,7 @@ fn position<G: Game>(
     }
     setup.rules.sets.extend(overrides.iter().cloned());
     let game = G::set_up(&setup).map_err(|error| error.to_string())?;
-    let state = game.load(&state).ok_or("`state` is no state of this match")?;
+    let state = game.load(&state).ok_or("`state` is not a state of this match")?;
     let mut seeded = play_stream(setup.seed);
     for _ in 0..drawn {
         seeded.bits();
@@ -373,7 +373,7 @@ fn give<A: Adapter>(running: &mut Running<A::Game>, block: &Block<'_>) -> Result
                     (Some(text), None) => match packed(text) {
                         Some(order) => {
                             let order = bytes(order).and_then(|order| game.unpack(&order));
-                            let order = order.ok_or_else(|| format!("`{text}` is no order"))?;
+                            let order = order.ok_or_else(|| format!("`{text}` is not an order"))?;
                             Answer::Given { order, think_ms }
                         }
                         None => match A::answer(game, dialect, seat, text) {

@@ -164,6 +164,14 @@ impl Maker {
         self.session.as_ref()
     }
 
+    /// The message of the game's protocol with which a bot in `seat`, asked now, would give this packed order; none if it
+    /// cannot express it. A protocol may name the question in its answers, so the seat is asked first.
+    pub fn say(&mut self, seat: Seat, order: &[u8]) -> Option<Vec<u8>> {
+        self.session.ask(seat, &mut Vec::new());
+        let mut message = Vec::new();
+        self.session.say(seat, order, &mut message).then_some(message)
+    }
+
     /// The viewing seat, if the rules hide something.
     pub fn eyes(&self) -> Option<Seat> {
         self.eyes

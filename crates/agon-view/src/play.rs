@@ -98,8 +98,10 @@ impl Play {
     pub fn begin(wanted: &WantedMatch) -> Result<Self, String> {
         let game =
             agon_games::find(&wanted.game).ok_or_else(|| format!("no game is called `{}`", wanted.game))?;
-        let seed =
-            wanted.seed.parse().map_err(|_| format!("`{}` is no seed: a whole number", wanted.seed))?;
+        let seed = wanted
+            .seed
+            .parse()
+            .map_err(|_| format!("`{}` is not a seed: write a whole number", wanted.seed))?;
         let map = match wanted.map.as_str() {
             "" => MapChoice::Default,
             "generate" => MapChoice::Generated,

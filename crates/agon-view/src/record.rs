@@ -55,7 +55,7 @@ fn rewrite(game: &'static dyn AnyGame, import: Import<Vec<u8>>) -> Result<Record
     for answers in &steps {
         let moment = session.moment();
         if session.play(answers).is_err() {
-            notes.push(format!("{moment}: here the match is over, but the record goes on"));
+            notes.push(format!("{moment}: here the match is over, but the record continues"));
             break;
         }
         for (seat, answer) in answers.iter().filter(|_| header.timed) {

@@ -36,6 +36,8 @@ pub struct GameOption {
     pub title: &'static str,
     /// What it is about, in a sentence.
     pub summary: &'static str,
+    /// What a step of its matches is called: `turn`.
+    pub step: &'static str,
     /// The minimum and maximum number of seats.
     pub seats: (u8, u8),
     /// Its rules presets; the first is the default.
@@ -314,9 +316,7 @@ impl TryFrom<NewMatch> for MatchSpec {
         let NewMatch { game, bots, rules, map, seed } = wanted;
         let seed = match seed.trim() {
             "" => None,
-            seed => {
-                Some(seed.parse().map_err(|_| format!("seed `{seed}`: write a whole number of 64 bits"))?)
-            }
+            seed => Some(seed.parse().map_err(|_| format!("seed `{seed}`: write a 64-bit integer"))?),
         };
         let (rules, map) = (rules.trim().into(), map.trim().into());
         Ok(Self { rules, map, seed, ..Self::new(&game, bots) })

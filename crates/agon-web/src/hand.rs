@@ -118,7 +118,7 @@ impl TakenSeat {
                 Some(bytes) => Ok(Reply::Bytes(bytes.clone())),
                 None => Err("the replay will be there once the match is over".into()),
             },
-            _ => Err("this is no question for a seat of a match being played".into()),
+            _ => Err("this is not a question for a seat of a match being played".into()),
         }
     }
 
@@ -138,12 +138,8 @@ impl TakenSeat {
     /// Sends an answer.
     fn answer(&self, now: &mut Now, chosen: &Value) -> Result<(), String> {
         open(now)?;
-        let session = now.maker.session();
-        let order = session.by_hand().order_of(self.0.seat, chosen)?;
-        let mut message = Vec::new();
-        if !session.say(self.0.seat, &order, &mut message) {
-            return Err("the game's protocol cannot express this".to_owned());
-        }
+        let order = now.maker.session().by_hand().order_of(self.0.seat, chosen)?;
+        let message = now.maker.say(self.0.seat, &order).ok_or("the game's protocol cannot express this")?;
         now.answers.send(message).map_err(|_| "this match is no longer being played".to_owned())?;
         now.answered = true;
         Ok(())
@@ -233,5 +229,71 @@ impl Observer for SeatCamera {
 impl Drop for SeatCamera {
     fn drop(&mut self) {
         self.end(None, RecordingState::Cut("the match stopped before its end".to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use agon_game::{Answer, Heard, Setup};
+    use agon_replay::SeatInfo;
+    use agon_spec::Clock;
+
+    use super::*;
+
+    /// What the person's page passes on is what the referee's question asks for, turn after turn, in every game: a protocol
+    /// may name the question in its answers.
+    #[test]
+    fn what_a_person_sends_answers_the_referees_question() {
+        for game in agon_games::all() {
+            let name = game.info().name;
+            let mut referee = game.open(&Setup { seats: 2, seed: 3, ..Setup::default() }).unwrap();
+            let seats = ["one", "two"].map(|label| SeatInfo {
+                bot: label.to_owned(),
+                label: label.to_owned(),
+                hash: None,
+            });
+            let header = Header::new(referee.as_ref(), seats.to_vec(), Clock::ORIGINAL);
+            let person = Seat::new(0);
+            let (answers, said) = mpsc::channel();
+            let (taken, camera) = TakenSeat::new(&header, person, answers).unwrap();
+            let mut asked = 0;
+            for _ in 0..12 {
+                let mut given = Vec::new();
+                for seat in referee.deciding().iter() {
+                    let mut question = Vec::new();
+                    referee.ask(seat, &mut question);
+                    let order = if seat == person {
+                        taken.tell(Ask::Answer { id: 0, seat: 1, chosen: json!([]) }).unwrap();
+                        asked += 1;
+                        let message: Vec<u8> = said.recv().unwrap();
+                        let heard = message.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+                        let mut order = None;
+                        for line in heard {
+                            match referee.hear(seat, line) {
+                                Heard::Answer(answer) => order = Some(answer),
+                                Heard::More => {}
+                                Heard::Failed { why, .. } | Heard::Malformed(why) | Heard::Close(why) => {
+                                    panic!("{name}, turn {asked}: {why}")
+                                }
+                                Heard::Ignore(why) => panic!("{name}, turn {asked}: ignored: {why:?}"),
+                            }
+                        }
+                        order.unwrap_or_else(|| panic!("{name}, turn {asked}: no answer"))
+                    } else {
+                        let chance = &mut agon_game::Seeded::stream(1, "other");
+                        referee.stray(seat, chance)
+                    };
+                    given.push((seat, Answer::Given { order, think_ms: 0 }));
+                }
+                referee.play(&given).unwrap();
+                let mut now = taken.now();
+                now.maker.step(&given, |_| Notes::default(), Vec::new()).unwrap();
+                now.answered = false;
+            }
+            assert!(asked > 1, "{name}");
+            drop(camera);
+        }
     }
 }

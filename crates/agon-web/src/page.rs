@@ -84,12 +84,40 @@ pub fn shared() -> Vec<(&'static str, String)> {
     files
 }
 
+/// Where a page of one match belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkedPlace<'a> {
+    /// What the link to the page above it is called.
+    pub home: &'a str,
+    /// The address of that page, from the root of the server or from the page's own folder.
+    pub address: &'a str,
+    /// The time zone in which times are told, as `Europe/Vienna`; none for that of the reader.
+    pub zone: Option<&'a str>,
+}
+
+impl LinkedPlace<'_> {
+    /// The same for the app.
+    fn told(&self) -> String {
+        let meta = |name: &str, content: &str| {
+            format!("<meta name=\"{name}\" content=\"{}\">", app::escape(content))
+        };
+        let zone = self.zone.map(|zone| meta("agon-zone", zone));
+        let all = [Some(meta("agon-home", self.address)), Some(meta("agon-home-name", self.home)), zone];
+        all.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+}
+
 /// Writes a replay as a page of a folder that has the [`shared`] files in the folder `up`. What belongs to single bots is
 /// left out. If the folder has engines, the page contains only the replay.
 ///
 /// # Errors
 /// When the replay cannot be recomputed, or the page cannot be written.
-pub fn write_linked(replay: Replay, up: &str, to: &mut impl Write) -> Result<(), PageError> {
+pub fn write_linked(
+    replay: Replay,
+    up: &str,
+    place: &LinkedPlace<'_>,
+    to: &mut impl Write,
+) -> Result<(), PageError> {
     let title = title(&replay)?;
     let stripped = if agon_module::is_built() { stripped(&replay)? } else { None };
     let (content, engine) = match stripped {
@@ -106,7 +134,7 @@ pub fn write_linked(replay: Replay, up: &str, to: &mut impl Write) -> Result<(),
         // A page opened as a file has no origin that `'self'` could mean; the app is named instead.
         policy: "script-src 'self' file: 'wasm-unsafe-eval'; worker-src blob:; style-src 'self' file: 'unsafe-inline'"
             .to_owned(),
-        style: format!("<link rel=\"stylesheet\" href=\"{up}/app.css\">"),
+        style: format!("<link rel=\"stylesheet\" href=\"{up}/app.css\">\n{}", place.told()),
         content,
         script: format!("{engine}<script src=\"{up}/app.js\"></script>"),
     };
@@ -198,6 +226,8 @@ struct Page {
 impl Page {
     fn write(&self, to: &mut impl Write) -> Result<(), PageError> {
         let Self { title, policy, style, content, script } = self;
+        // Without one, browsers ask the server for an icon, which the policy forbids.
+        let icon = STANDARD.encode(app::ICON);
         write!(
             to,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -205,6 +235,7 @@ impl Page {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {policy}; \
              img-src data: blob:; base-uri 'none'; form-action 'none'\">\n\
+             <link rel=\"icon\" href=\"data:image/svg+xml;base64,{icon}\">\n\
              <title>{title}</title>\n{style}\n</head>\n<body>\n\
              <noscript>This page needs JavaScript.</noscript>\n\
              {content}\n{script}\n</body>\n</html>\n",

@@ -41,7 +41,7 @@ pub(crate) struct Shelf {
 pub enum ShelfError {
     /// Not one of ours.
     #[error(
-        "`{0}` is not among the replays this viewer was opened for; start `agon watch` with it, or drop it on the page"
+        "This viewer does not have `{0}`. Run `agon watch {0}`, or open the viewer's start page and drop the file there"
     )]
     Unknown(String),
     /// Cannot be read.
@@ -85,6 +85,8 @@ impl Shelf {
     /// The journals of series, the newest first.
     fn journals(&self) -> Vec<PathBuf> {
         let folders = fs::read_dir(&self.series).into_iter().flatten().flatten();
+        // `LAST` leads to one of the others.
+        let folders = folders.filter(|folder| folder.file_type().is_ok_and(|kind| kind.is_dir()));
         let mut found: Vec<(SystemTime, PathBuf)> = folders
             .map(|folder| folder.path().join("journal.jsonl"))
             .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
@@ -185,6 +187,8 @@ impl Shelf {
             .flatten()
             .flatten()
             .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "replay"))
+            // `LAST.replay` leads to one of the others.
+            .filter(|entry| entry.file_name() != "LAST.replay")
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
         files.sort_by(|a, b| b.cmp(a));

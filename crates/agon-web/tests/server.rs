@@ -295,7 +295,7 @@ fn no_request_reaches_a_file_it_was_not_opened_for() {
         {
             let answer = server.send(&format!("GET /api/{path}{name}"), &[&key()], "");
             assert!(answer.starts_with("HTTP/1.1 422"), "{path}{name}: {answer}");
-            assert!(answer.contains("is not among the replays"), "{path}{name}: {answer}");
+            assert!(answer.contains("This viewer does not have"), "{path}{name}: {answer}");
         }
     }
 }

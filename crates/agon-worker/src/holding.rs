@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{Confined, Level, build, guard, inside, tools};
+use agon_bot::{Confined, Level, Run, build, guard, inside, sys, tools};
 use agon_contest::whole;
 use agon_sandbox::suite::{self, AttackChoice, AttackOutcome};
 use agon_sandbox::{Found, SUBCOMMAND};
@@ -38,16 +38,16 @@ fn held(found: &Found, trusted: bool, least: Option<Level>, is_root: bool) -> Re
     let is = format!("level {level}, {}.{lacks} `agon doctor` says more.", level.meaning());
     if let Some(least) = least.filter(|least| level > *least) {
         return Err(format!(
-            "the bots of this contest are held at level {least} or better, as contest.toml says ([sandbox] level), and this \
+            "the bots of this contest must be contained at level {least} or better, as contest.toml says ([sandbox] level), and this \
              machine has {is} Only its organiser can lower that."
         ));
     }
-    let cannot = format!("this machine cannot hold strangers' bots: {is}");
+    let cannot = format!("this machine cannot contain strangers' bots: {is}");
     match level {
         Level::A | Level::B => Ok(Confined::Foreign),
         // A wall may be done without by trust; something else that failed may work again in a moment.
         _ if !trusted && found.missing.first().is_some_and(|missing| missing.wall.is_some()) => Err(format!(
-            "{cannot} If you trust everybody who hands in a bot, write in contest.toml:\n[sandbox]\ntrust_bots = true"
+            "{cannot} If you trust everybody who submits a bot, write in contest.toml:\n[sandbox]\ntrust_bots = true"
         )),
         _ if !trusted => Err(cannot),
         Level::C if !is_root || found.own_users => Ok(Confined::Own),
@@ -57,6 +57,23 @@ fn held(found: &Found, trusted: bool, least: Option<Level>, is_root: bool) -> Re
         )),
         _ => Ok(Confined::No),
     }
+}
+
+/// Checks that this machine has free memory for one match of this many bots.
+///
+/// # Errors
+/// How much a match takes and how much there is, and what to do.
+pub fn check_memory(confined: Confined, run: &Run, seats: usize) -> Result<(), String> {
+    let (each, free) = (inside::memory_of(run), sys::free_memory());
+    if confined == Confined::No || each.saturating_mul(seats as u64) <= free {
+        return Ok(());
+    }
+    Err(format!(
+        "this machine has {} MB of free memory, and a match takes {seats} bots of {} MB: end other programs, or have the \
+         organiser lower `memory` under [sandbox] in contest.toml",
+        free >> 20,
+        each >> 20
+    ))
 }
 
 /// How long advice is tried.
@@ -79,7 +96,7 @@ pub fn at_level_b() -> Option<String> {
         }
     });
     Some(format!(
-        "This machine holds bots at level B{lacks}. CPU time is sampled there and not counted: a bot can hide what it uses, as \
+        "This machine contains bots at level B{lacks}. CPU time is sampled there and not counted: a bot can hide what it uses, as \
          `agon sandbox test --fairness` shows, and each result says `CPU sampled`.{to_a}"
     ))
 }

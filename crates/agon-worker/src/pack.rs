@@ -58,8 +58,8 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
     let damaged = [".zip", ".tar.gz", ".tgz", ".tar"].iter().any(|ending| lower.ends_with(ending));
     if damaged {
         return Err(unfit(
-            format!("`{name}` is no archive, despite its name."),
-            "Zip the bot's files again, and hand that in.",
+            format!("`{name}` is not a valid archive."),
+            "Zip the bot's files again and submit that.",
         ));
     }
     if other {
@@ -79,13 +79,13 @@ pub fn received(name: &str, head: &[u8], size: u64) -> Result<Frame, Unfit> {
     if !is_program && !Launch::knows(name) {
         return Err(unfit(
             format!("`{name}` is neither an archive nor a program."),
-            "Hand in a zip or tar.gz of the bot's folder, or a single file with the ending of its language, such as bot.py.",
+            "Submit a zip or tar.gz of the bot's folder, or a single source file with its language's extension, such as bot.py.",
         ));
     }
     let mut header = header(size, is_program);
     header
         .set_path(name)
-        .map_err(|error| unfit(format!("`{name}`: {error}"), "Zip the bot's files, and hand that in."))?;
+        .map_err(|error| unfit(format!("`{name}`: {error}"), "Zip the bot's files and submit that."))?;
     header.set_cksum();
     // A tar consists of blocks, and ends with two empty ones.
     let rest = size.next_multiple_of(BLOCK) - size + 2 * BLOCK;
@@ -239,7 +239,7 @@ mod tests {
         let cases: [(&str, Vec<u8>, &str, &str); 9] = [
             ("bot.zip", Vec::new(), "empty", "again"),
             ("bot.zip", large, "at most 20 MiB", ".git"),
-            ("bot.zip", b"no zip at all".to_vec(), "is no archive", "Zip the bot's files"),
+            ("bot.zip", b"no zip at all".to_vec(), "is not a valid archive", "Zip the bot's files"),
             ("bot.7z", b"7z\xbc\xaf\x27\x1c".to_vec(), "of an unsupported kind", "zip or tar.gz"),
             ("bot.rar", b"Rar!".to_vec(), "of an unsupported kind", "zip or tar.gz"),
             ("", b"x".to_vec(), "no name", "bot.py"),

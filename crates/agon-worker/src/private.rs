@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use agon_bot::excerpt::Excerpt;
 use agon_game::Seat;
 use agon_match::MatchRecord;
 use agon_replay::{Replay, SeatNote};
@@ -27,7 +28,7 @@ pub fn of(record: &MatchRecord, replay: &Replay, seat: Seat, folder: &Path) -> P
     let mut own = Private { faults, ..Private::default() };
     let mut left = MOST_PRIVATE.saturating_sub(size(&own) + 64);
     for note in all.iter().rev() {
-        let note = SeatNote { text: without(end(&note.text), folder), ..note.clone() };
+        let note = SeatNote { text: without(&excerpt(&note.text), folder), ..note.clone() };
         match left.checked_sub(size(&note) + 1) {
             Some(rest) => left = rest,
             None => break,
@@ -44,10 +45,12 @@ fn size(value: &impl serde::Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX / 2, |json| json.len())
 }
 
-/// The end of a long text.
-fn end(text: &str) -> &str {
-    let start = text.len().saturating_sub(LONGEST);
-    &text[text.ceil_char_boundary(start)..]
+/// The beginning and the end of a long text.
+fn excerpt(text: &str) -> String {
+    match text.len() > LONGEST {
+        true => String::from_utf8_lossy(&Excerpt::of(text.as_bytes(), LONGEST).text()).into_owned(),
+        false => text.to_owned(),
+    }
 }
 
 /// A text that may name a bot's files, with their names as the bot's author knows them.
@@ -77,8 +80,11 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_text_the_end_is_kept() {
-        let text = format!("{}the end", "ü".repeat(LONGEST));
-        assert!(end(&text).len() <= LONGEST && end(&text).ends_with("the end"));
+    fn of_a_long_text_the_beginning_and_the_end_are_kept() {
+        let text = format!("the beginning{}the end", "ü".repeat(LONGEST));
+        let kept = excerpt(&text);
+        assert!(kept.len() <= LONGEST + 100, "{}", kept.len());
+        assert!(kept.starts_with("the beginning") && kept.ends_with("the end"));
+        assert_eq!(excerpt("short"), "short");
     }
 }

@@ -107,6 +107,8 @@ struct Shared<'a> {
     state: Mutex<State>,
     changed: Condvar,
     requests: AtomicU64,
+    /// The memory that a match may take, in bytes.
+    memory: u64,
 }
 
 #[derive(Default)]
@@ -127,6 +129,10 @@ struct State {
     threads: usize,
     /// How many of them wait for a match.
     idle: usize,
+    /// How many of them have one.
+    busy: u64,
+    /// For how many matches this machine had memory when none was played.
+    room: u64,
     /// Whether more matches may still come.
     asks: bool,
     /// Whether results may still be posted.
@@ -179,6 +185,7 @@ pub fn run(
         state: Mutex::new(state),
         changed: Condvar::new(),
         requests: AtomicU64::new(0),
+        memory: versions.memory(table.seats()),
     };
     let shares = CpuShares::claim(settings.jobs, table.cpus());
     let others = shares.others();
@@ -281,6 +288,7 @@ impl Shared<'_> {
             let turn = Arc::new(AtomicU32::new(0));
             self.lock().playing.insert(attempt, (lease, Arc::clone(&turn)));
             let finished = catch_unwind(AssertUnwindSafe(|| self.one(&job, cpus, &turn)));
+            self.lock().busy -= 1;
             let ended = finished.unwrap_or_else(|_| self.told(attempt, &panicked()));
             if let Ended::Played(recorded) = ended {
                 self.leave(Done::new(lease, &job, recorded));
@@ -303,15 +311,31 @@ impl Shared<'_> {
             if self.stopped() {
                 break None;
             }
-            match state.waiting.pop_front() {
-                None if state.asks => {
+            let is_next = !state.waiting.is_empty() && self.has_room(&mut state);
+            let next = if is_next { state.waiting.pop_front() } else { None };
+            match next {
+                None if state.asks || !state.waiting.is_empty() => {
                     state = self.wait(state);
                 }
                 next => break next,
             }
         };
         state.idle -= 1;
+        state.busy += u64::from(next.is_some());
         next
+    }
+
+    /// Whether there is memory for another match. What bots have not used yet may be theirs any moment, so the matches are
+    /// counted; and what other programs have taken meanwhile is gone.
+    fn has_room(&self, state: &mut State) -> bool {
+        if self.memory == 0 {
+            return true;
+        }
+        let free = sys::free_memory();
+        if state.busy == 0 {
+            state.room = free / self.memory;
+        }
+        state.busy < state.room && free >= self.memory
     }
 
     /// Requests more matches until it is time to stop: quick ones before the last has begun, so that no thread waits
@@ -331,7 +355,7 @@ impl Shared<'_> {
             }
             let most = self.batch(&state);
             let ahead = if most > 1 { self.settings.jobs } else { 0 };
-            if state.waiting.len() >= state.idle + ahead {
+            if state.waiting.len() >= state.idle + ahead || !self.has_room(&mut state) {
                 state = self.wait_for(state, untold.unwrap_or(LOOK));
                 continue;
             }

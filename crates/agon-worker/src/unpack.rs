@@ -183,7 +183,7 @@ impl Unpacking {
     }
 
     fn zip(&mut self, file: impl Read + Seek) -> Result<(), String> {
-        let damaged = |error: zip::result::ZipError| format!("it is no zip that can be read ({error})");
+        let damaged = |error: zip::result::ZipError| format!("it is not a readable zip ({error})");
         let mut archive = zip::ZipArchive::new(file).map_err(damaged)?;
         for index in 0..archive.len().min(self.limits.entries + 1) {
             let entry = archive.by_index(index).map_err(damaged)?;
@@ -200,7 +200,7 @@ impl Unpacking {
     }
 
     fn tar(&mut self, bytes: impl Read) -> Result<(), String> {
-        let damaged = |error: io::Error| format!("it is no archive that can be read ({error})");
+        let damaged = |error: io::Error| format!("it is not a readable archive ({error})");
         // Skipped bytes count too: a few bytes can stand for very many.
         let mut archive = tar::Archive::new(bytes.take(2 * self.limits.bytes));
         for entry in archive.entries().map_err(damaged)? {
@@ -249,8 +249,9 @@ impl Unpacking {
         let target = self.folder.join(&inside);
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::StorageFull => format!(
-                "there is no room to unpack it in {}; make room, or set AGON_CACHE to a folder on another disk",
-                self.folder.display()
+                "there is no room to unpack it in {}; {}",
+                self.folder.display(),
+                agon_bot::advised::Advised::MoveCache
             ),
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
                 format!("it holds `{}` twice", inside.display())
@@ -369,7 +370,7 @@ mod tests {
             many.put(Path::new("c"), false, 0o644, io::empty()).is_err_and(|why| why.contains("more than"))
         );
         let (_, done) = unpack(ArchiveFormat::Zip, b"PK\x03\x04 and then nothing");
-        assert!(done.is_err_and(|why| why.contains("no zip")));
+        assert!(done.is_err_and(|why| why.contains("not a readable zip")));
         let (_, done) = unpack(ArchiveFormat::TarGz, b"\x1f\x8b and then nothing");
         assert!(done.is_err());
     }

@@ -68,6 +68,14 @@ pub struct ReadyBot {
 }
 
 impl VersionShelf {
+    /// The memory that a match of this many bots may take, in bytes; 0 where nothing holds them to it.
+    pub fn memory(&self, seats: usize) -> u64 {
+        match self.confined {
+            Confined::No => 0,
+            _ => inside::memory_of(&self.run).saturating_mul(seats as u64),
+        }
+    }
+
     /// The versions in this folder; it may be removed while nobody plays.
     pub fn new(folder: PathBuf, confined: Confined, game: &str) -> Self {
         Self {
@@ -307,14 +315,14 @@ fn build(build: &Build, confined: Confined, log: &Path, bot: &Path) -> Result<()
     };
     let (why, code) = match done {
         Ok(status) if status.success() => return Ok(()),
-        Ok(status) => (format!("its build ended with {status}"), status.code()),
-        Err(why) => (format!("its build failed: {why}"), None),
+        Ok(status) => (format!("The build failed ({status})."), status.code()),
+        Err(why) => (format!("The build failed: {why}."), None),
     };
     let said = tail(log).unwrap_or_default();
     let fix = advice::of_end(said.as_bytes(), ProgramEnd::Code(code.unwrap_or(1)), build.run.for_others);
     let end: Vec<&str> = said.lines().rev().take(20).collect();
     let end: Vec<&str> = end.into_iter().rev().collect();
-    let what = if end.is_empty() { why } else { format!("{why}; it said:\n{}", end.join("\n")) };
+    let what = if end.is_empty() { why } else { format!("{why} Last output:\n{}", end.join("\n")) };
     Err(unfit(Stage::Building, without(&what, bot), fix))
 }
 

@@ -53,6 +53,8 @@ pub struct SeriesWelcome {
     pub trusts_bots: bool,
     /// Folders with packages that all bots find, by their last path component.
     pub packages: Vec<String>,
+    /// The memory of each bot, in bytes; none: the usual.
+    pub memory: Option<u64>,
     /// How often a lease is renewed, in milliseconds.
     pub beat_ms: u64,
 }
@@ -307,7 +309,7 @@ pub fn check(job: &Job) -> Result<(), String> {
             let named: String =
                 seat.program.hash().chars().filter(|sign| !sign.is_control()).take(80).collect();
             return Err(format!(
-                "it asks for `{named}`, which is neither a built-in bot nor one that was handed in"
+                "it asks for `{named}`, which is neither a built-in bot nor one that was submitted"
             ));
         }
     }

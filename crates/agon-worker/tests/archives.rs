@@ -191,8 +191,8 @@ fn cases() -> Vec<(&'static str, &'static str, Vec<u8>, &'static str)> {
         ("a bomb of nothing", "b.tgz", gz(&zeros), "holds no file"),
         ("cut off", "b.tar", cut(good_tar.clone()), "not accepted"),
         ("cut off, gzipped", "b.tgz", cut(gz(&good_tar)), "not accepted"),
-        ("cut off, zipped", "b.zip", cut(good_zip.clone()), "no zip that can be read"),
-        ("a beginning", "b.zip", b"PK\x03\x04 and then nothing".to_vec(), "no zip that can be read"),
+        ("cut off, zipped", "b.zip", cut(good_zip.clone()), "not a readable zip"),
+        ("a beginning", "b.zip", b"PK\x03\x04 and then nothing".to_vec(), "not a readable zip"),
         ("another beginning", "b.tgz", b"\x1f\x8b and then nothing".to_vec(), "not accepted"),
         ("a wrong sum", "b.tar", wrong_sum, "not accepted"),
         ("an untrue size", "b.tar", tar(&[Entry { size: Some(8 << 30), ..file("a", b"x") }]), "not accepted"),
@@ -203,9 +203,9 @@ fn cases() -> Vec<(&'static str, &'static str, Vec<u8>, &'static str)> {
             "not accepted",
         ),
         ("a flipped byte", "b.zip", flipped, "not accepted"),
-        ("locked", "b.zip", locked, "no zip that can be read"),
+        ("locked", "b.zip", locked, "not a readable zip"),
         ("packed strangely", "b.zip", strange, "not accepted"),
-        ("a directory elsewhere", "b.zip", elsewhere, "no zip that can be read"),
+        ("a directory elsewhere", "b.zip", elsewhere, "not a readable zip"),
         ("a line in a name", "b.tar", tar(&[file("a\nb", b"x")]), "control characters"),
         ("colours in a name", "b.zip", zip(&[("\u{1b}[31mred", b"x")]), "control characters"),
         ("a nought in a name", "b.zip", zip(&[("a\0b", b"x")]), "control characters"),
@@ -223,7 +223,7 @@ fn cases() -> Vec<(&'static str, &'static str, Vec<u8>, &'static str)> {
         ("an empty file", "b.zip", Vec::new(), "the file is empty"),
         ("too large", "b.zip", vec![7; (20 << 20) + 1], "at most 20 MiB"),
         ("another kind", "b.7z", b"7z\xbc\xaf\x27\x1c".to_vec(), "of an unsupported kind"),
-        ("no archive", "b.zip", b"hello".to_vec(), "is no archive"),
+        ("no archive", "b.zip", b"hello".to_vec(), "is not a valid archive"),
     ]
 }
 

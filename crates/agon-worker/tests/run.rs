@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use agon_bot::Confined;
+use agon_bot::{Confined, Run};
 use agon_game::Setup;
 use agon_worker::protocol::Sitting;
 use agon_worker::{
@@ -99,8 +99,8 @@ impl Hall for Counter<'_> {
     }
 }
 
-#[test]
-fn each_match_is_played_and_brought_once_however_it_is_asked_for() {
+/// The terms of a contest of Cultist Wars, as a worker prepares them.
+fn table() -> PreparedGame {
     let game = agon_games::find("cultist-wars").expect("it is there");
     let setup = Setup { seats: 2, ..Setup::default() };
     let recipe = game.open(&setup).expect("its own rules").recipe().clone();
@@ -112,7 +112,38 @@ fn each_match_is_played_and_brought_once_however_it_is_asked_for() {
         ponder: agon_spec::Ponder::Stop,
         ratings: 2,
     };
-    let table = PreparedGame::new(&terms).expect("known");
+    PreparedGame::new(&terms).expect("known")
+}
+
+#[test]
+fn nothing_is_leased_that_the_free_memory_does_not_hold() {
+    let table = table();
+    let stop = AtomicBool::new(false);
+    let hall = Counter { all: 1, lives: Mutex::default(), away: AtomicBool::new(false), stop: &stop };
+    let run = Run { memory: Some(1 << 50), ..Run::default() };
+    let versions =
+        VersionShelf::new(Path::new("nowhere").to_owned(), Confined::Foreign, "cultist-wars").under(run);
+    assert_eq!(versions.memory(2), 2 << 50);
+    let settings = PlaySettings {
+        jobs: 2,
+        run: "test".to_owned(),
+        beat: Duration::from_secs(20),
+        idle: Duration::from_millis(5),
+        aside: false,
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            stop.store(true, Ordering::Relaxed);
+        });
+        agon_worker::run(&hall, &table, &versions, &settings, &stop);
+    });
+    assert!(hall.lives.into_inner().expect("nobody panics").is_empty());
+}
+
+#[test]
+fn each_match_is_played_and_brought_once_however_it_is_asked_for() {
+    let table = table();
     for jobs in [1, 3] {
         let stop = AtomicBool::new(false);
         let hall = Counter { all: 100, lives: Mutex::default(), away: AtomicBool::new(false), stop: &stop };

@@ -47,7 +47,8 @@ static BUILT: LazyLock<String> = LazyLock::new(|| {
   agon explain CW-SHOOT-3                             one rule, its code and its test
   agon docs                                           the guide
 
-Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 agon or the machine failed.",
+Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 agon or the machine failed; `agon sprt` has more
+(agon docs series).",
     propagate_version = true,
     disable_help_subcommand = true
 )]
@@ -88,7 +89,7 @@ pub(crate) enum Command {
     /// Watch matches in the browser: replays, or new ones played from the page
     #[command(after_help = viewer::EXAMPLES)]
     Watch(viewer::WatchOptions),
-    /// Find out whether a bot is better: play NEW against each OPPONENT, with Elo and its interval
+    /// Measure how strong a bot is: play NEW against each OPPONENT, with Elo and its interval
     #[command(after_help = gauntlet::EXAMPLES)]
     Gauntlet(gauntlet::GauntletOptions),
     /// Play every bot against every other, with ratings
@@ -100,7 +101,7 @@ pub(crate) enum Command {
     /// Rate all bots from the journals of series
     #[command(after_help = rate::EXAMPLES)]
     Rate(rate::RateOptions),
-    /// Explain a bot's losses: what goes with them in a series, beyond noise
+    /// Explain a bot's losses: what they have in common, beyond chance
     #[command(after_help = why::EXAMPLES)]
     Why(why::WhyOptions),
     /// Log in to a contest: store the token for taking part
@@ -108,7 +109,7 @@ pub(crate) enum Command {
     Login(login::LoginOptions),
     /// Forget the token of a contest
     Logout(login::LogoutOptions),
-    /// Submit a bot to the contest, and follow it until it is live
+    /// Submit a bot to the contest
     #[command(after_help = submit::EXAMPLES)]
     Submit(submit::SubmitOptions),
     /// Try out a bot at the contest in one match, without submitting it
@@ -117,7 +118,7 @@ pub(crate) enum Command {
     /// Play one unrated match at the contest with a submitted version
     #[command(after_help = challenge::EXAMPLES)]
     Challenge(challenge::ChallengeOptions),
-    /// Go back to an earlier version: it stands for the team again
+    /// Go back to an earlier version: it plays for the team again
     #[command(after_help = challenge::BACK)]
     Back(challenge::BackOptions),
     /// Show where you stand in the contest
@@ -144,7 +145,7 @@ pub(crate) enum Command {
     /// Pack a bot in the form that its contest accepts
     #[command(after_help = pack::EXAMPLES)]
     Pack(pack::PackOptions),
-    /// Look into replays: info, verify, show, export, get, import, fork, feed, keep, redact
+    /// Work with replays: info, verify, show, export, get, import, fork, feed, keep, redact
     ///
     /// Every FILE may also be a replay of the original game, unconverted.
     #[command(subcommand)]
@@ -179,7 +180,7 @@ pub(crate) enum Command {
     /// Compare an engine with recorded matches of the original
     #[command(
         after_help = "Files and folders are searched for records; a record is recognised by its content. One that ends before its match does is
-compared up to its last whole line and counted as cut (Terminal).
+compared up to its last complete line and counted as cut (Terminal).
 Exit code 0: at least one record was compared and nothing differs; 1: a difference, a damaged record, or none found;
 2: a path does not exist.
 

@@ -1,5 +1,10 @@
 //! The page of the guide on what `--json` prints, made from the types that are printed.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use agon_testkit::sources::rust_files;
+
 use crate::{author, online, play, replay, series, serve, workshop};
 
 /// A section of the page: its heading and the TypeScript declarations below it.
@@ -13,7 +18,8 @@ fn page() -> String {
     use agon_testkit::generated;
     let mut page = "# What `--json` prints\n\n\
         The types of everything that agon prints with `--json`, in TypeScript notation. A test compares this page with the \
-        program. Names stay; a later version may add some, so skip what you do not know. Seeds are strings, as they may be larger than \
+        program. A key with `?` is absent when there is nothing to say: \
+        an empty list, no text, a zero. Names stay; a later version may add some, so skip what you do not know. Seeds are strings, as they may be larger than \
         JavaScript's integers. Files have formats of their own with a version in their first line: \
         [replays](replay-format.md) and [journals](series.md).\n"
         .to_owned();
@@ -132,7 +138,7 @@ fn page() -> String {
         ],
     );
     page += &section(
-        "A contest that goes on",
+        "A long-running contest",
         &generated![
             serve::json::Contest<'_>,
             serve::json::Worker<'_>,
@@ -151,6 +157,7 @@ fn page() -> String {
             online::json::Submitted<'_>,
             online::json::Tried<'_>,
             online::json::Standing<'_>,
+            agon_api::contest::ContestState,
             agon_api::Versions,
             agon_api::BuildLog,
             agon_api::Uploaded,
@@ -207,7 +214,80 @@ fn page() -> String {
             workshop::json::Page,
         ],
     );
-    page
+    optional(&page)
+}
+
+/// The page with a `?` at each key that is left out when it is empty: the attribute that leaves it out is read from the source,
+/// since the type alone does not show it.
+fn optional(page: &str) -> String {
+    let skipped = skipped();
+    let (mut marked, mut own) = (String::with_capacity(page.len()), "");
+    for line in page.split_inclusive('\n') {
+        if let Some(name) = line.strip_prefix("type ") {
+            own = name.split([' ', '<', '=']).next().unwrap_or_default();
+        }
+        match line.strip_prefix("  ").and_then(|field| field.split_once(": ")) {
+            Some((key, _)) if skipped.contains(&(own.to_owned(), key.to_owned())) => {
+                marked += &line.replacen(": ", "?: ", 1);
+            }
+            _ => marked += line,
+        }
+    }
+    marked
+}
+
+/// The fields that serde skips, each with its type.
+fn skipped() -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for path in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")) {
+        let text = std::fs::read_to_string(&path).expect("a file");
+        if text.contains("skip_serializing_if") {
+            skipped_in(&text, &mut found);
+        }
+    }
+    found
+}
+
+fn skipped_in(text: &str, found: &mut BTreeSet<(String, String)>) {
+    let word = |text: &str| {
+        let end = text.find(|sign: char| !sign.is_alphanumeric() && sign != '_').unwrap_or(text.len());
+        text[..end].trim_start_matches("r#").to_owned()
+    };
+    let (mut own, mut skips) = (String::new(), false);
+    for line in text.lines().map(str::trim) {
+        let public = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub ")).unwrap_or(line);
+        if let Some(name) = public.strip_prefix("struct ") {
+            (own, skips) = (word(name), false);
+        } else if line.contains("skip_serializing_if") {
+            skips = true;
+        } else if !line.starts_with("#[")
+            && !line.starts_with("//")
+            && !line.is_empty()
+            && !line.starts_with(')')
+        {
+            let field = public.split_once(": ").map(|(name, _)| name.trim_start_matches("r#"));
+            if let Some(field) = field.filter(|_| skips) {
+                found.insert((own.clone(), field.to_owned()));
+            }
+            // An attribute of several lines goes on.
+            skips &= field.is_none() && line.contains(" = ");
+        }
+    }
+}
+
+#[test]
+fn keys_that_may_be_absent_are_marked() {
+    let skipped = skipped();
+    for (own, field) in [
+        ("PrintedMatch", "void"),
+        ("PrintedMatch", "notes"),
+        ("SeatResult", "rejections"),
+        ("Fault", "stderr"),
+    ] {
+        assert!(skipped.contains(&(own.to_owned(), field.to_owned())), "{own} {field}: {skipped:?}");
+    }
+    let page = page();
+    assert!(page.contains("  void?: string | null,") && page.contains("  seed: string,"));
 }
 
 #[test]

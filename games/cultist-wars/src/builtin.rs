@@ -21,7 +21,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     BuiltinInfo {
         name: "hunter",
         about: "looks several turns ahead (alpha-beta), the neutrals' moves included",
-        options: &[("nodes", "positions to look at for each answer, 1 to 100000000; default 10000")],
+        options: &[("nodes", "positions to look at for each answer, 1 to 100000000 (default 10000)")],
     },
 ];
 

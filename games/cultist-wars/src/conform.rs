@@ -324,7 +324,7 @@ fn from_first_message(lines: &[&str]) -> Result<CultistWars, String> {
     let mut map = Map::empty(&rules);
     for (y, row) in (0..).zip(rows) {
         if row.len() != usize::from(WIDTH) {
-            return Err(format!("`{row}` is no row of {WIDTH} tiles"));
+            return Err(format!("`{row}` is not a row of {WIDTH} tiles"));
         }
         for (x, symbol) in (0..).zip(row.bytes()) {
             if symbol == b'x' {
@@ -341,7 +341,7 @@ fn from_first_message(lines: &[&str]) -> Result<CultistWars, String> {
                 .map(|(tile, owner)| map.start.place(id as UnitId, tile, owner, hp as u8)),
             _ => None,
         };
-        placed.ok_or_else(|| format!("`{unit}` is no unit on a free tile"))?;
+        placed.ok_or_else(|| format!("`{unit}` is not a unit on a free tile"))?;
     }
     Ok(CultistWars::on_map(rules, map))
 }

@@ -94,12 +94,12 @@ fn parse(line: &str) -> Result<Order, String> {
         return match first {
             "WAIT" => Ok(Order::Wait),
             "" => Err("the line is empty; WAIT is how to do nothing".to_owned()),
-            other => Err(format!("`{}` is no action; {FORMS}", shown(other))),
+            other => Err(format!("`{}` is not an action; {FORMS}", shown(other))),
         };
     };
     let number = |what: &str, word: Option<&str>| {
         let word = word.ok_or_else(|| format!("{verb} needs {what}; {FORMS}"))?;
-        integer::parse(word).ok_or_else(|| format!("`{}` is no whole number for {what}", shown(word)))
+        integer::parse(word).ok_or_else(|| format!("`{}` is not a whole number for {what}", shown(word)))
     };
     // Whatever follows the last number is ignored. CW-LINE-4.
     match verb {
@@ -117,7 +117,7 @@ fn parse(line: &str) -> Result<Order, String> {
             target: number("a target", words.next())?,
         }),
         "" => Err(format!("exactly one space stands between words; {FORMS}")),
-        other => Err(format!("`{}` is no action; {FORMS}", shown(other))),
+        other => Err(format!("`{}` is not an action; {FORMS}", shown(other))),
     }
 }
 

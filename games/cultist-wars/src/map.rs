@@ -157,7 +157,7 @@ fn read_row(line: &str, y: u8, floor: &mut Tiles, drawn: &mut [Tile; UNITS]) -> 
             (_, Some(unit)) => return Err(format!("unit {unit} stands in two places")),
             _ => {
                 return Err(format!(
-                    "`{}` in column {x} is no tile (`.` floor, `x` obstacle, `0` to `d` units)",
+                    "`{}` in column {x} is not a tile (`.` floor, `x` obstacle, `0` to `d` units)",
                     char::from(symbol).escape_default()
                 ));
             }

@@ -10,7 +10,7 @@ export const drawing: Drawing<Scene> = {
   scoreWord: 'units',
   speed: 3,
   layers: [
-    { id: 'paths', name: 'What was done', key: 'p', on: true },
+    { id: 'paths', name: 'Actions', key: 'p', on: true },
     { id: 'ids', name: 'Unit numbers', on: true },
     { id: 'grid', name: 'Coordinates', key: 'g', on: true },
   ],

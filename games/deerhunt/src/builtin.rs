@@ -29,7 +29,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     BuiltinInfo {
         name: "warden",
         about: "mines, multiplies, defends, then hunts; looks one exchange of blows ahead",
-        options: &[("budget", "positions it tries in a half-turn, 0 to 100000; 400 by default")],
+        options: &[("budget", "positions it tries in a half-turn, 0 to 100000 (default 400)")],
     },
 ];
 

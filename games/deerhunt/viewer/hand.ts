@@ -18,7 +18,7 @@ const SAYS: Record<Verb, string> = {
   walk: 'walks',
   attack: 'attacks',
   duplicate: 'makes another',
-  duplicate_melee: 'makes a melee',
+  duplicate_melee: 'makes a melee unit',
   duplicate_worker: 'makes a worker',
   mine: 'mines',
   stun: 'stuns',
@@ -80,7 +80,7 @@ export const hand: Hand<Scene, Choice> = {
     const ids = (type: string) => own(scene, seat).filter((one) => one.type === type).map(({ id }) => `${id}`)
     return [
       { name: 'Workers', ids: ids('worker') },
-      { name: 'Melees', ids: ids('melee') },
+      { name: 'Melee units', ids: ids('melee') },
     ]
   },
 
@@ -130,7 +130,7 @@ export const hand: Hand<Scene, Choice> = {
     },
     {
       id: 'grow',
-      name: 'Make more when it can be paid',
+      name: 'Duplicate when affordable',
       fits: () => true,
       next: (_, __, ___, choices) => choices.find((choice) => choice.do === 'duplicate' || choice.do === 'duplicate_worker'),
     },

@@ -7,22 +7,25 @@ type Point = [number, number]
 
 const SIDES: Record<string, Point> = { UP: [0, -1], DOWN: [0, 1], LEFT: [-1, 0], RIGHT: [1, 0] }
 
+/** How many units are in sight: of a player whose resources are hidden there may be more. */
+const counted = (count: number, resources: number | null) => (resources !== null ? `${count}` : count === 0 ? '?' : `≥ ${count}`)
+
 export const drawing: Drawing<Scene> = {
   game: 'deerhunt',
   scoreWord: 'resources',
   paysFromScore: true,
   speed: 4,
   layers: [
-    { id: 'paths', name: 'Ways of this half-turn', key: 'p', on: true },
+    { id: 'paths', name: 'Paths', key: 'p', on: true },
     { id: 'ids', name: 'Unit numbers', on: false },
     { id: 'vision', name: 'What each side sees', key: 'v', on: true },
-    { id: 'loupe', name: 'What happened, larger', key: 'l', on: true },
+    { id: 'loupe', name: 'Magnifier', key: 'l', on: true },
     { id: 'grid', name: 'Coordinates', key: 'g', on: true },
   ],
   legend: [
     ['disc, square', 'a unit of player 1, of player 2'],
     ['pick', 'a worker: mines'],
-    ['helm and sword', 'a melee: fights'],
+    ['helm and sword', 'a melee unit: fights'],
     ['pips below it', 'its health'],
     ['gold ring', 'mining, until it pays'],
     ['dashed ring', 'making another unit, on the dashed side'],
@@ -46,8 +49,8 @@ export const drawing: Drawing<Scene> = {
       const whole = Math.max(6, scene.units.length)
       return [
         { name: 'resources', value: resources ?? 0, share: (resources ?? 0) / most, text: `${resources ?? '?'}` },
-        { name: 'workers', value: workers, share: workers / whole, text: `${workers}` },
-        { name: 'melees', value: own.length - workers, share: (own.length - workers) / whole, text: `${own.length - workers}` },
+        { name: 'workers', value: workers, share: workers / whole, text: counted(workers, resources) },
+        { name: 'melee units', value: own.length - workers, share: (own.length - workers) / whole, text: counted(own.length - workers, resources) },
       ]
     })
   },
@@ -102,7 +105,7 @@ export const drawing: Drawing<Scene> = {
           say(`${name(event.owner === 'p1' ? 1 : 2)} gets a ${event.kind} at (${event.at.x}, ${event.at.y})`, 1, 'birth', event.owner === 'p1' ? 1 : 2, event.at)
           break
         case 'child_lost':
-          say(`${who(event.parent)}’s child finds no room`, 1, 'warning', undefined, event.at)
+          say(`No room for ${who(event.parent)}’s new unit`, 1, 'warning', undefined, event.at)
           break
         case 'mining_began':
           say(`${who(event.unit)} begins to mine`, 0)

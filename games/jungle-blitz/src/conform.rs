@@ -1,7 +1,7 @@
 //! Comparing recorded matches of the original server with this engine.
 //!
-//! Two kinds of records: whole games (`jungle-golden-1`, one JSON document) and conversations (JSON
-//! lines with every message of one connection; see [`wire`]).
+//! Three kinds of records: whole games (`jungle-golden-1`, one JSON document), conversations (JSON lines
+//! with every message of one connection; see [`wire`]) and [recordings of the viewer](crate::recording).
 
 mod games;
 mod wire;
@@ -16,6 +16,8 @@ use crate::map::{Map, Tile};
 use crate::rules::{PRESETS, Rules};
 use crate::schedule::Schedule;
 
+pub(crate) use games::compare_state;
+
 /// Compares one record, whichever kind it is.
 pub fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
     let start = &record[..record.len().min(4_096)];
@@ -24,6 +26,8 @@ pub fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {
         games::compare(record, report)
     } else if holds("\"dir\"") && holds("\"C>S\"") && holds("\"REGISTER\"") {
         wire::compare(record, report)
+    } else if crate::recording::looks_like_one(record) {
+        crate::recording::conform(record, report)
     } else {
         return Recognised::Foreign;
     };
@@ -41,29 +45,12 @@ fn recorded_match(
     units_per_team: usize,
     total_tick: u64,
 ) -> Result<JungleBlitz, String> {
-    let columns = tiles.as_array().ok_or("no tiles")?;
-    let height = columns.first().and_then(Value::as_array).map_or(0, Vec::len);
-    let mut map = Map::new(columns.len(), height)?;
-    for (x, column) in columns.iter().enumerate() {
-        let column =
-            column.as_array().filter(|column| column.len() == height).ok_or("columns differ in length")?;
-        for (y, tile) in column.iter().enumerate() {
-            let tile = match tile.as_str() {
-                Some("EMPTY") => Tile::Floor,
-                Some("WALL") => Tile::Stone,
-                Some("SPAWN") => Tile::Spawn,
-                _ => return Err(format!("a tile {tile}")),
-            };
-            map.set(x as u8, y as u8, tile);
-        }
-    }
-    for diamond in list(diamonds, "diamonds")? {
-        let Point { x, y } = position(&diamond["position"]).ok_or("a diamond without position")?;
-        if x >= map.width() || y >= map.height() {
-            return Err("a diamond off the map".to_owned());
-        }
-        map.set(x, y, Tile::Diamond);
-    }
+    let map = recorded_map(tiles, diamonds, |tile| match tile.as_str()? {
+        "EMPTY" => Some(Tile::Floor),
+        "WALL" => Some(Tile::Stone),
+        "SPAWN" => Some(Tile::Spawn),
+        _ => None,
+    })?;
     let units_per_team = u8::try_from(units_per_team).map_err(|_| "too many units")?;
     let total_tick = u16::try_from(total_tick).map_err(|_| "too many ticks")?;
     let preset = agon_game::RulesChoice {
@@ -86,6 +73,31 @@ fn recorded_match(
     JungleBlitz::assemble(loaded.rules, map, recipe).map_err(|error| error.to_string())
 }
 
+/// A map from its recorded columns of tiles, and the diamonds of its start.
+pub(crate) fn recorded_map(
+    tiles: &Value,
+    diamonds: &Value,
+    read: impl Fn(&Value) -> Option<Tile>,
+) -> Result<Map, String> {
+    let columns = list(tiles, "tiles")?;
+    let height = columns.first().and_then(Value::as_array).map_or(0, Vec::len);
+    let mut map = Map::new(columns.len(), height)?;
+    for (x, column) in columns.iter().enumerate() {
+        let column = column.as_array().filter(|column| column.len() == height);
+        for (y, tile) in column.ok_or("columns differ in length")?.iter().enumerate() {
+            map.set(x as u8, y as u8, read(tile).ok_or_else(|| format!("a tile {tile}"))?);
+        }
+    }
+    for diamond in list(diamonds, "diamonds")? {
+        let Point { x, y } = position(&diamond["position"]).ok_or("a diamond without position")?;
+        if x >= map.width() || y >= map.height() {
+            return Err("a diamond off the map".to_owned());
+        }
+        map.set(x, y, Tile::Diamond);
+    }
+    Ok(map)
+}
+
 /// Adds the play orders of a message, by tick, to a schedule.
 fn read_orders(orders: &Value, team_ids: &[String], schedule: &mut Schedule) -> Result<(), String> {
     for (tick, order) in orders.as_object().ok_or("no play orders")? {
@@ -100,11 +112,11 @@ fn read_orders(orders: &Value, team_ids: &[String], schedule: &mut Schedule) -> 
     Ok(())
 }
 
-fn list<'a>(value: &'a Value, what: &str) -> Result<&'a Vec<Value>, String> {
+pub(crate) fn list<'a>(value: &'a Value, what: &str) -> Result<&'a Vec<Value>, String> {
     value.as_array().ok_or_else(|| format!("no list of {what}"))
 }
 
-fn text(value: &Value, what: &str) -> Result<String, String> {
+pub(crate) fn text(value: &Value, what: &str) -> Result<String, String> {
     value.as_str().map(str::to_owned).ok_or_else(|| format!("no {what}"))
 }
 
@@ -115,6 +127,6 @@ fn position(value: &Value) -> Option<Point> {
 }
 
 /// The tile of a recorded position; nowhere if there is none.
-fn cell(game: &JungleBlitz, value: &Value) -> Cell {
+pub(crate) fn cell(game: &JungleBlitz, value: &Value) -> Cell {
     position(value).map_or(Cell::NOWHERE, |at| game.arena.cell_at(i64::from(at.x), i64::from(at.y)))
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use agon_game::conform::{ConformReport, Recognised};
 use agon_game::prepared::{Maps, SharedRules};
 use agon_game::{
-    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Kit, MapChoice, MapFindings, Outcome, Picture,
-    Recipe, Seat, SeatAdvantages, Seats, Seeded, Setup, SetupError, Sink, Transport,
+    Answer, Builtin, BundledMap, Chance, Game, GameInfo, Import, Kit, MapChoice, MapFindings, Outcome,
+    Picture, Recipe, Seat, SeatAdvantages, Seats, Seeded, Setup, SetupError, Sink, Transport, Unreadable,
 };
 use include_dir::include_dir;
 use serde::Serialize;
@@ -49,6 +49,7 @@ pub const INFO: GameInfo = GameInfo {
     ),
     example_set: "unitsPerTeam=3",
     looks_like_answer,
+    recordings: "the recordings of Jungle Blitz's viewer (.json or .json.gz, a list of frames)",
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
     advantage: crate::weights::FEATURES,
     policy: "collector",
@@ -95,6 +96,10 @@ impl Ground {
     /// Checks that everything fits (JB-GAME-1, JB-MAP-4, JB-MAP-5).
     fn fit(rules: &Rules, seats: u8, name: &str, map: Map) -> Result<Self, SetupError> {
         INFO.check_seats(seats.into())?;
+        if let Some(order) = rules.play_orders.iter().find(|order| order.len() != usize::from(seats)) {
+            let why = format!("playOrders has {order:?}, but {seats} teams play");
+            return Err(SetupError::BadRule { place: name.to_owned(), why });
+        }
         let bad = |why: String| SetupError::BadMap { place: name.to_owned(), why };
         let units_per_team = match rules.units_per_team {
             0 => map.units_for(seats).unwrap_or(DEFAULT_UNITS_PER_TEAM),
@@ -132,7 +137,7 @@ impl JungleBlitz {
     }
 
     fn on(rules: Arc<Rules>, ground: Ground, recipe: Recipe) -> Self {
-        let schedule = schedule::draw(recipe.seed, recipe.seats, rules.total_tick);
+        let schedule = schedule::draw(recipe.seed, recipe.seats, rules.total_tick, &rules.play_orders);
         let Ground { map, arena, units_per_team, .. } = ground;
         Self { rules, map, arena, units_per_team, schedule, recipe }
     }
@@ -333,6 +338,10 @@ impl Game for JungleBlitz {
 
     fn check_map(name: &str, content: &[u8]) -> Option<Result<MapFindings, SetupError>> {
         Some(Map::read(name, content).map(|map| crate::map_check::check(&map)))
+    }
+
+    fn import(record: &[u8]) -> Result<Import<Command>, Unreadable> {
+        crate::recording::import(record)
     }
 
     fn conform(record: &[u8], report: &mut ConformReport) -> Recognised {

@@ -42,6 +42,7 @@ mod advantage;
 mod bench;
 mod conform;
 mod picture;
+pub mod recording;
 mod save;
 mod scene;
 

@@ -135,7 +135,7 @@ impl Map {
             }
             for (x, letter) in row.chars().enumerate() {
                 let tile = Tile::of_letter(letter).ok_or_else(|| {
-                    (*number, format!("column {}: `{letter}` is no tile (. # ~ t S D)", x + 1))
+                    (*number, format!("column {}: `{letter}` is not a tile (. # ~ t S D)", x + 1))
                 })?;
                 map.set(x as u8, y as u8, tile);
             }
@@ -199,8 +199,10 @@ fn parse_units(key: &str, value: &str) -> Result<(usize, u8), String> {
     let teams =
         teams.and_then(|(number, _)| number.parse().ok()).filter(|number| (1..=MAX_TEAMS).contains(number));
     let teams = teams.ok_or_else(|| {
-        format!("`{key}` is no setting; a map knows `units for 1 teams` to `units for {MAX_TEAMS} teams`")
+        format!("`{key}` is not a setting; a map knows `units for 1 teams` to `units for {MAX_TEAMS} teams`")
     })?;
     let count = value.parse().ok().filter(|count| (1..=16).contains(count));
-    count.map(|count| (teams, count)).ok_or_else(|| format!("`{value}` is no number of units from 1 to 16"))
+    count
+        .map(|count| (teams, count))
+        .ok_or_else(|| format!("`{value}` is not a number of units from 1 to 16"))
 }

@@ -120,7 +120,7 @@ impl fmt::Display for Why {
             Self::Summoning(action) => write!(f, "{action} is not possible during a summon"),
             Self::SecondAction => f.write_str("it already had an action in this command"),
             Self::AlreadyOnBoard => f.write_str("it cannot spawn, for it is already on the board"),
-            Self::NotASpawnTile(at) => write!(f, "{} is no spawn tile", Target(at)),
+            Self::NotASpawnTile(at) => write!(f, "{} is not a spawn tile", Target(at)),
             Self::NoFreeSpawnTile(at) => {
                 write!(f, "spawn tile {} is taken and none beside it is free", Target(at))
             }

@@ -55,6 +55,10 @@ pub struct Rules {
     pub maximum_diamond_summon_level: u8,
     /// For how many ticks a team is told the play order, the current one included (JB-ORDER-3).
     pub play_order_look_ahead: u16,
+    /// The orders drawn for the blocks of a recorded match, each as it stands in the block's first tick: seats from 1.
+    /// Empty, as in every preset: they are drawn from the match seed (JB-ORDER-1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub play_orders: Vec<Vec<u8>>,
 }
 
 impl Rules {
@@ -78,6 +82,20 @@ impl Rules {
             return Err(format!(
                 "levels must satisfy 1 <= initialDiamondSummonLevel ({low}) <= maximumDiamondSummonLevel ({high}) <= 100"
             ));
+        }
+        for order in &self.play_orders {
+            let mut seats = order.clone();
+            seats.sort_unstable();
+            if !(1..=MAX_TEAMS).contains(&seats.len())
+                || seats.iter().zip(1..).any(|(&seat, number)| seat != number)
+            {
+                return Err(format!(
+                    "each of playOrders must name every team once, as [2, 1, 3], not {order:?}"
+                ));
+            }
+        }
+        if self.play_orders.len() > usize::from(self.total_tick) {
+            return Err("there are more playOrders than ticks".to_owned());
         }
         // The points of a diamond held from the first tick to the last must fit its counter.
         let most = u64::from(self.total_tick) * u64::from(high) * u64::from(self.points_per_diamond);

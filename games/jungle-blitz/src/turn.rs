@@ -63,7 +63,7 @@ fn command_of(answers: &[TeamAnswer], team: u8) -> Option<&Command> {
 
 /// Every held diamond gains points for its level, whoever holds it and whether or not that team is
 /// still connected (JB-POINTS-1).
-fn grow_held_diamonds(game: &JungleBlitz, state: &mut State) {
+pub(crate) fn grow_held_diamonds(game: &JungleBlitz, state: &mut State) {
     for diamond in &mut state.diamonds[..game.arena.diamonds().len()] {
         if !diamond.on_ground() {
             diamond.points += u16::from(diamond.level) * game.rules.points_per_diamond;
@@ -83,7 +83,7 @@ pub(crate) struct Turn<'a, C, S> {
 impl<C: Chance, S: Sink<JungleBlitz>> Turn<'_, C, S> {
     /// The turn of one team: its actions in the order sent, each seeing the effects of those before it,
     /// then the progress of all its summons (JB-TURN-2).
-    fn take(&mut self, team: usize, command: &Command) {
+    pub(crate) fn take(&mut self, team: usize, command: &Command) {
         let mut acted = 0u16;
         for (position, entry) in command.entries.iter().enumerate() {
             let (unit, result) = match *entry {

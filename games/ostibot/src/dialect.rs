@@ -145,8 +145,9 @@ fn read(message: &[u8]) -> Result<(Order, Option<Box<str>>), Unread> {
     if first != Some(&b'{') {
         return Err(Unread::Malformed("the answer must be a JSON object like {\"actions\":[]}".to_owned()));
     }
-    let returned: Returned<'_> = serde_json::from_slice(message)
-        .map_err(|error| Unread::Malformed(format!("the answer is no JSON object as asked for: {error}")))?;
+    let returned: Returned<'_> = serde_json::from_slice(message).map_err(|error| {
+        Unread::Malformed(format!("the answer is not a JSON object as asked for: {error}"))
+    })?;
     if let Some(why) = returned.failed {
         return Err(Unread::Failed(why.chars().take(LONGEST_NOTE).collect()));
     }

@@ -181,7 +181,7 @@ const LARGEST_MAP: usize = 64 << 10;
 /// The text of a map file.
 fn read_text(bytes: &[u8]) -> Result<&str, String> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= LARGEST_MAP);
-    text.ok_or_else(|| format!("is no text of at most {LARGEST_MAP} bytes"))
+    text.ok_or_else(|| format!("is not a text of at most {LARGEST_MAP} bytes"))
 }
 
 /// Where the map of a setup comes from.

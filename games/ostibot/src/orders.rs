@@ -138,7 +138,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotYours(AdventurerId::UNKNOWN) => f.write_str("`adventurerId` names nobody"),
-            Self::NotYours(who) => write!(f, "{who} is no adventurer of yours on the map"),
+            Self::NotYours(who) => write!(f, "{who} is not an adventurer of yours on the map"),
             Self::Again(who) => write!(f, "{who} had its action this turn; only the first counts"),
             Self::Unclear(Unclear::Nothing) => f.write_str("asks for nothing the rules know"),
             Self::Unclear(Unclear::Several) => f.write_str("asks for several things at once"),

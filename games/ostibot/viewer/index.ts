@@ -20,10 +20,10 @@ export const drawing: Drawing<Scene> = {
   paysFromScore: true,
   speed: 4,
   layers: [
-    { id: 'paths', name: 'Ways of this turn', key: 'p', on: true },
+    { id: 'paths', name: 'Paths', key: 'p', on: true },
     { id: 'ids', name: 'Names of adventurers', on: false },
     { id: 'said', name: 'What adventurers say', on: true },
-    { id: 'loupe', name: 'What happened, larger', key: 'l', on: true },
+    { id: 'loupe', name: 'Magnifier', key: 'l', on: true },
     { id: 'grid', name: 'Coordinates', key: 'g', on: true },
   ],
   legend: [
@@ -54,10 +54,12 @@ export const drawing: Drawing<Scene> = {
       const carried = own.reduce((sum, one) => sum + one.gold, 0)
       const hp = own.reduce((sum, one) => sum + one.hp, 0)
       const whole = scene.adventurers.filter(({ team }) => team === index + 1).reduce((sum, one) => sum + one.maxHp, 0)
+      // For a player a scene holds no other team's sight, and of its adventurers only those who are seen.
+      const isHidden = own.length === 0 && scene.sight[index] === '' && scene.sight.some((sight) => sight !== '')
       return [
         { name: 'gold', value: gold, share: gold / most, text: `${gold}` },
-        { name: 'carried', value: carried, share: carried / Math.max(most, carried), text: `${carried}` },
-        { name: 'health', value: hp, share: whole > 0 ? hp / whole : 0, text: `${hp}` },
+        { name: 'carried', value: carried, share: carried / Math.max(most, carried), text: isHidden ? '?' : `${carried}` },
+        { name: 'health', value: hp, share: whole > 0 ? hp / whole : 0, text: isHidden ? '?' : `${hp}` },
       ]
     })
   },

@@ -8,7 +8,7 @@ use crate::health::hit_mobile;
 use crate::rules::{Form, Rules};
 use crate::self_destruct::{bury_mobile, hit_structure};
 use crate::state::{Real, State};
-use crate::work::{Fate, NONE, Work};
+use crate::work::{Fate, Mobile, NONE, Work};
 
 /// What an attacker hits.
 #[derive(Clone, Copy)]
@@ -89,7 +89,13 @@ fn aim_guns(work: &Work, active: &mut Vec<u64>) {
 /// Carries out one attack, if there is a target.
 #[inline]
 fn shoot(rules: &Rules, state: &mut State, work: &mut Work, form: &Form, who: frame::Who, from: Tile) {
-    let Some(target) = choose(state, work, form, who.owner, from) else { return };
+    let early = rules.early.is_early;
+    let Some(mut target) = choose(state, work, form, who.owner, from, early) else { return };
+    if let Target::Mobile(index) = &mut target
+        && early
+    {
+        *index = first_of_equals(rules, state, work, who, *index);
+    }
     match target {
         Target::Mobile(index) => {
             let damage = form.attack_damage_walker;
@@ -97,7 +103,7 @@ fn shoot(rules: &Rules, state: &mut State, work: &mut Work, form: &Form, who: fr
             if work.listening {
                 tell(work, who, from, frame::Who::mobile(&mobile), mobile.tile, damage);
             }
-            if hit_mobile(work, index, damage) {
+            if hit_mobile(work, index, damage, rules.early.dust) {
                 bury_mobile(rules, state, work, &mobile);
             }
         }
@@ -115,9 +121,16 @@ fn shoot(rules: &Rules, state: &mut State, work: &mut Work, form: &Form, who: fr
 /// The target of an attacker of `owner` on `from`: TM-TARGET-1 names the candidates, and TM-TARGET-2 prefers mobile units
 /// to structures.
 #[inline]
-fn choose(state: &State, work: &mut Work, form: &Form, owner: Seat, from: Tile) -> Option<Target> {
+fn choose(
+    state: &State,
+    work: &mut Work,
+    form: &Form,
+    owner: Seat,
+    from: Tile,
+    early: bool,
+) -> Option<Target> {
     if form.attack_damage_walker > 0.0
-        && let Some(index) = choose_mobile(work, form, owner, from)
+        && let Some(index) = choose_mobile(work, form, owner, from, early)
     {
         return Some(Target::Mobile(index));
     }
@@ -126,7 +139,7 @@ fn choose(state: &State, work: &mut Work, form: &Form, owner: Seat, from: Tile) 
 
 /// TM-TARGET-3: the nearest; TM-TARGET-4: the one with the least health; then [`rest`] decides.
 #[inline]
-fn choose_mobile(work: &Work, form: &Form, owner: Seat, from: Tile) -> Option<usize> {
+fn choose_mobile(work: &Work, form: &Form, owner: Seat, from: Tile, early: bool) -> Option<usize> {
     let mut best: Option<usize> = None;
     let mut best_square = form.attack_range.square;
     for &(tile, index) in &work.targets[1 - owner.index()] {
@@ -143,9 +156,9 @@ fn choose_mobile(work: &Work, form: &Form, owner: Seat, from: Tile) -> Option<us
             && let Some(best) = best
         {
             let other = &work.mobiles[best];
-            let better = mobile.health < other.health
-                || mobile.health == other.health
-                    && rest(owner, mobile.tile, mobile.id) > rest(owner, other.tile, other.id);
+            let [health, least] = [mobile, other].map(|mobile| compared(mobile, early));
+            let better = health < least
+                || health == least && rest(owner, mobile.tile, mobile.id) > rest(owner, other.tile, other.id);
             if !better {
                 continue;
             }
@@ -153,6 +166,12 @@ fn choose_mobile(work: &Work, form: &Form, owner: Seat, from: Tile) -> Option<us
         (best, best_square) = (Some(index), square);
     }
     best
+}
+
+/// The health of which the least is hit: with the shields, but in the first seasons without them (TM-TARGET-9).
+#[inline]
+fn compared(mobile: &Mobile, early: bool) -> f32 {
+    if early { mobile.base } else { mobile.health }
 }
 
 #[inline]
@@ -174,6 +193,35 @@ fn choose_structure(state: &State, work: &mut Work, form: &Form, owner: Seat, fr
         best = slot;
     }
     (best != NONE).then_some(Target::Structure(best))
+}
+
+/// TM-SEASON-7: of the units equal to `best` in all but the number, the one that a recorded match hits first.
+#[cold]
+fn first_of_equals(rules: &Rules, state: &State, work: &mut Work, who: frame::Who, best: usize) -> usize {
+    let key_of = |mobile: &Mobile| (mobile.owner, mobile.tile, mobile.fate, compared(mobile, true));
+    let key = key_of(&work.mobiles[best]);
+    let picks = if work.shown.is_some() { &work.picks } else { &rules.picks };
+    let place = |mobile: &Mobile| picks.first.get(&(state.turn, mobile.id)).copied();
+    let equals = work.mobiles.iter().enumerate().filter(|(_, mobile)| key_of(mobile) == key);
+    let listed = equals.filter_map(|(index, mobile)| Some((place(mobile)?, index)));
+    let chosen = listed.min().map_or(best, |(_, index)| index);
+    let Some(shown) = &mut work.shown else { return chosen };
+    let target = shown.targets.get(&(state.turn, work.frame, who.id));
+    let index = target.and_then(|id| work.mobiles.binary_search_by_key(id, |mobile| mobile.id).ok());
+    let index = index.filter(|&index| key_of(&work.mobiles[index]) == key).unwrap_or(chosen);
+    // All that are hit are listed, for the order among them; it is kept only if it is not ours in this turn.
+    let unit = (state.turn, work.mobiles[index].id);
+    let place = work.picks.first.len();
+    if !work.picks.first.contains_key(&unit)
+        && work.mobiles.iter().filter(|mobile| key_of(mobile) == key).count() > 1
+    {
+        work.picks.first.insert(unit, place);
+        if index != chosen {
+            shown.otherwise.insert(state.turn);
+        }
+        return index;
+    }
+    chosen
 }
 
 /// The key that decides between equal targets: TM-TARGET-5 the lowest row for player 1, the highest for player 2;

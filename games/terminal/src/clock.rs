@@ -4,7 +4,7 @@ use agon_game::{Absence, Answer, Seat};
 
 use crate::orders::Commands;
 use crate::rules::Rules;
-use crate::state::{Real, State};
+use crate::state::{Real, State, tenth};
 
 /// Charges `seat` for its answer and returns whether the answer's orders are carried out.
 pub fn charge(rules: &Rules, state: &mut State, seat: Seat, answer: &Answer<Commands>) -> bool {
@@ -25,19 +25,25 @@ pub fn charge(rules: &Rules, state: &mut State, seat: Seat, answer: &Answer<Comm
     matches!(answer, Answer::Given { .. }) && !stopped
 }
 
-/// TM-CLOCK-1: costs one health for each whole second beyond the soft limit, before the first frame.
+/// TM-CLOCK-1: costs one health for each whole second beyond the soft limit, before the first frame. TM-SEASON-5: it costs
+/// nothing who plays by hand.
 fn slow(rules: &Rules, state: &mut State, seat: Seat, ms: u32) {
-    let damage = (ms.saturating_sub(rules.timing.wait_time_bot_soft) / 1_000) as f32;
+    let is_by_hand = rules.bounds.by_hand.contains(seat);
+    let over = if is_by_hand { 0 } else { ms.saturating_sub(rules.timing.wait_time_bot_soft) };
+    let damage = (over / 1_000) as f32;
     think(state, seat, ms);
     state.players[seat.index()].time_damage.0 += damage;
     hurt(state, seat, damage);
 }
 
-/// TM-CLOCK-2: a crash costs one more than the health at the start, before the first frame.
+/// TM-CLOCK-2: a crash costs one more than the health at the start, before the first frame. TM-SEASON-4: in the
+/// first seasons the opponent is paid for it.
 fn crash(rules: &Rules, state: &mut State, seat: Seat, ms: u32) {
     think(state, seat, ms);
     state.players[seat.index()].crashed = true;
     hurt(state, seat, rules.resources.starting_hp + 1.0);
+    let other = &mut state.players[1 - seat.index()];
+    other.sp = Real(tenth(other.sp.0 + rules.early.cores_for_crash));
 }
 
 fn think(state: &mut State, seat: Seat, ms: u32) {

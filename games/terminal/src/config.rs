@@ -9,11 +9,11 @@ mod old;
 
 use agon_game::rules_name::WITHOUT_EFFECT;
 use agon_game::setup::nearest;
-use agon_game::{RulesChoice, SetupError};
+use agon_game::{RulesChoice, Seat, Seats, SetupError};
 use serde_json::{Map, Value};
 
-use crate::arena::Reach;
-use crate::rules::{Bounds, Form, Kind, Resources, Rules, Timing, Unit};
+use crate::arena::{Reach, Tile};
+use crate::rules::{Bounds, Early, Form, Kind, Picks, Resources, Rules, Timing, Unit};
 
 /// A configuration as read.
 #[derive(Clone, Debug)]
@@ -35,6 +35,9 @@ const LARGEST: f64 = 1e6;
 /// Upper limit on the ids of a match: they have 19 bits (see `state.rs`).
 const MOST_IDS: u64 = 1 << 19;
 
+/// In the first seasons a structure takes two ids and a removal one; in a turn each of the 420 tiles can see both once.
+const SECOND_IDS: u64 = 2 * 420;
+
 /// Numbers of the original that are accepted but have no effect here (TM-CONFIG-5).
 const IDLE: [&str; 4] =
     ["shieldDecay", "turnIntervalForBitCapSchedule", "bitRampBitCapGrowthRate", "roundStartBitRamp"];
@@ -46,7 +49,8 @@ const PAUSES: [&str; 2] = ["waitTimeStartGame", "waitTimeEndGame"];
 const LONGEST_PAUSE: u32 = 60_000;
 
 /// Our own bounds, under the key `agon` (TM-CONFIG-4).
-const BOUNDS: [&str; 5] = ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict"];
+const BOUNDS: [&str; 7] =
+    ["maxTurns", "maxFramesPerTurn", "maxOrders", "strayLines", "strict", "byHand", "picks"];
 
 /// Reads the configuration that `choice` names (TM-CONFIG-1).
 ///
@@ -78,7 +82,15 @@ pub fn load(choice: &RulesChoice) -> Result<Config, SetupError> {
     let renewed = old::renewed(&config);
     let map = renewed.as_ref().map_or(&config, |renewed| &renewed.config);
     let mut rules = rules(&Part { place: &name, path: String::new(), map })?;
-    rules.before_upgrades = renewed.is_some_and(|renewed| renewed.before_upgrades);
+    if let Some(renewed) = &renewed {
+        (rules.before_upgrades, rules.early) = (renewed.before_upgrades, renewed.early);
+        let Bounds { max_turns, max_orders, .. } = rules.bounds;
+        if rules.early.is_early && u64::from(max_turns) * (u64::from(max_orders) * 2 + SECOND_IDS) >= MOST_IDS
+        {
+            let why = "`agon.maxTurns` times `agon.maxOrders` is too much for this season: ids would run out";
+            return Err(bad(&name, why));
+        }
+    }
     let pauses = rules.timing.pauses_ms.iter_mut().zip(asked);
     pauses.filter(|(_, asked)| !asked).for_each(|(pause, _)| *pause = 0);
     // Presets and records of the original also contain the other idle keys, but no decay of shields.
@@ -203,8 +215,12 @@ fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
             .wrong(&format!("unitInformation.{index}"), &format!("must be an object, not {}", kind(other)))),
     };
     let mut units = Vec::new();
+    let mut radius = 0.0_f32;
+    for index in 0..Kind::ALL.len() {
+        radius = radius.max(entry(index)?.number("getHitRadius")?.unwrap_or_default());
+    }
     for kind in Kind::ALL {
-        units.push(unit(kind, &entry(kind.index())?)?);
+        units.push(unit(kind, &entry(kind.index())?, radius)?);
     }
     let (remove, upgrade) = (entry(6)?.word("shorthand")?, entry(7)?.word("shorthand")?);
     let names: Vec<&String> = units.iter().map(|unit| &unit.shorthand).chain([&remove, &upgrade]).collect();
@@ -217,8 +233,10 @@ fn rules(config: &Part<'_>) -> Result<Rules, SetupError> {
     let resources = resources(&config.needed("resources")?)?;
     let timing = timing(&config.needed("timingAndReplay")?)?;
     let bounds = bounds(config)?;
+    let picks = picks(config)?;
     let units = <[Unit; 6]>::try_from(units).expect("one for each kind");
-    Ok(Rules { units, remove, upgrade, before_upgrades: false, resources, timing, bounds })
+    let (before_upgrades, early) = (false, Early::default());
+    Ok(Rules { units, remove, upgrade, before_upgrades, early, picks, resources, timing, bounds })
 }
 
 /// The entries of `unitInformation`: for each its shorthand in the configurations of the original, and its name.
@@ -253,7 +271,7 @@ fn missing(list: &[Value]) -> (usize, &'static str) {
 }
 
 /// A unit of the configuration; its upgrade overwrites the numbers it names (TM-CONFIG-2).
-fn unit(kind: Kind, part: &Part<'_>) -> Result<Unit, SetupError> {
+fn unit(kind: Kind, part: &Part<'_>, radius: f32) -> Result<Unit, SetupError> {
     let shorthand = part.word("shorthand")?;
     if let Some(category) = part.number("unitCategory")?
         && category != f32::from(u8::from(kind.is_mobile()))
@@ -265,10 +283,10 @@ fn unit(kind: Kind, part: &Part<'_>) -> Result<Unit, SetupError> {
     if kind.is_mobile() {
         part.positive("speed")?;
     }
-    let base = form(part, None)?;
+    let base = form(part, None, radius)?;
     let better = match part.part("upgrade")? {
         Some(upgrade) if !kind.is_mobile() => {
-            let better = form(&upgrade, Some(&base))?;
+            let better = form(&upgrade, Some(&base), radius)?;
             if better.start_health == 0.0 {
                 upgrade.positive("startHealth")?;
             }
@@ -279,12 +297,14 @@ fn unit(kind: Kind, part: &Part<'_>) -> Result<Unit, SetupError> {
     Ok(Unit { shorthand, forms: [base, better.unwrap_or(base)], upgradable: better.is_some() })
 }
 
-fn form(part: &Part<'_>, base: Option<&Form>) -> Result<Form, SetupError> {
+fn form(part: &Part<'_>, base: Option<&Form>, radius: f32) -> Result<Form, SetupError> {
     let number = |key, inherited: fn(&Form) -> f32| -> Result<f32, SetupError> {
         Ok(part.number(key)?.unwrap_or(base.map_or(0.0, inherited)))
     };
     let reach = |key, inherited: fn(&Form) -> Reach| -> Result<Reach, SetupError> {
-        Ok(part.number(key)?.map_or(base.map_or_else(|| Reach::new(0.0), inherited), Reach::new))
+        // TM-TARGET-8: a unit is reached where its edge is.
+        let widened = |range: f32| Reach::new(if range > 0.0 { range + radius } else { range });
+        Ok(part.number(key)?.map_or(base.map_or_else(|| Reach::new(0.0), inherited), widened))
     };
     part.number("shieldDecay")?;
     Ok(Form {
@@ -306,7 +326,10 @@ fn form(part: &Part<'_>, base: Option<&Form>) -> Result<Form, SetupError> {
         self_destruct_damage_tower: number("selfDestructDamageTower", |form| {
             form.self_destruct_damage_tower
         })?,
-        self_destruct_range: reach("selfDestructRange", |form| form.self_destruct_range)?,
+        // What a self-destruction hits is measured to the middle of its tile.
+        self_destruct_range: part
+            .number("selfDestructRange")?
+            .map_or(base.map_or_else(|| Reach::new(0.0), |form| form.self_destruct_range), Reach::new),
         self_destruct_steps_required: part
             .whole("selfDestructStepsRequired", 1_000_000)?
             .unwrap_or(base.map_or(0, |form| form.self_destruct_steps_required)),
@@ -362,6 +385,34 @@ fn timing(part: &Part<'_>) -> Result<Timing, SetupError> {
     Ok(Timing { wait_time_bot_soft: soft, wait_time_bot_max: max, pauses_ms })
 }
 
+/// The choices of a recorded match (TM-SEASON-7), under `agon`: turn and unit to be hit first, or turn, frame and unit
+/// with the tile of a step.
+fn picks(config: &Part<'_>) -> Result<Picks, SetupError> {
+    let mut picks = Picks::default();
+    let Some(part) = config.part("agon")? else { return Ok(picks) };
+    let Some(list) = part.map.get("picks") else { return Ok(picks) };
+    let mut add = |pick: &Value| -> Option<()> {
+        let number = |number: &Value| u16::try_from(number.as_u64()?).ok();
+        let unit = |number: &Value| u32::try_from(number.as_u64()?).ok();
+        match &pick.as_array()?[..] {
+            [turn, first] => {
+                let place = picks.first.len();
+                picks.first.insert((number(turn)?, unit(first)?), place);
+            }
+            [turn, frame, mover, x, y] => {
+                let tile = Tile::at(number(x)?.into(), number(y)?.into())?;
+                picks.steps.insert((number(turn)?, number(frame)?, unit(mover)?), tile);
+            }
+            _ => return None,
+        }
+        Some(())
+    };
+    let read = list.as_array().and_then(|list| list.iter().try_for_each(&mut add));
+    let why = "must be a list of choices: [turn, unit] or [turn, frame, unit, x, y]";
+    read.ok_or_else(|| part.wrong("picks", why))?;
+    Ok(picks)
+}
+
 /// Our own bounds, under `agon`, where an unknown key is an error because these keys are ours (TM-CONFIG-4).
 fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
     let mut bounds = Bounds {
@@ -370,6 +421,7 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
         max_orders: 2_000,
         stray_lines: 100,
         strict: false,
+        by_hand: Seats::NONE,
     };
     let Some(part) = config.part("agon")? else { return Ok(bounds) };
     if let Some(key) = part.map.keys().find(|key| !BOUNDS.contains(&key.as_str())) {
@@ -395,6 +447,14 @@ fn bounds(config: &Part<'_>) -> Result<Bounds, SetupError> {
         Some(&Value::Bool(strict)) => bounds.strict = strict,
         Some(other) => {
             return Err(part.wrong("strict", &format!("must be true or false, not {}", kind(other))));
+        }
+    }
+    if let Some(seats) = part.map.get("byHand") {
+        let number = |seat: &Value| seat.as_u64().filter(|number| (1..=2).contains(number));
+        let seats: Option<Vec<u64>> = seats.as_array().and_then(|seats| seats.iter().map(number).collect());
+        let why = "must be a list of the seats that people play: [1], [2] or [1, 2]";
+        for seat in seats.ok_or_else(|| part.wrong("byHand", why))? {
+            bounds.by_hand.insert(Seat::new(seat as u8 - 1));
         }
     }
     if u64::from(bounds.max_turns) * u64::from(bounds.max_orders) * 2 >= MOST_IDS {

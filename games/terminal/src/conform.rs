@@ -13,7 +13,9 @@ use crate::Terminal;
 use crate::frame::Frame;
 use crate::line::{self, Eyes, Names};
 use crate::outcome;
-use crate::replay::{self, Blast, Died, EndStats, EventLists, Given, Hit, PlayerStats, Recorded, StateLine};
+use crate::replay::{
+    self, Blast, Died, EndStats, EventLists, Given, Hit, PlayerStats, Recorded, StateLine, Struck,
+};
 use crate::state::State;
 use crate::work::Work;
 
@@ -54,9 +56,14 @@ fn compare(record: &[u8], report: &mut ConformReport) -> Result<Compared, Unread
     let recorded = replay::recorded(record)?;
     let game = Terminal::set_up(&recorded.setup).map_err(|error| Unreadable::Damaged(error.to_string()))?;
     let (_, lines) = replay::lines(record)?;
-    let state = game.start();
+    let (state, early) = (game.start(), game.rules().early.is_early);
+    let picks = game.rules().picks.clone();
     let mut played = Match { game, recorded, state, work: Work::default(), turn: 0, last: None };
     let whole = played.recorded.whole;
+    // Where the original chose among equals, its choice is part of the match (TM-SEASON-7): counted, never hidden.
+    (0..picks.first.len()).for_each(|_| _ = report.compare("first of equal targets", &(), &(), String::new));
+    (0..picks.steps.len())
+        .for_each(|_| _ = report.compare("choice among equal steps", &(), &(), String::new));
     let mut ours: VecDeque<OwnLine> = VecDeque::new();
     let mut bytes = Vec::new();
     line::deploy(&played.state, &[], Eyes::of(played.game.rules(), Seat::new(0)), &mut bytes);
@@ -77,7 +84,7 @@ fn compare(record: &[u8], report: &mut ConformReport) -> Result<Compared, Unread
         };
         let text = String::from_utf8(text).expect("lines are text");
         let own = replay::read(number, &text)?;
-        if !line_agrees(&theirs, &own, frame.as_deref(), report, &place) {
+        if !line_agrees(&theirs, &own, frame.as_deref(), early, report, &place) {
             // Everything after a difference differs because of it; one per record is enough.
             return Ok(Compared::Whole);
         }
@@ -117,15 +124,21 @@ impl Match {
         report.compare("end of match", &true, &(used_up && self.state.ending.is_some()), place);
         let mut bytes = Vec::new();
         let eyes = Eyes::of(self.game.rules(), Seat::new(0));
-        line::end(&self.game, &self.state, self.last.as_deref(), &Names::default(), eyes, &mut bytes);
+        let mut state = self.state;
+        for (player, crash) in state.players.iter_mut().zip(self.recorded.afterwards) {
+            if let Some(ms) = crash {
+                (player.crashed, player.total_ms) = (true, player.total_ms + ms);
+            }
+        }
+        line::end(&self.game, &state, self.last.as_deref(), &Names::default(), eyes, &mut bytes);
         let text = String::from_utf8(bytes).expect("lines are text");
         let Ok(own) = replay::read(0, &text) else { return };
-        line_agrees(theirs, &own, None, report, &place);
+        line_agrees(theirs, &own, None, false, report, &place);
         if let (Some(theirs), Some(own)) = (&theirs.end_stats, &own.end_stats) {
             stats_agree(theirs, own, report);
         }
         if let Some(theirs) = &theirs.end_stats {
-            let winner = outcome::winner(&self.state).map_or(0, |seat| i64::from(seat.number()));
+            let winner = outcome::winner(&state).map_or(0, |seat| i64::from(seat.number()));
             report.compare("winner", &theirs.winner, &winner, place);
         }
     }
@@ -135,6 +148,8 @@ fn stats_agree(theirs: &EndStats, own: &EndStats, report: &mut ConformReport) {
     let place = || "end stats".to_owned();
     report.compare("turns and frames", &(theirs.turns, theirs.frames), &(own.turns, own.frames), place);
     for (player, theirs, own) in [(1, &theirs.player1, &own.player1), (2, &theirs.player2, &own.player2)] {
+        // The first records lack both.
+        let tells_time = theirs.timeout_death.is_some();
         let numbers = |stats: &PlayerStats| {
             let bits = [
                 stats.stationary_resource_spent,
@@ -146,8 +161,8 @@ fn stats_agree(theirs: &EndStats, own: &EndStats, report: &mut ConformReport) {
             ];
             (
                 bits.map(Bits),
-                (stats.crashed, stats.timeout_death),
-                stats.time_damage_taken as i64,
+                (stats.crashed, stats.timeout_death.filter(|_| tells_time)),
+                stats.time_damage_taken.filter(|_| tells_time).map(|damage| damage as i64),
                 stats.total_computation_time as i64,
             )
         };
@@ -173,6 +188,7 @@ fn line_agrees(
     theirs: &StateLine<'_>,
     own: &StateLine<'_>,
     frame: Option<&Frame>,
+    early: bool,
     report: &mut ConformReport,
     place: &impl Fn() -> String,
 ) -> bool {
@@ -201,8 +217,8 @@ fn line_agrees(
             }
         }
     }
-    let theirs_sorted = sets(&theirs.events, frame);
-    let own_sorted = sets(&own.events, frame);
+    let theirs_sorted = sets(&theirs.events, frame, early);
+    let own_sorted = sets(&own.events, frame, early);
     same &= report.compare("spawn", &theirs.events.spawn, &own.events.spawn, place);
     same &= report.compare("move", &theirs.events.moves, &own.events.moves, place);
     same &= report.compare("breach", &theirs.events.breach, &own.events.breach, place);
@@ -211,7 +227,7 @@ fn line_agrees(
     same &= report.compare("attack", &theirs.events.attack, &own.events.attack, place);
     same &= report.compare("damage", &theirs_sorted.damage, &own_sorted.damage, place);
     same &= report.compare("death", &theirs_sorted.death, &own_sorted.death, place);
-    same &= report.compare("melee", &theirs.events.melee, &own.events.melee, place);
+    same &= report.compare("melee", &theirs_sorted.melee, &own_sorted.melee, place);
     same
 }
 
@@ -221,20 +237,32 @@ struct Sets<'a> {
     damage: Vec<Hit<'a>>,
     shield: Vec<Given<'a>>,
     death: Vec<Died<'a>>,
+    melee: Vec<Struck<'a>>,
 }
 
 /// Sorts the unordered parts: the tiles of a self-destruction, the targets of a support, and the
-/// damages and deaths of the victims of one self-destruction.
-fn sets<'a>(events: &EventLists<'a>, frame: Option<&Frame>) -> Sets<'a> {
+/// damages and deaths of the victims of one self-destruction; in the first seasons all shields and strikes.
+fn sets<'a>(events: &EventLists<'a>, frame: Option<&Frame>, early: bool) -> Sets<'a> {
     let mut sets = Sets {
         blasts: events.self_destruct.clone(),
         damage: events.damage.clone(),
         shield: events.shield.clone(),
         death: events.death.clone(),
+        melee: events.melee.clone(),
     };
     sets.blasts.iter_mut().for_each(|blast| blast.1.sort_unstable());
     for group in sets.shield.chunk_by_mut(|one, other| one.4 == other.4) {
         group.sort_unstable_by_key(|shield| shield.5);
+    }
+    if early {
+        sets.shield.sort_unstable_by_key(|shield| (shield.4, shield.5));
+        sets.melee.sort_unstable_by_key(|strike| (strike.4, strike.1));
+        // Those of melee are anywhere among the others, which have their order.
+        let (mut others, mut struck): (Vec<_>, Vec<_>) =
+            sets.damage.into_iter().partition(|hit| hit.1 != 0.0);
+        struck.sort_unstable_by_key(|hit| (hit.3, hit.0));
+        others.append(&mut struck);
+        sets.damage = others;
     }
     for blast in frame.map_or(&[][..], |frame| &frame.events.self_destruct) {
         let (start, count) = blast.damages;

@@ -73,9 +73,11 @@ fn place(
     let form = rules.form(kind, false);
     pay_structure_points(state, seat, form.cost1)?;
     let id = next_id(state);
+    tell(work, tile, Spawned::Unit(kind), id, seat);
+    // TM-SEASON-3: the number that the spawn event names, and that on the board.
+    let id = if rules.early.is_early { next_id(state) } else { id };
     work.slot_on[tile.index()] = state.structures().len() as u16;
     state.push(Structure::new(id, kind, false, tile, form.start_health));
-    tell(work, tile, Spawned::Unit(kind), id, seat);
     Ok(())
 }
 
@@ -115,7 +117,12 @@ fn remove(rules: &Rules, state: &mut State, work: &mut Work, seat: Seat, tile: T
         return Err(Refusal::AlreadyMarked(seen(seat, tile)));
     }
     state.set_mark(slot, Some(rules.form(structure.kind(), structure.upgraded()).turns_required_to_remove));
-    tell(work, tile, Spawned::Removal, structure.id(), seat);
+    // TM-SEASON-3: a mark had a number of its own.
+    let id = if rules.early.is_early { next_id(state) } else { structure.id() };
+    if id != structure.id() {
+        work.marks.insert(structure.id(), id);
+    }
+    tell(work, tile, Spawned::Removal, id, seat);
     Ok(())
 }
 

@@ -68,7 +68,7 @@ impl Dialect<Terminal> for Wire {
             if talk.stray > bounds.stray_lines {
                 let most = bounds.stray_lines;
                 return Heard::Malformed(format!(
-                    "more than {most} lines of a turn are no answer; {}",
+                    "more than {most} lines of a turn are not answers; {}",
                     stray(message)
                 ));
             }
@@ -200,7 +200,7 @@ fn mistaken(rules: &Rules, mistake: Mistake) -> Value {
 /// TM-ANSWER-5: the message about a stray line for the bot's author.
 fn stray(message: &[u8]) -> String {
     let start: String = String::from_utf8_lossy(&message[..message.len().min(60)]).into_owned();
-    format!("this line is no answer, you printed to stdout; use stderr: {start:?}")
+    format!("{start:?} is not an answer; print debug text to stderr")
 }
 
 #[cfg(test)]

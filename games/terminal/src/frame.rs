@@ -155,6 +155,17 @@ pub struct Damage {
     pub unit: Who,
 }
 
+/// A unit strikes at another for nothing, in the first seasons (TM-SEASON-6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Melee {
+    /// Where it is.
+    pub from: Tile,
+    /// Where the struck unit is.
+    pub to: Tile,
+    /// Which strikes.
+    pub unit: Who,
+}
+
 /// A unit left the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -187,6 +198,12 @@ pub struct Events {
     pub damage: Vec<Damage>,
     /// Units that left.
     pub death: Vec<Death>,
+    /// Strikes for nothing, one for each unit and tile struck; nobody draws them.
+    #[serde(skip)]
+    pub melee: Vec<Melee>,
+    /// The struck units, with a damage of 0; part of the damages of a state line.
+    #[serde(skip)]
+    pub struck: Vec<Damage>,
 }
 
 /// A unit on the board.
@@ -307,7 +324,18 @@ impl Frame {
 
     /// The board after the frame just played, with its events.
     pub fn take(state: &State, work: &mut Work, frame: i32) -> Self {
-        Self::of(state, &work.mobiles, frame, std::mem::take(&mut work.events))
+        let mut taken = Self::of(state, &work.mobiles, frame, std::mem::take(&mut work.events));
+        if !work.marks.is_empty() {
+            for lists in &mut taken.lists {
+                for removal in &mut lists.removals {
+                    if let Some(&id) = work.marks.get(&removal.id) {
+                        (removal.id, removal.health) = (id, Real(0.0));
+                    }
+                }
+                lists.removals.sort_unstable_by_key(|removal| removal.id);
+            }
+        }
+        taken
     }
 }
 

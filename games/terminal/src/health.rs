@@ -39,6 +39,17 @@ pub fn hit(mobile: &mut Mobile, shields: &mut [f32], stride: usize, damage: f32)
     sum(mobile, shields, stride);
 }
 
+/// Takes `loss` from each shield; one without strength is gone.
+pub fn fade(mobile: &mut Mobile, shields: &mut [f32], stride: usize, loss: f32) {
+    let (first, count) = mobile.shields;
+    let start = mobile.berth * stride + first;
+    let own = &mut shields[start..start + count];
+    own.iter_mut().for_each(|shield| *shield = (*shield - loss).max(0.0));
+    let gone = own.iter().take_while(|shield| **shield == 0.0).count();
+    mobile.shields = (first + gone, count - gone);
+    sum(mobile, shields, stride);
+}
+
 #[inline]
 fn sum(mobile: &mut Mobile, shields: &[f32], stride: usize) {
     let (first, count) = mobile.shields;
@@ -47,13 +58,14 @@ fn sum(mobile: &mut Mobile, shields: &[f32], stride: usize) {
     mobile.health = mobile.base + mobile.shielded;
 }
 
-/// Hits mobile unit `target` and returns whether it was alive and now has no health left (TM-HEALTH-3).
+/// Hits mobile unit `target` and returns whether it was alive and now has no health left (TM-HEALTH-3): no more than
+/// `dust` (TM-SEASON-8).
 #[inline]
-pub fn hit_mobile(work: &mut Work, target: usize, damage: f32) -> bool {
+pub fn hit_mobile(work: &mut Work, target: usize, damage: f32, dust: f32) -> bool {
     let Work { mobiles, shields, stride, .. } = work;
     let mobile = &mut mobiles[target];
     hit(mobile, shields, *stride, damage);
-    let dies = mobile.health <= 0.0 && mobile.fate != Fate::Dead;
+    let dies = mobile.health <= dust && mobile.fate != Fate::Dead;
     if dies {
         mobile.fate = Fate::Dead;
     }

@@ -21,6 +21,7 @@ pub mod work;
 
 pub mod attack;
 pub mod health;
+pub mod melee;
 pub mod movement;
 pub mod path;
 pub mod self_destruct;
@@ -112,6 +113,18 @@ pub const INFO: GameInfo = GameInfo {
             text: include_str!("../rules/kit-2020.json"),
             cpus: Cpus::All,
         },
+        Preset {
+            name: "season-2019",
+            about: "the season at the turn of 2018 and 2019, before there were upgrades",
+            text: include_str!("../rules/season-2019.json"),
+            cpus: Cpus::All,
+        },
+        Preset {
+            name: "season-2018",
+            about: "the season of 2018: the same with more time, and an earlier engine",
+            text: include_str!("../rules/season-2018.json"),
+            cpus: Cpus::All,
+        },
     ],
     builtins: builtin::BUILTINS,
     rulebook: agon_game::with_tools(include_str!("../RULES.md"), ""),
@@ -126,6 +139,7 @@ pub const INFO: GameInfo = GameInfo {
     looks_like_answer,
     hand_in: HandIn::Folder(&["run.sh", "algo.json"]),
     starters: agon_game::with_tools(crate::starters::STARTERS, &[]),
+    recordings: "Terminal's replay files (.replay)",
     advantage: crate::weights::FEATURES,
     policy: "fortress",
     ..GameInfo::PLAIN

@@ -6,7 +6,7 @@ use std::ops::Range;
 use agon_game::{Facts, Seat};
 
 use crate::arena::Tile;
-use crate::frame::{Death, Events, Frame, Lists, Spawned, Stats, Who};
+use crate::frame::{Damage, Death, Events, Frame, Lists, Spawned, Stats, Who};
 use crate::rules::Rules;
 use crate::state::{Ending, Player, Real, State};
 use crate::{Terminal, outcome};
@@ -185,11 +185,8 @@ impl Line<'_> {
             line.text(",").real(event.damage).who(event.unit);
         });
         self.out.extend_from_slice(b",\"damage\":");
-        self.list(&events.damage, |line, event| {
-            line.out.push(b'[');
-            line.tile(event.at);
-            line.text(",").real(event.amount).who(event.unit);
-        });
+        let comma = if events.damage.is_empty() || events.struck.is_empty() { "" } else { "," };
+        self.text("[").damages(&events.damage).text(comma).damages(&events.struck).text("]");
         self.out.extend_from_slice(b",\"shield\":");
         self.list(&events.shield, |line, event| {
             line.out.push(b'[');
@@ -229,7 +226,15 @@ impl Line<'_> {
             line.tile(event.to);
             line.text(",").real(event.damage).pair(event.attacker, event.target);
         });
-        self.out.extend_from_slice(b",\"melee\":[]}");
+        self.out.extend_from_slice(b",\"melee\":");
+        self.list(&events.melee, |line, event| {
+            line.out.push(b'[');
+            line.tile(event.from);
+            line.out.push(b',');
+            line.tile(event.to);
+            line.text(",0.0").who(event.unit);
+        });
+        self.out.push(b'}');
     }
 
     fn statistics(&mut self, game: &Terminal, state: &State, names: &Names) {
@@ -269,6 +274,16 @@ impl Line<'_> {
     fn tile(&mut self, tile: Tile) {
         let tile = self.eyes.tile(tile);
         self.text("[").number(tile.x()).text(",").number(tile.y()).text("]");
+    }
+
+    fn damages(&mut self, damages: &[Damage]) -> &mut Self {
+        for (place, event) in damages.iter().enumerate() {
+            self.comma(place);
+            self.out.push(b'[');
+            self.tile(event.at);
+            self.text(",").real(event.amount).who(event.unit);
+        }
+        self
     }
 
     /// The end of an event's entry: its unit.

@@ -1,10 +1,11 @@
 //! Stage A of a frame: mobile units step, breach, or find that they have nowhere to go.
 
+use crate::arena::Tile;
 use crate::frame;
 use crate::path::next_step;
 use crate::rules::Rules;
 use crate::state::{Real, State, tenth};
-use crate::work::{Fate, Work};
+use crate::work::{Fate, Mobile, Work};
 
 /// Moves every mobile unit, by ascending id (TM-MOVE-1).
 ///
@@ -34,7 +35,7 @@ pub fn move_units(rules: &Rules, state: &mut State, work: &mut Work) {
                         removed: false,
                     });
                 }
-            } else if let Some(tile) = next_step(work, &mut mobile) {
+            } else if let Some(tile) = step(rules, state, work, &mut mobile) {
                 if work.listening {
                     work.events.moves.push(frame::Step {
                         from: mobile.tile,
@@ -51,6 +52,25 @@ pub fn move_units(rules: &Rules, state: &mut State, work: &mut Work) {
             work.mobiles[index] = mobile;
         }
     }
+}
+
+/// The next step of a unit: its own (see [`next_step`]), or in a recorded match that of the record (TM-SEASON-7).
+#[inline]
+fn step(rules: &Rules, state: &State, work: &mut Work, mobile: &mut Mobile) -> Option<Tile> {
+    if !rules.early.is_early {
+        return next_step(work, mobile, None);
+    }
+    let key = (state.turn, work.frame, mobile.id);
+    let Some(shown) = &work.shown else {
+        return next_step(work, mobile, rules.picks.steps.get(&key).copied());
+    };
+    let tile = shown.steps.get(&key).copied();
+    let own = next_step(work, &mut mobile.clone(), None);
+    let picked = next_step(work, mobile, tile);
+    if let Some(tile) = picked.filter(|_| picked != own) {
+        work.picks.steps.insert(key, tile);
+    }
+    picked
 }
 
 /// TM-MOVE-4: a breach costs the enemy health and earns structure points, both at once.

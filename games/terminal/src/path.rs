@@ -23,7 +23,7 @@ pub struct Field {
 ///
 /// Everything is decided anew for each step, from the structures standing at the start of the frame.
 #[inline]
-pub fn next_step(work: &mut Work, mobile: &mut Mobile) -> Option<Tile> {
+pub fn next_step(work: &mut Work, mobile: &mut Mobile, pick: Option<Tile>) -> Option<Tile> {
     let way = &mut work.ways[mobile.edge.index()];
     if way.version == 0 {
         way.lead_to_edge(work.open, mobile.edge);
@@ -39,9 +39,13 @@ pub fn next_step(work: &mut Work, mobile: &mut Mobile) -> Option<Tile> {
     let here = mobile.tile.index();
     let ring = &way.rings[usize::from(nearer)];
     let leads = |offset: isize| ring.contains(Tile::known(here.wrapping_add_signed(offset)));
-    let offset = choose(mobile, AROUND.map(leads))?;
+    let own = Tile::known(here.wrapping_add_signed(choose(mobile, AROUND.map(leads))?));
     mobile.distance = nearer;
-    Some(Tile::known(here.wrapping_add_signed(offset)))
+    // TM-SEASON-7: any tile that is one step nearer can be picked, no other.
+    Some(match pick {
+        Some(tile) if ring.contains(tile) && tile.distance2(mobile.tile) == 1 => tile,
+        _ => own,
+    })
 }
 
 /// Chooses among the neighbours that are one step nearer: up, down, right, left.

@@ -5,12 +5,13 @@
 
 use agon_game::{Absence, Answer, Answers, Facts, Import, RulesChoice, Seat, Seats, Setup, Sink, Unreadable};
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use crate::arena::Tile;
 use crate::frame::{Death, Event, Frame};
 use crate::line::{self, Eyes, Names};
 use crate::orders::{Action, Commands, Order, Refusal};
-use crate::rules::{Kind, Rules};
+use crate::rules::{Kind, RecordedChoices, Rules};
 use crate::state::State;
 use crate::work::Work;
 use crate::{INFO, Terminal, config, turn};
@@ -27,8 +28,19 @@ pub(crate) type Hit<'a> = (Pair, f32, i32, &'a str, u8);
 pub(crate) type Given<'a> = (Pair, Pair, f32, i32, &'a str, &'a str, u8);
 /// A step: from, to, nothing, kind, id, player.
 pub(crate) type Moved<'a> = (Pair, Pair, [f32; 2], i32, &'a str, u8);
+/// A strike: from, to, damage, kind, id, player.
+pub(crate) type Struck<'a> = (Pair, Pair, f32, i32, &'a str, u8);
 /// A death: tile, kind, id, player, whether by its own player.
-pub(crate) type Died<'a> = (Pair, i32, &'a str, u8, bool);
+#[derive(Deserialize, Clone, Debug, PartialEq)]
+pub(crate) struct Died<'a>(
+    pub Pair,
+    pub i32,
+    #[serde(borrow)] pub &'a str,
+    pub u8,
+    /// The first records lack it.
+    #[serde(default)]
+    pub Option<bool>,
+);
 
 /// A state line as written.
 #[derive(Deserialize, Debug)]
@@ -68,8 +80,8 @@ pub(crate) struct EventLists<'a> {
     pub death: Vec<Died<'a>>,
     #[serde(borrow)]
     pub attack: Vec<Given<'a>>,
-    #[serde(default)]
-    pub melee: Vec<serde_json::Value>,
+    #[serde(default, borrow)]
+    pub melee: Vec<Struck<'a>>,
 }
 
 /// The statistics of an end line.
@@ -88,8 +100,10 @@ pub(crate) struct PlayerStats {
     #[serde(default)]
     pub name: String,
     pub crashed: bool,
-    pub timeout_death: bool,
-    pub time_damage_taken: f64,
+    #[serde(default)]
+    pub timeout_death: Option<bool>,
+    #[serde(default)]
+    pub time_damage_taken: Option<f64>,
     pub total_computation_time: f64,
     pub stationary_resource_spent: f32,
     pub dynamic_resource_spent: f32,
@@ -110,6 +124,8 @@ pub struct Recorded {
     pub names: [String; 2],
     /// Whether there is an end line.
     pub whole: bool,
+    /// For each player the milliseconds in which its bot crashed after the last turn, if it did.
+    pub afterwards: [Option<u32>; 2],
 }
 
 /// What both players did in a turn.
@@ -120,6 +136,9 @@ pub struct Turn {
     /// The seats whose bot was stopped for time in this turn, according to the record.
     pub stopped: Seats,
 }
+
+/// The name of a player without a bot.
+const BY_HAND: &str = "ByHand";
 
 /// Size limit of a line, in bytes; a longer one is refused.
 const LONGEST_LINE: usize = 16 << 20;
@@ -171,6 +190,14 @@ pub fn import(record: &[u8]) -> Result<Import<Commands>, Unreadable> {
     if let Some((name, _)) = &mut recorded.setup.rules.file {
         *name = preset_of(&rules.rules).unwrap_or("of the record").to_owned();
     }
+    let picks = &rules.rules.picks;
+    if !picks.first.is_empty() || !picks.steps.is_empty() {
+        let (first, steps) = (picks.first.len(), picks.steps.len());
+        notes.push(format!(
+            "among equals the original chose otherwise: {first} units were hit first and {steps} steps made, as the \
+             rules of this replay say under `agon.picks` (TM-SEASON-7)"
+        ));
+    }
     let limit = rules.rules.timing.wait_time_bot_max;
     let mut steps = Vec::new();
     for (number, mut turn) in recorded.turns.into_iter().enumerate() {
@@ -208,9 +235,12 @@ pub fn recorded(record: &[u8]) -> Result<Recorded, Unreadable> {
     let rules =
         RulesChoice { file: Some(("replay".to_owned(), config.to_owned())), ..RulesChoice::default() };
     let setup = Setup { rules, seats: 2, ..Setup::default() };
-    let mut recorded = Recorded { setup, turns: Vec::new(), names: Default::default(), whole: false };
+    let mut recorded =
+        Recorded { setup, turns: Vec::new(), names: Default::default(), whole: false, afterwards: [None; 2] };
+    let mut shown = RecordedChoices::default();
     for (number, line) in lines.into_iter().enumerate() {
         let line = read(number, line)?;
+        note_picks(&line, &mut shown);
         let turn = recorded.turns.len() as i64;
         if line.turn_info[..3] == [1, turn, 0] {
             recorded.turns.push(commands(&line, number)?);
@@ -218,10 +248,73 @@ pub fn recorded(record: &[u8]) -> Result<Recorded, Unreadable> {
         if let (2, Some(stats)) = (line.turn_info[0], &line.end_stats) {
             recorded.whole = true;
             recorded.names = [stats.player1.name.clone(), stats.player2.name.clone()];
+            by_hand(&mut recorded);
             crashes(&mut recorded, &line, stats);
         }
     }
+    take_picks(&mut recorded, shown);
     Ok(recorded)
+}
+
+/// Adds the attacks and steps of a line to what the record shows.
+fn note_picks(line: &StateLine<'_>, shown: &mut RecordedChoices) {
+    let [1, turn, frame] = line.turn_info[..3] else { return };
+    let (Ok(turn), Ok(frame)) = (turn.try_into(), frame.try_into()) else { return };
+    for (_, _, _, _, unit, target, _) in &line.events.attack {
+        if let (Ok(unit), Ok(target)) = (unit.parse(), target.parse()) {
+            shown.targets.insert((turn, frame, unit), target);
+        }
+    }
+    for (_, [x, y], _, _, unit, _) in &line.events.moves {
+        if let (Ok(unit), Some(tile)) = (unit.parse(), Tile::at(*x, *y)) {
+            shown.steps.insert((turn, frame, unit), tile);
+        }
+    }
+}
+
+/// TM-SEASON-7: plays the match, and writes into its rules where the original chose otherwise among equals. Only of
+/// the first seasons: later ones left nothing to choose.
+fn take_picks(recorded: &mut Recorded, shown: RecordedChoices) {
+    use agon_game::Game as _;
+    let Ok(game) = Terminal::set_up(&recorded.setup) else { return };
+    if !game.rules().early.is_early {
+        return;
+    }
+    let (mut state, mut work) = (game.start(), Work { shown: Some(shown), ..Work::default() });
+    for turn in &recorded.turns {
+        if state.ending.is_none() {
+            turn::play(&game, &mut state, &mut work, &turn.answers, &mut agon_game::Ignored);
+        }
+    }
+    let otherwise = work.shown.map(|shown| shown.otherwise).unwrap_or_default();
+    let mut first: Vec<_> = work.picks.first.into_iter().collect();
+    first.retain(|((turn, _), _)| otherwise.contains(turn));
+    first.sort_unstable_by_key(|&(_, place)| place);
+    let first = first.iter().map(|((turn, unit), _)| json!([turn, unit]));
+    let steps = work.picks.steps.iter();
+    let steps = steps.map(|((turn, frame, unit), tile)| json!([turn, frame, unit, tile.x(), tile.y()]));
+    let picks: Vec<Value> = first.chain(steps).collect();
+    if !picks.is_empty() {
+        amend(recorded, "picks", picks.into());
+    }
+}
+
+/// Writes one of our own keys into the rules of a recorded match.
+fn amend(recorded: &mut Recorded, key: &str, value: Value) {
+    let Some((_, text)) = recorded.setup.rules.file.as_mut() else { return };
+    let Ok(mut config) = serde_json::from_str::<Map<String, Value>>(text) else { return };
+    if let Value::Object(own) = config.entry("agon").or_insert_with(|| json!({})) {
+        own.insert(key.to_owned(), value);
+        *text = Value::Object(config).to_string();
+    }
+}
+
+/// TM-SEASON-5: who played by hand shows only in the name, and is written into the rules of the match.
+fn by_hand(recorded: &mut Recorded) {
+    let seats: Vec<u8> = (1..=2).filter(|seat| recorded.names[usize::from(seat - 1)] == BY_HAND).collect();
+    if !seats.is_empty() {
+        amend(recorded, "byHand", seats.into());
+    }
 }
 
 /// What both players did, from the spawn events of the first frame.
@@ -280,11 +373,15 @@ fn crashes(recorded: &mut Recorded, line: &StateLine<'_>, stats: &EndStats) {
         return;
     }
     for (index, player) in [&stats.player1, &stats.player2].into_iter().enumerate() {
-        if player.timeout_death {
+        if player.timeout_death == Some(true) {
             let limit = config::load(&recorded.setup.rules)
                 .map_or(u32::MAX, |config| config.rules.timing.wait_time_bot_max);
             let reached = recorded.turns.iter().rposition(|turn| turn.answers[index].1.think_ms() >= limit);
             recorded.turns[reached.unwrap_or(last)].stopped.insert(Seat::new(index as u8));
+        } else if player.crashed && after == 1 {
+            let told: f64 =
+                recorded.turns.iter().map(|turn| f64::from(turn.answers[index].1.think_ms())).sum();
+            recorded.afterwards[index] = Some((player.total_computation_time - told).clamp(0.0, 1e6) as u32);
         } else if player.crashed && after == 0 {
             let answer = &mut recorded.turns[last].answers[index].1;
             let think_ms = answer.think_ms();

@@ -3,9 +3,10 @@
 use crate::frame::{Death, Who};
 use crate::rules::Rules;
 use crate::state::{Real, State, tenth};
+use crate::work::Work;
 
-/// Restores both players and opens the next turn. Returns the removed structures if `listens` is set. Health never changes here.
-pub fn restore(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
+/// Restores both players and opens the next turn. Returns the removed structures if somebody listens. Health never changes here.
+pub fn restore(rules: &Rules, state: &mut State, work: &Work) -> Vec<Death> {
     state.turn += 1;
     let resources = &rules.resources;
     let growth = match resources.turn_interval_for_bit_schedule {
@@ -29,7 +30,7 @@ pub fn restore(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
     }
     count_down(state);
     // TM-RESTORE-6: after the last turn nothing is removed or refunded any more.
-    if state.turn == rules.bounds.max_turns { Vec::new() } else { remove_due(rules, state, listens) }
+    if state.turn == rules.bounds.max_turns { Vec::new() } else { remove_due(rules, state, work) }
 }
 
 /// TM-RESTORE-4: each mark counts down.
@@ -41,27 +42,30 @@ fn count_down(state: &mut State) {
 }
 
 /// TM-RESTORE-4: at 0 the structure goes, and its refund is paid after the income, by ascending ids. TM-RESTORE-5: the
-/// refund is a share of everything paid for it, in proportion to its health.
-fn remove_due(rules: &Rules, state: &mut State, listens: bool) -> Vec<Death> {
+/// refund is a share of everything paid for it, in proportion to its health. In the first seasons those with the marks
+/// of this turn go by the numbers of these (TM-SEASON-3).
+fn remove_due(rules: &Rules, state: &mut State, work: &Work) -> Vec<Death> {
     let mut removed = Vec::new();
-    let mut due = false;
-    for slot in 0..state.structures().len() {
-        if state.mark(slot) == Some(0) {
-            due = true;
-            let structure = state.structures()[slot];
-            let form = rules.form(structure.kind(), structure.upgraded());
-            let paid = rules.worth(structure.kind(), structure.upgraded());
-            let refund = form.refund_percentage * paid * structure.health.0 / form.start_health;
-            let player = &mut state.players[structure.owner().index()];
-            player.sp = Real(tenth(player.sp.0 + refund));
-            if listens {
-                removed.push(Death { at: structure.tile(), unit: Who::structure(&structure), removed: true });
-            }
-            let slots = state.structures_mut();
-            slots[slot].health = Real(0.0);
-        }
+    let slots = 0..state.structures().len();
+    let mut due: Vec<usize> = slots.filter(|&slot| state.mark(slot) == Some(0)).collect();
+    if !work.marks.is_empty() {
+        due.sort_by_key(|&slot| work.marks.get(&state.structures()[slot].id()));
     }
-    if due {
+    let any = !due.is_empty();
+    for slot in due {
+        let structure = state.structures()[slot];
+        let form = rules.form(structure.kind(), structure.upgraded());
+        let paid = rules.worth(structure.kind(), structure.upgraded());
+        let refund = form.refund_percentage * paid * structure.health.0 / form.start_health;
+        let player = &mut state.players[structure.owner().index()];
+        player.sp = Real(tenth(player.sp.0 + refund));
+        if work.listening {
+            removed.push(Death { at: structure.tile(), unit: Who::structure(&structure), removed: true });
+        }
+        let slots = state.structures_mut();
+        slots[slot].health = Real(0.0);
+    }
+    if any {
         state.retain(|_, structure, _| structure.health.0 > 0.0);
     }
     removed

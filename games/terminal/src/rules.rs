@@ -2,7 +2,11 @@
 //!
 //! [`crate::config`] turns a configuration file into these numbers.
 
-use crate::arena::Reach;
+use std::collections::{BTreeMap, BTreeSet};
+
+use agon_game::Seats;
+
+use crate::arena::{Reach, Tile};
 
 /// The six kinds of units, in the order of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,6 +152,43 @@ pub struct Bounds {
     pub stray_lines: u16,
     /// Whether a stray output line is a crash, as in the original.
     pub strict: bool,
+    /// The seats that a person plays by hand and that pay nothing for time (TM-SEASON-5).
+    pub by_hand: Seats,
+}
+
+/// What was different in the first seasons, 2018 and 2019 (TM-SEASON-1).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Early {
+    /// Whether the configuration has the keys of then.
+    pub is_early: bool,
+    /// What each shield loses in a frame (TM-SEASON-2).
+    pub shield_decay_per_frame: f32,
+    /// Structure points the opponent of a bot gets when the bot crashes (TM-SEASON-4).
+    pub cores_for_crash: f32,
+    /// Whether units also strike at all that reach them, not only at their neighbours (TM-SEASON-6).
+    pub strikes_in_reach: bool,
+    /// With so little health left a hit mobile unit is dead (TM-SEASON-8); 0 but for the later engine of then.
+    pub dust: f32,
+}
+
+/// Choices among equals in a match of the first seasons (TM-SEASON-7).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Picks {
+    /// By turn and unit: the place of a unit that is hit before others equal to it; the lowest first.
+    pub first: BTreeMap<(u16, u32), usize>,
+    /// By turn, frame and unit: the tile of a step.
+    pub steps: BTreeMap<(u16, u16, u32), Tile>,
+}
+
+/// What a record shows, by turn, frame and unit, from which [`Picks`] are read.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedChoices {
+    /// The targets of attacks.
+    pub targets: BTreeMap<(u16, u16, u32), u32>,
+    /// The tiles of steps.
+    pub steps: BTreeMap<(u16, u16, u32), Tile>,
+    /// The turns in which a target was chosen otherwise than here.
+    pub otherwise: BTreeSet<u16>,
 }
 
 /// The rules of a match.
@@ -161,6 +202,10 @@ pub struct Rules {
     pub upgrade: String,
     /// Whether the configuration is from before there were upgrades: state lines have no list of them (TM-CONFIG-6).
     pub before_upgrades: bool,
+    /// What was different in the first seasons.
+    pub early: Early,
+    /// The original's choices among equals, in a match read from a record of then.
+    pub picks: Picks,
     /// Points and health.
     pub resources: Resources,
     /// The clock.

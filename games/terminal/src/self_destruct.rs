@@ -52,7 +52,7 @@ fn go_off(rules: &Rules, state: &mut State, work: &mut Work, mobile: &Mobile, fo
                     unit: frame::Who::mobile(&other),
                 });
             }
-            if hit_mobile(work, target, to_mobiles) {
+            if hit_mobile(work, target, to_mobiles, rules.early.dust) {
                 bury_mobile(rules, state, work, &other);
             }
         }

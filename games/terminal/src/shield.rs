@@ -47,6 +47,15 @@ pub fn give_shields(rules: &Rules, state: &State, work: &mut Work) {
     }
 }
 
+/// TM-SEASON-2: in the first seasons each shield lost a little in each frame after the one in which it was given.
+pub fn fade(rules: &Rules, work: &mut Work) {
+    let loss = rules.early.shield_decay_per_frame;
+    if loss > 0.0 {
+        let Work { mobiles, shields, stride, .. } = work;
+        mobiles.iter_mut().for_each(|mobile| health::fade(mobile, shields, *stride, loss));
+    }
+}
+
 /// The amount of a shield by `giver`: more for each row between it and its player's corner (TM-SHIELD-3).
 pub fn worth(form: &Form, giver: Structure) -> f32 {
     let rows = if giver.owner() == Seat::new(0) { giver.tile().y() } else { 27 - giver.tile().y() };

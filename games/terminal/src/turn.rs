@@ -11,7 +11,7 @@ use crate::rules::Rules;
 use crate::self_destruct::bury_mobile;
 use crate::state::{Ending, State};
 use crate::work::{Fate, Work};
-use crate::{Terminal, attack, clock, deploy, movement, restore, self_destruct, shield};
+use crate::{Terminal, attack, clock, deploy, melee, movement, restore, self_destruct, shield};
 
 /// Plays one turn (TM-TURN-1):
 ///
@@ -72,7 +72,7 @@ pub fn play(
         }
         return;
     }
-    let removed = restore::restore(rules, state, work.listening);
+    let removed = restore::restore(rules, state, work);
     if !removed.is_empty() {
         out.event(Event::Restored(removed));
     }
@@ -89,6 +89,7 @@ fn act(rules: &Rules, state: &mut State, work: &mut Work, out: &mut impl Sink<Te
     work.make_ready(rules, state);
     let mut frame = 0;
     loop {
+        work.frame = frame;
         play_frame(rules, state, work);
         frame += 1;
         if frame == rules.bounds.max_frames_per_turn {
@@ -112,9 +113,11 @@ fn act(rules: &Rules, state: &mut State, work: &mut Work, out: &mut impl Sink<Te
 /// One frame, as the ordered list of its stages (TM-FRAME-1).
 fn play_frame(rules: &Rules, state: &mut State, work: &mut Work) {
     movement::move_units(rules, state, work);
+    shield::fade(rules, work);
     shield::give_shields(rules, state, work);
     self_destruct::self_destruct(rules, state, work);
     attack::attack(rules, state, work);
+    melee::strike(rules, state, work);
     remove_the_dead(state, work);
 }
 

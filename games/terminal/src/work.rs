@@ -1,11 +1,13 @@
 //! Scratch memory of an action phase: mobile units, and tables over the structures.
 
+use std::collections::BTreeMap;
+
 use agon_game::Seat;
 
 use crate::arena::{Board, Edge, GRID, Nearest, Tile};
 use crate::frame::Events;
 use crate::path::Field;
-use crate::rules::{Kind, Rules};
+use crate::rules::{Kind, Picks, RecordedChoices, Rules};
 use crate::state::{State, Structure};
 
 /// No structure, in [`Work::slot_on`].
@@ -142,6 +144,14 @@ pub struct Work {
     pub nearest: Nearest,
     /// Scratch of a set of guns.
     pub active: Vec<u64>,
+    /// The frame of the action phase, from 0.
+    pub frame: u16,
+    /// What a record shows, while its choices are being read (TM-SEASON-7).
+    pub shown: Option<RecordedChoices>,
+    /// The choices read from it so far: those that this engine would have made otherwise.
+    pub picks: Picks,
+    /// In the first seasons, by structure, the number of its mark for removal, if it got one in this turn.
+    pub marks: BTreeMap<u32, u32>,
     /// What happened in this frame, if somebody listens.
     pub events: Events,
     /// Whether somebody listens.
@@ -166,6 +176,10 @@ impl Default for Work {
             targets: Default::default(),
             nearest: Nearest::none(),
             active: Vec::new(),
+            frame: 0,
+            shown: None,
+            picks: Picks::default(),
+            marks: BTreeMap::new(),
             events: Events::default(),
             listening: false,
         }
@@ -176,6 +190,7 @@ impl Work {
     /// Prepares for the orders of a turn: which structure stands where.
     pub fn lay_out(&mut self, state: &State) {
         self.mobiles.clear();
+        self.marks.clear();
         self.slot_on.fill(NONE);
         for (slot, structure) in state.structures().iter().enumerate() {
             self.slot_on[structure.tile().index()] = slot as u16;

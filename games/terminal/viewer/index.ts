@@ -16,7 +16,7 @@ export const drawing: Drawing<Scene | Frame, Frame> = {
   foreign: original,
   partWord: 'frame',
   layers: [
-    { id: 'paths', name: 'Ways of this turn', key: 'p', on: true },
+    { id: 'paths', name: 'Paths', key: 'p', on: true },
     { id: 'heat', name: 'Damage of this turn', on: true },
     { id: 'ranges', name: 'What turrets reach', key: 'r', on: true },
     { id: 'captions', name: 'What comes through and what falls', key: 'c', on: true },

@@ -70,7 +70,8 @@ function open(parent: HTMLElement, options: EditorOptions): Editor {
         javascript(),
         colours.of(look(options.dark)),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': options.label, spellcheck: 'false' }),
+        // Editable is focusable, but what looks for keyboard access to a scrolled text wants to read so.
+        EditorView.contentAttributes.of({ 'aria-label': options.label, spellcheck: 'false', tabindex: '0' }),
         // Tab indents; Escape and then Tab leaves the editor.
         keymap.of([{ key: 'Mod-s', run: save, preventDefault: true }, { key: 'Mod-Enter', run: save }, ...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
         EditorView.updateListener.of((update) => update.docChanged && options.changed()),

@@ -7,7 +7,7 @@ interface Wanted {
   /** The replay beside the test, without its ending. */
   replay: string
   seat: number
-  /** From 0. */
+  /** As the game counts; from 0 where it has no number for a step. */
   turn: number
   expected: Expected
   /** The recorded answer, and the expected one. */
@@ -22,6 +22,12 @@ interface Wanted {
 const quoted = (text: string) => JSON.stringify(text).replaceAll('\u007f', '\\u007f')
 /** A text as a shell word. */
 const word = (text: string) => (/^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+/** The number that a moment names, such as `turn 12, player 2`; none where the game counts no steps. */
+export function turnOf(moment: string, stepWord: string): number | undefined {
+  const number = moment.startsWith(stepWord) ? /^\s*(\d+)/.exec(moment.slice(stepWord.length))?.[1] : undefined
+  return number === undefined ? undefined : Number(number)
+}
 
 export function kept(wanted: Wanted): { toml: string; command: (file: string) => string; whole: boolean } {
   const { replay, seat, turn, expected, given, other } = wanted

@@ -7,6 +7,11 @@ class Key {
   /** Whether the server wants a key that this tab does not have. */
   missing = $state(false)
 
+  /** Whether the one that this tab has was refused. */
+  get refused() {
+    return this.missing && sessionStorage.getItem(KEY) !== null
+  }
+
   /** Takes a key typed by the user. */
   take(key: string) {
     sessionStorage.setItem(KEY, key.trim())

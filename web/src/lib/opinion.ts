@@ -22,8 +22,8 @@ export function verdict(mistake: boolean, gain: WinChance): 'mistake' | 'better'
 
 /** A policy's opinion of an order, from what the chance would gain by its own. */
 export function opinion(policy: string, gain: WinChance, sure: boolean): string {
-  if (gain.count === 0) return `what ${policy} would make of it is not known yet`
-  if (sure) return gain.mean > 0 ? `${policy} would not: ${points(gain)} of chance` : `${policy} would do worse: ${points(gain)} of chance`
+  if (gain.count === 0) return `${policy} has not evaluated it yet`
+  if (sure) return gain.mean > 0 ? `${policy} would play differently: ${points(gain)}` : `${policy} would do worse: ${points(gain)}`
   // Within twice its error it may be nothing.
   if (Math.abs(gain.mean) > 2 * gain.error) return `${policy} might do ${gain.mean > 0 ? 'better' : 'worse'}: ${points(gain)}`
   return `${policy} would do about as well: ${points(gain)}`

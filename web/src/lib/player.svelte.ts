@@ -43,7 +43,8 @@ export class Player {
   redraw: () => void = () => {}
   /** The requested picture: not shown yet while its step is on its way. */
   private wanted = 0
-  private began = 0
+  /** The time of the first frame of the movement; none before it. */
+  private began: number | undefined
   private timer = 0
   private found: { version: number; points: TurningPoint[]; curves: number[][]; chances: number[][] | undefined } | undefined
 
@@ -152,7 +153,7 @@ export class Player {
     const near = smooth && !this.calm && goal === this.at + 1
     this.at = goal
     this.t = near ? 0 : 1
-    if (near) this.began = performance.now()
+    this.began = undefined
     this.redraw()
   }
 
@@ -234,11 +235,15 @@ export class Player {
     if (this.playing) this.tick()
   }
 
-  /** Advances the animation; true while it runs. */
+  /**
+   * Advances the animation to a frame at this time; true while it runs. A movement starts with its first frame: the time of
+   * a frame is that of its beginning, and lies before whatever asked for it.
+   */
   animate(now: number): boolean {
     if (this.t >= 1) return false
+    this.began ??= now
     const length = Math.max(30, Math.min(this.playing && this.speed > 0 ? this.delay * 0.85 : 260, 450))
-    this.t = Math.min((now - this.began) / length, 1)
+    this.t = Math.max(0, Math.min((now - this.began) / length, 1))
     return this.t < 1
   }
 

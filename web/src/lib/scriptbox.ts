@@ -12,6 +12,8 @@ const LARGEST = 3 << 20
 export class Ended extends Error {}
 /** The script cannot be loaded. */
 export class Unloadable extends Error {}
+/** The box cannot be opened: the script has done nothing yet, good or bad. */
+export class NoBox extends Error {}
 
 type Said = { ready?: unknown; printed?: unknown; answer?: unknown; loaded?: unknown; failed?: unknown }
 
@@ -36,7 +38,9 @@ export class ScriptBox {
     try {
       const ready = box.wait((said) => 'ready' in said)
       document.body.append(box.frame)
-      await ready
+      await ready.catch(() => {
+        throw new NoBox('The box that scripts run in did not open: agon no longer answers. Start it again and open the link it prints')
+      })
       const loaded = box.wait(({ loaded, failed }) => loaded === true || failed !== undefined)
       box.tell({ host: kit.world.world, world: kit.world.host, source, seed })
       const { failed } = await loaded

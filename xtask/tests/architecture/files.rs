@@ -54,7 +54,7 @@ const CIRCLES: [(&str, &str, &str); 31] = [
     ("deerhunt", "orders rules", "an order and its limits"),
     (
         "jungle-blitz",
-        "advantage arena bench bitmap builtin conform dialect event game generate hand map map_check orders outcome picture reason rules save scene schedule search state turn view",
+        "advantage arena bench bitmap builtin conform dialect event game generate hand map map_check orders outcome picture reason recording rules save scene schedule search state turn view",
         "not yet taken apart",
     ),
     ("ostibot", "builtin info", "a game's description lists its bots, which are looked up in it"),

@@ -173,6 +173,7 @@ pub const BASE: ImageLanguage = ImageLanguage {
         "/usr/lib/ARCH/gconv/CP1252.so",
         "/etc/ld.so.cache",
         "/etc/localtime",
+        "/etc/timezone",
     ],
     without: &["posix", "right"],
     needs: &[],

@@ -25,7 +25,7 @@ use crate::paths::{is_systems, stays};
 use crate::process::spawn::{self, StartedProcess};
 use crate::process::{Excess, guard};
 use crate::rights;
-use crate::run::Packages;
+use crate::run::{Packages, Run};
 
 mod cage;
 mod ends;
@@ -141,9 +141,41 @@ struct Described {
     remarks: Vec<String>,
 }
 
-/// A bot's limits, without the files that it needs.
+/// The usual limits of a bot, without the files that it needs.
 pub fn limits() -> Confinement {
-    Confinement { memory: 256 << 20, processes: 64, disk: 64 << 20, ..Confinement::default() }
+    Confinement { memory: 768 << 20, processes: 64, disk: 64 << 20, ..Confinement::default() }
+}
+
+/// The memory of each bot of a run, in bytes.
+pub fn memory_of(run: &Run) -> u64 {
+    run.memory.unwrap_or(limits().memory)
+}
+
+/// A bot's memory, in bytes: what its run gives to each, or less if its `agon.toml` says so.
+fn memory(launch: &Launch) -> u64 {
+    let given = memory_of(&launch.run);
+    launch.memory.map_or(given, |wanted| wanted.min(given))
+}
+
+/// Tells the runtimes that do not ask the system, or make too little of the answer, how large a heap may grow: five eighths,
+/// so that there is room for the rest of the program. None of these prints anything.
+fn tell_memory(memory: u64, order: &mut Order) {
+    let heap = memory / 8 * 5;
+    let is_java = order.program.file_name().is_some_and(|name| name == "java");
+    let sets_heap =
+        |word: &String| ["-Xmx", "-XX:MaxRAM", "-XX:MaxHeapSize"].iter().any(|set| word.starts_with(set));
+    if is_java && !order.arguments.iter().any(sets_heap) {
+        order.arguments.insert(0, format!("-Xmx{}m", heap >> 20));
+    }
+    for (name, value) in [
+        ("NODE_OPTIONS", format!("--max-old-space-size={}", heap >> 20)),
+        ("DENO_V8_FLAGS", format!("--max-old-space-size={}", heap >> 20)),
+        ("DOTNET_GCHeapHardLimit", format!("{heap:#x}")),
+        // All of the program, not only its heap, and no hard limit.
+        ("GOMEMLIMIT", (memory / 8 * 7).to_string()),
+    ] {
+        order.variables.entry(name.to_owned()).or_insert(value);
+    }
 }
 
 fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Result<Described, StartTrouble> {
@@ -180,7 +212,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         Some(_) => needs::of_strangers(launch, &user),
         None => needs::of(launch, &program, &user),
     };
-    let mut confinement = limits();
+    let mut confinement = Confinement { memory: memory(launch), ..limits() };
     let mut remarks = Vec::new();
     confinement.readable = needs.places.iter().map(ShownPath::same).collect();
     if let Some(image) = &image {
@@ -265,7 +297,8 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         })
     };
     let arguments = launch.arguments.iter().map(text).collect::<Result<_, _>>()?;
-    let order = Order { program, arguments, variables, cpus: cpus.to_vec() };
+    let mut order = Order { program, arguments, variables, cpus: cpus.to_vec() };
+    tell_memory(confinement.memory, &mut order);
     Ok(Described { confinement, order, changes, remarks })
 }
 
@@ -371,7 +404,7 @@ fn unfit(found: &Found, what: &str) -> String {
         .first()
         .map_or_else(String::new, |missing| format!("; {}: {} ({})", missing.what, missing.fix, missing.why));
     format!(
-        "this machine cannot hold {what} (level {}, {}){fix}; --sandbox off runs it with your rights",
+        "this machine cannot contain {what} (level {}, {}){fix}; --sandbox off runs it with your rights",
         found.level,
         found.level.meaning()
     )

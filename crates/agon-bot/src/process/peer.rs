@@ -77,7 +77,7 @@ impl Caller {
             (Self::Bot(mark), Some(owner)) if *mark == owner.mark => Ok(()),
             (Self::Bot(_), _) => Err("is another bot's, which tried to take this place".to_owned()),
             (Self::OurUser, Some(_)) => {
-                Err("is no process of the bot that was started for this place".to_owned())
+                Err("is not a process of the bot that was started for this place".to_owned())
             }
             (Self::OurUser, None) => Ok(()),
             (Self::Stranger(_), None) if any_user => Ok(()),

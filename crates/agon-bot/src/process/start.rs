@@ -10,9 +10,10 @@ use super::inside::{self, StartTrouble};
 use super::spawn::StartedProcess;
 use super::tree::ProcessTree;
 use super::{StartError, children, guard};
+use crate::advised::Advised;
 use crate::launch::{Launch, first_line};
 use crate::name::Confined;
-use crate::{sys, tools};
+use crate::{kinds, sys, tools};
 
 /// Starts a bot's processes, or begins to in a sandbox; returns our ends of its pipes.
 ///
@@ -121,13 +122,20 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
     let shown = Path::new(&launch.program).display();
     // (A name without a folder is searched for by the system, not here.)
     let file = launch.file_of(&launch.program);
+    let is_bare = launch.folder.is_some() && !launch.program.to_string_lossy().contains('/');
     let why = match error.raw_os_error() {
         Some(libc::ENOENT) => match file.as_deref().and_then(first_line) {
             Some(line) if line.ends_with('\r') => {
-                "its first line ends with a Windows line ending, so that its interpreter is not found; \
-                 convert the file (sed -i 's/\\r$//' FILE)"
-                    .to_owned()
+                let convert = Advised::Convert(launch.program.to_string_lossy().into_owned());
+                format!(
+                    "its first line ends with a Windows line ending, so that its interpreter is not found; {convert}"
+                )
             }
+            // A name without a folder is searched for on the PATH, and nowhere else.
+            _ if is_bare && file.as_deref().is_some_and(Path::is_file) => format!(
+                "there is no such program on the PATH; {}",
+                Advised::NameWithFolder(launch.program.to_string_lossy().into_owned())
+            ),
             Some(line) => {
                 let wanted = line.trim();
                 let name = wanted.rsplit(['/', ' ']).next().unwrap_or(wanted);
@@ -149,8 +157,17 @@ fn cannot_start(launch: &Launch, error: &io::Error) -> StartError {
                 )
             }
         },
-        Some(libc::EACCES) if file.is_some_and(|file| file.is_dir()) => "it is a folder".to_owned(),
-        Some(libc::EACCES) => format!("it may not be executed; try chmod +x {shown}"),
+        Some(libc::EACCES) if file.as_deref().is_some_and(Path::is_dir) => "it is a folder".to_owned(),
+        Some(libc::EACCES) => match file.as_deref().and_then(kinds::no_program) {
+            Some(why) => why,
+            None => {
+                let file = file.map_or_else(
+                    || launch.program.to_string_lossy().into_owned(),
+                    |file| file.display().to_string(),
+                );
+                format!("it may not be executed; {}", Advised::MakeExecutable(file))
+            }
+        },
         Some(libc::ENOEXEC) => "it is not a program for this machine".to_owned(),
         Some(libc::EAGAIN | libc::ENOMEM) => {
             let why = format!("this machine has no room for another process ({error}); lower -j");

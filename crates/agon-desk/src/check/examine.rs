@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_bot::program::ProgramEnd;
-use agon_bot::{BotName, NameKind};
+use agon_bot::{BotName, NameKind, Received};
 use agon_game::{Answer, AnyGame, PackedAnswer, Seat, Session, Transport};
 use agon_match::record::Void;
 use agon_match::{
@@ -131,6 +131,9 @@ impl Observer for Watch<'_> {
     }
 }
 
+/// How long a bot whose input has ended is waited for at a time.
+const MOMENT: Duration = Duration::from_millis(20);
+
 /// How the bot ends when its connection is closed, and how long that takes; none if we do not start it as a program.
 pub(crate) fn ending(
     game: &dyn AnyGame,
@@ -153,6 +156,22 @@ pub(crate) fn ending(
     let mut waits = [PollFd::from_borrowed_fd(program.wire_ref().reads(), PollFlags::IN)];
     let _ = poll(&mut waits, Timespec::try_from(patience).ok().as_ref());
     let began = Instant::now();
-    let ending = program.hang_up(Duration::from_secs(1))?;
+    // Its input ends first. It may still be answering, and nobody who writes where nobody reads ends well.
+    if !program.dials_in() {
+        program.wire().finish();
+        let mut message = Vec::new();
+        while began.elapsed() < Duration::from_secs(1) {
+            match program.wire().receive(&mut message) {
+                Received::Message | Received::Garbled(_) => {}
+                Received::Nothing => {
+                    program.listen_to_stderr();
+                    let mut waits = [PollFd::from_borrowed_fd(program.wire_ref().reads(), PollFlags::IN)];
+                    let _ = poll(&mut waits, Timespec::try_from(MOMENT).ok().as_ref());
+                }
+                Received::Closed(_) | Received::Broken(_) | Received::Illegal(_) => break,
+            }
+        }
+    }
+    let ending = program.hang_up(Duration::from_secs(1).saturating_sub(began.elapsed()).max(MOMENT))?;
     Ok(Some((ending, began.elapsed())))
 }

@@ -490,7 +490,7 @@ impl Referee<'_> {
             (Some(now), Some(then)) => Some(now.saturating_sub(then)),
             _ => None,
         };
-        let (said, lost) = program.take_said();
+        let said = program.take_said();
         let first = self.seats[one.seat.index()].time.answers == 0;
         let launching = if first { self.program(one.seat).tree().launching() } else { Duration::ZERO };
         let state = &mut self.seats[one.seat.index()];
@@ -510,6 +510,7 @@ impl Referee<'_> {
         time.between_ms = time.cpu_ms.map(|_| ms(state.between));
         time.kept_waiting_ms += ms(spent.kept_waiting);
         let charged = state.budget.charge(spent.charged());
+        time.max_charged_ms = time.max_charged_ms.max(ms(charged));
         time.charged_ms += ms(charged);
         time.answers += 1;
         time.wall_ms += ms(spent.wall);
@@ -527,9 +528,6 @@ impl Referee<'_> {
             limit: one.limit(),
             timed: true,
         };
-        if lost > 0 {
-            take.stderr.extend_from_slice(format!("\n[{lost} more bytes were not kept]\n").as_bytes());
-        }
     }
 }
 

@@ -30,6 +30,8 @@ const UNFROZEN: Duration = BEAT.saturating_mul(2);
 const SURVEY_BEATS: u32 = 16;
 /// Up to this many threads of a bot are looked at every beat; with more, less often.
 const THREADS_A_BEAT: usize = 16;
+/// A program that has ended is waited for this long, while what it left behind holds its output.
+const LINGERS: Duration = Duration::from_millis(500);
 /// A bot's use of the machine is checked after this many beats of its own turns, and whenever its processes were looked
 /// for.
 const EXCESS_BEATS: u32 = 4;
@@ -110,7 +112,7 @@ impl Referee<'_> {
         counted.chain(tidied.map(|(seat, state)| {
             let frozen = if state.stands { "; it stands still there from then on" } else { "" };
             format!(
-                "seat {seat} used {:.1} ms of CPU while its opponent was to move, as interpreters that tidy up do; that is no \
+                "seat {seat} used {:.1} ms of CPU while its opponent was to move, as interpreters that tidy up do; that is not a \
                  fault{frozen}",
                 state.most_pondered.as_secs_f64() * 1e3
             )
@@ -140,6 +142,9 @@ impl Referee<'_> {
             {
                 one.must_go(cause);
             }
+            if is_due {
+                self.miss_the_dead(one);
+            }
         }
         let first = waiting.iter().any(|one| one.used.beats == 1);
         if !self.session.info().alternating || self.terms.ponder == Ponder::Allow {
@@ -164,6 +169,21 @@ impl Referee<'_> {
             if is_counted || self.seats[seat.index()].stands {
                 self.program(seat).tree().stop();
             }
+        }
+    }
+
+    /// Notices a program that has ended while something that it started holds its output open: no end of that output will ever
+    /// say so. What it wrote before counts; whole lines are heard first.
+    fn miss_the_dead(&mut self, one: &mut Waiting) {
+        let program = self.program(one.seat);
+        if program.has_ended().is_none_or(|since| since < LINGERS) {
+            return;
+        }
+        program.wire().tend();
+        if program.wire_ref().whole() == 0 {
+            let unfinished = !program.wire_ref().held().is_empty();
+            let ending = program.ending(Duration::ZERO);
+            one.must_go(FaultCause::Gone { ending, unfinished, last_words: String::new(), advice: None });
         }
     }
 

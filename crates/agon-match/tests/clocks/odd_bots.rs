@@ -89,7 +89,7 @@ const ODD: &[Odd] = &[
     odd(
         "crashes at the start",
         Shell("echo 'no map file' >&2; exit 3"),
-        Loses(Crash, "exit code 3; it last wrote on stderr: `no map file`"),
+        Loses(Crash, "exit code 3; on stderr: `no map file`"),
     ),
     odd(
         "crashes in the middle",
@@ -109,7 +109,7 @@ const ODD: &[Odd] = &[
     ),
     odd("signals its group", Shell("question; kill -TERM 0; sleep 9"), Loses(Crash, "SIGTERM")),
     // Answering late or not at all.
-    odd("is silent", Shell("question; sleep 1000"), Loses(Timeout, "nothing came at all")),
+    odd("is silent", Shell("question; sleep 1000"), Loses(Timeout, "no output at all")),
     odd(
         "becomes slow",
         Shell("question; echo WAIT; question; sleep 1000"),
@@ -129,12 +129,12 @@ const ODD: &[Odd] = &[
     odd(
         "ignores SIGTERM",
         Shell("trap '' TERM INT HUP QUIT; question; while true; do sleep 1000; done"),
-        Loses(Timeout, "nothing came"),
+        Loses(Timeout, "no output at all"),
     ),
     odd(
         "ends, but its child holds the output",
         Shell("question; sleep 1000 & exit 0"),
-        Loses(Timeout, "holds its output open"),
+        Loses(Crash, "exited by itself"),
     ),
     // Answering strangely.
     odd(
@@ -154,16 +154,16 @@ const ODD: &[Odd] = &[
         Loses(Flood, "longer than 10000 bytes"),
     ),
     odd("sends lines for ever", Shell("exec yes WAIT"), PlaysBusily),
-    odd("sends garbage for ever", Shell("exec yes"), Loses(Malformed, "`y` is no action")),
+    odd("sends garbage for ever", Shell("exec yes"), Loses(Malformed, "`y` is not an action")),
     odd(
         "sends invalid UTF-8",
         Shell("question; printf 'W\\377\\376T\\n'; sleep 1000"),
-        Loses(Malformed, "is no action"),
+        Loses(Malformed, "is not an action"),
     ),
     odd(
         "sends NUL bytes",
         Shell("question; printf 'WA\\000IT\\n'; sleep 1000"),
-        Loses(Malformed, "is no action"),
+        Loses(Malformed, "is not an action"),
     ),
     odd("sends an empty line", Shell("question; echo; sleep 1000"), Loses(Malformed, "the line is empty")),
     odd(
@@ -179,7 +179,7 @@ const ODD: &[Odd] = &[
     odd(
         "prints debug text",
         Shell("question; echo thinking...; echo WAIT; sleep 1000"),
-        Loses(Malformed, "`thinking...` is no action"),
+        Loses(Malformed, "`thinking...` is not an action"),
     ),
     // Descriptors.
     odd(
@@ -251,7 +251,7 @@ const ODD: &[Odd] = &[
         Shell("question; while true; do sleep 1000 & done"),
         Loses(Resources, "processes at once; a bot may run 60"),
     ),
-    odd("is traced by its child", C(TRACED), Loses(Timeout, "no whole answer")),
+    odd("is traced by its child", C(TRACED), Loses(Timeout, "no complete answer")),
     // Things that are not its own.
     odd("eats memory", C(EATER), Loses(Resources, "a bot may use 200 MiB")),
     odd("computes in its opponent's turn", C(PONDERER), PlaysBusily),

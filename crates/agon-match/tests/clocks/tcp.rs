@@ -236,7 +236,7 @@ fn what_cannot_be_played_over_tcp_is_told() {
         played([name, "builtin:idle"], "document", SHORT, |_| {}).err().expect("no seat").to_string()
     };
     assert!(error("ws:").contains("Deerhunt has no WebSocket"));
-    assert!(error("tcp:none").contains("`none` is no port"));
+    assert!(error("tcp:none").contains("`none` is not a port"));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = taken.local_addr().expect("an address").port();
     assert!(error(&format!("tcp:{port}")).contains(&format!("(process {})", std::process::id())));

@@ -292,8 +292,8 @@ fn odd_answers_are_ignored_or_told_as_errors() {
 fn what_ends_a_team() {
     for (what, message, words) in [
         ("no JSON", "{\"type\":", "not JSON"),
-        ("null", "null", "no object"),
-        ("a list", "[]", "no object"),
+        ("null", "null", "not an object"),
+        ("a list", "[]", "not an object"),
         ("nothing", "", "not JSON"),
     ] {
         let (record, seen) = against(4, |bot| {
@@ -486,7 +486,7 @@ fn floods_end_their_own_team_only() {
         (
             "no WebSocket any more",
             &|bot| assert!(raw(bot, b"GET / HTTP/1.1\r\n\r\n")),
-            "no WebSocket message",
+            "not a WebSocket message",
         ),
     ];
     let before = sys::memory(rustix::process::getpid());
@@ -625,6 +625,6 @@ fn a_port_of_another_program_is_named_with_it() {
         let name = BotName::parse(wrong).expect("a name");
         let error =
             seat_player(session.as_mut(), &name, Seat::new(0), None, Clock::ORIGINAL).err().expect("no port");
-        assert!(error.to_string().contains("is no port"), "{error}");
+        assert!(error.to_string().contains("is not a port"), "{error}");
     }
 }

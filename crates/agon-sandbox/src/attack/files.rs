@@ -121,10 +121,17 @@ pub fn list() -> Vec<Attack> {
         new("open-terminals", "make a terminal of its own (/dev/ptmx)", ROOT, |_| {
             fs::File::options().read(true).write(true).open("/dev/ptmx").map(|_| "a terminal".into())
         }),
-        new("write-shared-memory", "make a file in /dev/shm", ROOT, |to| {
-            let path = Path::new("/dev/shm").join(format!("{}-made", to.name));
-            fs::write(&path, "x")?;
-            fs::remove_file(&path).map(|()| "made".into())
+        new("write-shared-memory", "write into the opponent's file in /dev/shm", ROOT, |to| {
+            let path = Path::new("/dev/shm").join(&to.name);
+            fs::OpenOptions::new().append(true).open(path).map(|_| "it can be changed".into())
+        }),
+        new("list-shared-memory", "find the opponent's file in /dev/shm", ROOT, |to| {
+            let mut names = fs::read_dir("/dev/shm")?.flatten().map(|entry| entry.file_name());
+            if names.any(|name| name.to_string_lossy() == to.name) {
+                Ok("it is listed".into())
+            } else {
+                held("it is not listed")
+            }
         }),
         new("read-sys", "list /sys", ROOT, |_| {
             fs::read_dir("/sys/kernel").map(|all| format!("{} entries", all.count()))
@@ -136,7 +143,24 @@ pub fn list() -> Vec<Attack> {
         new("read-kernel-symbols", "read the kernel's symbols", PROC, |_| read(Path::new("/proc/kallsyms"))),
         new("read-kernel-settings", "read /proc/sys", PROC, |_| read(Path::new("/proc/sys/kernel/ostype"))),
         new("read-load", "read how busy the machine is (/proc/loadavg)", PROC, |_| {
-            read(Path::new("/proc/loadavg"))
+            let text = fs::read_to_string("/proc/loadavg")?;
+            if text.contains(" 1/1 ") { held("only itself is busy") } else { Ok(text) }
+        }),
+        new("read-times", "read what the CPUs have done (/proc/stat)", PROC, |_| {
+            let text = fs::read_to_string("/proc/stat")?;
+            let times = text.lines().filter(|line| line.starts_with("cpu"));
+            let did = times.flat_map(|line| line.split(' ').skip(1)).any(|time| !["", "0"].contains(&time));
+            if did { Ok("their times".into()) } else { held("they have done nothing") }
+        }),
+        new("read-free-memory", "read how much memory others use (/proc/meminfo)", PROC, |_| {
+            let text = fs::read_to_string("/proc/meminfo")?;
+            let of =
+                |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
+            if of("MemTotal:") == of("MemFree:") {
+                held("nobody uses any")
+            } else {
+                Ok("all that is used".into())
+            }
         }),
         new(
             "read-interrupts",

@@ -146,6 +146,8 @@ fn calls() -> Vec<Attack> {
         "reach-memory-advice" SYS_process_madvise "advise on another's memory" [-1, 0, 0, 0, 0];
         "reach-memory-release" SYS_process_mrelease "release another's memory" [-1, 0];
         "reach-page-gifts" SYS_vmsplice "give pages to a pipe" [-1, 0, 0, 0];
+        "reach-events-of-files" SYS_io_setup "take the machine's events of asynchronous input, with a wrong address" [1, 0];
+        "reach-queue-notices" SYS_mq_notify "be told of messages in a queue" [-1, 0];
         "reach-real-time" SYS_sched_setscheduler "run before everybody else" [0, 1, 0];
         "reach-deadlines" SYS_sched_setattr "run by deadlines" [0, 0, 0];
         "reach-messages" SYS_msgget "make a queue of System V, with no rights" [0, 0];

@@ -22,6 +22,13 @@ pub fn list() -> Vec<Attack> {
         )
         .judge(Judge::Twice),
         new(
+            "memory-for-next-match",
+            "leave a file in /dev/shm",
+            "own root (mount namespace), Landlock",
+            |to| leave(PathBuf::from(format!("/dev/shm/{}-left", to.name))),
+        )
+        .judge(Judge::Twice),
+        new(
             "file-in-bot-for-next-match",
             "leave a file in the bot's folder",
             "read-only mounts, Landlock",

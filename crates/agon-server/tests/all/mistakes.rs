@@ -80,7 +80,7 @@ fn cases() -> Vec<Case> {
                 0o644,
             )],
             Stage::Match,
-            "is the output flushed after each answer",
+            "check that output is flushed after each answer",
             "flush after every answer",
         ),
         case(
@@ -88,7 +88,7 @@ fn cases() -> Vec<Case> {
             &[("bot.py", b"import numpy_of_nobody\n", 0o644)],
             Stage::Match,
             "No module named 'numpy_of_nobody'",
-            "hand it in with the bot's own files, or ask the organiser",
+            "include it in your bot's folder, or ask the organiser",
         ),
         case(
             "Windows line ends",
@@ -147,7 +147,7 @@ fn cases() -> Vec<Case> {
             ],
             Stage::Match,
             "its interpreter `/usr/bin/lua9` is not installed",
-            "the contest's machines do not have it",
+            "it is not installed here",
         ),
         case(
             "wrong dialect",

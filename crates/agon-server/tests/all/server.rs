@@ -1,12 +1,13 @@
 //! The server with workers that play, vanish, repeat themselves and lie, and a clock that the test sets.
 
+use agon_api::played::{SeatView, Viewpoint};
 use agon_bot::BotName;
 use agon_contest::{FaultsTold, Observed};
 use agon_game::Seat;
 use agon_server::asked::LEASE_MS;
 use agon_server::{ContestServer, hand_in, status};
 use agon_store::acts::{Added, Promote};
-use agon_store::reads::{Ended, Eyes, Filter, MOST_POSTED, StoredMatch, ended};
+use agon_store::reads::{Ended, Eyes, Filter, MOST_POSTED, StoredMatch};
 use agon_store::{Time, VersionState, Whose};
 use agon_worker::{Job, Nothing, Posted, Private, Stage, Try, Unfit};
 
@@ -48,8 +49,8 @@ fn a_ladder_is_played_to_its_rest_and_its_table_follows_from_its_log() {
             let filter = Filter { version: Some(*version), ..Filter::default() };
             let all = world.server.store().matches(Eyes::Organiser, &filter).await;
             let result = |game: &StoredMatch| {
-                let seat = game.seats.iter().position(|seat| seat.version == version.0)?;
-                ended(&game.seats, seat).filter(|_| game.kind.is_rated())
+                let seen = SeatView::of(&game.seats, Viewpoint::Version(version.0))?;
+                seen.ended().filter(|_| game.kind.is_rated())
             };
             let expected: Vec<Ended> = all.expect("read").iter().filter_map(result).take(20).collect();
             assert_eq!(*last, expected, "{version}");

@@ -44,6 +44,7 @@ pub async fn contest(ask: Visit) -> Result<Json<Contest>, Refused> {
         clock: terms.clock.to_string(),
         ponder: terms.ponder.to_string(),
         machine: ask.site.machine().cloned().unwrap_or_else(|| nobody_plays(server.table().cpus())),
+        state: own.state(),
         opens: settings.opens.map(|at| at.0),
         closes: settings.closes.map(|at| at.0),
         time_zone: settings.zone_name(),

@@ -11,7 +11,6 @@ use axum::body::Body;
 use axum::http::StatusCode;
 
 use crate::api::read::{ReadQuery, Sent};
-use crate::api::told;
 use crate::api::versions::{received, unfit};
 use crate::gate::Visit;
 use crate::incoming::UploadedBody;
@@ -78,7 +77,7 @@ async fn found(ask: &Visit, team: EntrantId, id: MatchId) -> Result<Asked, Refus
     let game = store.one_match(Eyes::Team(team), id).await?.ok_or_else(Refused::nothing)?;
     let why = asked.why.filter(|_| asked.state == MatchState::Dead);
     let cause = why.map(|(why, unfit)| ask.site.server.why_not(&why, unfit));
-    Ok(Asked { game: told::game(game), cause })
+    Ok(Asked { game: crate::api::matches::told_of(&ask.site, game), cause })
 }
 
 fn wish(

@@ -11,6 +11,7 @@ use crate::api::told;
 use crate::gate::Visit;
 use crate::pages;
 use crate::problem::Refused;
+use crate::site::Site;
 
 /// A page of matches.
 pub async fn list(ask: Visit, ReadQuery(asked): ReadQuery<MatchQuery>) -> Result<Json<Matches>, Refused> {
@@ -37,7 +38,17 @@ pub async fn list(ask: Visit, ReadQuery(asked): ReadQuery<MatchQuery>) -> Result
     let more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
     let next = found.last().filter(|_| more).map(|last| last.id.0);
-    Ok(Json(Matches { matches: found.into_iter().map(told::game).collect(), next }))
+    let site = ask.site.clone();
+    // A seed's map is made to learn its name.
+    let told =
+        tokio::task::spawn_blocking(move || found.into_iter().map(|played| told_of(&site, played)).collect());
+    Ok(Json(Matches { matches: told.await.map_err(|_| Refused::ours())?, next }))
+}
+
+/// A match with the name of its map.
+pub fn told_of(site: &Site, played: StoredMatch) -> Match {
+    let map_name = site.map_of(played.map, played.seed);
+    told::game(played, map_name)
 }
 
 async fn found(ask: &Visit) -> Result<StoredMatch, Refused> {
@@ -46,7 +57,7 @@ async fn found(ask: &Visit) -> Result<StoredMatch, Refused> {
 }
 
 pub async fn one(ask: Visit) -> Result<Json<Match>, Refused> {
-    Ok(Json(told::game(found(&ask).await?)))
+    Ok(Json(told_of(&ask.site, found(&ask).await?)))
 }
 
 pub async fn replay(ask: Visit) -> Result<Response, Refused> {

@@ -52,9 +52,14 @@ pub async fn file(body: Body, most: u64) -> Result<Vec<u8>, Refused> {
 pub fn wrong(why: &str) -> Refused {
     // It may quote what was sent.
     let why: String = why.chars().filter(|sign| !sign.is_control()).take(300).collect();
+    // The library's own preamble says nothing to whoever sent this.
+    let why = match why.strip_prefix("Failed to deserialize").and_then(|rest| rest.split_once(": ")) {
+        Some((_, why)) => why,
+        None => why.as_str(),
+    };
     Refused::new(
         StatusCode::UNPROCESSABLE_ENTITY,
-        "That cannot be read",
+        "Bad request",
         format!("{why}. /api/v1/openapi.json says what is expected here."),
     )
 }

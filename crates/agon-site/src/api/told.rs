@@ -39,7 +39,8 @@ pub fn version(own: OwnVersion, verdict: Option<(agon_ladder::Evidence, i64, boo
     }
 }
 
-pub fn game(played: StoredMatch) -> Match {
+/// A match; `map_name` is that of its map.
+pub fn game(played: StoredMatch, map_name: String) -> Match {
     use agon_store::Kind as Own;
     let (reason, steps) = played.end.unzip();
     Match {
@@ -55,6 +56,7 @@ pub fn game(played: StoredMatch) -> Match {
         state: played.state,
         map: from_one(played.map),
         seed: played.seed.to_string(),
+        map_name,
         planned: played.planned.0,
         settled: played.settled.map(|at| at.0),
         reason,

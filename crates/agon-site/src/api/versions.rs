@@ -13,7 +13,9 @@ use crate::api::read::ReadQuery;
 use crate::api::told;
 use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody};
+use crate::pages::rulings;
 use crate::pages::upload::{team, until};
+use crate::pages::version::CANNOT_GO_LIVE;
 use crate::problem::Refused;
 use crate::rights::Object;
 
@@ -59,11 +61,10 @@ pub async fn log(ask: Visit) -> Result<Json<BuildLog>, Refused> {
 
 /// Makes a former version live again.
 pub async fn live(ask: Visit) -> Result<Json<Version>, Refused> {
+    rulings::admit(&ask).await?;
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
-        let text =
-            "You can only go back to a version that has been live before; this one is live now or never was.";
-        return Err(Refused::new(StatusCode::CONFLICT, "Nothing to go back to", text));
+        return Err(Refused::new(StatusCode::CONFLICT, "Nothing to go back to", CANNOT_GO_LIVE));
     }
     one(ask).await
 }
@@ -96,8 +97,10 @@ pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId),
         Done::Back(id, _) => Ok((UploadedWord::Back, id)),
         Done::Refused(cause) => Err(unfit(cause)),
         Done::Added(Added::TooMany(Some(at))) => {
-            let what =
-                format!("The team has used up its uploads for now; it can hand in again {}.", until(ask, at));
+            let what = format!(
+                "The team has used up its uploads for now; the next upload is possible {}.",
+                until(ask, at)
+            );
             Err(Refused::too_much(&what, (at.0 - ask.now.0) / 1000 + 1))
         }
         Done::Added(Added::TooMany(None)) => Err(Refused::wrong(
@@ -116,8 +119,9 @@ pub async fn upload(
     body: Body,
 ) -> Result<Json<Uploaded>, Refused> {
     if let Some(why) = ask.settings.closed(ask.now) {
-        return Err(Refused::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", why));
+        return Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", why));
     }
+    rulings::admit(&ask).await?;
     let (UploadedBody { file, place }, team, entrant) = received(&ask, body).await?;
     let actor = &ask.whoever()?.name;
     let UploadQuery { name, only_if_better } = asked;

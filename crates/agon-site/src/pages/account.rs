@@ -71,7 +71,7 @@ async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
                     form.row method="post" action="/account/tokens" {
                         (token(ask))
                         input name="name" placeholder="What it is for" aria-label="What the token is for" required maxlength="40";
-                        button { "Make a token" }
+                        button { "Create a token" }
                     }
                 }
             }
@@ -86,14 +86,14 @@ async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
                 h2 { "New password" }
                 (token(ask))
                 input name="user" value=(person.name) autocomplete="username" hidden;
-                (field("Present password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
+                (field("Current password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
                 (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
                 (unencrypted(ask))
-                button { "Set it" }
+                button { "Change password" }
             }
             form.card.form method="post" action="/account/delete" {
                 h2 { "Delete the account" }
-                p { "Your name is removed everywhere, and a number stands in its place. If nobody else is in your team, its bot leaves the ladder and its uploads are removed; the matches it played stay in the log. This cannot be undone." }
+                p { "Your name is replaced by a number everywhere. If nobody else is in your team, its bot leaves the ladder and its uploads are removed; the matches it played stay in the log. This cannot be undone." }
                 (token(ask))
                 input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Your password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
@@ -108,14 +108,22 @@ async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
 fn table<'a>(ask: &Visit, logins: impl Iterator<Item = &'a Login>, own: LoginId) -> Markup {
     html! {
         table.dense {
-            thead { tr { th scope="col" { "Name" } th scope="col" { "Used" } th scope="col" { "Ends" } th scope="col" { "" } } }
+            thead { tr { th scope="col" { "Name" } th scope="col" { "Last used" } th scope="col" { "Expires" } th scope="col" { "" } } }
             tbody { @for login in logins { tr {
                 td { (login.name) @if login.id == own { " " span.chip { "this one" } } }
                 td.time { @if ask.now.0 - login.seen.0 < 600_000 { "just now" } @else { (words::ago(login.seen, ask.now)) " ago" } }
                 td.time { (ask.settings.told(login.ends, "%-d %b %Y")) }
-                td.number { @if login.id != own { (act(ask, &format!("/account/logins/{}/end", login.id), "plain", html! { "End" })) } }
+                td.number { @if login.id != own { (act(ask, &format!("/account/logins/{}/end", login.id), "plain", html! { (end_label(login.kind)) })) } }
             } } }
         }
+    }
+}
+
+/// The label of the button that ends a session or a token.
+fn end_label(kind: LoginKind) -> &'static str {
+    match kind {
+        LoginKind::Session => "Sign out",
+        LoginKind::Token => "Revoke",
     }
 }
 
@@ -124,7 +132,7 @@ pub async fn make_token(ask: Visit, Form(typed): Form<Typed>) -> Result<Response
     let name: String = typed.name.trim().chars().filter(|sign| !sign.is_control()).take(40).collect();
     if name.is_empty() {
         return Ok(again(
-            account(&ask, Some("Say what the token is for, so that you know later which one to end."))
+            account(&ask, Some("Say what the token is for, so that you know later which one to revoke."))
                 .await?,
         ));
     }
@@ -140,13 +148,13 @@ pub async fn make_token(ask: Visit, Form(typed): Form<Typed>) -> Result<Response
     };
     if ask.site.store().act(act).await?.is_none() {
         return Ok(again(
-            account(&ask, Some("You have 30 tokens, the most allowed: end one that you no longer use."))
+            account(&ask, Some("You have 30 tokens, the most allowed: revoke one that you no longer use."))
                 .await?,
         ));
     }
     let content = html! {
         p { code.secret { (secret) } }
-        p { "It is shown only once: keep it where only you can read it. It is valid for 90 days, and you can end it at any time." }
+        p { "It is shown only once: keep it where only you can read it. It is valid for 90 days, and you can revoke it at any time." }
         p { "In a terminal, which asks for it:" }
         pre { "agon login " (ask.address) }
         p { a.button href="/account" { "Back to the account" } }
@@ -241,8 +249,7 @@ async fn reset_for(ask: &Visit, link: &str) -> Result<Account, Refused> {
     {
         return Ok(account);
     }
-    let text =
-        "It was used before, is older than a day, or a newer one was made. Ask an organiser for another one.";
+    let text = "It has already been used, has expired, or has been replaced by a newer one. Ask an organiser for another.";
     Err(Refused::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in"))
 }
 
@@ -254,7 +261,7 @@ fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Ma
             input type="hidden" name="link" value=(link);
             (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
             (unencrypted(ask))
-            button.main { "Set it" }
+            button.main { "Set password" }
         }
     };
     frame::page(
@@ -308,42 +315,42 @@ async fn team_page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
             (wrong(why))
             div.halves {
                 form.card.form method="post" action="/team/new" {
-                    h2 { "Make one" }
+                    h2 { "Create a team" }
                     (token(ask))
-                    (field("Its name", "Everybody sees it.", html! { input name="name" required maxlength="64" spellcheck="false"; }))
-                    button.main { "Make the team" }
+                    (field("Name", "Everybody sees it.", html! { input name="name" required maxlength="128" spellcheck="false"; }))
+                    button.main { "Create" }
                 }
                 @if most > 1 {
                     form.card.form method="post" action="/team/join" {
-                        h2 { "Join one" }
+                        h2 { "Join a team" }
                         (token(ask))
-                        (field("Its code", "Members see it on this page, for example K7PQM-3XWDA.", html! { input name="code" required autocomplete="off" spellcheck="false"; }))
+                        (field("Code", "Members see it on this page, for example K7PQM-3XWDA.", html! { input name="code" required autocomplete="off" spellcheck="false"; }))
                         button { "Join" }
                     }
                 }
             }
         };
         let lead = match most {
-            1 => "Everyone plays alone here. If you hand in without a team, one is made with your name."
+            1 => "Everyone plays alone here. If you submit without a team, one is created with your name."
                 .to_owned(),
             _ => format!(
-                "Up to {most} people play together. If you hand in without a team, one is made with your name."
+                "Up to {most} people play together. If you submit without a team, one is created with your name."
             ),
         };
-        return Ok(frame::page(ask, Here::Home, "You play for no team yet", &lead, content));
+        return Ok(frame::page(ask, Here::Home, "You are not in a team yet", &lead, content));
     };
     let has_room = team.members.len() < usize::from(most);
     let content = html! {
         (wrong(why))
         div.halves {
             section.card {
-                header { h2 { "Members" } span.faint { (team.members.len()) " of " (most) } }
+                header { h2 { "Members" } span.faint { (members(team.members.len(), most)) } }
                 ul.items { @for (_, name) in &team.members { li { (icon("people")) div { b { (name) } @if *name == person.name { " " span.chip { "you" } } } } } }
             }
             section.card {
                 header { h2 { "Code" } }
                 div.in {
-                    @if most == 1 { p { "Everyone plays alone here." } }
+                    @if most == 1 { p { @if team.members.len() > 1 { "Nobody else can join: the team size is 1." } @else { "Everyone plays alone here." } } }
                     @else {
                         @if let Some(code) = &team.code { p { code.secret { (code) } } }
                         p { @if has_room { "Anyone who has it can join." } @else { "The team is full, so nobody can join." } " A new code makes this one invalid." }
@@ -361,22 +368,31 @@ async fn team_page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
         ask,
         Here::Home,
         &team.name,
-        "All members can hand in, go back to earlier versions, and see everything that belongs to the team.",
+        "All members can submit, go back to earlier versions, and see everything that belongs to the team.",
         content,
     ))
 }
 
-pub async fn make_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
-    let name = typed.name.trim().to_owned();
-    if let Err(why) = agon_server::check_name(&name) {
-        return Ok(again(team_page(&ask, Some(&why)).await?));
+/// How many members a team has of how many it may have; the limit may have been lowered since they joined.
+fn members(count: usize, most: u8) -> String {
+    match count > usize::from(most) {
+        true => format!("{count}, limit now {most}"),
+        false => format!("{count} of {most}"),
     }
+}
+
+pub async fn make_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
+    let name = match agon_server::check_name(typed.name.trim(), "a team") {
+        Ok(name) => name,
+        Err(why) => return Ok(again(team_page(&ask, Some(&why)).await?)),
+    };
     let account = ask.whoever()?.account;
     let act = MakeTeam { contest: ask.site.contest(), account, name, code: secrets::code(), now: ask.now };
     match ask.site.store().act(act).await? {
         TeamMade::New(_) | TeamMade::Member(_) => Ok(redirect::to("/team").into_response()),
         TeamMade::Taken(other) => {
-            let why = format!("The name looks like `{other}`, which already exists: choose another one.");
+            let why =
+                format!("The name `{other}` is taken, and yours is the same or too similar. Choose another.");
             Ok(again(team_page(&ask, Some(&why)).await?))
         }
     }
@@ -405,7 +421,7 @@ pub async fn leave_team(ask: Visit) -> Result<Response, Refused> {
     match ask.site.store().act(act).await? {
         Left::Gone | Left::Nowhere => Ok(redirect::to("/team").into_response()),
         Left::Last => {
-            let why = "You are the last member, and the team has handed something in: its bot has to belong to somebody. Deleting your account takes it off the ladder.";
+            let why = "You are the last member of a team with a bot, so you cannot leave it. To take the bot off the ladder, delete your account.";
             Ok(again(team_page(&ask, Some(why)).await?))
         }
     }
@@ -417,4 +433,14 @@ pub async fn new_code(ask: Visit) -> Result<Redirect, Refused> {
         ask.site.store().act(NewCode { team, code: secrets::code() }).await?;
     }
     Ok(redirect::to("/team"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_team_may_have_more_members_than_could_join_it_now() {
+        assert_eq!([members(1, 2), members(2, 2), members(2, 1)], ["1 of 2", "2 of 2", "2, limit now 1"]);
+    }
 }

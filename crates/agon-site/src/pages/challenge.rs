@@ -77,7 +77,7 @@ fn room(ask: &Visit, quota: Option<&Allowances>) -> (String, bool) {
     match used.until {
         Some(until) => {
             let text = format!(
-                "The team has asked for {} matches this hour, the most it may. It can ask again {}.",
+                "The team has asked for {} matches this hour, the limit. It can ask again {}.",
                 used.used,
                 upload::until(ask, until)
             );
@@ -128,7 +128,7 @@ fn choices(ask: &Visit, shown: &Shown, wanted: &Wanted) -> Markup {
                 } } }))
             }
             (field("Seat", "", html! { select name="seat" { @for seat in 1..=seats { option value=(seat) selected[wanted.seat == seat.to_string()] { (seat) } } } }))
-            (field("Seed", "Empty: any.", html! { input name="seed" value=(wanted.seed) inputmode="numeric" maxlength="19" autocomplete="off"; }))
+            (field("Seed", "Leave empty for a random seed.", html! { input name="seed" value=(wanted.seed) inputmode="numeric" maxlength="19" autocomplete="off"; }))
         }
     }
 }
@@ -147,10 +147,9 @@ async fn page(ask: &Visit, wanted: &Wanted, why: Option<&str>) -> Result<Markup,
     };
     let own: Vec<_> = own.iter().map(|own| &own.version).filter(|own| own.state.can_play()).collect();
     if own.is_empty() {
-        let content = html! { p.row { a.button.main href="/draft" { "Try a draft" } a.button href="/upload" { "Hand a version in" } } };
-        let lead =
-            "A challenge needs a version that has passed its check. A draft needs none: it plays as it is.";
-        return Ok(frame::page(ask, Here::Home, "You have no version that plays yet", lead, content));
+        let content = html! { p.row { a.button.main href="/draft" { "Try a draft" } a.button href="/upload" { "Submit a version" } } };
+        let lead = "Submit one first, which has to pass its check; or try a draft, which needs no version.";
+        return Ok(frame::page(ask, Here::Home, "You have no version to challenge with yet", lead, content));
     }
     let (room, is_room) = room(ask, quota(ask).await?.as_ref());
     let content = html! {
@@ -246,7 +245,7 @@ async fn draft_page(
                 label.field {
                     span { (starter.strategy) }
                     textarea name="code" rows="22" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" { "\n" (code.or(begun.map(|(_, text)| *text)).unwrap_or_default()) }
-                    small { "It starts as the " (starter.language.title()) " starter, whose other files are sent with it. Choosing another language starts afresh." }
+                    small { "This is the " (starter.language.title()) " starter; its other files are included. Switching language discards your edits." }
                 }
             }
             (choices(ask, &shown, wanted))
@@ -256,10 +255,10 @@ async fn draft_page(
                 small { "An archive or a single file, as for a version." }
             }
             p.faint { (room) }
-            button.main disabled[!is_room] { "Play it" }
+            button.main disabled[!is_room] { "Play" }
         }
     };
-    let lead = "No version is made, nothing is rated, and nobody else sees it. The result appears within seconds, with what your program wrote.";
+    let lead = "No version is created, the match is unrated, and only your team and the organiser see it. The result appears within seconds, with what your program wrote.";
     Ok(frame::page(ask, Here::Home, "Try a draft", lead, content))
 }
 
@@ -343,7 +342,7 @@ pub async fn draft(ask: Visit, mut form: Multipart) -> Result<Response, Refused>
         Drafted::Full(at) => {
             let next = upload::until(&ask, at);
             let why = format!(
-                "The team's drafts of the last day take up all the space they may; the oldest goes {next}."
+                "The team's drafts of the last 24 hours use all their space. There is room again {next}."
             );
             return again(StatusCode::TOO_MANY_REQUESTS, &why).await;
         }

@@ -64,7 +64,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                     p.faint { code { "uname -m" } " says what kind of machine yours is; " code { "aarch64" } " is arm64." }
                     p { "Connect it to this contest. The token is made on " a href="/account" { "your account's page" } "." }
                     pre { "./agon login " (address) }
-                    p { "Start with a bot, try it out here, and hand it in:" }
+                    p { "Start with a bot, try it out here, and submit it:" }
                     pre { "./agon new " (game) " python my-bot\ncd my-bot\n../agon try\n../agon submit" }
                 }
             }
@@ -94,11 +94,11 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                     p { b { "Windows: " } "agon runs in WSL 2, the Linux that comes with Windows 10 and 11. In a terminal, once:" }
                     pre { "wsl --install" }
                     p { "Then open Ubuntu from the menu and continue there as on any Linux." }
-                    p { b { "macOS, or nothing installed: " } "write the bot with a starter, hand it in on " a href="/upload" { "this site" } ", and try it out as a " a href="/draft" { "draft" } "." }
+                    p { b { "macOS, or nothing installed: " } "begin with a starter, try it out as a " a href="/draft" { "draft" } ", then submit it on " a href="/upload" { "this site" } "." }
                 }
             }
         }
-        p.faint.foot { "A machine that plays matches for this contest needs the same file, and a token from the organiser: " code { "agon work " (address) " --token-file FILE" } }
+        p.faint.foot { "A machine that plays matches for this contest needs agon and a token from the organiser: " code { "agon work " (address) " --token-file FILE" } }
     };
     Ok(frame::page(&ask, Here::Get, answer, lead, content))
 }

@@ -66,7 +66,7 @@ async fn page(ask: &Visit, above: Markup, list: &str, why: &[String]) -> Result<
         }
         @if count > PEOPLE { p.faint { "The first " (PEOPLE) " by name." } }
         form.card.form method="post" action="/organise/people" {
-            h2 { "Accounts for a list" }
+            h2 { "Create accounts from a list" }
             @if let Some(first) = why.first() {
                 (wrong(Some(first)))
                 @if why.len() > 1 { ul { @for why in &why[1..] { li { (words::told(why)) } } } }
@@ -75,7 +75,7 @@ async fn page(ask: &Visit, above: Markup, list: &str, why: &[String]) -> Result<
             (field("Names, or names and teams",
                 "One person per line: `Ada` or `Ada, Brute Forcers`, as a spreadsheet saves it (CSV). Everyone gets a link to set their password; it works once, within 14 days.",
                 html! { textarea name="list" rows="8" required spellcheck="false" placeholder="name,team" { (list) } }))
-            button.main { (icon("people")) "Make the accounts" }
+            button.main { (icon("people")) "Create accounts" }
         }
     };
     let answer = words::many(count, "person has an account", "people have accounts");
@@ -105,16 +105,9 @@ pub async fn reset(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Ref
     Ok(page(&ask, link, "", &[]).await?.into_response())
 }
 
-/// Makes the accounts of a list, all or none.
+/// Makes the accounts of a list. Lines that are wrong stay in the form, with what is wrong with them; they stop none of the others.
 pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
-    let again = async |why: &[String]| -> Result<Response, Refused> {
-        let page = page(&ask, html! {}, &typed.list, why).await?;
-        Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
-    };
-    let listed = match read(&typed.list) {
-        Ok(listed) => listed,
-        Err(why) => return again(&why).await,
-    };
+    let List { listed, mut wrong } = read(&typed.list);
     let (mut people, mut linked) = (Vec::new(), Vec::new());
     for one in &listed {
         let secret = secrets::fresh();
@@ -131,21 +124,40 @@ pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Ref
         actor: ask.whoever()?.name.clone(),
         now: ask.now,
     };
-    let wrong = ask.site.store().act(enrol).await?;
-    if !wrong.is_empty() {
-        let most = ask.settings.team_size;
-        let why: Vec<String> = wrong
-            .iter()
-            .map(|(place, unfit)| format!("Line {}: {}", listed[*place].line, told(unfit, most)))
-            .collect();
-        return again(&bounded(why)).await;
+    let unfit = ask.site.store().act(enrol).await?;
+    for (place, unfit) in unfit.iter().rev() {
+        let one = &listed[*place];
+        linked.remove(*place);
+        let fields = vec![one.name.clone(), one.team.clone().unwrap_or_default()];
+        wrong.push(WrongLine { line: one.line, why: told(unfit, ask.settings.team_size), fields });
     }
-    Ok(page(&ask, handed_out(&ask, &linked), "", &[]).await?.into_response())
+    wrong.sort_by_key(|wrong| wrong.line);
+    let left: String = match wrong.is_empty() {
+        true => String::new(),
+        // Headed, so that it is read with commas whatever its fields hold.
+        false => std::iter::once("name,team\n".to_owned())
+            .chain(wrong.iter().map(|wrong| written(&wrong.fields)))
+            .collect(),
+    };
+    let status = match linked.is_empty() {
+        true => StatusCode::UNPROCESSABLE_ENTITY,
+        false => StatusCode::OK,
+    };
+    let above = match linked.is_empty() {
+        true => html! {},
+        false => handed_out(&ask, &linked),
+    };
+    let mut why = bounded(&wrong, linked.len());
+    if listed.is_empty() && why.is_empty() {
+        why.push("The list is empty.".to_owned());
+    }
+    let page = page(&ask, above, &left, &why).await?;
+    Ok((status, page).into_response())
 }
 
 fn handed_out(ask: &Visit, linked: &[Linked]) -> Markup {
     let rows = linked.iter().map(|one| [one.name.as_str(), &one.team, &one.address]);
-    let text: String = [["name", "team", "link"]].into_iter().chain(rows).map(written).collect();
+    let text: String = [["name", "team", "link"]].into_iter().chain(rows).map(|row| written(&row)).collect();
     html! {
         section.card {
             header { h2 { (words::many(linked.len() as i64, "account is made", "accounts are made")) } span.faint { "these links are shown only once" } }
@@ -171,40 +183,61 @@ struct Listed {
     team: Option<String>,
 }
 
+/// A line that names nobody who could be enrolled.
+#[derive(Debug)]
+struct WrongLine {
+    /// Its number, from 1.
+    line: usize,
+    why: String,
+    /// What it holds, to be mended.
+    fields: Vec<String>,
+}
+
+/// A list as it was read.
+#[derive(Debug, Default)]
+struct List {
+    listed: Vec<Listed>,
+    wrong: Vec<WrongLine>,
+}
+
 /// Reads a list: CSV with commas, semicolons or tabs, with or without a line of headings.
-fn read(list: &str) -> Result<Vec<Listed>, Vec<String>> {
+fn read(list: &str) -> List {
     let list = list.trim_start_matches('\u{feff}');
     let first = list.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let between = [b';', b'\t'].into_iter().find(|sign| first.contains(char::from(*sign))).unwrap_or(b',');
-    let (mut listed, mut wrong) = (Vec::new(), Vec::new());
+    let mut whole = List::default();
+    let mut is_first = true;
     for (line, record) in records(list, char::from(between)) {
-        let name = record[0].as_str();
-        let team = record.get(1).filter(|team| !team.is_empty());
-        let is_head = listed.is_empty() && name.eq_ignore_ascii_case("name");
-        if is_head || record.iter().all(String::is_empty) {
+        if record.iter().all(String::is_empty) {
             continue;
         }
-        if listed.len() == MOST_NEWCOMERS {
-            wrong.push(format!(
-                "Line {line}: {MOST_NEWCOMERS} people at once is the limit; send the rest afterwards."
-            ));
-            break;
+        let is_head = std::mem::take(&mut is_first) && record[0].eq_ignore_ascii_case("name");
+        if is_head {
+            continue;
         }
-        if record.iter().skip(2).any(|more| !more.is_empty()) {
-            wrong.push(format!("Line {line}: it has more than a name and a team."));
+        match one(&record, whole.listed.len()) {
+            Ok((name, team)) => whole.listed.push(Listed { line, name, team }),
+            Err(why) => whole.wrong.push(WrongLine { line, why, fields: record }),
         }
-        if let Err(why) = agon_server::check_name(name) {
-            wrong.push(format!("Line {line}: {}.", why.replace("for a team", "for an account")));
-        }
-        if let Some(Err(why)) = team.map(|team| agon_server::check_name(team)) {
-            wrong.push(format!("Line {line}: {why}."));
-        }
-        listed.push(Listed { line, name: name.to_owned(), team: team.cloned() });
     }
-    if listed.is_empty() && wrong.is_empty() {
-        wrong.push("The list is empty.".to_owned());
+    whole
+}
+
+/// The person on a line and their team, after this many others.
+fn one(record: &[String], others: usize) -> Result<(String, Option<String>), String> {
+    if others == MOST_NEWCOMERS {
+        return Err(format!("{MOST_NEWCOMERS} people at once is the limit; send the rest afterwards."));
     }
-    if wrong.is_empty() { Ok(listed) } else { Err(bounded(wrong)) }
+    if record.iter().skip(2).any(|more| !more.is_empty()) {
+        return Err("it has more than a name and a team.".to_owned());
+    }
+    let name = agon_server::check_name(&record[0], "an account").map_err(|why| format!("{why}."))?;
+    let team = record.get(1).filter(|team| !team.is_empty());
+    let team = team
+        .map(|team| agon_server::check_name(team, "a team"))
+        .transpose()
+        .map_err(|why| format!("{why}."))?;
+    Ok((name, team))
 }
 
 /// The records of CSV, each with the line where it begins, from 1. A field in quotes may hold anything, and two quotes for one.
@@ -236,23 +269,36 @@ fn records(list: &str, between: char) -> Vec<(usize, Vec<String>)> {
 }
 
 /// A record of CSV.
-fn written(fields: [&str; 3]) -> String {
+fn written<Field: AsRef<str>>(fields: &[Field]) -> String {
     let quoted = |field: &str| match field.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", field.replace('"', "\"\"")),
         false => field.to_owned(),
     };
-    format!("{}\n", fields.map(quoted).join(","))
+    let fields: Vec<String> = fields.iter().map(|field| quoted(field.as_ref())).collect();
+    format!("{}\n", fields.join(","))
 }
 
-/// The first of many mistakes, and how many there are.
-fn bounded(mut wrong: Vec<String>) -> Vec<String> {
-    let more = wrong.len().saturating_sub(TOLD);
-    wrong.truncate(TOLD);
-    if more > 0 {
-        wrong.push(format!("And {more} more."));
+/// The first of many mistakes, below what was done in spite of them.
+fn bounded(wrong: &[WrongLine], made: usize) -> Vec<String> {
+    let mut told: Vec<String> =
+        wrong.iter().take(TOLD).map(|wrong| format!("Line {}: {}", wrong.line, wrong.why)).collect();
+    if wrong.len() > TOLD {
+        told.push(format!("And {} more.", wrong.len() - TOLD));
     }
-    wrong.insert(0, "Nothing was changed: fix these lines and send the list again.".to_owned());
-    wrong
+    if !wrong.is_empty() {
+        let lines = words::many(wrong.len() as i64, "line is wrong", "lines are wrong");
+        let them = if wrong.len() == 1 { "it" } else { "them" };
+        told.insert(
+            0,
+            match made {
+                0 => format!("No account was made: {lines}. Mend {them} below and send the list again."),
+                _ => format!(
+                    "{lines}, and left below: mend {them} and send {them} again. The other accounts are made."
+                ),
+            },
+        );
+    }
+    told
 }
 
 fn told(unfit: &Unenrollable, most: u8) -> String {
@@ -274,7 +320,9 @@ mod tests {
     use super::*;
 
     fn names(list: &str) -> Vec<(usize, String, Option<String>)> {
-        read(list).expect("a good list").into_iter().map(|one| (one.line, one.name, one.team)).collect()
+        let list = read(list);
+        assert!(list.wrong.is_empty(), "{:?}", list.wrong);
+        list.listed.into_iter().map(|one| (one.line, one.name, one.team)).collect()
     }
 
     #[test]
@@ -290,8 +338,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         for fields in [["a", "b", "c"], ["a \"b\"", "c,d", "e\nf"], ["", "\"", ";"]] {
-            let text = written(fields) + &written(["1", "2", "3"]);
-            let after = 1 + written(fields).matches('\n').count();
+            let text = written(&fields) + &written(&["1", "2", "3"]);
+            let after = 1 + written(&fields).matches('\n').count();
             let expected = [(1, fields), (after, ["1", "2", "3"])];
             let read: Vec<_> = records(&text, ',').into_iter().take(2).collect();
             assert_eq!(read, expected.map(|(line, fields)| (line, fields.map(str::to_owned).to_vec())));
@@ -300,16 +348,24 @@ mod tests {
     }
 
     #[test]
-    fn each_wrong_line_is_named() {
-        let wrong = read("Ann\n<script>\nBob,Team,and more\nCid,\"two\nlines\"\n").unwrap_err();
+    fn a_wrong_line_is_named_and_stops_none_of_the_others() {
+        let list = read("Ann\n<script>\nBob,Team,and more\nCid,\"two\nlines\"\nहिन्दी,O'Brien\nZoe\u{308}\n");
+        let names: Vec<&str> = list.listed.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["Ann", "हिन्दी", "Zoë"]);
+        let wrong = bounded(&list.wrong, names.len());
         assert_eq!(wrong.len(), 4, "{wrong:?}");
+        assert!(wrong[0].starts_with("3 lines are wrong, and left below"), "{wrong:?}");
         assert!(wrong[1].starts_with("Line 2: `<script>` is not a name for an account"), "{wrong:?}");
+        assert!(wrong[1].ends_with("and - _ . ' ·."), "{wrong:?}");
         assert!(wrong[2].starts_with("Line 3: it has more"), "{wrong:?}");
         assert!(wrong[3].starts_with("Line 4: `two\nlines` is not a name for a team"), "{wrong:?}");
-        assert_eq!(read(" \n\n").unwrap_err().last().map(String::as_str), Some("The list is empty."));
+        assert_eq!(list.wrong[2].fields, ["Cid", "two\nlines"]);
+        let list = read(" \n\n");
+        assert!(list.listed.is_empty() && list.wrong.is_empty());
         let many: String = (0..=MOST_NEWCOMERS).map(|n| format!("p{n}\n")).collect();
-        assert!(read(&many).unwrap_err()[1].starts_with("Line 501: 500 people at once"));
-        let wrong = read(&"?\n".repeat(100)).unwrap_err();
+        let list = read(&many);
+        assert_eq!((list.listed.len(), list.wrong[0].line), (MOST_NEWCOMERS, 501));
+        let wrong = bounded(&read(&"?\n".repeat(100)).wrong, 0);
         assert_eq!((wrong.len(), wrong.last().map(String::as_str)), (TOLD + 2, Some("And 80 more.")));
     }
 }

@@ -45,7 +45,7 @@ pub fn with_heading(ask: &Visit, here: Here, title: &str, heading: Markup, conte
         &format!("{title} · {}", settings.title),
         Some(&ask.seen),
         html! {
-            a.skip href="#content" { "To the content" }
+            a.skip href="#content" { "Skip to content" }
             header.top {
                 nav aria-label="Pages" {
                     a.brand href="/" { (brand()) b { "Agon" } span { (settings.title) } }
@@ -67,6 +67,9 @@ pub fn with_heading(ask: &Visit, here: Here, title: &str, heading: Markup, conte
                         None => { a href="/sign-in" { "Sign in" } }
                     }
                 }
+            }
+            @if let Some(means) = ask.state.means() {
+                aside.announced aria-label="The contest's state" { (icon("pause")) p { (means) } }
             }
             @if let Some(text) = &ask.announced {
                 aside.announced aria-label="Announcement" { (icon("bell")) p { (text) } }
@@ -120,14 +123,14 @@ fn deadline(ask: &Visit) -> Option<String> {
     let settings = &ask.settings;
     if let Some(opens) = settings.opens.filter(|opens| *opens > ask.now) {
         let left = words::span(opens.0 - ask.now.0);
-        return Some(format!("uploads open {} · in {left}", settings.told(opens, "%a %H:%M")));
+        return Some(format!("uploads open {} · in {left}", settings.deadline(opens)));
     }
     let closes = settings.closes?;
     if closes <= ask.now {
-        return Some(format!("uploads closed {}", settings.told(closes, "%a %-d %b %H:%M")));
+        return Some(format!("uploads closed {}", settings.deadline(closes)));
     }
     let left = words::span(closes.0 - ask.now.0);
-    Some(format!("uploads close {} · {left} left", settings.told(closes, "%a %H:%M")))
+    Some(format!("uploads close {} · {left} left", settings.deadline(closes)))
 }
 
 /// A live part of a page: `of` says which hints refresh it (`board`, `acts`, `work`), `pace` how often at most, in seconds.

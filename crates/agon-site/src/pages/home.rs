@@ -1,7 +1,9 @@
 //! The first page: for participants, their place and what to do next; for others, who leads and how to take part.
 
+use agon_api::contest::ContestState;
+use agon_api::played::{SeatView, Viewpoint};
 use agon_contest::config::SignUpWord;
-use agon_store::reads::{Ended, Filter, StoredMatch, ended};
+use agon_store::reads::{Ended, Filter, StoredMatch};
 use agon_store::{Entrant, EntrantId, EntrantVersion, Kind, VersionState};
 use maud::{Markup, html};
 
@@ -25,14 +27,23 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     }
 }
 
+/// What becomes of the ladder after the last upload, where matches are played.
+fn goes_on(ask: &Visit) -> &'static str {
+    match ask.state {
+        ContestState::Running => " What is on the ladder goes on playing.",
+        ContestState::Draining | ContestState::Paused => "",
+    }
+}
+
 fn of_all(ask: &Visit, shown: &Shown) -> Markup {
     let game = agon_games::find(&ask.settings.game).map(|game| game.info());
     let is_over = ask.settings.is_over(ask.now);
     let lead = game.map_or_else(String::new, |info| {
         let (title, summary) = (info.title, words::sentence(info.summary));
         match ask.settings.closed(ask.now).filter(|_| is_over) {
-            Some(closed) => format!("A contest of {title}. {summary} {closed}"),
-            None => format!("A {title} contest: bots written by people play it day and night. {summary}"),
+            Some(closed) => format!("A contest of {title}. {summary} {closed}{}", goes_on(ask)),
+            None if ask.state != ContestState::Running => format!("A contest of {title}. {summary}"),
+            None => format!("A {title} contest for bots, running around the clock. {summary}"),
         }
     });
     let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();
@@ -56,22 +67,24 @@ fn of_all(ask: &Visit, shown: &Shown) -> Markup {
 fn without_team(ask: &Visit, shown: &Shown) -> Markup {
     let (alone, is_over) = (ask.settings.team_size == 1, ask.settings.is_over(ask.now));
     let lead = match ask.settings.closed(ask.now).filter(|_| is_over) {
-        Some(closed) => format!("{closed} A draft still plays against it."),
-        None if alone => "Hand a bot in: a team with your name is made automatically.".to_owned(),
-        None => "Make a team, or join one with its code. Without one you play alone, under your own name."
+        Some(closed) => {
+            format!("{closed}{} You can still try drafts against the bots on the ladder.", goes_on(ask))
+        }
+        None if alone => "Submit a bot: a team with your name is created automatically.".to_owned(),
+        None => "Create a team, or join one with its code. Without one you play alone, under your own name."
             .to_owned(),
     };
     let top: Vec<usize> = (0..shown.board.lines.len().min(10)).collect();
     let content = html! {
         p.row {
-            (upload::way(ask, "Hand a bot in"))
+            (upload::way(ask, "Submit a bot"))
             a.button href="/draft" { "Try a draft" }
             @if !is_over { a.button href="/team" { "Team" } }
             a.button href="/rules" { "Rules" }
             a.button href="/get" { "Starters, and agon for the terminal" }
         }
         section.card {
-            header { h2 { "Who is to be beaten" } a href="/ladder" { "Whole ladder" } }
+            header { h2 { "Who to beat" } a href="/ladder" { "Whole ladder" } }
             (ladder::table(ask, shown, &top))
         }
     };
@@ -84,7 +97,7 @@ fn without_team(ask: &Visit, shown: &Shown) -> Markup {
 fn used(quota: &agon_store::reads::Allowances) -> String {
     let (uploads, asked) = (quota.uploads_a_day, quota.asked_an_hour);
     format!(
-        "Used: {} of {} uploads this day, {} of {} challenges and drafts this hour.",
+        "Used: {} of {} uploads today, {} of {} challenges and drafts this hour.",
         uploads.used, uploads.most, asked.used, asked.most
     )
 }
@@ -93,6 +106,7 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
     let quota = ask.site.store().quota(team.id, ask.now).await?;
     let filter = Filter { team: Some(team.id), ..Filter::default() };
     let own = ask.site.store().matches(ask.eyes(), &filter).await?;
+    matches::learn_maps(ask, &own).await?;
     let versions: Vec<&EntrantVersion> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
     let (mut answer, mut lead) = answer(ask, shown, team, &versions);
@@ -101,7 +115,7 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
         let reason = rulings.iter().rev().find(|ruled| ruled.entrant == team.id && ruled.version.is_none());
         answer = format!("{} is disqualified", team.name);
         lead = format!(
-            "An organiser's reason: {} Its matches do not count, and none are played. Talk to the organiser.",
+            "Reason: {} Your matches no longer count and no new ones are played. If you disagree, talk to the organiser.",
             reason.map_or("", |ruled| ruled.reason.as_str())
         );
     }
@@ -127,12 +141,12 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
                 (around(shown, team))
                 div.in {
                     p.row {
-                        (upload::way(ask, "Hand in a version"))
+                        (upload::way(ask, "Submit a version"))
                         a.button href="/draft" { "Try a draft" }
                         a.button href="/challenge" { "Challenge" }
                     }
                     p.faint { (used(&quota)) }
-                    p { a href=(format!("/team/{}", team.id)) { "Your bot as all see it" } " · " a href="/team" { "Team" } }
+                    p { a href=(format!("/team/{}", team.id)) { "Your bot's public page" } " · " a href="/team" { "Team" } }
                 }
             }
         }
@@ -141,7 +155,7 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
             @if own.is_empty() {
                 p.empty { (nothing_played(&versions)) }
             } @else {
-                (matches::table(ask, &own[..own.len().min(10)], Some(team.id)))
+                (matches::table(ask, &own[..own.len().min(10)], Some(Viewpoint::Team(team.id.0))))
             }
         }
     };
@@ -153,7 +167,7 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
 
 fn nothing_played(versions: &[&EntrantVersion]) -> String {
     match versions.last() {
-        None => "No matches yet: they begin when you hand a bot in.".to_owned(),
+        None => "No matches yet: they begin when you submit a bot.".to_owned(),
         Some(last) => format!("No matches yet. v{} plays its check match next.", last.n),
     }
 }
@@ -161,12 +175,13 @@ fn nothing_played(versions: &[&EntrantVersion]) -> String {
 fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersion]) -> (String, String) {
     let Some(line) = shown.board.lines.iter().find(|line| line.name == team.name) else {
         return match versions.last() {
-            None if ask.settings.is_over(ask.now) => {
-                (format!("{} has no bot here", team.name), ask.settings.closed(ask.now).unwrap_or_default())
-            }
+            None if ask.settings.is_over(ask.now) => (
+                format!("{} has no bot here", team.name),
+                ask.settings.closed(ask.now).unwrap_or_default() + goes_on(ask),
+            ),
             None => (
                 format!("{} has no bot yet", team.name),
-                "Hand one in: it plays a check match, then joins the ladder.".to_owned(),
+                "Submit one: it plays a check match, then joins the ladder.".to_owned(),
             ),
             Some(last) if last.state == VersionState::Failed => (
                 format!("v{} cannot play", last.n),
@@ -175,7 +190,7 @@ fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersio
             ),
             Some(last) => {
                 let doing = match last.state {
-                    VersionState::Received => "waits for its build",
+                    VersionState::Received => "is waiting to be built",
                     VersionState::Building => "is being built",
                     _ => "is in its check match",
                 };
@@ -186,7 +201,7 @@ fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersio
     let matches = line.rating.matches;
     let most = u64::from(ask.site.server.policy().enough);
     let owed = if matches < most {
-        format!(" About {} more are owed to it.", words::count((most - matches) as i64))
+        format!(" About {} more to play.", words::count((most - matches) as i64))
     } else {
         String::new()
     };
@@ -197,14 +212,17 @@ fn answer(ask: &Visit, shown: &Shown, team: &Entrant, versions: &[&EntrantVersio
     };
     let lead = match (places, line.placing) {
         (Some([from, to]), None) if from < to => {
-            format!("{} rated matches narrow the place down to this.{owed}", words::count(matches as i64))
+            format!("After {} rated matches.{owed}", words::count(matches as i64))
         }
         (_, Some(n)) if n != line.n => format!(
             "v{n} is live and is being placed: until it has 20 rated matches the board shows v{}.",
             line.n
         ),
         (None, _) => {
-            format!("It has {} of the 20 rated matches that a place needs.", words::count(matches as i64))
+            format!(
+                "It has played {} of the 20 rated matches that a place needs.",
+                words::count(matches as i64)
+            )
         }
         _ => format!("Based on {} rated matches.{owed}", words::count(matches as i64)),
     };
@@ -223,22 +241,22 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
     {
         let (title, text) = match waits.state {
             VersionState::Trial => {
-                ("is measured against the version before", "It takes that one's place if it is better.")
+                ("is in a trial against your live version", "It replaces that one if it proves better.")
             }
-            _ => ("is being made ready", "Its page shows the build and the check match as they happen."),
+            _ => ("is being checked", "Its page shows the build and the check match as they happen."),
         };
         items.push(item(
             "clock",
             format!("v{} {title}", waits.n),
             text.to_owned(),
-            "Look on",
+            "Follow it",
             format!("/version/{}", waits.id),
         ));
     }
     if let Some(failed) = newest.filter(|version| version.state == VersionState::Failed) {
         let still = versions.iter().find(|version| version.state == VersionState::Live);
         let still = still.map_or_else(
-            || "You have nothing playing.".to_owned(),
+            || "None of your versions is live.".to_owned(),
             |live| format!("v{} keeps playing.", live.n),
         );
         items.push(item(
@@ -249,35 +267,39 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
             format!("/version/{}", failed.id),
         ));
     }
-    let seat_of = |played: &StoredMatch| played.seats.iter().position(|seat| seat.team == team.0);
+    let seen = |played: &'_ StoredMatch| -> Option<(Option<Ended>, Option<String>, String)> {
+        let seen = SeatView::of(&played.seats, Viewpoint::Team(team.0))?;
+        let others: Vec<&str> = seen.others().map(|seat| seat.name.as_str()).collect();
+        Some((seen.ended(), seen.own().fault.clone(), others.join(" and ")))
+    };
     // The outcome of a check match is reported with its version.
     let counted = || own.iter().filter(|played| played.kind != Kind::Check);
-    let fault = counted().find_map(|played| Some((played, played.seats[seat_of(played)?].fault.as_ref()?)));
+    let fault = counted().find_map(|played| Some((played, seen(played)?.1?)));
     if let Some((played, fault)) = fault {
         let text: String = fault.chars().take(160).collect();
         items.push(item(
             "warn",
-            "A match was lost by your program's own fault".to_owned(),
+            "Your bot lost a match through its own fault".to_owned(),
             text,
             "Open the match",
             format!("/match/{}", played.id),
         ));
     }
-    let lost = counted()
-        .find(|played| seat_of(played).and_then(|seat| ended(&played.seats, seat)) == Some(Ended::Lost));
-    if let Some(lost) = lost {
-        let other =
-            lost.seats.iter().find(|seat| seat.team != team.0).map_or("itself", |seat| seat.name.as_str());
+    let lost = counted().find_map(|played| {
+        let (ended, _, other) = seen(played)?;
+        (ended == Some(Ended::Lost)).then_some((played, other))
+    });
+    if let Some((lost, other)) = lost {
         items.push(item(
             "play",
-            format!("See how the last match against {other} was lost"),
-            "The viewer shows every step.".to_owned(),
+            format!("See how you lost to {other}"),
+            "The viewer shows every move.".to_owned(),
             "Open the match",
             format!("/match/{}", lost.id),
         ));
     }
     if is_over && items.is_empty() {
-        let text = "Uploads are closed; what is on the ladder goes on playing.".to_owned();
+        let text = "Uploads are closed.".to_owned();
         items.push(item(
             "play",
             "Nothing is left to do".to_owned(),
@@ -287,7 +309,7 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
         ));
     } else if !is_over && (items.is_empty() || newest.is_none()) {
         let text = "A folder as zip or tar.gz, or a single file. It plays a check match first.".to_owned();
-        items.push(item("up", "Hand in a version".to_owned(), text, "Hand in", "/upload".to_owned()));
+        items.push(item("up", "Submit a version".to_owned(), text, "Submit", "/upload".to_owned()));
     }
     items
 }

@@ -30,11 +30,7 @@ pub(crate) struct Which {
 
 pub async fn page(ask: Visit, Query(which): Query<Which>) -> Result<Markup, Refused> {
     let shown = ask.site.shown().await?;
-    let (answer, mut lead) = answer(
-        &shown.board.lines,
-        shown.board.lines.iter().all(|line| line.boss),
-        ask.settings.is_over(ask.now),
-    );
+    let (answer, mut lead) = answer(&shown.board.lines, ask.settings.matches, ask.settings.is_over(ask.now));
     if let Some(head) = shown.head.filter(|head| head.bots > 1) {
         lead += &format!(" {}", best(&head));
     }
@@ -61,28 +57,50 @@ pub async fn page(ask: Visit, Query(which): Query<Which>) -> Result<Markup, Refu
         (frame::live("rows", "board acts", 10, rows))
         (pages(from, found.len()))
         p.faint.foot {
-            "Place: bots ahead of it are better, and bots behind it worse, with 95 % certainty each. Rating: in Elo, with half of its 95 % interval beside it; " (zero(&shown)) " Each version is a constant, and every number follows from the sealed log alone. "
+            "Place: every bot ranked higher is better, and every bot ranked lower worse, with 95 % certainty. Rating: Elo ± half the width of the 95 % interval; " (zero(&shown)) " Each version has one fixed strength; all numbers can be recomputed from the sealed log. "
             a href="/rulings" { "Rulings" }
         }
     };
     Ok(frame::page(&ask, Here::Ladder, &answer, &lead, content))
 }
 
-/// Who leads, and what is open.
-fn answer(lines: &[LadderRow], bosses_only: bool, is_over: bool) -> (String, String) {
+/// Who leads of those who take part, and what is open.
+fn answer(lines: &[LadderRow], matches: u32, is_over: bool) -> (String, String) {
     let placed: Vec<&LadderRow> = lines.iter().filter(|line| line.rank.is_some()).collect();
-    let Some(first) = placed.first() else {
-        let lead = match lines.len() {
-            0 => "No bot has passed its check match yet. The first one that does appears here.",
-            _ => "Every bot plays 20 rated matches before it has a place; that takes a few minutes.",
+    let needed = agon_server::status::PLACING;
+    let Some(at) = placed.iter().position(|line| !line.boss) else {
+        let lead = match (lines.len(), placed.len()) {
+            (0, _) => {
+                "No bot has passed its check match yet. The first one that does appears here.".to_owned()
+            }
+            _ if u64::from(matches) < needed => format!(
+                "A version plays {matches} rated matches here, and a place needs {needed}. Only the organiser can change that."
+            ),
+            (_, 0) => {
+                format!("A bot plays {needed} rated matches before it has a place; that takes a few minutes.")
+            }
+            _ if lines.iter().any(|line| !line.boss) => {
+                format!(
+                    "A bot plays {needed} rated matches before it has a place. So far only built-in bots have one."
+                )
+            }
+            _ if is_over => "These are the built-in bots.".to_owned(),
+            _ => "These are the built-in bots: submit one that beats them.".to_owned(),
         };
-        return ("Nobody is placed yet".to_owned(), lead.to_owned());
+        let who = if placed.is_empty() { "Nobody is placed yet" } else { "No team is placed yet" };
+        return (who.to_owned(), lead);
     };
+    let first = placed[at];
     let above = |line: &LadderRow| line.rating.above_next;
     let mut said = Vec::new();
-    if let (Some(next), Some(share)) = (placed.get(1), above(first)) {
+    match at {
+        0 => {}
+        1 => said.push(format!("The built-in bot {} is ahead of it.", placed[0].name)),
+        more => said.push(format!("{more} built-in bots are ahead of it.")),
+    }
+    if let (Some(next), Some(share)) = (placed.get(at + 1), above(first)) {
         said.push(format!(
-            "It is {1} sure to be better than {0}.",
+            "It is better than {0} with {1} certainty.",
             next.name,
             words::percent(share).replace("> ", "more than ")
         ));
@@ -90,13 +108,10 @@ fn answer(lines: &[LadderRow], bosses_only: bool, is_over: bool) -> (String, Str
     let open = placed.iter().skip(1).take_while(|line| above(line).is_some_and(|share| share < SURE)).count();
     match open {
         0 => {}
-        _ => said.push(format!("Places 2 to {} are open.", open + 2)),
+        _ => said.push(format!("The order of places 2 to {} is not certain yet.", open + 2)),
     }
-    if bosses_only {
-        let then = if is_over { "." } else { ": hand one in that beats them." };
-        said.push(format!("These are the built-in bots{then}"));
-    }
-    (format!("{} leads", first.name), said.join(" "))
+    let verb = if at == 0 { "leads" } else { "leads the teams" };
+    (format!("{} {verb}", first.name), said.join(" "))
 }
 
 /// Whose rating is 0.
@@ -109,18 +124,25 @@ fn zero(shown: &Shown) -> String {
     let Some(version) = version else {
         return match shown.board.table.places.is_empty() {
             true => String::new(),
-            false => {
-                "0 is the mean of all, until a built-in bot or a first team can carry the scale.".to_owned()
-            }
+            false => "0 is the mean of all bots until a reference bot has been rated.".to_owned(),
         };
     };
     let place = shown.board.table.places.iter().find(|place| place.version == version.id.0);
     // What was left out moves no other: then it may have moved the one that carries the zero.
     let is_zero = place.is_some_and(|place| place.elo == Some(0.0));
-    let with = if is_zero { "" } else { ", rated with all that was ever played" };
-    match version.boss {
-        true => format!("0 is {}, a built-in bot of the game{with}.", version.entrant),
-        false => format!("0 is v{} of {}, the first that was placed{with}.", version.n, version.entrant),
+    let name = match version.boss {
+        true => version.entrant.clone(),
+        false => format!("{} v{}", version.entrant, version.n),
+    };
+    zero_is(is_zero, version.boss, &name)
+}
+
+/// What the zero of the scale is, given whether its bot still stands there.
+fn zero_is(is_zero: bool, is_boss: bool, name: &str) -> String {
+    match (is_zero, is_boss) {
+        (false, _) => format!("0 is the rating of {name} before rulings were applied."),
+        (true, true) => format!("0 is {name}, a built-in bot of the game."),
+        (true, false) => format!("0 is {name}, the first that was placed."),
     }
 }
 
@@ -130,7 +152,7 @@ pub fn best(head: &TableHead) -> String {
     match head.bots {
         1 => format!("The first is the best with {these} certainty."),
         bots => {
-            format!("These are the best {bots} with {these} certainty, and in this order with {order}.")
+            format!("These are the top {bots} with {these} certainty; their order is {order} certain.")
         }
     }
 }
@@ -225,7 +247,7 @@ fn row(shown: &Shown, at: usize, own: Option<EntrantId>, axis: &Axis, ratings: O
             @for column in COLUMNS { td.number.wide { (figure((column.figure)(&line.rating))) } }
             td.wide { (draw::sparkline(ratings.map(Vec::as_slice).unwrap_or_default())) }
             td.wide {
-                @if line.boss { span.faint { "constant" } } @else { "v" (line.n) }
+                @if line.boss { span.faint { "–" } } @else { "v" (line.n) }
                 @match line.placing {
                     Some(n) if n != line.n => { " " (chip("live", "clock", &format!("v{n} is being placed"))) }
                     Some(_) => { " " (chip("live", "clock", "being placed")) }
@@ -279,9 +301,9 @@ fn pages(from: usize, all: usize) -> Markup {
     html! {
         @if all > PAGE {
             nav.pages aria-label="Parts of the ladder" {
-                @if from >= PAGE { a href=(format!("/ladder?from={}", from - PAGE)) rel="prev" { "← Before" } }
+                @if from >= PAGE { a href=(format!("/ladder?from={}", from - PAGE)) rel="prev" { "← Previous" } }
                 span.faint { (from + 1) "–" ((from + PAGE).min(all)) " of " (all) }
-                @if from + PAGE < all { a href=(format!("/ladder?from={}", from + PAGE)) rel="next" { "After →" } }
+                @if from + PAGE < all { a href=(format!("/ladder?from={}", from + PAGE)) rel="next" { "Next →" } }
             }
         }
     }
@@ -304,6 +326,13 @@ mod tests {
     }
 
     #[test]
+    fn a_bot_that_is_no_longer_at_zero_is_not_said_to_be() {
+        assert_eq!(zero_is(true, true, "hunter"), "0 is hunter, a built-in bot of the game.");
+        assert_eq!(zero_is(true, false, "Ann v1"), "0 is Ann v1, the first that was placed.");
+        assert_eq!(zero_is(false, true, "hunter"), "0 is the rating of hunter before rulings were applied.");
+    }
+
+    #[test]
     fn the_answer_says_who_leads_how_surely_and_what_is_open() {
         let lines = [
             line("Kestrel", Some(1), Some(0.93)),
@@ -312,12 +341,43 @@ mod tests {
             line("Wasps", Some(4), Some(0.99)),
             line("Herd", Some(5), None),
         ];
-        let (said, lead) = answer(&lines, false, false);
+        let (said, lead) = answer(&lines, 420, false);
         assert_eq!(
             (said.as_str(), lead.as_str()),
-            ("Kestrel leads", "It is 93 % sure to be better than Tidal. Places 2 to 4 are open.")
+            (
+                "Kestrel leads",
+                "It is better than Tidal with 93 % certainty. The order of places 2 to 4 is not certain yet."
+            )
         );
-        assert_eq!(answer(&[line("New", None, None)], false, false).0, "Nobody is placed yet");
-        assert!(answer(&[], true, false).1.contains("No bot has passed"));
+        assert_eq!(answer(&[line("New", None, None)], 420, false).0, "Nobody is placed yet");
+        assert!(answer(&[], 420, false).1.contains("No bot has passed"));
+    }
+
+    #[test]
+    fn built_in_bots_are_no_headline() {
+        let boss = |name: &str, rank, above| LadderRow { boss: true, ..line(name, rank, above) };
+        let bosses = [boss("hunter", Some(1), Some(0.99)), boss("greedy", Some(2), Some(0.99))];
+        let new = line("Ann", None, None);
+        assert_eq!(answer(&bosses, 420, false).0, "No team is placed yet");
+        assert!(answer(&bosses, 420, false).1.contains("submit one that beats them"));
+        assert_eq!(answer(&bosses, 420, true).1, "These are the built-in bots.");
+        let with_new = [bosses[0].clone(), bosses[1].clone(), new];
+        assert!(answer(&with_new, 420, false).1.contains("So far only built-in bots have one"));
+        let ann = line("Ann", Some(2), Some(0.97));
+        let all = [boss("hunter", Some(1), Some(0.99)), ann, line("Bob", Some(3), None)];
+        assert_eq!(
+            answer(&all, 420, false),
+            (
+                "Ann leads the teams".to_owned(),
+                "The built-in bot hunter is ahead of it. It is better than Bob with 97 % certainty."
+                    .to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn a_place_that_nobody_can_reach_is_not_promised() {
+        let (_, lead) = answer(&[line("New", None, None)], 8, false);
+        assert!(lead.contains("plays 8 rated matches here, and a place needs 20"), "{lead}");
     }
 }

@@ -6,6 +6,7 @@
   if (!parts().length) return
   const button = document.getElementById('live')
   const POLL = 30000
+  let away = false
   let stream = null, timer = 0, poll = 0, last = Date.now(), wanted = new Set(), paused = false
 
   const pace = () => Math.min(...parts().map((part) => Number(part.dataset.pace || 10)), 10) * 1000
@@ -18,9 +19,10 @@
     let text
     try {
       const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+      reached(true)
       if (!answer.ok) return
       text = await answer.text()
-    } catch { return }
+    } catch { return reached(false) }
     const fresh = new DOMParser().parseFromString(text, 'text/html')
     for (const part of parts()) {
       const next = fresh.getElementById(part.id)
@@ -38,6 +40,12 @@
     timer = setTimeout(refresh, Math.max(0, last + pace() - Date.now()))
   }
 
+  const reached = (is) => {
+    if (away === !is) return
+    away = !is
+    show()
+  }
+
   const stop = () => {
     stream?.close()
     stream = null
@@ -50,9 +58,12 @@
     stop()
     if (paused || document.hidden) return
     stream = new EventSource('/events?seen=' + encodeURIComponent(document.body.dataset.seen || ''))
+    stream.onopen = () => reached(true)
     stream.addEventListener('hint', (event) => hint(event.data.split(' ')))
     // If there is no room for another stream, asking now and then works too.
     stream.onerror = () => {
+      // The browser tries again by itself unless it was refused; until then nothing here is live.
+      if (stream?.readyState === EventSource.CONNECTING) reached(false)
       if (stream?.readyState !== EventSource.CLOSED || poll) return
       poll = setInterval(() => hint(['board', 'acts', 'work']), POLL)
     }
@@ -62,7 +73,9 @@
     if (!button) return
     button.hidden = false
     button.setAttribute('aria-pressed', String(!paused))
-    button.textContent = paused ? 'Paused' : 'Live'
+    button.classList.toggle('away', away && !paused)
+    button.textContent = paused ? 'Paused' : away ? 'No connection' : 'Live'
+    button.title = away && !paused ? 'The server does not answer: this page shows what it last said' : 'Whether this page updates itself'
   }
 
   button?.addEventListener('click', () => {

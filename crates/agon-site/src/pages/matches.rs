@@ -1,9 +1,10 @@
 //! Matches: lists with filters, one match, and its replay.
 
-use agon_api::played::{SeatOutcome, ended};
+use agon_api::played::{SeatOutcome, SeatView, Viewpoint, reason_seen_from};
 use agon_replay::Replay;
 use agon_store::reads::{Ended, PAGE, StoredMatch};
 use agon_store::{Annulled, EntrantId, Kind, LogEntry, MatchId, MatchState, VersionId};
+use agon_web::page::LinkedPlace;
 use axum::extract::Query;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -30,6 +31,7 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
     let mut found = ask.site.store().matches(ask.eyes(), &asked.filter()).await?;
     let more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
+    learn_maps(&ask, &found).await?;
     let team = asked.team.and_then(|id| shown.teams.values().find(|team| team.id.0 == id));
     let against = asked.against.and_then(|id| shown.teams.values().find(|team| team.id.0 == id));
     let counts = ask.site.store().counts().await?;
@@ -39,11 +41,11 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
         (None, None) => format!("{} so far", words::many(counts.valid, "match", "matches")),
     };
     let now = match counts.leased {
-        0 => "None are being played right now.".to_owned(),
+        0 => "No match is running; the newest come first.".to_owned(),
         playing => {
             format!(
-                "{} right now; the newest come first.",
-                words::many(playing, "is being played", "are being played")
+                "{} running in the contest; the newest come first.",
+                words::many(playing, "match", "matches")
             )
         }
     };
@@ -57,9 +59,9 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
                     }
                 }
                 select name="against" aria-label="Opponent" {
-                    option value="" { "Against all" }
+                    option value="" { "Any opponent" }
                     @for one in shown.teams.values().filter(|team| team.live.is_some()).take(300) {
-                        option value=(one.id) selected[against.is_some_and(|team| team.id == one.id)] { "Against " (one.name) }
+                        option value=(one.id) selected[against.is_some_and(|team| team.id == one.id)] { (one.name) }
                     }
                 }
                 @if ask.settings.maps.len() > 1 {
@@ -91,7 +93,7 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
             @if found.is_empty() {
                 p.empty { "No matches like that yet. " @if asked.before.is_some() || asked.team.is_some() { a href="/matches" { "See all" } } }
             } @else {
-                (table(&ask, &found, team.map(|team| team.id)))
+                (table(&ask, &found, team.map(|team| Viewpoint::Team(team.id.0))))
             }
         }
         nav.pages aria-label="More" {
@@ -105,39 +107,48 @@ pub async fn list(ask: Visit, Query(asked): Query<Asked>) -> Result<Markup, Refu
     Ok(frame::page(&ask, Here::Matches, &answer, &now, content))
 }
 
-/// A table of matches, from the view of a team if one is given.
-pub fn table(ask: &Visit, found: &[StoredMatch], team: Option<EntrantId>) -> Markup {
+/// Learns the names of maps that seeds make or pick, for a table of these matches: some are made for it.
+pub async fn learn_maps(ask: &Visit, found: &[StoredMatch]) -> Result<(), Refused> {
+    let (site, played) =
+        (ask.site.clone(), found.iter().map(|played| (played.map, played.seed)).collect::<Vec<_>>());
+    let made = tokio::task::spawn_blocking(move || {
+        played.into_iter().for_each(|(map, seed)| drop(site.map_of(map, seed)))
+    });
+    made.await.map_err(|_| Refused::ours())
+}
+
+/// A table of matches, told from one point of view if one is given.
+pub fn table(ask: &Visit, found: &[StoredMatch], viewpoint: Option<Viewpoint>) -> Markup {
     html! {
         table.dense {
             thead { tr {
-                @if team.is_some() { th scope="col" { "Result" } }
-                th scope="col" { @if team.is_some() { "Against" } @else { "Who played" } }
+                @if viewpoint.is_some() { th scope="col" { "Result" } }
+                th scope="col" { @if viewpoint.is_some() { "Against" } @else { "Who played" } }
                 th.wide scope="col" { "Map" }
                 th scope="col" { "How it ended" }
-                th.number scope="col" { "Ago" }
+                th.number scope="col" { "When" }
             } }
-            tbody { @for played in found { (row(ask, played, team)) } }
+            tbody { @for played in found { (row(ask, played, viewpoint)) } }
         }
     }
 }
 
-fn row(ask: &Visit, played: &StoredMatch, team: Option<EntrantId>) -> Markup {
+fn row(ask: &Visit, played: &StoredMatch, viewpoint: Option<Viewpoint>) -> Markup {
     let address = format!("/match/{}", played.id);
-    let own = team.and_then(|team| played.seats.iter().position(|seat| seat.team == team.0));
+    let seen = viewpoint.and_then(|viewpoint| SeatView::of(&played.seats, viewpoint));
     let when = played.settled.unwrap_or(played.planned);
     html! {
         tr {
-            @if team.is_some() { td { (result(played, own)) } }
-            td {
-                @if let (Some(own), 2) = (own, played.seats.len()) {
-                    a href=(address) { (name(&played.seats[1 - own])) }
-                    span.faint.members { " seat " (own + 1) }
+            @if viewpoint.is_some() { td { @if let Some(seen) = seen { (result(seen)) } @else { span.faint title="Two versions of the same team met" { "Both" } } } }
+            td.who {
+                @if let (Some(seen), 2) = (seen, played.seats.len()) {
+                    a href=(address) { @for other in seen.others() { (name(other)) } }
                 } @else {
                     a href=(address) { (in_order(played)) }
                 }
             }
-            td.wide { (ask.settings.map(played.map)) }
-            td { a.link href=(address) { (how(played)) } " " (marks(played, own)) }
+            td.wide { (ask.site.map_of(played.map, played.seed)) }
+            td { a.link href=(address) { (how(ask, played, seen)) } " " (marks(played, seen)) }
             td.number.time { (words::ago(when, ask.now)) }
         }
     }
@@ -155,31 +166,37 @@ fn in_order(played: &StoredMatch) -> Markup {
     html! {
         @for (place, pair) in seats.iter().enumerate() {
             @if place > 0 {
-                span.faint { @if pair.rank.is_some() && pair.rank == seats[place - 1].rank { " = " } @else if pair.rank.is_some() { " beat " } @else { " and " } }
+                span.faint { @if pair.rank.is_some() && pair.rank == seats[place - 1].rank { " drew with " } @else if pair.rank.is_some() { " beat " } @else { " and " } }
             }
             (name(pair))
         }
     }
 }
 
-fn result(played: &StoredMatch, own: Option<usize>) -> Markup {
-    let Some(own) = own else { return html! {} };
-    let of_many = played.seats.len() > 2;
+/// How it ended for a seat, and which seat that is.
+fn result(seen: SeatView<'_>) -> Markup {
+    let of_many = seen.others().count() > 1;
     html! {
-        @match (ended(&played.seats, own), played.seats[own].rank) {
+        @match (seen.ended(), seen.own().rank) {
             (Some(Ended::Won), _) => b { "Won" },
             (Some(Ended::Drawn), _) => { "Drawn" }
-            (Some(Ended::Lost), Some(rank)) if of_many => span.faint { (rank) " of " (played.seats.len()) },
+            (Some(Ended::Lost), Some(rank)) if of_many => span.faint { "Place " (rank) " of " (seen.others().count() + 1) },
             (Some(Ended::Lost), _) => span.faint { "Lost" },
             (None, _) => span.faint { "–" }
         }
+        " " span.faint.members { "in seat " (seen.number()) }
     }
 }
 
-fn how(played: &StoredMatch) -> String {
-    match &played.end {
-        Some((reason, steps)) => format!("{reason}, step {steps}"),
-        None => state(played).to_owned(),
+/// Why it ended: as its page says it, or as seen from a seat.
+fn how(ask: &Visit, played: &StoredMatch, seen: Option<SeatView<'_>>) -> String {
+    let step = words::step(&ask.settings.game);
+    match (&played.end, seen) {
+        (Some((reason, steps)), Some(seen)) => {
+            format!("{}, {step} {steps}", reason_seen_from(seen.number(), played.seats.len(), reason))
+        }
+        (Some((reason, steps)), None) => format!("{reason}, {step} {steps}"),
+        (None, _) => state(played).to_owned(),
     }
 }
 
@@ -187,23 +204,23 @@ fn how(played: &StoredMatch) -> String {
 pub fn state(played: &StoredMatch) -> &'static str {
     match played.state {
         MatchState::Leased => "being played",
-        MatchState::Posted | MatchState::Valid => "being computed again",
-        MatchState::Dead => "given up",
+        MatchState::Posted | MatchState::Valid => "being verified",
+        MatchState::Dead => "no result",
         MatchState::Planned => "waits",
     }
 }
 
-fn marks(played: &StoredMatch, own: Option<usize>) -> Markup {
-    let mut faults: Vec<&str> = Vec::new();
-    for (number, seat) in played.seats.iter().enumerate() {
-        if let Some(fault) = seat.fault.as_ref().filter(|_| own.is_none_or(|own| own == number)) {
-            faults.push(fault.split(':').next().unwrap_or(fault));
-        }
-    }
+/// What was odd about it: the faults of one seat, or of all.
+fn marks(played: &StoredMatch, seen: Option<SeatView<'_>>) -> Markup {
+    let short = |seat: &'_ SeatOutcome| Some(seat.fault.as_ref()?.split(':').next()?.to_owned());
+    let faults: Vec<String> = match seen {
+        Some(seen) => short(seen.own()).into_iter().collect(),
+        None => played.seats.iter().filter_map(short).collect(),
+    };
     html! {
-        @for fault in faults { (chip("bad", "warn", fault)) " " }
-        @if played.state == MatchState::Dead { (chip("warn", "warn", "given up")) }
-        @else if played.wasted > 0 && played.state != MatchState::Valid { (chip("", "back", "void, ours · played again")) }
+        @for fault in &faults { (chip("bad", "warn", fault)) " " }
+        @if played.state == MatchState::Dead { (chip("warn", "warn", "abandoned")) }
+        @else if played.wasted > 0 && played.state != MatchState::Valid { (chip("", "back", "void, replayed")) }
         @if played.kind != Kind::Ladder { " " (chip("", "flag", kind(played.kind))) }
     }
 }
@@ -214,7 +231,7 @@ fn kind(kind: Kind) -> &'static str {
         "check" => "check match",
         "ladder" => "rated",
         "challenge" => "challenge",
-        "promotion" => "against the version before",
+        "promotion" => "trial",
         "draft" => "draft",
         _ => "unrated",
     }
@@ -245,17 +262,18 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let answer = sentence(&played);
     let lead = match (&played.end, played.settled) {
         (Some((reason, steps)), Some(at)) => format!(
-            "It ended after {steps} steps: {reason}. {} ago, on {}.",
+            "Ended after {}: {reason}. Played {} ago on {}.",
+            words::steps(&ask.settings.game, i64::from(*steps)),
             words::ago(at, ask.now),
-            settings.map(played.map)
+            ask.site.map_of(played.map, played.seed)
         ),
         _ if unfit => "A bot in it could not be built or started. It counts for nobody.".to_owned(),
         _ if played.state == MatchState::Dead => {
-            "It was given up, and counts for nobody. Unless it says otherwise below, that is our fault."
+            "It was abandoned and counts for nobody. Unless it says otherwise below, that is the server's fault."
                 .to_owned()
         }
         _ => format!(
-            "It {}: its result appears here once it has been played and computed again.",
+            "It {}: its result appears here once it has been played and verified.",
             match played.state {
                 MatchState::Planned => "waits for its turn".to_owned(),
                 _ => format!("is {}", state(&played)),
@@ -269,20 +287,20 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let content = html! {
         @if played.replay.is_some() {
             p.row {
-                a.button.main href=(format!("/match/{}/view", played.id)) { "Watch it" }
+                a.button.main href=(format!("/match/{}/view", played.id)) { "Watch" }
                 a.button href=(format!("/match/{}/replay", played.id)) { "Download the replay" }
-                @if let Some(again) = again(&ask, &played) { a.button href=(again) { (icon("back")) "Once more" } }
+                @if let Some(again) = again(&ask, &played) { a.button href=(again) { (icon("back")) "Play again" } }
             }
         } @else if let Some(checked) = played.seats.first().filter(|_| unfit && played.kind == Kind::Check) {
             p.row { a.button href=(format!("/version/{}", checked.version)) { "See why" } }
         } @else if let Some(again) = again(&ask, &played).filter(|_| played.state == MatchState::Dead) {
-            p.row { a.button href=(again) { (icon("back")) "Once more" } }
+            p.row { a.button href=(again) { (icon("back")) "Play again" } }
         }
         section.card {
             table {
                 thead { tr {
                     th.number scope="col" { "Seat" } th scope="col" { "Bot" } th.number scope="col" { "Place" }
-                    th.number scope="col" { "Score" } th.number.wide scope="col" { "Slowest answer" } th scope="col" { "Its program" }
+                    th.number scope="col" { "Score" } th.number.wide scope="col" { "Slowest answer" } th scope="col" { "Faults" }
                 } }
                 tbody {
                     @for (number, seat) in played.seats.iter().enumerate() {
@@ -294,7 +312,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                             td.number.wide { @if let Some(ms) = seat.max_ms.filter(|_| !seat.boss) { (format!("{ms:.1} ms")) } }
                             td { @match &seat.fault {
                                 Some(fault) => { span.bad-text { (fault) } }
-                                None if played.end.is_some() => span.faint { "no fault" },
+                                None if played.end.is_some() => span.faint { "none" },
                                 None => span.faint { "–" }
                             } }
                         }
@@ -306,13 +324,13 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         @for own in &own { (own.card(&ask, &played, timing.get(own.seat).unwrap_or(&Times::default()))) }
         @if organises && is_over && played.kind == Kind::Ladder && annulled.is_none() { (rulings::again_form(&ask, played.id)) }
         dl.facts {
-            @if let Some(row) = &annulled { dt { "Counts" } dd { "no more, by " a href="/rulings" { "a ruling" } ": " (row.reason) } }
-            dt { "What it is" } dd { (kind(played.kind)) ", match " (played.id) @if played.block >= 0 { " of block " (played.block) } }
-            dt { "Map" } dd { (settings.map(played.map)) }
+            @if let Some(row) = &annulled { dt { "Counts" } dd { "no (" a href="/rulings" { "ruling" } ": " (row.reason) ")" } }
+            dt { "Type" } dd { (kind(played.kind)) " (match " (played.id) @if played.block >= 0 { ", block " (played.block) } ")" }
+            dt { "Map" } dd { (ask.site.map_of(played.map, played.seed)) }
             dt { "Seed" } dd { code { (played.seed) } }
             @if let Some(seq) = played.log_seq.filter(|seq| *seq > 0) { dt { "Log" } dd { "row " (seq) ", sealed" } }
             @if let Some(at) = played.settled { dt { "Accepted" } dd { (settings.told(at, "%a %-d %b %Y %H:%M:%S")) } }
-            @if played.wasted > 0 { dt { "Tries before" } dd { (played.wasted) " void, ours" } }
+            @if played.wasted > 0 { dt { "Earlier attempts" } dd { (played.wasted) " void (server's fault)" } }
         }
     };
     let of = if is_over { "" } else { "work" };
@@ -331,10 +349,9 @@ fn score(score: f64) -> String {
 
 /// The entrant of a seat, in a few words: the team and the version.
 pub fn label(seat: &SeatOutcome) -> String {
-    match seat.n {
-        _ if seat.boss => seat.name.clone(),
-        n if n < 1 => format!("{}, a draft", seat.name),
-        n => format!("{} v{n}", seat.name),
+    match seat.n < 1 && !seat.boss {
+        true => format!("{} (draft)", seat.name),
+        false => seat.called(),
     }
 }
 
@@ -345,8 +362,8 @@ fn sentence(played: &StoredMatch) -> String {
         played.seats.iter().filter(|seat| seat.rank.is_some_and(|rank| rank > 1)).map(label).collect();
     let all: Vec<String> = played.seats.iter().map(label).collect();
     match (&firsts[..], &others[..]) {
-        ([], _) if played.state == MatchState::Dead => format!("{} came to nothing", all.join(" against ")),
-        ([], _) => format!("{} is not over yet", all.join(" against ")),
+        ([], _) if played.state == MatchState::Dead => format!("{} was abandoned", all.join(" vs ")),
+        ([], _) => format!("{}: not finished yet", all.join(" vs ")),
         ([first], [other]) => format!("{first} beat {other}"),
         ([first], _) => format!("{first} came first of {}", all.len()),
         (firsts, []) => format!("{} drew", firsts.join(" and ")),
@@ -409,7 +426,7 @@ async fn timing(ask: &Visit, played: &StoredMatch) -> Result<Vec<Times>, Refused
 /// The replay without what belongs to single seats.
 async fn public(ask: &Visit, played: &StoredMatch) -> Result<Vec<u8>, Refused> {
     let sha = played.replay.ok_or_else(|| {
-        let text = "Its replay is available once the match has been played and computed again.";
+        let text = "Its replay is available once the match has been played and verified.";
         Refused::new(StatusCode::NOT_FOUND, "No replay yet", text)
             .then("The match", &format!("/match/{}", played.id))
     })?;
@@ -448,10 +465,13 @@ pub async fn replay(ask: Visit) -> Result<Response, Refused> {
 pub async fn view(ask: Visit) -> Result<Response, Refused> {
     let played = found(&ask).await?;
     let bytes = public(&ask, &played).await?;
+    let (home, zone) = (format!("/match/{}", played.id), ask.settings.zone_name());
     let made = tokio::task::spawn_blocking(move || {
         let replay = Replay::read(&bytes).map_err(|error| error.to_string())?;
         let mut page = Vec::new();
-        agon_web::page::write_linked(replay, "/viewer", &mut page).map_err(|error| error.to_string())?;
+        let place = LinkedPlace { home: "The match's page", address: &home, zone: Some(&zone) };
+        agon_web::page::write_linked(replay, "/viewer", &place, &mut page)
+            .map_err(|error| error.to_string())?;
         Ok::<_, String>(page)
     });
     match made.await {

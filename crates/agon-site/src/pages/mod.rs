@@ -8,23 +8,25 @@ pub mod pace;
 pub mod words;
 
 mod account;
+mod audit;
 mod challenge;
 mod download;
 mod everybody;
 mod home;
 mod ladder;
 mod matches;
+mod numbers;
 mod organise;
 mod own;
 mod people;
 mod rules;
-mod rulings;
+pub(crate) mod rulings;
 mod sought;
 mod still;
 mod team;
 mod trial;
 pub(crate) mod upload;
-mod version;
+pub(crate) mod version;
 mod workers;
 
 use axum::extract::DefaultBodyLimit;
@@ -135,8 +137,8 @@ pub async fn nothing() -> Refused {
 
 /// The answer to a method that a route does not have.
 pub async fn wrong_method() -> Refused {
-    let text = "This address exists, but not for this kind of request. Open it in the browser, or use the form that leads here.";
-    Refused::new(StatusCode::METHOD_NOT_ALLOWED, "Not this way", text)
+    let text = "This address does not accept that kind of request. Open it in the browser, or use the form that leads here.";
+    Refused::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", text)
 }
 
 /// The page of a refusal.

@@ -15,7 +15,7 @@ use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, field, token, wrong};
 use crate::pages::pace::{Pace, owed};
-use crate::pages::{rules, words, workers};
+use crate::pages::{audit, rules, words, workers};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -53,19 +53,24 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let owed = owed(ask.site.server.policy(), &shown.board);
     let pace = Pace::now(store, &owed, ask.now).await?;
     let disk = ask.site.server.room().free();
-    let (answer, lead) = answer(&ask, &going, &counts, &workers, pace, (owed.matches, disk));
+    let (mut answer, mut lead) = answer(&ask, &going, &counts, &workers, pace, (owed.matches, disk));
+    if answer == RIGHT
+        && let Some((nobody, why)) = unplaced(&shown.board, ask.settings.matches)
+    {
+        (answer, lead) = (nobody.to_owned(), format!("{why} {lead}"));
+    }
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
     let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
     let oldest = counts.oldest.map_or_else(|| "–".to_owned(), |oldest| words::ago(oldest, ask.now));
     let content = html! {
         section.card.figures {
             (figure("Oldest job waits", oldest, words::many(counts.planned, "job waits", "jobs wait")))
-            (figure("Matches owed", words::count(owed.matches), drained(pace)))
-            (figure("Matches an hour", words::count(pace.an_hour()), words::many(counts.leased, "is being played", "are being played")))
+            (figure("Matches to play", words::count(owed.matches), drained(pace)))
+            (figure("Matches per hour", words::count(pace.an_hour()), words::many(counts.leased, "match is being played", "matches are being played")))
             (figure("Being checked", checking.to_string(), "uploads".to_owned()))
-            (figure("Void, last hour", words::count(void), "all ours, played again".to_owned()))
-            (figure("Given up", words::count(counts.dead - counts.unfit), "after three tries, ours".to_owned()))
-            @if let Some(head) = shown.head { (figure(&format!("The best {} are certain", head.bots), words::percent(head.these), format!("in this order {}", words::percent(head.order)))) }
+            (figure("Void, last hour", words::count(void), "server's fault, replayed".to_owned()))
+            (figure("Abandoned", words::count(counts.dead - counts.unfit), "after three attempts, server's fault".to_owned()))
+            @if let Some(head) = shown.head { (figure(&format!("Top {} certainty", head.bots), words::percent(head.these), format!("in this order: {}", words::percent(head.order)))) }
             @if let Some(disk) = disk { (figure("Disk", words::bytes(disk), "free".to_owned())) }
         }
         div.columns {
@@ -89,8 +94,8 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                 section.card {
                     header { h2 { "Audit" } }
                     ul.items { @for event in &events { li { div {
-                        span.faint { (ask.settings.told(event.at, "%a %H:%M")) } " " b { (event.actor) } " " (event.verb) " " (event.object)
-                        @if !event.detail.is_empty() && event.verb != "add" { p { (event.detail.chars().take(160).collect::<String>()) } }
+                        span.faint { (ask.settings.told(event.at, "%a %H:%M")) } " " @let (subject, did) = audit::sentence(event); b { (subject) } " " (did)
+                        @if let Some(detail) = audit::detail(event) { p { (detail) } }
                     } } } }
                 }
             }
@@ -106,10 +111,19 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     Ok(frame::with_heading(&ask, Here::Organise, &answer, heading, content))
 }
 
+/// How long matches take, as the end of a sentence.
+fn takes(ms: i64) -> String {
+    match ms {
+        ..1000 => "takes less than a second".to_owned(),
+        _ => format!("takes about {}", words::span(ms)),
+    }
+}
+
 fn drained(pace: Pace) -> String {
     match pace.needs() {
         Some(0) => "all have been played".to_owned(),
         None => "how long they take is not known yet".to_owned(),
+        Some(ms @ ..1000) => takes(ms),
         Some(ms) => format!("about {} at this rate", words::span(ms)),
     }
 }
@@ -122,21 +136,14 @@ fn answer(
     pace: Pace,
     (owed, disk): (i64, Option<u64>),
 ) -> (String, String) {
-    let silent: Vec<&Working> = workers
-        .iter()
-        .filter(|worker| worker.playing > 0 && ask.now.0 - worker.seen.0 > workers::SILENT)
-        .collect();
+    let silent: Vec<&Working> = workers.iter().filter(|worker| workers::is_silent(worker, ask.now)).collect();
     let pace = match pace.needs() {
-        Some(0) => {
-            "Every version has its matches; the ladder rests until somebody hands something in.".to_owned()
+        Some(0) => "No rated matches are outstanding.".to_owned(),
+        None => format!("About {} left to play.", words::many(owed, "rated match", "rated matches")),
+        Some(ms) => {
+            let left = words::many(owed, "rated match", "rated matches");
+            format!("About {left} left to play, which {}.", takes(ms))
         }
-        None => format!("About {} are owed.", words::many(owed, "match", "matches")),
-        Some(ms) => format!(
-            "About {} are owed; at {} an hour they take {}.",
-            words::many(owed, "match", "matches"),
-            words::count(pace.an_hour()),
-            words::span(ms)
-        ),
     };
     let make_room = "Bots and replays can be moved to another disk: `agon serve move FOLDER --objects OTHER`, while the contest is not running.";
     if disk.is_some_and(|free| free < room::FULL) {
@@ -154,24 +161,24 @@ fn answer(
     if going.draining {
         let left = counts.planned + counts.leased + counts.posted;
         let text = format!(
-            "{} still to be played; nothing more is planned, uploads wait, and then it is paused.",
-            words::many(left, "match is", "matches are")
+            "{} left to play. No new matches are scheduled and uploads wait; it pauses when they are done.",
+            words::many(left, "match", "matches")
         );
-        return ("The contest comes to rest".to_owned(), text);
+        return ("The contest is draining".to_owned(), text);
     }
     if let Some(worker) = silent.first() {
         let text = format!(
-            "It was last heard from {} ago. Its {} go back to the queue by themselves. {pace}",
+            "Last heard from {} ago. Its {} reassigned automatically. {pace}",
             words::ago(worker.seen, ask.now),
-            words::many(worker.playing, "match", "matches")
+            words::many(worker.playing, "match is", "matches are")
         );
-        return (format!("{} is silent", worker.name), text);
+        return (format!("{} has gone quiet", worker.name), text);
     }
     if counts.oldest.is_some_and(|oldest| ask.now.0 - oldest.0 > 10 * workers::SILENT) {
         return (
-            "Jobs have waited long".to_owned(),
+            "Matches have been waiting too long".to_owned(),
             format!(
-                "The oldest has waited for more than ten minutes: no machine is playing, or too few are. {pace}"
+                "The oldest has been waiting for more than ten minutes: no machine is playing, or too few are. {pace}"
             ),
         );
     }
@@ -182,7 +189,27 @@ fn answer(
         );
         return ("The disk is nearly full".to_owned(), text);
     }
-    ("Nothing is wrong".to_owned(), pace)
+    (RIGHT.to_owned(), pace)
+}
+
+/// The answer when there is nothing to do.
+const RIGHT: &str = "Nothing is wrong";
+
+/// Why nobody has a place, where bots are on the ladder.
+fn unplaced(board: &Board, matches: u32) -> Option<(&'static str, String)> {
+    if board.lines.is_empty() || board.lines.iter().any(|line| line.rank.is_some()) {
+        return None;
+    }
+    let needed = agon_server::status::PLACING;
+    Some(match u64::from(matches) < needed {
+        true => (
+            "Nobody can be placed",
+            format!(
+                "A version plays {matches} rated matches here, and a place needs {needed}: set more in Settings."
+            ),
+        ),
+        false => ("Nobody is placed yet", format!("A place needs {needed} rated matches.")),
+    })
 }
 
 /// Neighbours whose order is still unknown.
@@ -195,8 +222,10 @@ fn undecided(board: &Board) -> Markup {
     let open: Vec<_> = open.collect();
     html! {
         section.card {
-            header { h2 { "What is not decided" } span.faint { "among the first" } }
-            @if open.is_empty() { p.empty { "All places are settled at 95 %." } }
+            header { h2 { "Undecided places" } span.faint { "top of the ladder" } }
+            @if placed.is_empty() { p.empty { "Nobody is placed yet, so nothing is decided." } }
+            @else if open.is_empty() && board.lines.len() > placed.len() { p.empty { "The order of those that are placed is certain (95 %); others are not placed yet." } }
+            @else if open.is_empty() { p.empty { "All places are certain (95 %)." } }
             @else { table.dense { tbody { @for (place, line, next, share) in open { tr {
                 td { (place) ": " b { (line.name) } " before " (next.name) } td.number { b { (words::percent(share)) } }
             } } } } }
@@ -209,24 +238,24 @@ async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, R
         Some(SignUpWord::Invite) => ask.site.store().invite().await?,
         _ => None,
     };
-    let go_on = act(ask, "/organise/resume", "main", html! { (icon("play")) "Go on" });
+    let go_on = act(ask, "/organise/resume", "main", html! { (icon("play")) "Resume" });
     let pause = act(ask, "/organise/pause", "", html! { (icon("pause")) "Pause" });
-    let drain = act(ask, "/organise/drain", "", html! { (icon("pause")) "Come to rest" });
+    let drain = act(ask, "/organise/drain", "", html! { (icon("pause")) "Drain" });
     Ok(html! {
         section.card {
-            header { h2 { "Acts" } span.faint { "each is recorded" } }
+            header { h2 { "Actions" } span.faint { "all are logged" } }
             ul.items {
                 @if going.paused {
                     li { div { p { "Matches start again." } (go_on) } }
                 } @else if going.draining {
-                    li { div { p { "What is planned is played, nothing more is planned, and then the contest is paused." } (go_on) } }
-                    li { div { p { "Does not wait for planned matches: they stay planned." } (pause) } }
+                    li { div { p { "Scheduled matches are played and no new ones are scheduled; then the contest is paused." } (go_on) } }
+                    li { div { p { "Pauses at once: scheduled matches stay scheduled." } (pause) } }
                 } @else {
-                    li { div { p { "No new match starts. " (playing) " in play will finish. Nothing is lost." } (pause) } }
-                    li { div { p { "Every block that has begun is finished, nothing new is planned, and then the contest is paused: for use before the server is stopped, or for a table without half-played blocks." } (drain) } }
+                    li { div { p { "No new match starts; " (playing) " in play will finish. Nothing is lost." } (pause) } }
+                    li { div { p { "Every block that has begun is finished, nothing new is scheduled, and then the contest is paused. Use it before stopping the server, so that no block is left half-played." } (drain) } }
                 }
                 li { div {
-                    p { "For everyone, on every page. An empty one removes the last." }
+                    p { "Shown to everyone on every page. Leave empty to remove it." }
                     form method="post" action="/organise/announce" {
                         (token(ask))
                         div.field { textarea name="text" rows="2" maxlength=(LONGEST) aria-label="Announcement" { (ask.announced.as_deref().unwrap_or_default()) } }
@@ -236,13 +265,13 @@ async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, R
                 } }
                 @if ask.settings.closed(ask.now).is_none() {
                     li { div {
-                        p { "From now on nothing can be handed in; what is on the ladder goes on playing. Another date in the settings reopens uploads." }
+                        p { "From now on nothing can be submitted; the bots on the ladder go on playing. Another date in the settings reopens uploads." }
                         (act(ask, "/organise/freeze", "", html! { (icon("flag")) "Freeze uploads" }))
                     } }
                 }
                 li { div {
-                    p { "Out of the ratings, never out of the log; or played again. Asks for a reason, which everyone can read." }
-                    a.button.danger href="/organise/rulings" { (icon("cross")) "Disqualify, drop, reinstate, play again" }
+                    p { "Disqualify or reinstate a team or version, or replay its matches. Asks for a reason, which everyone can read." }
+                    a.button.danger href="/organise/rulings" { (icon("flag")) "Rulings" }
                 } }
                 @if ask.settings.sign_up == Some(SignUpWord::Invite) {
                     li { div {
@@ -264,7 +293,6 @@ async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, R
     })
 }
 
-/// Versions suspended because their matches came to nothing.
 /// Versions in whose matches tries were void.
 fn voiding(board: &Board, voiding: &[Voiding]) -> Markup {
     let known: Vec<_> = voiding
@@ -277,14 +305,15 @@ fn voiding(board: &Board, voiding: &[Voiding]) -> Markup {
                 header { h2 { "Void matches by version" } span.faint { "in the last day" } }
                 table.dense { tbody { @for (version, one) in known { tr {
                     td { a href=(format!("/version/{}", version.id)) { b { (version.entrant) } " v" (version.n) } }
-                    td { (words::many(one.tries, "try was void", "tries were void")) }
-                    td.number { @if one.own > 0 { (chip("bad", "warn", &format!("{} by its doing", words::count(one.own)))) } }
+                    td { (words::many(one.tries, "attempt void", "attempts void")) }
+                    td.number { @if one.own > 0 { (chip("bad", "warn", &format!("{} caused by this bot", words::count(one.own)))) } }
                 } } } }
             }
         }
     }
 }
 
+/// Versions suspended because their matches came to nothing.
 fn rests(ask: &Visit, board: &Board, suspended: &Suspended) -> Markup {
     let resting: Vec<_> = board
         .versions
@@ -295,11 +324,11 @@ fn rests(ask: &Visit, board: &Board, suspended: &Suspended) -> Markup {
     html! {
         @if !resting.is_empty() {
             section.card {
-                header { h2 { "Who rests" } span.faint { "nothing is planned with them" } }
+                header { h2 { "Suspended versions" } span.faint { "no new matches" } }
                 table.dense { tbody { @for (version, since, why) in resting { tr {
                     td { a href=(format!("/version/{}", version.id)) { b { (version.entrant) } " v" (version.n) } }
                     td { (why) ", " (words::ago(*since, ask.now)) " ago" }
-                    td.number { form method="post" action="/organise/lift" { (token(ask)) input type="hidden" name="version" value=(version.id); button.plain { "Let it play on" } } }
+                    td.number { form method="post" action="/organise/lift" { (token(ask)) input type="hidden" name="version" value=(version.id); button.plain { "Resume" } } }
                 } } } }
             }
         }
@@ -335,7 +364,7 @@ pub async fn lift(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, Refu
     let actor = ask.whoever()?.name.clone();
     let act = Lift { version: VersionId(typed.version), actor, now: ask.now };
     if !ask.site.store().act(act).await? {
-        return Err(Refused::wrong("This version is not resting.").then("Cockpit", "/organise"));
+        return Err(Refused::wrong("This version is not suspended.").then("Cockpit", "/organise"));
     }
     Ok(redirect::to("/organise"))
 }
@@ -398,12 +427,12 @@ fn settings_page(ask: &Visit, answers: &SettingsForm, why: Option<&str>) -> Mark
                 (choice(SignUpWord::Closed, "Nobody, for now"))
             }
             (at_level(ask, answers))
-            (field("Team size", "At most this many people play for one team.", html! { input name="team_size" type="number" min="1" max=(LARGEST_TEAM) value=(answers.team_size) required; }))
-            (field("Time zone", "For all dates here: Europe/Vienna, America/New_York, UTC.", html! { input name="time_zone" value=(answers.time_zone) required spellcheck="false"; }))
-            (field("Opens", "When bots can first be handed in. Empty: now.", html! { input name="opens" type="datetime-local" value=(answers.opens); }))
-            (field("Uploads close", "Later uploads are refused; the ladder goes on. Empty: never.", html! { input name="closes" type="datetime-local" value=(answers.closes); }))
+            (field("Team size", "Maximum number of members of a team.", html! { input name="team_size" type="number" min="1" max=(LARGEST_TEAM) value=(answers.team_size) required; }))
+            (field("Time zone", "Used for all dates, e.g. Europe/Vienna or UTC.", html! { input name="time_zone" value=(answers.time_zone) required spellcheck="false"; }))
+            (field("Uploads open", "When bots can first be submitted. Leave empty for now.", html! { input name="opens" type="datetime-local" value=(answers.opens); }))
+            (field("Uploads close", "Later uploads are refused; the ladder goes on. Leave empty for no end.", html! { input name="closes" type="datetime-local" value=(answers.closes); }))
             (field("Rated matches of a version", "More make places more certain, and take time. Takes effect when the server next starts.", html! { input name="matches" type="number" min="1" max="1000000" value=(answers.matches) required; }))
-            button.main { "Write it into contest.toml" }
+            button.main { "Save" }
         }
         section.card {
             header { h2 { "Fixed with the first run" } span.faint { "changes would mix two kinds of match in one table" } }

@@ -70,8 +70,8 @@ impl Times {
 }
 
 impl Own {
-    /// The whole of standard error and the like as text, each piece under its step.
-    fn text(&self) -> String {
+    /// The whole of standard error and the like as text, each piece under its step, which is called `word`.
+    fn text(&self, word: &str) -> String {
         let mut text = String::new();
         if self.private.left_out > 0 {
             let _ = writeln!(text, "({} earlier pieces were not kept)", self.private.left_out);
@@ -79,7 +79,7 @@ impl Own {
         let mut last = None;
         for note in &self.private.notes {
             if last != Some(note.step) {
-                let _ = writeln!(text, "--- step {}", note.step + 1);
+                let _ = writeln!(text, "--- {word} {}", note.step + 1);
                 last = Some(note.step);
             }
             let _ = writeln!(text, "{}{}", kind(note), note.text.trim_end_matches('\n'));
@@ -115,34 +115,34 @@ impl Own {
         let mut slowest: Vec<&(u32, f64)> = times.iter().collect();
         slowest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         slowest.truncate(SLOWEST);
-        let text = self.text();
+        let text = self.text(words::step(&ask.settings.game));
         let from = text.ceil_char_boundary(text.len().saturating_sub(SHOWN));
         html! {
             section.card {
                 header { div.row { h2 { (name) ", seat " (self.seat + 1) } (chip("", "people", "your team and the organiser only")) } }
                 @if !self.private.faults.is_empty() {
                     ul.items { @for fault in self.private.faults.iter().take(20) { li { (icon("warn")) div {
-                        h3 { (fault.kind) ", " a href=(view(fault.step + 1)) { (fault.turn) } @if fault.breaks { " " (chip("bad", "cross", "no answer came of it")) } }
+                        h3 { (fault.kind) ", " a href=(view(fault.step + 1)) { (fault.turn) } @if fault.breaks { " " (chip("bad", "cross", "no answer")) } }
                         p.told { (fault.what) }
                         @if let Some(fix) = &fault.fix { p { b { "What to do: " } (fix) } }
                     } } } }
                 }
                 @if !slowest.is_empty() {
                     div.in {
-                        h3 { "Time of each answer" }
+                        h3 { "Time per answer" }
                         (bars(times))
                         p.faint {
                             "Slowest: "
-                            @for (number, (step, ms)) in slowest.iter().enumerate() { @if number > 0 { ", " } a href=(view(*step)) { (format!("{ms:.1} ms")) } " in step " (step) }
+                            @for (number, (step, ms)) in slowest.iter().enumerate() { @if number > 0 { ", " } a href=(view(*step)) { (format!("{ms:.1} ms")) } " in " (words::step(&ask.settings.game)) " " (step) }
                             @if let Some(cap) = clock.cap { (format!(". The limit is {cap:?}")) }
-                            @if let (Some(ms), Some(total)) = (charged, clock.in_all()) { (format!(". Together {:.1} s of {} s", ms / 1e3, total.as_secs_f64())) }
+                            @if let (Some(ms), Some(total)) = (charged, clock.in_all()) { (format!(". Total {:.1} s of {} s", ms / 1e3, total.as_secs_f64())) }
                             "."
                         }
                     }
                 }
                 div.in {
                     h3 { "What it wrote" }
-                    @if text.is_empty() { p.faint { "Nothing on standard error, and nothing besides its answers. What it writes there appears here, step by step." } }
+                    @if text.is_empty() { p.faint { "It wrote nothing but its answers. Anything on standard error would appear here." } }
                     @else {
                         @if from > 0 { p.faint { "The end of it; " a href=(format!("/match/{}/output?seat={}", played.id, self.seat + 1)) { "the whole" } " is a file of " (text.len() / 1000 + 1) " kB." } }
                         pre.said.log tabindex="0" aria-label="Output" { (text[from..]) }
@@ -155,24 +155,25 @@ impl Own {
 
 /// A label for output other than standard error.
 fn kind(note: &SeatNote) -> &'static str {
-    use agon_replay::data::note::{EARLY, FIRST, RAW, SAID, STDERR};
+    use agon_replay::data::note::{RAW, STDERR};
     match note.kind.as_str() {
         STDERR => "",
-        RAW => "(answered) ",
-        FIRST | EARLY | SAID => "(said) ",
-        _ => "(else) ",
+        RAW => "(answer) ",
+        _ => "(other output) ",
     }
 }
 
 /// A bar for each answer, as high as it was slow.
 fn bars(times: &[(u32, f64)]) -> Markup {
     let most = times.iter().map(|(_, ms)| *ms).fold(0.001, f64::max);
-    let last = times.last().map_or(1, |(step, _)| *step).max(1);
+    // The first step is the leftmost.
+    let column_of = |step: u32| step.saturating_sub(1) as usize;
+    let last = times.last().map_or(1, |(step, _)| column_of(*step)).max(1);
     let mut path = String::new();
     // When there are very many answers, the slowest of several neighbours is drawn.
     let mut columns = [0.0f64; 300];
     for (step, ms) in times {
-        let column = (*step as usize * (columns.len() - 1)) / last as usize;
+        let column = column_of(*step) * (columns.len() - 1) / last;
         columns[column] = columns[column].max(*ms);
     }
     for (x, ms) in columns.iter().enumerate().filter(|(_, ms)| **ms > 0.0) {
@@ -184,8 +185,8 @@ fn bars(times: &[(u32, f64)]) -> Markup {
 /// A cause, beginning with whose fault it is.
 pub fn cause(cause: &Cause, stage: &str, more: Markup) -> Markup {
     let whose = match cause.whose {
-        Whose::Yours => chip("warn", "warn", "yours"),
-        Whose::Ours => chip("bad", "warn", "ours"),
+        Whose::Yours => chip("warn", "warn", "your bot's fault"),
+        Whose::Ours => chip("bad", "warn", "the server's fault"),
     };
     html! {
         section.card {
@@ -214,5 +215,22 @@ pub async fn output(ask: Visit, Query(which): Query<Which>) -> Result<Response, 
     let name = format!("attachment; filename=\"match-{}-seat-{}.txt\"", played.id, which.seat);
     let name = HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment"));
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], own.text()).into_response())
+    Ok((
+        [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)],
+        own.text(words::step(&ask.settings.game)),
+    )
+        .into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_answer_is_the_leftmost_bar() {
+        let path = |times: &[(u32, f64)]| bars(times).0;
+        assert!(path(&[(1, 5.0)]).contains("d=\"M0 40V2.0\""), "{}", path(&[(1, 5.0)]));
+        let two = path(&[(1, 5.0), (3, 10.0)]);
+        assert!(two.contains("M0 40V21.0") && two.contains("M299 40V2.0"), "{two}");
+    }
 }

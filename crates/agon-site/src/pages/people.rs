@@ -100,7 +100,7 @@ fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Marku
         }
         p { "Already have an account? " a href="/sign-in" { "Sign in" } "." }
     };
-    let lead = "Only a name and a password are needed. Nothing is sent to anyone.";
+    let lead = "Only a name and a password are needed, and no e-mail address.";
     // Somebody with an account may still try drafts.
     let closed = ask.settings.closed(ask.now).unwrap_or_default();
     frame::page(
@@ -115,8 +115,8 @@ fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Marku
 fn name_field(name: &str) -> Markup {
     field(
         "Name",
-        "Everyone sees it. 1 to 32 letters, digits, single spaces, - _ and .",
-        html! { input name="name" value=(name) required maxlength="64" autocomplete="username" spellcheck="false"; },
+        "Everyone sees it. 1 to 32 characters: letters, digits, single spaces, and - _ . ' ·",
+        html! { input name="name" value=(name) required maxlength="128" autocomplete="username" spellcheck="false"; },
     )
 }
 
@@ -158,19 +158,19 @@ async fn make(
     typed: &Typed,
     invite: Option<String>,
 ) -> Result<Result<AccountId, String>, Refused> {
-    let name = typed.name.trim();
-    if let Err(why) = agon_server::check_name(name) {
-        return Ok(Err(why.replace("for a team", "for an account")));
-    }
-    if let Err(why) = judge(ask, &typed.password, name).await? {
+    let name = match agon_server::check_name(typed.name.trim(), "an account") {
+        Ok(name) => name,
+        Err(why) => return Ok(Err(why)),
+    };
+    if let Err(why) = judge(ask, &typed.password, &name).await? {
         return Ok(Err(why));
     }
     let password = ask.site.passwords.hash(typed.password.clone()).await;
-    let act = SignUp { contest: ask.site.contest(), name: name.to_owned(), password, invite, now: ask.now };
+    let act = SignUp { contest: ask.site.contest(), name, password, invite, now: ask.now };
     Ok(match ask.site.store().act(act).await? {
         SignedUp::New(account) => Ok(account),
         SignedUp::Taken(other) => Err(format!(
-            "The name looks like `{other}`, which is already taken: choose another one, or sign in."
+            "The name `{other}` is taken, and yours is the same or too similar. Choose another, or sign in."
         )),
         SignedUp::Uninvited => {
             Err("That is not this contest's code. Ask the organiser; it may have been renewed.".to_owned())
@@ -282,7 +282,7 @@ pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
         }
         None => {
             ask.site.throttle.wrong(attempt, ask.now);
-            let why = "No account has this name and this password. Type both as you did when you signed up; upper and lower case matter in the password.";
+            let why = "Wrong name or password. Passwords are case-sensitive.";
             Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))))
         }
     }
@@ -291,8 +291,8 @@ pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
 fn held_up(held: Denial, now: Time) -> Refused {
     match held {
         Denial::Wrong(until) => {
-            let what = "Too many wrong passwords were tried for this name, from this network or in this browser. A browser in which you \
-                        signed in before is not held up by others, and an organiser can make you a link that sets a new password.";
+            let what = "Too many wrong passwords were tried for this name, from this network or in this browser. You can still sign in \
+                        from a browser you used before, or ask an organiser for a link that sets a new password.";
             Refused::too_much(what, (until.0 - now.0) / 1000)
         }
         Denial::Busy => {
@@ -317,7 +317,7 @@ pub async fn organiser_form(ask: Visit, Query(whither): Query<Whither>) -> Resul
 async fn organiser_page(ask: &Visit, name: &str, link: &str, why: Option<&str>) -> Result<Markup, Refused> {
     let known = ask.site.store().link(&secrets::sha(link), ask.now).await?;
     if !matches!(known, Some((LinkKind::Organiser, _))) {
-        let text = "It was used before, is too old, or a newer one was made. Starting the contest with `agon serve DIR --organiser` prints a fresh one.";
+        let text = "It has already been used, has expired, or has been replaced by a newer one. Starting the contest with `agon serve DIR --organiser` prints a fresh one.";
         return Err(
             Refused::new(StatusCode::GONE, "This link is no longer valid", text).then("Sign in", "/sign-in")
         );
@@ -340,7 +340,7 @@ async fn organiser_page(ask: &Visit, name: &str, link: &str, why: Option<&str>) 
             p { "Already have an account? " a href="/sign-in" { "Sign in" } ", then open the link again." }
         }
     };
-    let lead = "Organisers see everything, including what is private to teams, and can pause, announce and disqualify. The link works once.";
+    let lead = "Organisers see everything, including what is private to teams, and can pause the contest, post announcements and disqualify teams. The link works once.";
     Ok(frame::page(ask, Here::Elsewhere, "Run this contest", lead, content))
 }
 
@@ -366,7 +366,7 @@ pub async fn organiser(
         return Err(Refused::new(
             StatusCode::GONE,
             "This link is no longer valid",
-            "Somebody else has used it just now.",
+            "Somebody else has just used it.",
         ));
     }
     let next = if ask.settings.sign_up.is_none() { "/organise/settings" } else { "/organise" };

@@ -1,11 +1,14 @@
 //! The rules of the game, from its rulebook, and the terms of this contest.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser};
 
 use crate::gate::Visit;
+use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here};
-use crate::pages::words;
+use crate::pages::{numbers, words};
 use crate::problem::Refused;
 
 /// What decides results and cannot be changed while the contest runs: terms and their values, for a list of facts.
@@ -14,21 +17,27 @@ pub fn fixed(ask: &Visit) -> Markup {
     let game = agon_games::find(&settings.game).map_or(settings.game.as_str(), |game| game.info().title);
     let rules = if settings.rules.is_empty() { "the game's own" } else { &settings.rules };
     let maps = match settings.maps.len() {
-        0 => "made from the seed".to_owned(),
+        0 => "generated from the seed".to_owned(),
         _ => (0..settings.maps.len() as i64).map(|map| settings.map(map)).collect::<Vec<_>>().join(", "),
     };
     let clock = ask.site.server.terms().clock.clock();
+    // The limit of the rules, in numbers: what a first answer may take.
+    let limit = ask.site.server.table().open(0, 1).ok().and_then(|session| {
+        let first = session.deciding().iter().next()?;
+        Some(format!("{} ms", words::count(i64::from(session.limit_ms(first)))))
+    });
+    let limit = limit.unwrap_or_else(|| "that of the rules".to_owned());
     html! {
         dt { "Game" } dd { (game) }
         dt { "Rules" } dd { (rules) }
         dt { "Maps" } dd { (maps) }
         dt { "Seats of a match" } dd { (ask.site.server.policy().seats) }
         dt { "Time for an answer" } dd { @match clock.cap {
-            Some(cap) => { "that of the rules, and " (format!("{cap:?}")) " at most" }
-            None => "that of the rules",
+            Some(cap) => { (limit) " by the rules, and " (words::count(cap.as_millis() as i64)) " ms at most here" }
+            None => (limit),
         } }
         dt { "Time for a match" } dd { @match clock.in_all() {
-            Some(total) => { (format!("{total:?}")) " for all answers of a bot together" }
+            Some(total) => { (words::count(total.as_millis() as i64)) " ms for all answers of a bot together" }
             None => "no limit but those of the answers",
         } }
     }
@@ -37,6 +46,12 @@ pub fn fixed(ask: &Visit) -> Markup {
 pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let info = agon_games::find(&ask.settings.game).ok_or_else(Refused::ours)?.info();
     let settings = &ask.settings;
+    let grounds = &ask.site.server.terms().grounds;
+    let own = grounds.first().map_or_else(Vec::new, |ground| numbers::fields(&ground.rules));
+    let usual = usual(&settings.game, ask.site.server.policy().seats);
+    let default = info.presets.first().map_or("the game's own", |preset| preset.name);
+    let changed =
+        own.iter().filter(|field| usual.get(&field.path).is_some_and(|value| *value != field.value)).count();
     let content = html! {
         section.card {
             header { h2 { "In this contest" } }
@@ -44,12 +59,32 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                 dl.facts {
                     (fixed(&ask))
                     dt { "Rated matches" } dd { "about " (settings.matches) " for each version" }
-                    dt { "Team" } dd { @if settings.team_size == 1 { "everybody alone" } @else { "up to " (settings.team_size) " people" } }
-                    dt { "Seeds" } dd { "from a secret with the SHA-256 " code { (secret(&ask).await?) } ", which is published at the end" }
+                    dt { "Team size" } dd { @if settings.team_size == 1 { "one person" } @else { "up to " (settings.team_size) " people" } }
+                    dt { "Seeds" } dd { "derived from a secret, published at the end; its SHA-256 is " code { (secret(&ask).await?) } }
                 }
             }
         }
-        article.prose { (PreEscaped(markdown(info.rulebook))) }
+        section.card {
+            header { h2 { "The numbers of this contest" } span.faint { (words::many(changed as i64, "differs", "differ")) " from the preset " (default) } }
+            details.in open[changed > 0] {
+                summary { (words::many(own.len() as i64, "number", "numbers")) ", as in the rules file of this contest" }
+                table.dense {
+                    thead { tr { th scope="col" { "Field" } th.number scope="col" { "Here" } th.number scope="col" { "In " (default) } } }
+                    tbody { @for field in &own {
+                        @let before = usual.get(&field.path);
+                        tr {
+                            td { code { (field.path) } }
+                            td.number { @if before.is_some_and(|value| *value == field.value) { (field.value) } @else { b { (field.value) } } }
+                            td.number.faint { @match before { Some(value) if *value != field.value => (value), Some(_) => "the same", None => "–" } }
+                        }
+                    } }
+                }
+            }
+        }
+        @if changed > 0 {
+            p.note { (icon("warn")) span { "The rulebook below is the game's. Where it names a number, the number is this contest's; where it says one without its name, the table above decides." } }
+        }
+        article.prose { (PreEscaped(markdown(&numbers::with_numbers(info.rulebook, &own)))) }
     };
     Ok(frame::page(
         &ask,
@@ -58,6 +93,14 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         &words::sentence(info.summary),
         content,
     ))
+}
+
+/// The numbers of the game's default rules, by path.
+fn usual(game: &str, seats: usize) -> BTreeMap<String, String> {
+    let setup = agon_game::Setup { seats: u8::try_from(seats).unwrap_or(2), ..agon_game::Setup::default() };
+    let session = agon_games::find(game).and_then(|game| game.open(&setup).ok());
+    let fields = session.map_or_else(Vec::new, |session| numbers::fields(&session.recipe().rules));
+    fields.into_iter().map(|field| (field.path, field.value)).collect()
 }
 
 async fn secret(ask: &Visit) -> Result<String, Refused> {

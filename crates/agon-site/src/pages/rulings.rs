@@ -108,9 +108,11 @@ async fn decided(ask: &Visit) -> Result<(Vec<LogEntry>, String), Refused> {
     let (rulings, decided) = (store.rulings().await?, store.decisions().await?);
     let out = agon_store::out(&rulings).len() as i64;
     let answer = match (decided.is_empty(), out) {
-        (true, _) => "No ruling was made".to_owned(),
-        (_, 0) => "Nobody is out".to_owned(),
-        (_, out) => format!("{} out", words::many(out, "team or version is", "teams or versions are")),
+        (true, _) => "No rulings yet".to_owned(),
+        (_, 0) => "Nobody is disqualified".to_owned(),
+        (_, out) => {
+            format!("{} disqualified", words::many(out, "team or version is", "teams or versions are"))
+        }
     };
     Ok((decided, answer))
 }
@@ -162,21 +164,20 @@ async fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Result<Mark
                 } } }))
                 fieldset {
                     legend { "What" }
-                    (choice("out", "Out of the ratings", "It plays no more, and none of its matches count, as if it had never played. The log keeps them all."))
-                    (choice("back", "Reinstate", "Its matches count again, and it plays on if it stands for its team."))
-                    (choice("again", "Play again", "What it has played so far no longer counts, for anyone; if it is live, it is owed as many others. This cannot be undone."))
+                    (choice("out", "Out of the ratings", "It no longer plays, and none of its matches count, as if it had never played. The log keeps them all."))
+                    (choice("back", "Reinstate", "Its matches count again, and it plays again if it is its team's live version."))
+                    (choice("again", "Play again", "What it has played so far no longer counts, for anyone; if it is live, the same number of matches is played again. This cannot be undone."))
                 }
                 (field("Reason", "One line, for everyone to read.", html! { input name="reason" value=(typed.reason) required maxlength="300"; }))
-                button.main { (icon("flag")) "Rule" }
+                button.main { (icon("flag")) "Record the ruling" }
             }
         }
         section.card {
-            header { h2 { "Rulings" } a href="/rulings" { "As all see them" } }
+            header { h2 { "Rulings" } a href="/rulings" { "Public page" } }
             @if decided.is_empty() { p.empty { "None yet." } } @else { (table(ask, &shown, &decided)) }
         }
     };
-    let lead = "Disqualify, take out, reinstate, or let a version play again: it is written into the sealed log and changes the table at once. A \
-                single match is played again from its own page.";
+    let lead = "Each ruling is recorded in the sealed log and takes effect immediately. A single match is played again from its own page.";
     Ok(frame::page(ask, Here::Organise, &answer, lead, content))
 }
 
@@ -243,4 +244,23 @@ pub async fn again(ask: Visit, Form(typed): Form<Again>) -> Result<Response, Ref
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Refuses what a team hands in that would never play: an organiser has disqualified it.
+///
+/// # Errors
+/// When it is disqualified.
+pub async fn admit(ask: &Visit) -> Result<(), Refused> {
+    let Some(team) = ask.person().and_then(|person| person.team) else { return Ok(()) };
+    let rulings = ask.site.store().rulings().await?;
+    if !agon_store::out(&rulings).contains(&(team, None)) {
+        return Ok(());
+    }
+    let reason = rulings.iter().rev().find(|ruled| ruled.entrant == team && ruled.version.is_none());
+    let reason = reason.map_or("", |ruled| ruled.reason.as_str());
+    let text = format!(
+        "An organiser's reason: {reason} Nothing it hands in would play, so nothing was kept. Talk to the organiser; once the team \
+         is reinstated, hand it in again."
+    );
+    Err(Refused::new(StatusCode::FORBIDDEN, "Your team is disqualified", text).then("Rulings", "/rulings"))
 }

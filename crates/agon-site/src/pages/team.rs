@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use agon_api::played::Viewpoint;
 use agon_api::{LadderRow, VersionRating};
-use agon_store::reads::{Ended, EndingCount, Filter, Rival};
+use agon_store::reads::{Ended, EndingCount, Filter, GroundCount, Rival};
 use agon_store::{Entrant, EntrantId, EntrantVersion, Ruling, Time, VersionId, VersionState};
 use maud::{Markup, html};
 
@@ -31,7 +32,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let (rivals, maps, last, (endings, faults)) = match stands {
         Some(version) => (
             store.rivals(version).await?,
-            store.by_map(version).await?,
+            by_map(&ask, store.by_ground(version).await?).await?,
             store.last_against(version, LAST).await?,
             store.by_ending(version).await?,
         ),
@@ -40,6 +41,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let rivals = met(&shown, stands, &rivals, &last);
     let filter = Filter { team: Some(team.id), ..Filter::default() };
     let played = store.matches(ask.eyes(), &filter).await?;
+    matches::learn_maps(&ask, &played).await?;
     let versions: Vec<&EntrantVersion> =
         shown.board.versions.iter().filter(|version| version.entrant == team.name).collect();
     let rulings = store.rulings().await?;
@@ -49,7 +51,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         div.heading {
             h1 { (team.name) " " @if team.boss { span.chip { "built in" } } }
             @if ask.person().is_some_and(|person| person.team == Some(team.id)) {
-                (upload::way(&ask, "Hand in a version"))
+                (upload::way(&ask, "Submit a version"))
             } @else if ask.person().is_some_and(|person| person.team.is_some()) {
                 @if let Some(live) = versions.iter().find(|version| version.state == VersionState::Live) {
                     div.row { a.button href=(format!("/challenge?against={}", live.id)) { "Challenge" } a.button href=(format!("/draft?against={}", live.id)) { "Try a draft against it" } }
@@ -57,12 +59,12 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             }
         }
         p.lead { (lead(line, team)) (unlike(&rivals)) }
-        @if let Some(ruled) = &ruled { p.note { (icon("warn")) span { "Disqualified on " (ask.settings.told(ruled.at, "%a %-d %b")) ": " (ruled.reason) " Its matches do not count, and it plays no more. " a href="/rulings" { "All rulings" } } } }
+        @if let Some(ruled) = &ruled { p.note { (icon("warn")) span { "Disqualified on " (ask.settings.told(ruled.at, "%a %-d %b")) ": " (ruled.reason) " Its matches do not count, and it no longer plays. " a href="/rulings" { "All rulings" } } } }
     };
     let content = html! {
         div.halves {
             @if team.boss { (head_to_head(team, &rivals)) } @else { (chart(&ask, &shown, &versions)) }
-            (maps_and_endings(&ask, team, &maps, &endings, faults))
+            (maps_and_endings(team, &maps, &endings, faults))
         }
         @if !team.boss {
             div.halves {
@@ -73,7 +75,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         section.card {
             header { h2 { "Matches" } a href=(format!("/matches?team={}", team.id)) { "All" } }
             @if played.is_empty() { p.empty { "No matches yet: its check match comes first." } }
-            @else { (matches::table(&ask, &played[..played.len().min(10)], Some(team.id))) }
+            @else { (matches::table(&ask, &played[..played.len().min(10)], Some(Viewpoint::Team(team.id.0)))) }
         }
         p.faint.foot { "Matches and replays are public. Code, output and build logs are visible only to the team and the organiser." }
     };
@@ -96,7 +98,10 @@ fn lead(line: Option<&LadderRow>, team: &Entrant) -> String {
     match line.places {
         Some(places) => format!("Place {}{rating}.{who}", words::place(places)),
         None => {
-            format!("It is being placed: 20 rated matches are needed, it has {}.{who}", line.rating.matches)
+            format!(
+                "It is being placed: it has played {} of the 20 rated matches needed.{who}",
+                line.rating.matches
+            )
         }
     }
 }
@@ -112,7 +117,7 @@ pub fn state_chip(version: &EntrantVersion) -> Markup {
         VersionState::Failed => chip("bad", "cross", "cannot play"),
         VersionState::Former => chip("", "back", "former"),
         VersionState::Building => chip("live", "clock", "being built"),
-        VersionState::Trial => chip("live", "clock", "against the one before"),
+        VersionState::Trial => chip("live", "clock", "in a trial"),
         _ => chip("live", "clock", "being checked"),
     }
 }
@@ -141,7 +146,7 @@ async fn versions_table(
             @if told.is_empty() { p.empty { "None yet: the first that passes its check match appears here." } }
             @else {
                 table.dense {
-                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th.wide scope="col" { "Against the one before" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
+                    thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th.number scope="col" { "Rating" } th.wide scope="col" { "vs previous version" } th.number.wide scope="col" { "Matches" } th scope="col" { "" } } }
                     tbody { @for (version, trial) in &rows {
                         @let place = place_of(shown, version);
                         tr {
@@ -171,30 +176,56 @@ fn share(points: i64, count: i64) -> (f64, f64, f64) {
     (p * 100.0, (middle - half) * 100.0, (middle + half) * 100.0)
 }
 
-fn maps_and_endings(
-    ask: &Visit,
-    team: &Entrant,
-    maps: &[Rival],
-    endings: &[EndingCount],
-    faults: i64,
-) -> Markup {
+/// How a version did on a map.
+struct PlayedMap {
+    name: String,
+    /// Its number among the contest's own maps, from 0; none if the seed makes or picks it.
+    number: Option<i64>,
+    count: i64,
+    points: i64,
+}
+
+/// What was played on the same map, the most played first.
+async fn by_map(ask: &Visit, grounds: Vec<GroundCount>) -> Result<Vec<PlayedMap>, Refused> {
+    let (site, own) = (ask.site.clone(), ask.settings.maps.len() as i64);
+    // A seed's map is made to learn its name.
+    let made = tokio::task::spawn_blocking(move || {
+        let mut maps: Vec<PlayedMap> = Vec::new();
+        for GroundCount { map, seed, count, points } in grounds {
+            let name = site.map_of(map, seed);
+            match maps.iter_mut().find(|known| known.name == name) {
+                Some(known) => (known.count, known.points) = (known.count + count, known.points + points),
+                None => maps.push(PlayedMap { name, number: (map < own).then_some(map), count, points }),
+            }
+        }
+        maps.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
+        maps
+    });
+    made.await.map_err(|_| Refused::ours())
+}
+
+fn maps_and_endings(team: &Entrant, maps: &[PlayedMap], endings: &[EndingCount], faults: i64) -> Markup {
     let axis = Axis::share(120.0);
     let count: i64 = endings.iter().map(EndingCount::count).sum();
-    let reason =
-        |ending: &EndingCount| format!("/matches?team={}&reason={}", team.id, encoded(&ending.reason));
+    let reason = |ending: &EndingCount| match (&ending.exact, ending) {
+        (Some(exact), _) => format!("/matches?team={}&reason={}", team.id, encoded(exact)),
+        (None, EndingCount { drawn: 0, lost: 0, .. }) => format!("/matches?team={}&ended=won", team.id),
+        (None, EndingCount { drawn: 0, won: 0, .. }) => format!("/matches?team={}&ended=lost", team.id),
+        (None, _) => format!("/matches?team={}", team.id),
+    };
     html! {
         section.card {
-            header { h2 { "By map and by way of ending" } span.faint { "share of points" } }
+            header { h2 { "By map and by way of ending" } }
             @if maps.is_empty() { p.empty { "No rated matches yet." } }
             @else {
                 table.dense { tbody {
                     @for map in maps {
                         @let (value, low, high) = share(map.points, map.count);
                         tr {
-                            td { a href=(format!("/matches?team={}&map={}", team.id, map.name)) { (ask.settings.map(map.name.parse().unwrap_or(-1))) } }
+                            td { @if let Some(number) = map.number { a href=(format!("/matches?team={}&map={number}", team.id)) { (map.name) } } @else { (map.name) } }
                             td.wide { (axis.expected(value, (low, high), None)) }
-                            td.number { b { (format!("{value:.0}")) } span.faint { " ± " (format!("{:.0} %", (high - low) / 2.0)) } }
-                            td.number.faint { (words::count(map.count)) }
+                            td.number { b { (format!("{value:.0}")) } span.faint { " ± " (format!("{:.0} % of points", (high - low) / 2.0)) } }
+                            td.number.faint { "of " (words::count(map.count)) }
                         }
                     }
                     @for ending in endings.iter().take(8) { tr {
@@ -282,7 +313,7 @@ fn head_to_head(team: &Entrant, met: &[Met<'_>]) -> Markup {
     html! {
         section.card {
             header { h2 { "Head to head" } span.faint { "● result · △ expected from the ratings" } }
-            @if met.is_empty() { p.empty { "It has met nobody in a rated match yet." } }
+            @if met.is_empty() { p.empty { "No rated matches yet." } }
             @else {
                 table.dense.tight {
                     thead { tr {

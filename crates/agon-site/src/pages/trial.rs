@@ -54,13 +54,16 @@ impl Trial {
                     format!("No block was played against v{n}, so nothing is known about the difference.")
                 }
                 None => format!(
-                    "It plays against v{n} soon: in mirrored blocks, and both against the same opponents."
+                    "Its trial against v{n} starts soon: mirrored blocks against v{n}, and both against the same opponents."
                 ),
             };
         };
         let blocks = words::many(i64::from(verdict.blocks), "block", "blocks");
         let mut said = match verdict.says {
-            Says::Unknown => format!("Not known yet against v{n}: {} after {blocks}.", figure(verdict)),
+            Says::Unknown if self.kept.ended.is_none() => {
+                format!("Not known yet against v{n}: {} after {blocks}.", figure(verdict))
+            }
+            Says::Unknown => format!("Inconclusive against v{n}: {} after {blocks}.", figure(verdict)),
             _ => format!("{} against v{n}, in {blocks}.", figure(verdict)),
         };
         let maps =
@@ -89,7 +92,23 @@ pub fn in_table(trial: Option<&Trial>) -> Markup {
     match verdict.says {
         Says::Better => chip("good", "check", figure),
         Says::Worse => chip("warn", "warn", &format!("{figure} · worse")),
-        Says::Unknown => chip("", "clock", &format!("{figure} · not known")),
+        Says::Unknown => chip("", "clock", &format!("{figure} · {}", unknown(trial))),
+    }
+}
+
+/// What is said of a difference that is not known: whether more blocks will tell.
+fn unknown(trial: Option<&Trial>) -> &'static str {
+    match trial.is_some_and(|trial| trial.kept.ended.is_some()) {
+        true => "inconclusive",
+        false => "not known yet",
+    }
+}
+
+/// How many blocks were played before, move for move.
+fn repeated(blocks: u32) -> String {
+    match blocks {
+        1 => "1 block repeated an earlier one and does not count.".to_owned(),
+        more => format!("{more} blocks repeated earlier ones and do not count."),
     }
 }
 
@@ -113,14 +132,14 @@ pub fn card(ask: &Visit, n: i64, trial: &Trial) -> Markup {
         (_, None) => chip("live", "clock", "still playing"),
         (Some(Evidence { says: Says::Better, .. }), _) => chip("good", "check", "better"),
         (Some(Evidence { says: Says::Worse, .. }), _) => chip("bad", "cross", "worse"),
-        _ => chip("", "clock", "not known"),
+        _ => chip("", "clock", "inconclusive"),
     };
     let known = trial.verdict.as_ref().filter(|verdict| verdict.blocks > 0);
     let ends = known.map_or([None; 3], |verdict| [verdict.elo, verdict.low, verdict.high]);
     let axis = Axis::of(ends.into_iter().flatten().chain([-100.0, 100.0]), 320.0);
     html! {
         section.card {
-            header { div.row { h2 { "v" (n) " against v" (against) } (state) } span.faint { "left of the line: v" (against) " is better · right: v" (n) } }
+            header { div.row { h2 { "v" (n) " against v" (against) } (state) } span.faint { "left: v" (against) " better · right: v" (n) " better" } }
             @match known {
                 None => p.empty { (trial.sentence(ask)) @if let Some(left) = trial.left(ask.now) { " It takes " (left) ", and at most " (BLOCKS) " blocks." } },
                 Some(verdict) => {
@@ -128,14 +147,14 @@ pub fn card(ask: &Visit, n: i64, trial: &Trial) -> Markup {
                         thead { tr { th scope="col" { "Measured on" } th.wide scope="col" { (axis.head(words::signed)) } th.number scope="col" { "Elo" } th.number scope="col" { "Blocks" } th scope="col" { "" } } }
                         tbody {
                             tr {
-                                td { b { "Against v" (against) " and both against the nearest" } }
+                                td { b { "v" (n) " against v" (against) ", and both against nearby opponents" } }
                                 td.wide { @if let Some(elo) = verdict.elo { (axis.difference(elo, (verdict.low, verdict.high))) } }
                                 td.number { b { (figure(verdict).replace(" Elo", "")) } }
                                 td.number.faint { (verdict.blocks) }
                                 td { @match verdict.says {
                                     Says::Better => span.good-text { "enough to say: better" },
                                     Says::Worse => span.bad-text { "enough to say: worse" },
-                                    Says::Unknown => span.faint { "not known yet" },
+                                    Says::Unknown => span.faint { (unknown(Some(trial))) },
                                 } }
                             }
                             @for (map, word, class) in verdict.worse_on.iter().map(|map| (map, "worse", "bad-text")).chain(verdict.better_on.iter().map(|map| (map, "better", "good-text"))) {
@@ -145,8 +164,8 @@ pub fn card(ask: &Visit, n: i64, trial: &Trial) -> Markup {
                     }
                     div.in { p.faint {
                         @if let Some(left) = trial.left(ask.now) { "Now: block " (trial.planned) " of at most " (BLOCKS) ", " (left) ". " }
-                        @if verdict.counted < verdict.blocks { (verdict.blocks - verdict.counted) " repeated the same match and prove nothing. " }
-                        "About 200 matches leave ± 49 Elo; there is no verdict until zero lies outside."
+                        @if verdict.counted < verdict.blocks { (repeated(verdict.blocks - verdict.counted)) " " }
+                        "200 matches give about ± 49 Elo. The verdict comes when the interval no longer contains zero."
                     } }
                 }
             }

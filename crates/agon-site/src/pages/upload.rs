@@ -15,7 +15,7 @@ use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody, cut_off};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, token, wrong};
-use crate::pages::words;
+use crate::pages::{rulings, words};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -37,18 +37,16 @@ async fn room(ask: &Visit) -> Result<Option<String>, Refused> {
     let Some(team) = ask.person().and_then(|person| person.team) else { return Ok(None) };
     let quota = ask.site.store().quota(team, ask.now).await?;
     let full = |used: &AllowanceUse| used.used >= used.most;
-    let uploads = [(&quota.uploads_an_hour, "this hour"), (&quota.uploads_a_day, "this day")];
+    let uploads = [(&quota.uploads_an_hour, "this hour"), (&quota.uploads_a_day, "today")];
     if let Some((used, when)) = uploads.into_iter().find(|(used, _)| full(used)) {
-        let again =
-            used.until.map_or_else(String::new, |at| format!("; it can hand in again {}", until(ask, at)));
-        return Ok(Some(format!(
-            "The team has handed in {} times {when}, the most it may{again}.",
-            used.used
-        )));
+        let again = used
+            .until
+            .map_or_else(String::new, |at| format!(". The next upload is possible {}", until(ask, at)));
+        return Ok(Some(format!("Upload limit reached ({} {when}){again}.", used.used)));
     }
     let mib = |bytes: i64| bytes.div_euclid(1 << 20);
     Ok(Some(format!(
-        "Uploads: {} of {} this hour, {} of {} this day, {} of {} MiB in all.",
+        "Uploads: {} of {} this hour, {} of {} today, {} of {} MiB in all.",
         quota.uploads_an_hour.used,
         quota.uploads_an_hour.most,
         quota.uploads_a_day.used,
@@ -66,8 +64,9 @@ pub fn way(ask: &Visit, label: &str) -> Markup {
 async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     if let Some(closed) = ask.settings.closed(ask.now).filter(|_| why.is_none()) {
         let content = html! { a.button href="/" { "Home" } };
-        return Ok(frame::page(ask, Here::Home, "Nothing can be handed in now", &closed, content));
+        return Ok(frame::page(ask, Here::Home, "Uploads are closed", &closed, content));
     }
+    rulings::admit(ask).await?;
     let alone = ask.person().is_some_and(|person| person.team.is_none());
     let room = room(ask).await?;
     let content = html! {
@@ -77,28 +76,28 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
             // Before the file, which is read last.
             label.check {
                 input type="checkbox" name="only_if_better" value="yes";
-                span { "Only if better: it stands for the team when it has beaten the version before it" }
+                span { "Go live only if better: it replaces the live version only after a trial shows that it is better" }
             }
             label.field {
                 span { "Your bot" }
                 input type="file" name="file" required;
                 small { "A zip or tar.gz of its folder, with " code { "agon.toml" } " at the top, or a single file like " code { "bot.py" } ". Up to 20 MiB." }
             }
-            @if alone { p.faint { "You are not in a team yet: one is made with your name." } }
+            @if alone { p.faint { "You are not in a team yet: one is created with your name." } }
             @if let Some(room) = &room { p.faint { (room) } }
-            button.main { "Hand in" }
+            button.main { "Submit" }
         }
         section.prose {
-            h2 { "What happens then" }
+            h2 { "What happens next" }
             ol {
                 li { "It is unpacked, and built if there is something to build, without a network." }
                 li { "It plays a check match. Its page shows how that goes and, if it fails, why and whose fault it is." }
-                li { "It is live: it stands for your team, and the ladder plays it. A version that fails changes nothing." }
+                li { "It goes live and plays on the ladder for your team. A version that fails changes nothing." }
             }
         }
     };
-    let says = "It never replaces a good one before it has shown that it plays.";
-    Ok(frame::page(ask, Here::Home, "Hand in a version", says, content))
+    let says = "Your live version stays until the new one has passed its check.";
+    Ok(frame::page(ask, Here::Home, "Submit a version", says, content))
 }
 
 /// A short field of a form.
@@ -116,10 +115,9 @@ pub async fn short(mut field: Field<'_>, longest: usize) -> Result<String, Refus
 /// Takes in an upload.
 pub async fn upload(ask: Visit, mut form: Multipart) -> Result<Response, Refused> {
     if let Some(closed) = ask.settings.closed(ask.now) {
-        return Err(
-            Refused::new(StatusCode::FORBIDDEN, "Nothing can be handed in now", closed).then("Home", "/")
-        );
+        return Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", closed).then("Home", "/"));
     }
+    rulings::admit(&ask).await?;
     let (mut is_ours, mut only_if_better) = (false, false);
     while let Some(field) = form.next_field().await.map_err(|_| cut_off())? {
         match field.name() {
@@ -147,7 +145,7 @@ async fn again(ask: &Visit, why: &str) -> Result<Response, Refused> {
 async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Response, Refused> {
     let name = field.file_name().unwrap_or("bot").to_owned();
     let UploadedBody { file, place } =
-        incoming::take(ask, field).await.map_err(|problem| problem.then("Hand in", "/upload"))?;
+        incoming::take(ask, field).await.map_err(|problem| problem.then("Submit a version", "/upload"))?;
     if file.size() == 0 {
         return again(ask, "The file is empty.").await;
     }
@@ -162,10 +160,10 @@ async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Res
     drop(place);
     if let UploadOutcome::Added(Added::Same(version, n, state)) = uploaded {
         let text = match state {
-            VersionState::Failed => "It is the same, byte for byte, and it failed: its page says why.",
-            _ => "It is the same, byte for byte, and keeps its matches. Nothing was changed.",
+            VersionState::Failed => "It is byte for byte the same, and it failed: its page says why.",
+            _ => "It is byte for byte the same, and keeps its matches. Nothing was changed.",
         };
-        let title = format!("You handed this in before: it is v{n}");
+        let title = format!("You have already submitted this: it is v{n}");
         let same = Refused::new(StatusCode::CONFLICT, title, text);
         return Err(same.then(&format!("v{n}"), &format!("/version/{version}")));
     }
@@ -192,7 +190,7 @@ pub async fn team(ask: &Visit) -> Result<Result<EntrantId, String>, Refused> {
     Ok(match ask.site.store().act(act).await? {
         TeamMade::New(team) | TeamMade::Member(team) => Ok(team),
         TeamMade::Taken(other) => Err(format!(
-            "A team or a built-in bot is called `{other}`, which looks like your name. Make a team with another name first, then hand in."
+            "A team or a built-in bot is called `{other}`, which looks like your name. Create a team with another name first, then submit."
         )),
     })
 }

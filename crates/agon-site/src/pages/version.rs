@@ -1,5 +1,6 @@
 //! A version, for its team: whether it is better than the one before, whether it plays, why not, and the way back.
 
+use agon_api::played::Viewpoint;
 use agon_ladder::verdict::BLOCKS;
 use agon_store::reads::{Filter, StoredMatch};
 use agon_store::{EntrantVersion, OwnVersion, Stage, Time, VersionId, VersionState, Whose};
@@ -40,6 +41,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let store = ask.site.store();
     let filter = Filter { version: Some(version.id), ..Filter::default() };
     let played = store.matches(ask.eyes(), &filter).await?;
+    matches::learn_maps(&ask, &played).await?;
     let check = match own.check {
         Some(check) => store.one_match(ask.eyes(), check).await?,
         None => None,
@@ -48,31 +50,48 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let log = ask.site.server.build_log(own).await?;
     let live = all.iter().map(|own| &own.version).find(|other| other.state == VersionState::Live);
     let before = trial.as_ref().and_then(|trial| all.iter().find(|own| own.version.id == trial.kept.against));
-    let (mut answer, mut lead) = answer(&ask, &shown, version, trial.as_ref(), live);
+    let (mut answer, mut lead) = answer(&ask, &shown, own, trial.as_ref(), live);
     let rests = store.suspended().await?.remove(&version.id);
     let rests = rests.filter(|_| version.state == VersionState::Live);
     if let Some((since, why)) = &rests {
-        answer = format!("v{} rests", version.n);
+        answer = format!("v{} is suspended", version.n);
         lead = format!(
-            "{why}, so nothing has been planned with it since {}. It keeps its place. Hand in a better one, or let it play on.",
+            "{why}. It has played no new matches since {}; it keeps its place. Submit a fixed version, or resume this one.",
             ask.settings.told(*since, "%a %H:%M")
         );
     }
-    let may_act = may(&ask.actor, Verb::Act, ask.object);
+    let rulings = store.rulings().await?;
+    let out = agon_store::out(&rulings);
+    let is_out = out.contains(&(team.id, None)) || out.contains(&(team.id, Some(version.id)));
+    if is_out && version.state == VersionState::Live {
+        let who = if out.contains(&(team.id, None)) { team.name.clone() } else { format!("v{}", version.n) };
+        let ruled = rulings.iter().rev().find(|ruled| ruled.entrant == team.id);
+        answer = format!("v{} plays no more", version.n);
+        lead = format!(
+            "{who} is out, by an organiser's ruling: {} Its matches do not count. Talk to the organiser.",
+            ruled.map_or("", |ruled| ruled.reason.as_str())
+        );
+    }
+    let may_act = may(&ask.actor, Verb::Act, ask.object) && !out.contains(&(team.id, None));
     let n = version.n;
-    let back = |to: &EntrantVersion, class: &str| {
-        act(&ask, &format!("/version/{}/live", to.id), class, html! { (icon("back")) "Go back to v" (to.n) })
+    let back = |to: &OwnVersion, class: &str| {
+        act(
+            &ask,
+            &format!("/version/{}/live", to.version.id),
+            class,
+            html! { (icon("back")) (way_back(to)) (to.version.n) },
+        )
     };
     let heading = html! {
         p.crumbs { a href=(format!("/team/{}", team.id)) { (team.name) } " / Versions" }
         div.heading {
             h1 { (answer) }
             div.row {
-                @if may_act && version.state == VersionState::Former { (back(version, "main")) }
-                @if may_act && rests.is_some() { (act(&ask, &format!("/version/{}/live", version.id), "main", html! { (icon("play")) "Let it play on" })) }
-                @if may_act && version.state == VersionState::Failed { (upload::way(&ask, "Hand in again")) }
+                @if may_act && version.state == VersionState::Former { (back(own, "main")) }
+                @if may_act && rests.is_some() { (act(&ask, &format!("/version/{}/live", version.id), "main", html! { (icon("play")) "Resume" })) }
+                @if may_act && version.state == VersionState::Failed { (upload::way(&ask, "Submit again")) }
                 @if may_act && matches!(version.state, VersionState::Live | VersionState::Former) { a.button href=(format!("/challenge?own={}", version.id)) { "Challenge with v" (n) } }
-                @if let Some(before) = before.filter(|_| may_act && version.state == VersionState::Live) { (back(&before.version, "")) }
+                @if let Some(before) = before.filter(|_| may_act && version.state == VersionState::Live) { (back(before, "")) }
             }
         }
         p.lead { (lead) }
@@ -89,10 +108,10 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         section.card {
             header { h2 { "Matches of v" (n) } }
             @if played.is_empty() { p.empty { "No matches yet. Its check match comes first." } }
-            @else { (matches::table(&ask, &played[..played.len().min(20)], Some(team.id))) }
+            @else { (matches::table(&ask, &played[..played.len().min(20)], Some(Viewpoint::Version(version.id.0)))) }
         }
         dl.facts {
-            dt { "Handed in" } dd { (ask.settings.told(version.received, "%a %-d %b %Y %H:%M:%S")) " " span.faint { (ask.settings.zone_name()) } }
+            dt { "Submitted" } dd { (ask.settings.told(version.received, "%a %-d %b %Y %H:%M:%S")) " " span.faint { (ask.settings.zone_name()) } }
             dt { "SHA-256" } dd { code { (version.source) } }
             dt { "Who sees this page" } dd { "Your team, and the organiser." }
         }
@@ -108,10 +127,11 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
 fn answer(
     ask: &Visit,
     shown: &Shown,
-    version: &EntrantVersion,
+    own: &OwnVersion,
     trial: Option<&Trial>,
     live: Option<&EntrantVersion>,
 ) -> (String, String) {
+    let version = &own.version;
     let n = version.n;
     let rated = shown.board.table.places.iter().find(|place| place.version == version.id.0);
     let rated = rated.map_or(0, |place| place.matches as i64);
@@ -119,40 +139,73 @@ fn answer(
     match version.state {
         VersionState::Live => {
             let counts = format!("{} so far.", words::many(rated, "rated match", "rated matches"));
-            let better = trial.and_then(Trial::words).map_or_else(String::new, |words| format!(" and {words}"));
+            let better =
+                trial.and_then(Trial::words).map_or_else(String::new, |words| format!(" and {words}"));
             let placing = match rated < agon_server::status::PLACING as i64 && trial.is_some() {
-                true => format!(" v{n} is being placed: until it has 20 the board shows the version before it."),
+                true => {
+                    format!(" v{n} is being placed: until it has 20, the ladder shows the version before it.")
+                }
                 false => String::new(),
             };
-            (format!("v{n} is live{better}"), format!("{}{counts}{placing}", told.map_or_else(String::new, |told| told + " ")))
+            (
+                format!("v{n} is live{better}"),
+                format!("{}{counts}{placing}", told.map_or_else(String::new, |told| told + " ")),
+            )
         }
         VersionState::Former => (
-            format!("v{n} does not play any more"),
+            match (is_declined(own), trial) {
+                (true, Some(trial)) => format!("v{n} did not replace v{}", trial.kept.against_n),
+                (true, None) => format!("v{n} was never live"),
+                (false, _) => format!("v{n} no longer plays"),
+            },
             match (&version.reason, live) {
                 (Some(reason), _) => sentence(reason),
-                (None, Some(live)) => format!("v{} stands for the team. This one keeps all its matches.", live.n),
-                (None, None) => "No version stands for the team. This one keeps all its matches.".to_owned(),
+                (None, Some(live)) => {
+                    format!("v{} plays for the team now. This version's matches still count.", live.n)
+                }
+                (None, None) => {
+                    "No version plays for the team now. This version's matches still count.".to_owned()
+                }
             },
         ),
         VersionState::Failed => (
             format!("v{n} cannot play"),
             match live {
-                None => "You have nothing on the ladder: fix what is described below, and hand it in again.".to_owned(),
-                Some(live) => format!("v{} goes on playing as before. Fix what is described below, and hand it in again.", live.n),
+                None => {
+                    "You have nothing on the ladder: fix what is described below and submit again.".to_owned()
+                }
+                Some(live) => format!(
+                    "v{} goes on playing as before. Fix what is described below and submit again.",
+                    live.n
+                ),
             },
         ),
         VersionState::Trial => (
-            format!("v{n} plays against the version before"),
-            format!("It takes that one's place if it is better. {}", told.unwrap_or_default()),
+            format!("v{n} is in a trial"),
+            format!("It replaces the live version if it proves better. {}", told.unwrap_or_default()),
         ),
         VersionState::Draft | VersionState::Received => (
             format!("v{n} is being checked"),
-            "It waits for its turn: then it is made ready and plays one match; if that goes without a fault, it is live.".to_owned(),
+            format!(
+                "It is waiting to be built. Then it plays a check match; if it passes, {}.",
+                after_check(version, live)
+            ),
         ),
         VersionState::Building | VersionState::Checking => (
-            format!("v{n} is being {}", if version.state == VersionState::Building { "built" } else { "checked" }),
-            "It is made ready and plays one match; if that goes without a fault, it is live.".to_owned(),
+            format!(
+                "v{n} is being {}",
+                if version.state == VersionState::Building { "built" } else { "checked" }
+            ),
+            format!("It is built and plays a check match; if it passes, {}.", after_check(version, live)),
         ),
+    }
+}
+
+/// What follows a check match that was passed.
+fn after_check(version: &EntrantVersion, live: Option<&EntrantVersion>) -> String {
+    match live.filter(|_| version.only_if_better) {
+        Some(live) => format!("it plays a trial against v{}", live.n),
+        None => "it goes live".to_owned(),
     }
 }
 
@@ -177,7 +230,7 @@ fn why(version: &EntrantVersion) -> Markup {
         cause,
         stage(cause.stage),
         html! {
-            @if cause.whose == Whose::Ours { p.fix { "Nothing is wrong with what you handed in. Hand it in again; if that does not help, tell an organiser." } }
+            @if cause.whose == Whose::Ours { p.fix { "Nothing is wrong with your bot. Submit it again; if that does not help, tell an organiser." } }
         },
     )
 }
@@ -192,12 +245,25 @@ pub fn stage(stage: Stage) -> &'static str {
     }
 }
 
+/// Whether it passed its check and was never live: it was not shown to be better than the version before it.
+fn is_declined(own: &OwnVersion) -> bool {
+    let was_live = own.steps.iter().any(|(state, _)| *state == VersionState::Live);
+    own.version.state == VersionState::Former && !was_live
+}
+
+/// The label of the button that makes a version live, up to its number.
+fn way_back(own: &OwnVersion) -> &'static str {
+    if is_declined(own) { "Make live: v" } else { "Go back to v" }
+}
+
 /// How many of the steps from upload to ladder are done, and whether the next failed.
-fn progress(version: &EntrantVersion) -> (usize, bool) {
+fn progress(own: &OwnVersion) -> (usize, bool) {
+    let version = &own.version;
     match (version.state, version.cause.as_ref().map(|cause| cause.stage)) {
         (VersionState::Received | VersionState::Building | VersionState::Draft, _) => (1, false),
         (VersionState::Checking, _) => (2, false),
         (VersionState::Trial, _) => (3, false),
+        (VersionState::Former, _) if is_declined(own) => (3, false),
         (VersionState::Live | VersionState::Former, _) => (4, false),
         (VersionState::Failed, Some(Stage::Unpacking | Stage::Building)) => (1, true),
         (VersionState::Failed, _) => (2, true),
@@ -207,7 +273,7 @@ fn progress(version: &EntrantVersion) -> (usize, bool) {
 /// The steps from upload to ladder, each with when it was or how long it took.
 fn steps(ask: &Visit, own: &OwnVersion, check: Option<&StoredMatch>, trial: Option<&Trial>) -> Markup {
     let version = &own.version;
-    let (over, failed) = progress(version);
+    let (over, failed) = progress(own);
     let when = |state| own.steps.iter().find(|(own, _)| *own == state).map(|(_, at)| *at);
     let clock = |at: Time| ask.settings.told(at, "%H:%M:%S");
     let took = |from: VersionState, to: &[VersionState]| {
@@ -215,34 +281,42 @@ fn steps(ask: &Visit, own: &OwnVersion, check: Option<&StoredMatch>, trial: Opti
         let ended = to.iter().filter_map(|state| when(*state)).filter(|at| *at >= begun).min()?;
         Some(words::span(ended.0 - begun.0))
     };
-    use VersionState::{Building, Checking, Failed, Live, Received, Trial as Tried};
+    use VersionState::{Building, Checking, Failed, Former, Live, Received, Trial as Tried};
     let built = took(Building, &[Checking, Failed]);
     let checked = took(Checking, &[Tried, Live, Failed]);
-    let how =
-        check.and_then(|played| played.end.as_ref()).map(|(reason, steps)| format!("{reason}, step {steps}"));
+    let how = check
+        .and_then(|played| played.end.as_ref())
+        .map(|(reason, steps)| format!("{reason}, {} {steps}", words::step(&ask.settings.game)));
     let live = when(Live);
+    let done = |step: usize| (over >= step).then(|| "done".to_owned());
+    let is_first = version.n == 1;
     let verdict = trial.map(|trial| match (trial.left(ask.now), &trial.verdict) {
         (Some(left), _) => format!("{} of at most {BLOCKS} blocks, {left}", trial.planned),
         (None, Some(verdict)) => figure(verdict),
         (None, None) => "no block was played".to_owned(),
     });
     let texts: [(&str, Option<String>, &str); 5] = [
-        ("Handed in", when(Received).or(Some(version.received)).map(clock), "an archive or a single file"),
-        ("Built", built, "unpacked and made ready, without a network"),
+        ("Submitted", when(Received).or(Some(version.received)).map(clock), "an archive or a single file"),
+        ("Built", built.or(done(2)), "unpacked and built, without a network"),
         (
             "Check match",
-            checked.map(|took| how.map_or(took.clone(), |how| format!("{took}: {how}"))),
+            checked.map(|took| how.map_or(took.clone(), |how| format!("{took}: {how}"))).or(done(3)),
             "one match without a fault",
         ),
         (
             "Live",
-            live.map(|at| format!("since {}", clock(at))).filter(|_| version.state == Live),
-            match version.only_if_better {
-                true => "when it is better than the one before",
-                false => "as soon as it passed",
+            live.map(|at| format!("since {}", clock(at))).filter(|_| version.state == Live).or(done(4)),
+            match (version.only_if_better, version.state) {
+                (_, Former) => "it never was",
+                (true, _) => "if it is better than the version before",
+                (false, _) => "as soon as it passes",
             },
         ),
-        ("Verdict", verdict, "against the version before it, where there is one"),
+        (
+            "Verdict",
+            verdict,
+            if is_first { "none: there is no earlier version" } else { "against the version before" },
+        ),
     ];
     let goes_on = trial.is_some_and(|trial| trial.kept.ended.is_none());
     html! {
@@ -251,9 +325,10 @@ fn steps(ask: &Visit, own: &OwnVersion, check: Option<&StoredMatch>, trial: Opti
             @let (class, name) = match number {
                 _ if is_verdict && goes_on => ("now", "clock"),
                 _ if is_verdict && trial.is_some() => ("done-step", "check"),
-                _ if is_verdict => ("", "clock"),
+                _ if is_verdict => ("", if is_first { "check" } else { "clock" }),
                 _ if number < over => ("done-step", "check"),
                 _ if number == over && failed => ("failed", "cross"),
+                _ if number == over && version.state == Former => ("", "cross"),
                 _ if number == over => ("now", "clock"),
                 _ => ("", "clock"),
             };
@@ -271,9 +346,9 @@ fn build_card(version: &EntrantVersion, log: &str) -> Markup {
             header { h2 { "Build log" } @if !log.is_empty() { a href=(format!("/version/{}/log", version.id)) { "Whole log" } } }
             @if log.trim().is_empty() {
                 p.empty { @match version.state {
-                    VersionState::Received => "It is waiting for its build.",
+                    VersionState::Received => "It is waiting to be built.",
                     VersionState::Building => "It is being built.",
-                    _ => "The build printed nothing: there was nothing to build, or it went well.",
+                    _ => "No output: there was nothing to build, or the build printed nothing.",
                 } }
             } @else {
                 div.in {
@@ -312,7 +387,7 @@ async fn check_card(
         section.card {
             header {
                 div.row { h2 { "Check match" } @match (fault, &played.end) {
-                    (Some(_), _) => (chip("bad", "cross", "it broke")),
+                    (Some(_), _) => (chip("bad", "cross", "failed")),
                     (None, Some(_)) => (chip("good", "check", "no fault")),
                     (None, None) => (chip("live", "clock", matches::state(played))),
                 } }
@@ -320,8 +395,8 @@ async fn check_card(
             }
             div.in {
                 dl.facts {
-                    dt { "Against" } dd { @if against.is_empty() { "itself" } @else { (against.join(", ")) } ", " (ask.settings.map(played.map)) }
-                    @if let Some((reason, steps)) = &played.end { dt { "It ended" } dd { (reason) ", step " (steps) } }
+                    dt { "Against" } dd { @if against.is_empty() { "itself" } @else { (against.join(", ")) } ", " (ask.site.map_of(played.map, played.seed)) }
+                    @if let Some((reason, steps)) = &played.end { dt { "It ended" } dd { (reason) ", " (words::step(&ask.settings.game)) " " (steps) } }
                     @if let Some(ms) = seat.and_then(|seat| played.seats[seat].max_ms) { dt { "Slowest answer" } dd { b { (format!("{ms:.1} ms")) } @if let Some(cap) = ask.site.server.terms().clock.clock().cap { (format!(" of {cap:?}")) } } }
                     @if let Some(fault) = fault { dt { "Fault" } dd.bad-text { (fault) } }
                 }
@@ -344,7 +419,7 @@ async fn history(ask: &Visit, shown: &Shown, all: &[OwnVersion], here: VersionId
         section.card {
             header { h2 { "All versions" } span.faint { (words::many(all.len() as i64, "version", "versions")) } }
             table.dense {
-                thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th scope="col" { "State" } th.number scope="col" { "Rating" } th.number.wide scope="col" { "Matches" } th.wide scope="col" { "Against the one before" } } }
+                thead { tr { th scope="col" { "Version" } th scope="col" { "Age" } th scope="col" { "State" } th.number scope="col" { "Rating" } th.number.wide scope="col" { "Matches" } th.wide scope="col" { "vs previous version" } } }
                 tbody { @for (version, trial) in &rows {
                     @let place = place(version.id);
                     tr.(if version.id == here { "own" } else { "" }) {
@@ -352,7 +427,7 @@ async fn history(ask: &Visit, shown: &Shown, all: &[OwnVersion], here: VersionId
                         td.time { (words::ago(version.received, ask.now)) }
                         td {
                             (team::state_chip(version))
-                            @if line.is_some_and(|line| line.n == version.n && line.rated().is_some()) { " " (chip("", "flag", "on the board")) }
+                            @if line.is_some_and(|line| line.n == version.n && line.rated().is_some()) { " " (chip("", "flag", "on the ladder")) }
                             @if line.is_some_and(|line| line.placing == Some(version.n)) { " " (chip("live", "clock", "being placed")) }
                         }
                         td.number { @match place.and_then(|place| place.elo) { Some(elo) => b { (words::signed(elo)) }, None => span.faint { "–" } } }
@@ -376,12 +451,14 @@ pub async fn log(ask: Visit) -> Result<Response, Refused> {
     Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], log).into_response())
 }
 
+/// Why a version cannot be made live.
+pub const CANNOT_GO_LIVE: &str = "Only a version that has passed its check can be made live, unless it is live already or was taken out by a ruling.";
+
 /// Makes a former version live again.
 pub async fn live(ask: Visit) -> Result<Response, Refused> {
     let actor = ask.whoever()?.name.clone();
     if !ask.site.server.go_back(VersionId(ask.id), &actor, ask.now).await? {
-        let text = "You can only go back to a version that has been live before; this one is live now, never was, or was taken out by a ruling.";
-        return Err(Refused::wrong(text).then("The version", &format!("/version/{}", ask.id)));
+        return Err(Refused::wrong(CANNOT_GO_LIVE).then("The version", &format!("/version/{}", ask.id)));
     }
     Ok(redirect::to(&format!("/version/{}", ask.id)).into_response())
 }

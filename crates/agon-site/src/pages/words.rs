@@ -77,6 +77,17 @@ pub fn sentence(words: &str) -> String {
     first.chain(letters).chain(['.']).collect()
 }
 
+/// What a step of a match is called in a game: `turn`, `half-turn`.
+pub fn step(game: &str) -> &'static str {
+    agon_games::find(game).map_or("step", |game| game.info().step)
+}
+
+/// So many of them: `57 turns`, `1 turn`.
+pub fn steps(game: &str, count: i64) -> String {
+    let one = step(game);
+    many(count, one, &format!("{one}s"))
+}
+
 /// `1 match`, `2 matches`.
 pub fn many(number: i64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
@@ -119,6 +130,10 @@ mod tests {
             "Zip <code>a&lt;b</code>, not <code>it</code> itself."
         );
         assert_eq!([told("plain").0, told("one ` alone").0], ["plain", "one ` alone"]);
+        assert_eq!(
+            [steps("cultist-wars", 1), steps("deerhunt", 57), steps("none", 2)],
+            ["1 turn", "57 half-turns", "2 steps"]
+        );
         assert_eq!([many(1, "match", "matches"), many(2, "match", "matches")], ["1 match", "2 matches"]);
     }
 }

@@ -47,13 +47,21 @@ fn state(ask: &Visit, worker: &Working) -> Markup {
     match worker {
         Working { revoked: Some(_), .. } => chip("", "cross", "revoked"),
         Working { paused: Some(_), .. } => chip("bad", "pause", "paused"),
-        Working { seen: Time(0), .. } => chip("", "clock", "never came"),
-        Working { playing: 1.., .. } if quiet => chip("bad", "warn", &format!("silent for {}", ago())),
+        Working { seen: Time(0), .. } => chip("", "clock", "never connected"),
+        Working { playing: 1.., .. } if is_silent(worker, ask.now) => {
+            chip("bad", "warn", &format!("no contact for {}", ago()))
+        }
         Working { playing: 1.., .. } => chip("good", "play", "playing"),
         // The built-in worker has no token, and is asked nothing while there is nothing to play.
-        Working { made: Some(_), .. } if quiet => chip("", "pause", &format!("away for {}", ago())),
+        Working { made: Some(_), .. } if quiet => chip("", "pause", &format!("disconnected {} ago", ago())),
         _ => chip("", "pause", "idle"),
     }
+}
+
+/// Whether a machine that has matches in hand has not been heard from for too long. The built-in worker has no token: it is this
+/// very program, which is asked nothing while there is nothing to play.
+pub fn is_silent(worker: &Working, now: Time) -> bool {
+    worker.made.is_some() && worker.revoked.is_none() && worker.playing > 0 && now.0 - worker.seen.0 > SILENT
 }
 
 /// How many of its tries of the last hour came to nothing.
@@ -75,12 +83,12 @@ pub fn card(ask: &Visit, workers: &[Working]) -> Markup {
         section.card {
             header { h2 { "Workers" } a href="/organise/workers" { "All of them, tokens" } }
             table.dense {
-                thead { tr { th scope="col" { "Machine" } th.number scope="col" { "In hand" } th.number scope="col" { "Last hour" } th.number scope="col" { "Void" } th scope="col" { "State" } } }
+                thead { tr { th scope="col" { "Machine" } th.number scope="col" { "Running" } th.number scope="col" { "Last hour" } th.number.desk scope="col" { "Void" } th scope="col" { "State" } } }
                 tbody { @for worker in workers.iter().filter(|worker| worker.revoked.is_none()) { tr {
                     td { b { (worker.name) } @if worker.lies > 0 { " " (chip("bad", "warn", "alarm")) } }
                     td.number { (worker.playing) }
                     td.number { (words::count(worker.posted)) }
-                    td.number { (void(worker)) }
+                    td.number.desk { (void(worker)) }
                     td { (state(ask, worker)) }
                 } } }
             }
@@ -104,23 +112,21 @@ async fn whole(ask: &Visit, why: Option<&str>, made: Option<(&str, &str)>) -> Re
     };
     let elsewhere = workers.iter().filter(plays).count();
     let lying = workers.iter().find(|worker| worker.lies > 0 && worker.revoked.is_none());
-    let silent = workers
-        .iter()
-        .find(|worker| worker.revoked.is_none() && worker.playing > 0 && ask.now.0 - worker.seen.0 > SILENT);
+    let silent = workers.iter().find(|worker| is_silent(worker, ask.now));
     let paused = workers.iter().find(|worker| worker.paused.is_some() && worker.revoked.is_none());
     let answer = match (lying.or(paused), silent, elsewhere) {
         (Some(worker), ..) if worker.paused.is_some() => format!("{} is paused", worker.name),
         (Some(worker), ..) => format!("{} posted results that its replays contradict", worker.name),
-        (_, Some(worker), _) => format!("{} is silent", worker.name),
-        (_, _, 0) => "Only this machine plays".to_owned(),
-        _ => format!("{} beside this one", words::many(elsewhere as i64, "machine plays", "machines play")),
+        (_, Some(worker), _) => format!("{} has gone quiet", worker.name),
+        (_, _, 0) => "Matches run on this machine only".to_owned(),
+        _ => format!("{} besides this one", words::many(elsewhere as i64, "machine plays", "machines play")),
     };
     let lead = match lying.or(paused) {
         Some(worker) if worker.paused.is_some() => {
-            "It differs so much from all the others that it gets no matches. A busy, slow or broken machine does, and so does one that lies; its results still count."
+            "Its results differ too much from the other machines', so it gets no more matches. It may be overloaded, broken or cheating. Results so far still count."
         }
         Some(_) => {
-            "None of that counted: those matches were played again. A machine that does this is broken or lies; revoke its token."
+            "None of them counted: those matches were played again. Such a machine is broken or cheating; revoke its token."
         }
         None => {
             "Another machine needs an address and a token, but no open port. It proves its sandbox and its speed when it joins, and may leave at any moment."
@@ -140,9 +146,9 @@ async fn whole(ask: &Visit, why: Option<&str>, made: Option<(&str, &str)>) -> Re
             header { h2 { "Machines" } span.faint { "counts are for the last hour" } }
             table.dense {
                 thead { tr {
-                    th scope="col" { "Machine" } th scope="col" { "State" } th.number scope="col" { "In hand" } th.number scope="col" { "Results" }
-                    th.number scope="col" { "Void" } th.number.wide scope="col" { "Alarms, ever" } th.wide scope="col" { "Sandbox" } th.number.wide scope="col" { "Speed" }
-                    th.number.wide scope="col" { "Heard of" } th scope="col" { "" }
+                    th scope="col" { "Machine" } th scope="col" { "State" } th.number scope="col" { "Running" } th.number scope="col" { "Results" }
+                    th.number scope="col" { "Void" } th.number.wide scope="col" { "Alarms (total)" } th.wide scope="col" { "Sandbox" } th.number.wide scope="col" { "Speed" }
+                    th.number.wide scope="col" { "Last contact" } th scope="col" { "" }
                 } }
                 tbody { @for worker in &workers { (line(ask, worker)) } }
             }
@@ -155,10 +161,10 @@ async fn whole(ask: &Visit, why: Option<&str>, made: Option<(&str, &str)>) -> Re
             h2 { "Another machine" }
             (wrong(why))
             (token(ask))
-            (frame::field("What it is called", "Each machine has a token of its own.", html! { input name="name" required maxlength="32" placeholder="hall-3"; }))
-            button.main { "Make its token" }
+            (frame::field("Name", "Each machine has a token of its own.", html! { input name="name" required maxlength="32" placeholder="hall-3"; }))
+            button.main { "Create its token" }
         }
-        p.faint.foot { "Speed is how often per second one of its CPUs does a fixed piece of work; a machine outside the contest's band is refused, with the figures. The band is set in contest.toml: [workers] speed, tolerance." }
+        p.faint.foot { "Speed: benchmark runs per second on one CPU. Machines outside the contest's allowed range are refused, with the figures. The range is set in contest.toml: [workers] speed, tolerance." }
     };
     Ok(frame::page(ask, Here::Organise, &answer, lead, content))
 }
@@ -174,10 +180,10 @@ fn line(ask: &Visit, worker: &Working) -> Markup {
         td.number.wide { @if worker.lies > 0 { b { (words::count(worker.lies)) } } @else { "0" } }
         td.wide { (worker.level) @if let Some(attacks) = machine.as_ref().and_then(|machine| machine.attacks) { span.faint { ", " (attacks) " attacks held" } } }
         td.number.wide { @if let Some(machine) = &machine { (format!("{:.0}", machine.speed)) } @else { "–" } }
-        td.number.wide { @if worker.seen.0 > 0 { (words::ago(worker.seen, ask.now)) " ago" } @else { "–" } }
+        td.number.wide { @if worker.seen.0 > 0 && worker.made.is_some() { (words::ago(worker.seen, ask.now)) " ago" } @else { "–" } }
         td.number { @if worker.made.is_some() && worker.revoked.is_none() {
             @if worker.paused.is_some() {
-                form method="post" action="/organise/workers/on" { (token(ask)) input type="hidden" name="worker" value=(worker.id); button.plain { "Let it play on" } }
+                form method="post" action="/organise/workers/on" { (token(ask)) input type="hidden" name="worker" value=(worker.id); button.plain { "Resume" } }
             }
             form method="post" action="/organise/workers/revoke" { (token(ask)) input type="hidden" name="worker" value=(worker.id); button.plain { "Revoke" } }
         } }
@@ -204,11 +210,10 @@ pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Ref
     let again = async |why: &str| -> Result<Response, Refused> {
         Ok((StatusCode::UNPROCESSABLE_ENTITY, whole(&ask, Some(why), None).await?).into_response())
     };
-    let name = typed.name.trim().to_owned();
-    if agon_server::check_name(&name).is_err() {
-        return again("A machine's name has 1 to 32 letters, digits, single spaces, -, _ and full stops.")
-            .await;
-    }
+    let name = match agon_server::check_name(typed.name.trim(), "a machine") {
+        Ok(name) => name,
+        Err(why) => return again(&why).await,
+    };
     let (secret, actor) = (secrets::fresh(), ask.whoever()?.name.clone());
     let (contest, sha, now) = (ask.site.contest(), secrets::sha(&secret), ask.now);
     match ask.site.store().act(Enlist { contest, name: name.clone(), sha, actor, now }).await? {

@@ -241,7 +241,7 @@ async fn what_is_wrong_is_said_in_a_sentence() {
         ("/api/v1/upload", b"x", 422, "name"),
         ("/api/v1/upload?name=bot.py&only_if_better=maybe", b"x", 422, "openapi.json"),
         ("/api/v1/upload?name=bot.py&better=1", b"x", 422, "better"),
-        ("/api/v1/upload?name=bot.zip", b"no zip", 422, "is no archive"),
+        ("/api/v1/upload?name=bot.zip", b"no zip", 422, "is not a valid archive"),
         ("/api/v1/upload?name=bot.py", b"", 422, "empty"),
         (
             "/api/v1/draft?name=bot.py&against=Zoe",
@@ -273,6 +273,7 @@ async fn what_is_wrong_is_said_in_a_sentence() {
     for path in ["/api/v1/matches?ended=won", "/api/v1/matches?map=0", "/api/v1/matches?before=x"] {
         let problem: Problem = judge.read("get", "/api/v1/matches", &ann.get(path).await);
         assert_eq!(problem.status, 422, "{path}");
+        assert!(!problem.detail.contains("deserialize"), "{problem:?}");
     }
     // An invalid token, and an invalid method.
     let mut wrong = Browser { bearer: Some("x".repeat(43)), ..world.browser() };

@@ -47,7 +47,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     let (mut ann, _) = world.signed_in(ann, LoginKind::Session).await;
     let (mut bob, _) = world.signed_in(bob, LoginKind::Session).await;
     let mut nobody = world.browser();
-    assert_eq!(ann.get("/challenge").await.heading(), "You have no version that plays yet");
+    assert_eq!(ann.get("/challenge").await.heading(), "You have no version to challenge with yet");
     // A draft needs no version, and makes none.
     let form = ann.get("/draft").await;
     assert!(
@@ -62,7 +62,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     let answer = ann.upload("/draft", wish, "", b"").await;
     let game = answer.header("location").unwrap_or_else(|| panic!("{}", answer.text())).to_owned();
     assert!(game.starts_with("/match/"), "{game}");
-    assert!(ann.get(&game).await.heading().ends_with("is not over yet"));
+    assert!(ann.get(&game).await.heading().ends_with("not finished yet"));
     let sources: Vec<_> = world.server.objects().list().await.expect("read");
     assert_eq!(sources.len(), 1);
     let kept = world.server.objects().get(&sources[0], 1 << 20).await.expect("there");
@@ -71,7 +71,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     play(&world, 6).await;
     let page = ann.get(&game).await.text();
     assert!(page.contains("id=\"match\" data-pace"), "a page that was live finds the last of it: {page}");
-    assert!(page.contains("a draft") && page.contains("Once more") && page.contains("/draft?"), "{page}");
+    assert!(page.contains("(draft)") && page.contains("Play again") && page.contains("/draft?"), "{page}");
     for other in [&mut bob, &mut nobody] {
         assert_eq!(other.get(&game).await.status, 404, "a draft is nobody else's to see");
     }
@@ -102,7 +102,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     let game = answer.header("location").unwrap_or_else(|| panic!("{}", answer.text())).to_owned();
     play(&world, 30).await;
     let page = ann.get(&game).await.text();
-    assert!(page.contains("challenge, match") && page.contains("<code>7</code>"), "{page}");
+    assert!(page.contains("challenge (match") && page.contains("<code>7</code>"), "{page}");
     let theirs = bob.post("/challenge", &wish).await;
     assert_eq!(theirs.status, 422, "it is not Bob's to play with");
     // The hourly limit: once reached, the page says when there is room again before anybody tries.
@@ -112,7 +112,7 @@ async fn drafts_and_challenges_are_asked_for_played_and_bounded() {
     }
     assert_eq!(last, 429);
     let form = ann.get("/challenge").await.text();
-    assert!(form.contains("the most it may. It can ask again from ") && form.contains("disabled"), "{form}");
+    assert!(form.contains("the limit. It can ask again from ") && form.contains("disabled"), "{form}");
     let (_, found) = agon_server::status::fsck(world.folder.path(), true).await.expect("looked through");
     assert_eq!(found, Vec::<String>::new());
 }

@@ -122,7 +122,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     let second = answer.header("location").expect("taken in").to_owned();
     play_some(&world, 6).await;
     assert_eq!(ann.get(&second).await.heading(), "v2 is live");
-    assert_eq!(ann.get(&version).await.heading(), "v1 does not play any more");
+    assert_eq!(ann.get(&version).await.heading(), "v1 no longer plays");
     assert_eq!(bob.post(&format!("{version}/live"), &[]).await.status, 404);
     assert_eq!(
         rita.post(&format!("{version}/live"), &[]).await.status,
@@ -131,10 +131,12 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     );
     assert_eq!(ann.post(&format!("{version}/live"), &[]).await.status, 303);
     assert_eq!(ann.get(&version).await.heading(), "v1 is live");
+    let first = ann.get(&version).await.text();
+    assert!(first.contains("none: there is no earlier version"), "{first}");
     // After the deadline no upload is taken, and nothing else changes.
     world.wait(40 * 3_600_000);
     let mut ann = sign_in(&world, "Ann").await;
-    assert_eq!(ann.get("/upload").await.heading(), "Nothing can be handed in now");
+    assert_eq!(ann.get("/upload").await.heading(), "Uploads are closed");
     assert_eq!(ann.upload("/upload", &[], "bot.py", b"late").await.status, 403);
     let (_, found) = agon_server::status::fsck(world.folder.path(), true).await.expect("looked through");
     assert_eq!(found, Vec::<String>::new());
@@ -189,6 +191,13 @@ async fn who_forgot_the_password_gets_a_link_and_who_leaves_a_number() {
         303
     );
     assert_eq!(other.post("/password", &[("link", &link), ("fresh", "yet another set")]).await.status, 410);
+    // A link for one person is valid for a day and one of a list for a fortnight, so the refusal names no time.
+    let over = other.get(&format!("/password?link={link}")).await;
+    assert!(
+        over.status == 410 && over.text().contains("has already been used, has expired"),
+        "{}",
+        over.text()
+    );
     assert_eq!(ann.get("/account").await.status, 303, "whoever was signed in is so no more");
     ann = world.browser();
     ann.post("/sign-in", &[("name", "Ann"), ("password", "another set of words")]).await;
@@ -284,7 +293,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     // A single version: it is no longer live, and nobody can go back to it.
     let version = format!("{anns}/{first}");
     assert_eq!(sent(&mut rita, rule(&version, "out", "Asked for by the team.")).await.status, 303);
-    assert_eq!(ann.get(&format!("/version/{first}")).await.heading(), "v1 does not play any more");
+    assert_eq!(ann.get(&format!("/version/{first}")).await.heading(), "v1 no longer plays");
     assert_eq!(ann.post(&format!("/version/{first}/live"), &[]).await.status, 422);
     assert_eq!(
         ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status,
@@ -295,7 +304,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     assert_eq!(ann.post(&format!("/version/{first}/live"), &[]).await.status, 303);
     // A button closes uploads as well.
     assert_eq!(rita.post("/organise/freeze", &[]).await.status, 303);
-    assert_eq!(ann.get("/upload").await.heading(), "Nothing can be handed in now");
+    assert_eq!(ann.get("/upload").await.heading(), "Uploads are closed");
     // And no page invites to upload any more.
     for page in ["/", &format!("/team/{anns}"), &format!("/version/{first}")] {
         let told = ann.get(page).await.text();
@@ -306,7 +315,9 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     assert!(spectator.get("/sign-up").await.text().contains("Uploads closed on"));
     let audit = rita.get("/organise").await.text();
     assert!(
-        audit.contains("disqualify") && audit.contains("reinstate") && audit.contains("freeze"),
+        audit.contains("disqualified Bob")
+            && audit.contains("reinstated")
+            && audit.contains("closed uploads"),
         "{audit}"
     );
     let (_, found) = agon_server::status::fsck(world.folder.path(), true).await.expect("looked through");

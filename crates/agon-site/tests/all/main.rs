@@ -17,5 +17,6 @@ mod organising;
 mod private;
 mod rights;
 mod spectator;
+mod told;
 mod uploads;
 mod work;

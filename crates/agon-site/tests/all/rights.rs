@@ -102,7 +102,7 @@ async fn what_is_no_route_is_nothing_and_a_wrong_method_says_so() {
     let mut browser = world.browser();
     for path in ["/nowhere", "/version/1/secret", "/..%2f..%2fetc/passwd", "/team/x"] {
         let answer = browser.get(path).await;
-        assert_eq!((answer.status, answer.heading().as_str()), (404, "Nothing is here"), "{path}");
+        assert_eq!((answer.status, answer.heading().as_str()), (404, "Not found"), "{path}");
     }
     assert_eq!(browser.post("/ladder", &[]).await.status, 405);
     let answer = browser.get("/api/v1/nowhere").await;

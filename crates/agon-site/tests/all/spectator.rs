@@ -37,6 +37,11 @@ async fn a_bots_page_leads_to_the_matches_behind_each_number() {
     let all = browser.get(&format!("/matches?team={}", team.id)).await.text();
     let some = browser.get(&format!("/matches?team={}&reason={reason}", team.id)).await.text();
     let none = browser.get(&format!("/matches?team={}&reason=%25", team.id)).await.text();
+    // Lists and the match's own page call the steps by the game's word.
+    assert!(all.contains(", turn ") && !all.contains(", step "), "{all}");
+    let one = format!("/match/{}", common::between(&some, "href=\"/match/", "\""));
+    let one = browser.get(&one).await.text();
+    assert!(one.contains("Ended after ") && one.contains(" turn"), "{one}");
     let rows = |page: &str| page.split("<tbody>").nth(1).map_or(0, |table| count(table, "<tr>"));
     assert!(rows(&some) > 0 && rows(&some) <= rows(&all), "{} of {}", rows(&some), rows(&all));
     assert_eq!(rows(&none), 0, "a sign that means anything elsewhere means itself here");

@@ -92,11 +92,19 @@ async fn what_is_too_large_or_no_bot_leaves_nothing_behind() {
             answer.text()
         );
         let answer = page.upload(path, &[("against", "1")], "bot.zip", b"no zip").await;
-        assert!(answer.status == 422 && answer.text().contains("is no archive"), "{path}: {}", answer.text());
+        assert!(
+            answer.status == 422 && answer.text().contains("is not a valid archive"),
+            "{path}: {}",
+            answer.text()
+        );
     }
     for path in ["/api/v1/upload?name=bot.zip", "/api/v1/draft?name=bot.zip"] {
         let answer = program.ask("POST", path, "application/octet-stream", b"no zip").await;
-        assert!(answer.status == 422 && answer.text().contains("is no archive"), "{path}: {}", answer.text());
+        assert!(
+            answer.status == 422 && answer.text().contains("is not a valid archive"),
+            "{path}: {}",
+            answer.text()
+        );
     }
     assert_eq!(files(&objects), 0);
 }

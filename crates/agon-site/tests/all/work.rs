@@ -284,7 +284,7 @@ async fn the_organiser_makes_tokens_and_sees_who_plays() {
     let world = world().await;
     let boss = world.account("Boss", true).await;
     let (mut boss, _) = world.signed_in(boss, LoginKind::Session).await;
-    assert_eq!(boss.get("/organise/workers").await.heading(), "Only this machine plays");
+    assert_eq!(boss.get("/organise/workers").await.heading(), "Matches run on this machine only");
     let answer = boss.post("/organise/workers", &[("name", "<b>")]).await;
     assert_eq!(answer.status, 422);
     let answer = boss.post("/organise/workers", &[("name", "hall 1")]).await;
@@ -298,7 +298,7 @@ async fn the_organiser_makes_tokens_and_sees_who_plays() {
         "it looks like the other"
     );
     let page = boss.get("/organise/workers").await;
-    assert!(page.text().contains("never came") && !page.text().contains(&secret));
+    assert!(page.text().contains("never connected") && !page.text().contains(&secret));
     let mut http = world.browser();
     http.bearer = Some(secret);
     let mut worker = Worker { id: agon_store::WorkerId(0), http, run: "r".into(), requests: 0 };
@@ -351,7 +351,7 @@ async fn a_machine_that_is_paused_gets_nothing_until_the_organiser_lets_it() {
     let page = boss.get("/organise/workers").await;
     assert_eq!(page.heading(), "hall 1 is paused");
     let text = page.text();
-    assert!(text.contains("is paused: 3 of 20 ended &lt;otherwise&gt;.") && text.contains("Let it play on"));
+    assert!(text.contains("is paused: 3 of 20 ended &lt;otherwise&gt;.") && text.contains("Resume"));
     assert!(text.contains("Revoke"), "that as well");
     let figures = world.browser().get("/metrics").await.text();
     assert!(figures.contains("agon_workers{state=\"paused\"} 1\n"), "{figures}");

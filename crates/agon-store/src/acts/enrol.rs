@@ -1,6 +1,6 @@
-//! Enrols many people at once from an organiser's list: all of them or nobody.
+//! Enrols many people at once from an organiser's list: all who can be; a line that cannot stops none of the others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::acts::teams::{enter, members};
 use crate::acts::{Act, note};
@@ -44,15 +44,13 @@ pub enum Unenrollable {
 }
 
 impl Act for Enrol {
-    /// The refusals, by place on the list from 0; if there are none, everybody is enrolled.
+    /// Who is not enrolled and why, by place on the list from 0; everybody else is.
     type Reply = Vec<(usize, Unenrollable)>;
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<(usize, Unenrollable)>, StoreError> {
         let wrong = self.wrong(conn).await?;
-        if !wrong.is_empty() {
-            return Ok(wrong);
-        }
-        for one in &self.people {
+        let refused: BTreeSet<usize> = wrong.iter().map(|(place, _)| *place).collect();
+        for (_, one) in self.people.iter().enumerate().filter(|(place, _)| !refused.contains(place)) {
             let account: i64 = sqlx::query_scalar(
                 "INSERT INTO accounts (name, likeness, password, organiser, made_ms) VALUES ($1, $2, NULL, FALSE, $3) \
                  RETURNING id",
@@ -78,7 +76,7 @@ impl Act for Enrol {
                 enter(conn, self.contest, AccountId(account), team, self.now).await?;
             }
         }
-        Ok(Vec::new())
+        Ok(wrong)
     }
 }
 
@@ -89,48 +87,59 @@ impl Enrol {
         // For each team its name and how many members it would have.
         let mut teams: BTreeMap<String, (String, i64)> = BTreeMap::new();
         for (place, one) in self.people.iter().enumerate() {
-            let like = likeness(&one.name);
+            let person = likeness(&one.name);
             let known: Option<String> = sqlx::query_scalar("SELECT name FROM accounts WHERE likeness = $1")
-                .bind(&like)
+                .bind(&person)
                 .fetch_optional(&mut *conn)
                 .await?;
-            match known.or_else(|| names.get(&like).map(|name| (*name).to_owned())) {
-                Some(other) => wrong.push((place, Unenrollable::Taken(other))),
-                None => {
-                    names.insert(like, &one.name);
-                }
-            }
-            let Some((team, _)) = &one.team else { continue };
-            let like = likeness(team);
-            if !teams.contains_key(&like) {
-                let known: Option<(i64, String, Flag)> = sqlx::query_as(
-                    "SELECT id, name, boss = TRUE FROM entrants WHERE contest_id = $1 AND (likeness = $2 OR name = $3) \
-                     ORDER BY name = $3 DESC, id LIMIT 1",
-                )
-                .bind(self.contest.0)
-                .bind(&like)
-                .bind(team)
-                .fetch_optional(&mut *conn)
-                .await?;
-                let known = match known {
-                    Some((_, name, Flag(true))) => {
-                        wrong.push((place, Unenrollable::TeamTaken(name)));
-                        continue;
+            let taken = known.or_else(|| names.get(&person).map(|name| (*name).to_owned()));
+            let unfit = match (&one.team, taken) {
+                (_, Some(other)) => Some(Unenrollable::Taken(other)),
+                (None, None) => None,
+                (Some((team, _)), None) => {
+                    let like = likeness(team);
+                    let (known, is_boss) = match teams.get(&like) {
+                        Some(known) => (known.clone(), false),
+                        None => self.known(conn, team).await?,
+                    };
+                    let (name, count) = known;
+                    if is_boss || name != *team {
+                        Some(Unenrollable::TeamTaken(name))
+                    } else if count >= self.most {
+                        Some(Unenrollable::TeamFull(name))
+                    } else {
+                        // Only who is enrolled takes a place.
+                        teams.insert(like, (name, count + 1));
+                        None
                     }
-                    Some((id, name, Flag(false))) => (name, members(conn, EntrantId(id)).await?),
-                    None => (team.clone(), 0),
-                };
-                teams.insert(like.clone(), known);
-            }
-            let Some((name, count)) = teams.get_mut(&like) else { continue };
-            *count += 1;
-            if name != team {
-                wrong.push((place, Unenrollable::TeamTaken(name.clone())));
-            } else if *count > self.most {
-                wrong.push((place, Unenrollable::TeamFull(name.clone())));
+                }
+            };
+            match unfit {
+                Some(unfit) => wrong.push((place, unfit)),
+                None => {
+                    names.insert(person, &one.name);
+                }
             }
         }
         Ok(wrong)
+    }
+
+    /// The team with this name or one that looks like it, with its members, and whether it is a boss.
+    async fn known(&self, conn: &mut Conn, team: &str) -> Result<((String, i64), bool), StoreError> {
+        let known: Option<(i64, String, Flag)> = sqlx::query_as(
+            "SELECT id, name, boss = TRUE FROM entrants WHERE contest_id = $1 AND (likeness = $2 OR name = $3) \
+             ORDER BY name = $3 DESC, id LIMIT 1",
+        )
+        .bind(self.contest.0)
+        .bind(likeness(team))
+        .bind(team)
+        .fetch_optional(&mut *conn)
+        .await?;
+        Ok(match known {
+            Some((_, name, Flag(true))) => ((name, 0), true),
+            Some((id, name, Flag(false))) => ((name, members(conn, EntrantId(id)).await?), false),
+            None => ((team.to_owned(), 0), false),
+        })
     }
 
     /// The team with this name, created if there is none.

@@ -49,7 +49,7 @@ impl Act for Suspend {
 
     async fn run(&self, conn: &mut Conn) -> Result<Vec<VersionId>, StoreError> {
         let looks = [
-            (worst!("state = 'dead'"), DEAD, "matches in a row came to nothing and were given up"),
+            (worst!("state = 'dead'"), DEAD, "matches in a row failed and were abandoned"),
             (worst!("fault IS NOT NULL"), BROKEN, "matches in a row ended with a fault of its program"),
         ];
         let mut rest = Vec::new();

@@ -196,7 +196,7 @@ async fn replace_waiting(
         let cause = Cause {
             whose: Whose::Ours,
             stage: Stage::Unpacking,
-            what: format!("v{n} was handed in before this version had its turn, and replaced it."),
+            what: format!("v{n} was submitted before this version had its turn, and replaced it."),
             fix: Some("Hand it in again to have it checked.".to_owned()),
         };
         let demote = Demote { version: VersionId(older), cause, now };

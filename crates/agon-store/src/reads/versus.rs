@@ -1,5 +1,6 @@
 //! How a version does: against other teams, by map, and by how its matches end.
 
+use agon_api::played::reason_seen_from;
 use agon_api::{MatchResult, Proven};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,12 +9,25 @@ use crate::backend::Flag;
 use crate::reads::Ended;
 use crate::{EntrantId, Store, StoreError, VersionId};
 
-/// How a version did against a team, or on a map.
+/// How a version did in the matches of one map and seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroundCount {
+    /// Which of the contest's maps, from 0.
+    pub map: i64,
+    /// The seed, which may make or pick the map.
+    pub seed: i64,
+    /// The number of pairs of seats compared.
+    pub count: i64,
+    /// Two points for a better rank than the other's, one for the same rank.
+    pub points: i64,
+}
+
+/// How a version did against a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rival {
-    /// The other team; 0 for a map.
+    /// The other team.
     pub team: EntrantId,
-    /// Its name, or the number of the map.
+    /// Its name.
     pub name: String,
     /// The number of pairs of seats compared.
     pub count: i64,
@@ -24,8 +38,10 @@ pub struct Rival {
 /// A version's matches that ended for the same reason, by result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndingCount {
-    /// The reason, in the game's words.
+    /// The reason, in the game's words, as seen from the version's seat.
     pub reason: String,
+    /// The same as the matches have it; none where it differs between seats.
+    pub exact: Option<String>,
     /// Matches won.
     pub won: i64,
     /// Matches in which it was first, tied with others.
@@ -101,8 +117,8 @@ impl Store {
     /// # Errors
     /// Database errors.
     pub async fn by_ending(&self, version: VersionId) -> Result<(Vec<EndingCount>, i64), StoreError> {
-        let rows: Vec<(String, i64, i64, Flag)> = sqlx::query_as(
-            "SELECT m.outcome, s.rank, (SELECT count(*) FROM seats o WHERE o.match_id = s.match_id AND o.rank = 1), s.fault IS NOT NULL \
+        let rows: Vec<(String, i64, i64, i64, Flag)> = sqlx::query_as(
+            "SELECT m.outcome, CAST(s.seat AS BIGINT), s.rank, (SELECT count(*) FROM seats o WHERE o.match_id = s.match_id AND o.rank = 1), s.fault IS NOT NULL \
              FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
              WHERE s.version_id = $1 AND s.rank IS NOT NULL AND m.outcome IS NOT NULL AND b.kind = 'ladder' \
              ORDER BY s.match_id DESC LIMIT 500",
@@ -112,16 +128,19 @@ impl Store {
         .await?;
         let mut all: Vec<EndingCount> = Vec::new();
         let mut faults = 0;
-        for (outcome, rank, firsts, Flag(fault)) in rows {
-            let MatchResult { proven: Proven { reason, .. }, .. } = super::read(&outcome)?;
+        for (outcome, seat, rank, firsts, Flag(fault)) in rows {
+            let MatchResult { proven: Proven { reason: exact, ranks, .. }, .. } = super::read(&outcome)?;
+            let number = usize::try_from(seat + 1).unwrap_or(0);
+            let reason = reason_seen_from(number, ranks.len(), &exact);
             let at = all.iter().position(|one| one.reason == reason).unwrap_or_else(|| {
-                all.push(EndingCount { reason, won: 0, drawn: 0, lost: 0 });
+                all.push(EndingCount { reason, exact: Some(exact.clone()), won: 0, drawn: 0, lost: 0 });
                 all.len() - 1
             });
             let one = &mut all[at];
-            match (rank, firsts) {
-                (1, 1) => one.won += 1,
-                (1, _) => one.drawn += 1,
+            one.exact.take_if(|known| *known != exact);
+            match Ended::with(rank, firsts as usize) {
+                Ended::Won => one.won += 1,
+                Ended::Drawn => one.drawn += 1,
                 _ => one.lost += 1,
             }
             faults += i64::from(fault);
@@ -130,26 +149,23 @@ impl Store {
         Ok((all, faults))
     }
 
-    /// How a version did in rated matches on each map.
+    /// How a version did in rated matches on each map, and with each seed, which may make or pick the map.
     ///
     /// # Errors
     /// Database errors.
-    pub async fn by_map(&self, version: VersionId) -> Result<Vec<Rival>, StoreError> {
-        let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
-            "SELECT k.map, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
+    pub async fn by_ground(&self, version: VersionId) -> Result<Vec<GroundCount>, StoreError> {
+        let rows: Vec<(i64, i64, i64, i64)> = sqlx::query_as(
+            "SELECT k.map, k.seed, count(*), sum(CASE WHEN s.rank < o.rank THEN 2 WHEN s.rank = o.rank THEN 1 ELSE 0 END) \
              FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks k ON k.id = m.block_id AND k.kind = 'ladder' \
              JOIN seats o ON o.match_id = s.match_id AND o.version_id <> s.version_id \
-             WHERE s.version_id = $1 AND s.rank IS NOT NULL GROUP BY k.map ORDER BY k.map",
+             WHERE s.version_id = $1 AND s.rank IS NOT NULL GROUP BY k.map, k.seed ORDER BY k.map, k.seed LIMIT 2000",
         )
         .bind(version.0)
         .fetch_all(&self.reader)
         .await?;
-        let map = |(map, count, points): (i64, i64, i64)| Rival {
-            team: EntrantId(0),
-            name: map.to_string(),
-            count,
-            points,
-        };
-        Ok(rows.into_iter().map(map).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(map, seed, count, points)| GroundCount { map, seed, count, points })
+            .collect())
     }
 }

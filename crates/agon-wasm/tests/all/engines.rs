@@ -231,7 +231,7 @@ fn wrong_questions_of_a_match_by_hand_are_refused_in_a_sentence() {
         (9, "[]", "no seat 9"),
         (0, "[]", "no match has a seat 0"),
         (1, "{}", "a list"),
-        (1, "[1]", "no choice of Terminal"),
+        (1, "[1]", "not a choice of Terminal"),
         (1, r#"[{"do":"place","kind":"castle","x":1,"y":1}]"#, "castle"),
     ] {
         let why = refused(format!(r#"{{"answer":{{"id":{id},"seat":{seat},"chosen":{chosen}}}}}"#));

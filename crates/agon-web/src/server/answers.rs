@@ -73,6 +73,7 @@ fn describe(info: &agon_game::GameInfo) -> GameOption {
         name: info.name,
         title: info.title,
         summary: info.summary,
+        step: info.step,
         seats: info.seats,
         presets: info.presets.iter().map(|it| Named { name: it.name, about: it.about }).collect(),
         maps: info.maps.iter().map(|it| GameMap { name: it.name, seats: it.seats }).collect(),

@@ -15,7 +15,7 @@ use crate::common::{self, Done, Failure};
 pub const EXAMPLES: &str =
     "A folder is built with the `build` command of its agon.toml, or as its algo.json says (Java, Rust); a single file in C, C++, C#, Go, Java, Kotlin, Rust
 or TypeScript with the usual compiler, into the user's cache. Bots that have not changed are not built again. Other commands
-compile single files on their own.
+compile single files automatically.
 
 Examples:
   agon build my/bot

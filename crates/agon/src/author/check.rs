@@ -50,7 +50,7 @@ pub struct CheckOptions {
     pub sandbox: SandboxOptions,
     #[command(flatten)]
     pub there: AsOptions,
-    /// Compares the bot's answers with a recorded match, turn by turn, instead; a replay of ours or of the original
+    /// Instead compares the bot's answers with a recorded match, turn by turn; a replay from agon or from the original contest
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "map", "rules", "set", "strict"], help_heading = "Recorded match")]
     pub against: Option<PathBuf>,
     /// The seat it takes there [default: 1]
@@ -105,7 +105,7 @@ fn as_there(options: &CheckOptions, conditions: &Conditions) -> Result<CheckOpti
     }
     let mut sandbox = options.sandbox.clone();
     if conditions.holds_bots() {
-        sandbox.hold_all();
+        sandbox.hold_all(conditions.contest.machine.memory);
     }
     let time_scale = conditions.clock(&ClockOptions::default())?.time_scale.unwrap_or(1.0);
     Ok(CheckOptions { setup: conditions.setup(&options.setup)?, time_scale, sandbox, ..options.clone() })

@@ -192,7 +192,8 @@ fn report(offer: Offer, folder: &Path) -> Done {
     let mut out = io::stdout().lock();
     let name = screen.strong(&folder.display().to_string());
     let language = starter.language.title();
-    writeln!(out, "{name}: a {} bot in {language}, {} files\n", game.title, starter.files.len())?;
+    let article = if game.title.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+    writeln!(out, "{name}: {article} {} bot in {language}, {} files\n", game.title, starter.files.len())?;
     let quoted =
         shlex::try_quote(&folder.to_string_lossy()).map(|text| text.into_owned()).unwrap_or_default();
     let manifest = offer.manifest();
@@ -211,7 +212,7 @@ fn report(offer: Offer, folder: &Path) -> Done {
     }
     writeln!(
         out,
-        "\nThe strategy is in {}; README.md says how to go on. The rules: agon rules {}",
+        "\nThe strategy is in {}; README.md says what to do next. The rules: agon rules {}",
         starter.strategy, game.name
     )?;
     out.flush()?;
@@ -298,6 +299,27 @@ mod tests {
     fn source(offer: Offer) -> PathBuf {
         let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../games");
         games.join(offer.game.name).join("bots").join(offer.starter.language.name())
+    }
+
+    #[test]
+    fn the_guide_lists_the_starters_that_are_there() {
+        for game in agon_games::all() {
+            let name = game.info().name;
+            let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/games/{name}.md"));
+            let page = fs::read_to_string(page).expect("its page");
+            let row = page.lines().find(|line| line.starts_with("| Starters |")).expect("a row");
+            let mut listed: Vec<&str> = row
+                .split('`')
+                .skip(1)
+                .step_by(2)
+                .map(|word| word.rsplit(' ').next().unwrap_or(word))
+                .collect();
+            let here = offers().filter(|offer| offer.game.name == name);
+            let mut there: Vec<&str> = here.map(|offer| offer.starter.language.name()).collect();
+            listed.sort_unstable();
+            there.sort_unstable();
+            assert_eq!(listed, there, "{name}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub const EXAMPLES: &str = "Cultist Wars and Ostibot take one source file, Deerh
 Tests, notes, agon.toml, and files written by agon or compilers are left out.
 
 Examples:
-  agon pack my-bot                          what to hand in, in the form the contest takes
+  agon pack my-bot                          what to submit, in the form the contest takes
   agon pack my-bot -o - | xclip             one source file, straight to the clipboard
   agon pack my-bot --game terminal -o algo.zip";
 

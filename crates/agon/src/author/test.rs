@@ -31,7 +31,7 @@ Examples:
 A test by hand:
   replay = \"lost.replay\"      beside the test, or a path
   seat = 2
-  turn = 17                    from 0, as in agon replay show
+  turn = 17                    counted as in agon replay show
   [answer]
   is = [\"3 SHOOT 5\"]         one of these; or is_not = [...], none of them
   [later]

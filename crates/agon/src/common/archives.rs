@@ -4,9 +4,9 @@
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use agon_bot::build::cache;
+use agon_bot::build::{cache, uncached};
 use agon_bot::rights;
 use agon_contest::content;
 use agon_worker::unpack::{ArchiveFormat, ArchiveLimits, unpack, unpack_inside};
@@ -26,11 +26,34 @@ fn form(path: &Path) -> Option<ArchiveFormat> {
     }
 }
 
+/// What a path means that may lead into an archive, as `bots.zip/mine` does: an archive's folder, or what lies there. None when
+/// no archive is in it.
+///
+/// # Errors
+/// A sentence that names the file, and what is wrong with it.
+pub fn within(path: &Path, bots: &Bots) -> Result<Option<PathBuf>, String> {
+    if path.exists() {
+        return unpacked(path, bots);
+    }
+    let Some(archive) = path.ancestors().skip(1).find(|above| above.is_file()) else { return Ok(None) };
+    let Some(folder) = unpacked(archive, bots)? else { return Ok(None) };
+    let inner = path.strip_prefix(archive).unwrap_or(Path::new(""));
+    if !inner.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(format!("{}: name what lies in the archive, without `..`", path.display()));
+    }
+    // With the archive's only folder or without it, as people see it.
+    let places = [folder.join(inner), folder.parent().unwrap_or(&folder).join(inner)];
+    match places.into_iter().find(|place| place.exists()) {
+        Some(place) => Ok(Some(place)),
+        None => Err(format!("{}: there is no `{}` in the archive", archive.display(), inner.display())),
+    }
+}
+
 /// The folder with the content of the archive; none when `path` is no archive.
 ///
 /// # Errors
 /// A sentence that names the file, and what is wrong with it.
-pub fn unpacked(path: &Path, bots: &Bots) -> Result<Option<PathBuf>, String> {
+fn unpacked(path: &Path, bots: &Bots) -> Result<Option<PathBuf>, String> {
     let Some(form) = form(path).filter(|_| path.is_file()) else { return Ok(None) };
     let wrong = |why: String| format!("{}: {why}", path.display());
     let mut file = File::open(path).map_err(|error| wrong(error.to_string()))?;
@@ -49,7 +72,7 @@ pub fn unpacked(path: &Path, bots: &Bots) -> Result<Option<PathBuf>, String> {
         file.rewind().map_err(|error| wrong(error.to_string()))?;
         let draft = place.with_extension(format!("{}.new", std::process::id()));
         let done = rights::create_shown_folder(&draft.join(&stem))
-            .map_err(|error| format!("{}: {error}", draft.display()))
+            .map_err(|error| uncached(&draft, &error))
             .and_then(|()| {
                 let into = draft.join(&stem);
                 match bots.holds_strangers() {
@@ -60,7 +83,7 @@ pub fn unpacked(path: &Path, bots: &Bots) -> Result<Option<PathBuf>, String> {
             .and_then(|()| match fs::rename(&draft, &place) {
                 // Another process was faster.
                 Err(_) if place.is_dir() => Ok(()),
-                done => done.map_err(|error| format!("{}: {error}", place.display())),
+                done => done.map_err(|error| uncached(&place, &error)),
             });
         let _ = fs::remove_dir_all(&draft);
         done?;

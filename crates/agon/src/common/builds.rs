@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use agon_bot::advised::Advised;
 use agon_bot::build::{Build, SOURCES, cache};
 use agon_bot::{BotName, Confined, Launch, LaunchError, NameKind};
 use agon_contest::content;
@@ -39,7 +40,8 @@ pub fn ensure(name: &BotName, quiet: bool) -> Done {
 /// Notes on standard error which bots changed since `agon build` built them: an easy mistake that is hard to see.
 pub fn warn_of_stale(names: &[BotName]) {
     for name in names.iter().filter(|name| is_stale(name).unwrap_or(false)) {
-        eprintln!("note: {name} changed since it was built; `agon build {name}` builds it, as --build does");
+        let build = Advised::Build(name.text.clone());
+        eprintln!("note: {name} changed since it was built; `{build}` builds it, as --build does");
     }
 }
 /// Whether a source is the newest file of a bot that `agon build` has built.

@@ -25,8 +25,8 @@ use crate::common::{self, ClockKind, ClockOptions, Failure, PonderKind, SetupOpt
 /// The option.
 #[derive(Args, Debug, Clone, Default)]
 pub struct AsOptions {
-    /// Plays under the conditions of the contest at this address: its rules, maps, clock and sandbox. They are kept for
-    /// days without a network
+    /// Plays under the conditions of the contest at this address: its rules, maps, clock and sandbox. They are cached for
+    /// a few days, for use without a network
     #[arg(long = "as", value_name = "URL", help_heading = "Contest")]
     pub contest: Option<String>,
 }
@@ -312,10 +312,9 @@ impl Conditions {
                 .map(|there| format!("a bot has {there} {what} there, and {here} here"))
         };
         if self.holds_bots() {
-            notes.extend(other("bytes of memory", machine.memory, limits.memory));
             notes.extend(other("processes", machine.processes.map(u64::from), u64::from(limits.processes)));
             if inside::found().is_err() {
-                notes.push("bots are held in a sandbox there, which this machine does not have".to_owned());
+                notes.push("bots run in a sandbox there, which this machine does not have".to_owned());
             }
         }
         notes

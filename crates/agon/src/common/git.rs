@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use agon_bot::{BotName, NameKind};
+use agon_bot::{BotName, NameKind, build};
 
 /// The prefix of such names.
 pub const PREFIX: &str = "git:";
@@ -77,17 +77,13 @@ fn normal(path: &Path) -> Option<PathBuf> {
 
 /// The folder with all files of `commit`.
 fn lay_out(top: &Path, commit: &str) -> Result<PathBuf, String> {
-    let cache = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
-        .unwrap_or_else(std::env::temp_dir)
-        // Those of before had empty folders where submodules belong.
-        .join("agon/git-2");
+    // Those of before had empty folders where submodules belong.
+    let cache = build::cache().join("git-2");
     let place = cache.join(commit);
     if place.is_dir() {
         return Ok(place);
     }
-    let failed = |error: std::io::Error| format!("{}: {error}", cache.display());
+    let failed = |error: std::io::Error| build::uncached(&cache, &error);
     let temporary = cache.join(format!("{commit}.{}.new", std::process::id()));
     std::fs::create_dir_all(&temporary).map_err(failed)?;
     let index = temporary.join("index");

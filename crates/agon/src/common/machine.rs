@@ -8,9 +8,9 @@ use agon_worker::{holding, speed};
 
 use crate::common::languages::{self, Answer};
 
-/// What bots have here: `cpus` for a match, and the packages in these folders. Takes some seconds when programs are slow
+/// What bots have here: `cpus` for a match, the packages in these folders, and this much memory if not the usual. Takes some seconds when programs are slow
 /// to print their versions.
-pub fn look(confined: Confined, cpus: usize, packages: &[String]) -> Machine {
+pub fn look(confined: Confined, cpus: usize, packages: &[String], memory: Option<u64>) -> Machine {
     let limits = inside::limits();
     let held = confined != Confined::No;
     let name = |place: &String| Path::new(place).file_name().map(|name| name.to_string_lossy().into_owned());
@@ -22,7 +22,7 @@ pub fn look(confined: Confined, cpus: usize, packages: &[String]) -> Machine {
     Machine {
         sandbox: Some(holding::word(holding::level(confined))),
         cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
-        memory: held.then_some(limits.memory),
+        memory: held.then_some(memory.unwrap_or(limits.memory)),
         processes: held.then_some(limits.processes),
         disk: held.then_some(limits.disk),
         speed: Some(speed::measure()),

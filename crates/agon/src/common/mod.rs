@@ -2,6 +2,7 @@
 
 pub mod archives;
 pub mod bar;
+pub mod brought;
 pub mod builds;
 pub mod conditions;
 pub mod disk;
@@ -26,11 +27,11 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agon_bot::{BotName, NameKind, sys};
 use agon_desk::DeskError;
-use agon_desk::seats::apart;
+use agon_desk::seats::{apart, called};
 use agon_game::setup::nearest;
 use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup, SetupError};
 use agon_match::SeatError;
@@ -88,7 +89,8 @@ impl Failure {
         };
         if let Some(message) = message {
             // It may quote a file from somebody else.
-            eprintln!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&message));
+            let line = format!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&message));
+            eprintln!("{}", screen::folded(&line));
         }
         ExitCode::from(code)
     }
@@ -148,7 +150,7 @@ pub fn game(name: &str) -> Result<&'static dyn AnyGame, Failure> {
 /// Options that set up a match.
 #[derive(Args, Debug, Clone, Default)]
 pub struct SetupOptions {
-    /// Seed of the match: a whole number of 64 bits [default: a fresh one, which is printed]
+    /// Seed of the match: a 64-bit integer [default: a new one, which is printed]
     #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true, help_heading = "Match")]
     pub seed: Option<i64>,
     /// A map by name, a map file, or `generate`
@@ -363,7 +365,7 @@ pub fn named(text: &str, bots: &Bots) -> Result<BotName, Failure> {
                 "bot `{text}`: no such file or folder; did you mean `{meant}`?"
             )));
         }
-        if let Some(folder) = archives::unpacked(path, bots).map_err(Failure::Usage)? {
+        if let Some(folder) = archives::within(path, bots).map_err(Failure::Usage)? {
             *path = folder;
             archive = true;
         }
@@ -391,7 +393,7 @@ pub fn bots<'a>(texts: impl IntoIterator<Item = &'a String>, bots: &Bots) -> Res
 pub fn seated(spec: &MatchSpec, how: &Bots) -> Result<(Vec<BotName>, Vec<String>), Failure> {
     let names = bots(spec.seats.iter().map(|seat| &seat.bot), how)?;
     let chosen: Vec<Option<String>> = spec.seats.iter().map(|seat| seat.label.clone()).collect();
-    let labels = apart(names.iter().map(BotName::label).collect(), &chosen);
+    let labels = apart(called(&names), &chosen);
     Ok((names, labels))
 }
 
@@ -424,14 +426,19 @@ pub const USUAL_LIMIT: Duration = Duration::from_secs(1);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// A signal that comes sooner after the first is the same one: `timeout` sends it to the program and to its group.
+const SAME_SIGNAL: Duration = Duration::from_millis(500);
+
 /// Becomes true when the user presses Ctrl-C. A second time ends the program at once. A background job goes on
 /// ignoring Ctrl-C, and a program started by `nohup` the end of its terminal.
 pub fn stop_on_ctrl_c() -> &'static AtomicBool {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         sys::but_for_ignored(&[Signal::INT, Signal::HUP], || {
-            let _ = ctrlc::set_handler(|| {
-                if STOP.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            let mut first: Option<Instant> = None;
+            let _ = ctrlc::set_handler(move || {
+                STOP.store(true, std::sync::atomic::Ordering::SeqCst);
+                if first.get_or_insert_with(Instant::now).elapsed() >= SAME_SIGNAL {
                     std::process::exit(130);
                 }
             });

@@ -6,6 +6,7 @@
 //! to the address for which it was kept and nowhere else: no redirection is followed, and without encryption it goes only
 //! to private networks, unless the user allows more.
 
+use jiff::Timestamp;
 use std::fmt;
 use std::io::Read as _;
 use std::net::{IpAddr, ToSocketAddrs as _};
@@ -488,9 +489,32 @@ fn escaped(value: &str) -> String {
     text
 }
 
+/// A moment on the clock of a contest: `Sun 14 Mar 2027, 18:00 EDT (America/New_York)`.
+pub fn clock_time(ms: i64, zone: &str) -> String {
+    let zoned = Timestamp::from_millisecond(ms).and_then(|at| at.in_tz(zone));
+    let zoned = zoned.or_else(|_| Timestamp::from_millisecond(ms).and_then(|at| at.in_tz("UTC")));
+    match zoned {
+        Ok(at) if at.time_zone().iana_name() == Some("UTC") => {
+            at.strftime("%a %-d %b %Y, %H:%M UTC").to_string()
+        }
+        Ok(at) => format!("{} ({})", at.strftime("%a %-d %b %Y, %H:%M %Z"), screen::harmless(zone)),
+        Err(_) => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_deadline_has_its_date_and_its_zone() {
+        assert_eq!(
+            clock_time(1_805_061_600_000, "America/New_York"),
+            "Sun 14 Mar 2027, 18:00 EDT (America/New_York)"
+        );
+        assert_eq!(clock_time(1_805_061_600_000, "UTC"), "Sun 14 Mar 2027, 22:00 UTC");
+        assert_eq!(clock_time(1_805_061_600_000, "Nowhere/At_All"), "Sun 14 Mar 2027, 22:00 UTC");
+    }
 
     #[test]
     fn an_address_is_read_as_people_type_it() {

@@ -19,6 +19,9 @@ pub struct SandboxOptions {
     /// Where to keep the files that sandboxed bots wrote in their folders: they write to a copy
     #[arg(long, value_name = "FOLDER", help_heading = "Sandbox")]
     keep_files: Option<PathBuf>,
+    /// The memory of each bot, in bytes, where a contest's conditions say so.
+    #[arg(skip)]
+    memory: Option<u64>,
 }
 
 /// When bots run in a sandbox.
@@ -38,13 +41,14 @@ pub(crate) enum When {
 impl SandboxOptions {
     /// The bots of a command with these options.
     pub fn bots(&self) -> Bots {
-        let run = Run { kept: self.keep_files.clone(), ..Run::default() };
+        let run = Run { kept: self.keep_files.clone(), memory: self.memory, ..Run::default() };
         Bots { when: self.sandbox.unwrap_or_else(usual), run }
     }
 
-    /// Contains all bots if this machine can, unless the user chose otherwise: as does the contest whose conditions are
-    /// used.
-    pub fn hold_all(&mut self) {
+    /// Contains all bots if this machine can, unless the user chose otherwise, and gives them this much memory: as does the
+    /// contest whose conditions are used.
+    pub fn hold_all(&mut self, memory: Option<u64>) {
+        self.memory = memory;
         let said = std::env::var_os("AGON_SANDBOX").is_some_and(|said| !said.is_empty());
         if self.sandbox.is_none()
             && !said

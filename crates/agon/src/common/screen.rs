@@ -194,7 +194,7 @@ pub fn fitted(picture: Picture, (columns, rows): (usize, usize)) -> Picture {
     Picture { lines: both }
 }
 
-/// Quotes what a bot wrote on standard error with a fault, below the line that reports the fault.
+/// Quotes what a bot wrote to standard error with a fault, below the line that reports the fault.
 pub fn quote(out: &mut impl Write, screen: Screen, stderr: &[String]) -> io::Result<()> {
     stderr.iter().try_for_each(|line| writeln!(out, "  {} {}", screen.dim("|"), harmless(line)))
 }

@@ -88,6 +88,9 @@ impl ReplayFile {
     /// leaves nothing.
     pub fn keep(&mut self, record: &MatchRecord, again: bool) {
         self.kept |= !again && record.began;
+        if self.kept && self.path.parent() == Some(Path::new(folders::REPLAYS)) {
+            folders::remember(&self.path);
+        }
     }
 }
 

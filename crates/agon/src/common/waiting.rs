@@ -18,14 +18,14 @@ const MOST_TOLD: usize = 20;
 /// Options of the port.
 #[derive(Args, Debug, Clone, Default)]
 pub struct PortOptions {
-    /// Where bots connect that dial in by themselves; an address other than this machine's own (127.0.0.1)
-    /// lets others reach the port, with --any-user [default: the game's usual port]
+    /// Address and port on which to wait for bots that connect by themselves; with --any-user, an address other
+    /// than 127.0.0.1 lets other machines connect [default: the game's usual port on 127.0.0.1]
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = place, help_heading = "Match")]
     port: Option<Place>,
     /// Lets bots of other users and of other machines take the seats `tcp:` and `ws:`; by default only this user's may
     #[arg(long, help_heading = "Match")]
     any_user: bool,
-    /// The token to be shown by bots that join at a seat `join:` (see `agon join`); nobody else may be able to read the file
+    /// The token that a bot must present to take a `join:` seat (see `agon join`); the file must not be readable by others
     #[arg(long, value_name = "FILE", help_heading = "Match")]
     join_token: Option<PathBuf>,
 }

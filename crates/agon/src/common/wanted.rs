@@ -44,7 +44,7 @@ pub(crate) struct MatchOptions {
 pub enum JsKind {
     /// The one inside agon: scripts reach nothing but the language, and every match can be repeated
     Embedded,
-    /// Node: compiles to machine code, but confines scripts in no way
+    /// Node: compiles to machine code, but does not confine scripts at all
     Node,
 }
 

@@ -25,6 +25,8 @@ pub struct Bundle {
     pub bytes: Vec<u8>,
     /// The files in it, if it was packed here.
     pub files: Vec<String>,
+    /// What lies in the folder, stays behind, and may be missed.
+    behind: Vec<String>,
 }
 
 impl Bundle {
@@ -44,7 +46,7 @@ impl Bundle {
         let name = common::named(text, &Bots::usual())?;
         let NameKind::Path(folder) = &name.kind else {
             return Err(Failure::usage(format!(
-                "bot `{text}`: hand in a folder, a file, an archive or a commit"
+                "bot `{text}`: submit a folder, a file, an archive or a commit"
             )));
         };
         if let Some(manifest) = Manifest::read(folder).map_err(Failure::Usage)?
@@ -60,6 +62,7 @@ impl Bundle {
         let files =
             if folder.is_dir() { content::files(folder).map_err(wrong)? } else { vec![folder.clone()] };
         let files = files.iter().map(|file| file.display().to_string()).collect();
+        let behind = if folder.is_dir() { content::needed_but_left_out(folder) } else { Vec::new() };
         let mut bytes = pack(folder).map_err(wrong)?;
         let mut name = "bot.tar";
         // The same files must give the same bytes, even with later compressors: small bots are uploaded uncompressed.
@@ -70,7 +73,7 @@ impl Bundle {
         if bytes.len() as u64 > LARGEST_UPLOAD {
             return Err(wrong(format!("packed, it is {} MiB; {}", bytes.len() >> 20, largest(folder))));
         }
-        Ok(Self { name: name.to_owned(), bytes, files })
+        Ok(Self { name: name.to_owned(), bytes, files, behind })
     }
 
     fn file(path: &Path) -> Result<Self, Failure> {
@@ -81,7 +84,7 @@ impl Bundle {
             return Err(Failure::usage(format!("bot `{}`: at most {most} MiB are taken", path.display())));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, bytes, files: Vec::new() })
+        Ok(Self { name, bytes, files: Vec::new(), behind: Vec::new() })
     }
 
     /// Prints what is uploaded.
@@ -102,6 +105,7 @@ impl Bundle {
         if count > SHOWN {
             eprintln!("  {}", screen.dim(&format!("and {} more", count - SHOWN)));
         }
+        self.behind.iter().for_each(|what| eprintln!("{} {}", screen.bad("not sent:"), harmless(what)));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `agon challenge`: one match of a submitted version. `agon back`: an earlier version stands for the team again.
+//! `agon challenge`: one match of a submitted version. `agon back`: an earlier version plays for the team again.
 
 use std::io::{self, Write as _};
 
@@ -15,7 +15,7 @@ use crate::online::{number, shown, version};
 
 /// Examples for the help of `agon challenge`.
 pub const EXAMPLES: &str = "The match is played within seconds and changes no rating. The other team sees it as well; what your bot wrote, only you.
-For a bot that is not handed in there is `agon try`.
+For a bot that you have not submitted there is `agon try`.
 
 Exit codes: 0 it played without a fault; 1 it did not; 2 wrong usage; 3 the contest or this machine failed, or the limit
 (20 an hour, tries included) is reached.
@@ -29,7 +29,7 @@ Examples:
 /// Options of `agon challenge`.
 #[derive(Args, Debug)]
 pub struct ChallengeOptions {
-    /// The version that plays, as v3 [default: the live one]
+    /// The version that plays, such as v3 [default: the live one]
     #[arg(value_name = "VERSION")]
     pub own: Option<String>,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub fn run(options: &ChallengeOptions) -> Done {
 }
 
 /// Examples for the help of `agon back`.
-pub const BACK: &str = "Only a version that stood for the team before can do so again; it keeps its matches. `agon versions` lists them.
+pub const BACK: &str = "Only a version that played for the team before can do so again; it keeps its matches. `agon versions` lists them.
 
 Examples:
   agon back v3
@@ -69,7 +69,7 @@ Examples:
 /// Options of `agon back`.
 #[derive(Args, Debug)]
 pub struct BackOptions {
-    /// The version, as v3
+    /// The version, such as v3
     #[arg(value_name = "VERSION")]
     pub to: String,
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub fn back(options: &BackOptions) -> Done {
     if options.json {
         return common::print_json(&mut out, &now);
     }
-    let stands = format!("v{} is live: it stands for {}.", now.n, shown(&now.team));
+    let stands = format!("v{} is live: it plays for {}.", now.n, shown(&now.team));
     writeln!(out, "{}", screen::output().good(&stands))?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use agon_api::played::MatchState;
 use agon_api::version::{Cause, Stage, State, Version, Whose};
-use agon_api::{Asked, BuildLog};
+use agon_api::{Asked, BuildLog, Contest};
 
 use crate::common::online::Online;
 use crate::common::screen::{self, harmless};
@@ -13,6 +13,8 @@ use crate::common::{self, Failure};
 /// Pause between requests at first; later ones are further apart.
 const FIRST: Duration = Duration::from_millis(300);
 const LATER: Duration = Duration::from_secs(2);
+/// Pause between questions whether the contest plays at all.
+const ASK_AGAIN: Duration = Duration::from_secs(15);
 
 /// What became of a version.
 pub(crate) enum End {
@@ -39,12 +41,34 @@ fn wait(began: Instant, patience: Duration) -> Result<bool, Failure> {
     while Instant::now() < until {
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(Failure::own(
-                "stopped waiting; what was sent to the contest goes on there: `agon status`",
+                "stopped waiting; the contest continues with what was sent: `agon status`",
             ));
         }
         std::thread::sleep(Duration::from_millis(50));
     }
     Ok(true)
+}
+
+/// Whether the contest plays at all, asked now and then: nobody waits for a turn that does not come.
+#[derive(Default)]
+struct Held(Option<Instant>);
+
+impl Held {
+    /// Ends the waiting when the contest plays nothing; `later` is the command that shows what became of it.
+    ///
+    /// # Errors
+    /// What the contest's state means.
+    fn check(&mut self, online: &Online, later: &str) -> Result<(), Failure> {
+        if self.0.is_some_and(|last| last.elapsed() < ASK_AGAIN) {
+            return Ok(());
+        }
+        self.0 = Some(Instant::now());
+        let contest: Contest = online.patiently("/contest")?;
+        match contest.state.means() {
+            Some(means) => Err(Failure::own(format!("{means} `{later}` shows what becomes of it."))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Follows a version until it is live, or cannot be.
@@ -57,7 +81,7 @@ pub fn version(
     patience: Duration,
     quiet: bool,
 ) -> Result<End, Failure> {
-    let (began, screen) = (Instant::now(), screen::errors());
+    let (began, screen, mut held) = (Instant::now(), screen::errors(), Held::default());
     let path = format!("/versions/{}", version.id);
     let (mut told, mut log) = (0, 0);
     loop {
@@ -83,6 +107,9 @@ pub fn version(
             }
         }
         told = version.steps.len();
+        if matches!(version.state, State::Received) {
+            held.check(online, &format!("agon logs v{}", version.n))?;
+        }
         match version.state {
             State::Live => return Ok(End::Live),
             State::Failed => {
@@ -115,7 +142,7 @@ pub fn asked(
     patience: Duration,
     quiet: bool,
 ) -> Result<Option<Asked>, Failure> {
-    let (began, screen, mut told) = (Instant::now(), screen::errors(), None);
+    let (began, screen, mut told, mut held) = (Instant::now(), screen::errors(), None, Held::default());
     let path = format!("/asked/{}", asked.game.id);
     while !asked.game.state.is_over() {
         if !quiet && told != Some(asked.game.state) {
@@ -126,6 +153,9 @@ pub fn asked(
             };
             eprintln!("{} the match {what}", screen.dim(&format!("{:>4} s", began.elapsed().as_secs())));
             told = Some(asked.game.state);
+        }
+        if asked.game.state == MatchState::Planned {
+            held.check(online, &format!("agon logs --match {}", asked.game.id))?;
         }
         if !wait(began, patience)? {
             return Ok(None);

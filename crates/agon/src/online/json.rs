@@ -1,5 +1,6 @@
 //! What these commands print with `--json`, besides the types of the API.
 
+use agon_api::contest::ContestState;
 use agon_api::{Asked, LadderRow, Match, Me, Own, Uploaded, Version};
 use serde::Serialize;
 #[cfg(test)]
@@ -57,6 +58,8 @@ pub struct Tried<'a> {
 pub(crate) struct Standing<'a> {
     pub contest: &'a str,
     pub game: &'a str,
+    /// Whether it plays matches.
+    pub state: ContestState,
     pub me: &'a Me,
     /// The user's own line of the ladder.
     pub line: Option<&'a LadderRow>,

@@ -14,7 +14,7 @@ use crate::common::{self, Done, Failure};
 use crate::online::{json, shown};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "The token is made on the contest's page /account, where it can also be ended. It is kept in
+pub const EXAMPLES: &str = "Create the token on the contest's /account page, where you can also revoke it. It is kept in
 ~/.config/agon/logins.json, which only you can read, and is sent to this address and nowhere else. On a build server set
 AGON_URL and AGON_TOKEN instead: then no login is needed.
 
@@ -102,7 +102,7 @@ pub fn login(options: &LoginOptions) -> Done {
         shown(&me.name)
     )?;
     writeln!(out, "The token is kept in {}.", logins::path()?.display())?;
-    Ok(writeln!(out, "  agon try       tries the bot of this folder out\n  agon submit    hands it in")?)
+    Ok(writeln!(out, "  agon try       tries the bot of this folder out\n  agon submit    submits it")?)
 }
 
 fn is_token(text: &str) -> bool {

@@ -12,8 +12,8 @@ use crate::common::{self, Done, Failure};
 use crate::online::{shown, told, version};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "For a version: where it is, why it failed, and the last 64 KiB of its build's output. For a match: what your bots did wrong,
-and the last 256 KiB they wrote on standard error. Besides you, only the organisers see these.
+pub const EXAMPLES: &str = "For a version: where it is, why it failed, and the last 64 KiB of its build's output. For a match: your bots' faults,
+and the last 256 KiB they wrote to standard error. Besides you, only the organisers see these.
 
 Examples:
   agon logs                        of the newest version
@@ -24,7 +24,7 @@ Examples:
 /// Options of `agon logs`.
 #[derive(Args, Debug)]
 pub struct LogsOptions {
-    /// The version, as v3 [default: the newest]
+    /// The version, such as v3 [default: the newest]
     #[arg(value_name = "VERSION", conflicts_with = "of_match")]
     pub of_version: Option<String>,
     /// Shows what your own bots wrote in this match
@@ -99,7 +99,7 @@ pub fn faults(out: &mut impl Write, own: &OwnSeat) -> Done {
     Ok(())
 }
 
-/// Prints the last `most` lines a bot wrote on standard error, step by step. Returns whether that is all.
+/// Prints the last `most` lines a bot wrote to standard error, step by step. Returns whether that is all.
 pub fn notes(out: &mut impl Write, own: &OwnSeat, most: usize) -> Result<bool, Failure> {
     let screen = screen::output();
     if own.left_out > 0 {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 
+use agon_api::played::{Ended, SeatOutcome, SeatView, Viewpoint};
 use agon_api::version::{Says, State, Version};
 use agon_api::{Contest, Ladder, LadderRow, Match, Matches, Me, Used, Versions};
 use clap::Args;
@@ -53,8 +54,8 @@ pub fn status(options: &LookOptions) -> Done {
     let (mut out, screen) = (io::stdout().lock(), screen::output());
     if options.json {
         let of = ladder.lines.len();
-        let (contest, game) = (contest.title.as_str(), contest.game.as_str());
-        let standing = json::Standing { contest, game, me: &me, line, of, newest, matches: &last };
+        let (state, contest, game) = (contest.state, contest.title.as_str(), contest.game.as_str());
+        let standing = json::Standing { contest, game, state, me: &me, line, of, newest, matches: &last };
         return common::print_json(&mut out, &standing);
     }
     writeln!(
@@ -65,11 +66,7 @@ pub fn status(options: &LookOptions) -> Done {
         online.address
     )?;
     let Some(team) = &me.team else {
-        writeln!(
-            out,
-            "You are {}, but play for no team yet: `agon submit` hands a bot in.",
-            shown(&me.name)
-        )?;
+        writeln!(out, "You are {}, but play for no team yet: `agon submit` submits a bot.", shown(&me.name))?;
         return Ok(());
     };
     let name = shown(&team.name);
@@ -96,10 +93,16 @@ pub fn status(options: &LookOptions) -> Done {
             ))
         )?;
     }
+    if let Some(means) = contest.state.means() {
+        writeln!(out, "{}", screen.strong(means))?;
+    }
     if let Some(closes) = contest.closes {
         let left = closes - contest.now;
         match left > 0 {
-            true => writeln!(out, "Uploads close in {}.", common::span(left))?,
+            true => {
+                let at = common::online::clock_time(closes, &contest.time_zone);
+                writeln!(out, "Uploads close {at}, in {}.", common::span(left))?;
+            }
             false => writeln!(out, "Uploads are closed.")?,
         }
     }
@@ -154,19 +157,23 @@ fn told_of(screen: Screen, version: &Version) -> String {
     format!("v{n} {what}{verdict}")
 }
 
+/// A match as the team sees it.
 fn told_match(game: &Match, team: i64) -> String {
-    let own = game.seats.iter().position(|seat| seat.team == team);
-    let others: Vec<String> =
-        game.seats.iter().filter(|seat| seat.team != team).map(|seat| shown(&seat.name)).collect();
-    let how = match own.and_then(|own| agon_api::played::ended(&game.seats, own)) {
-        Some(agon_api::played::Ended::Won) => "won",
-        Some(agon_api::played::Ended::Drawn) => "drawn",
-        Some(agon_api::played::Ended::Lost) => "lost",
+    let name = |seat: &SeatOutcome| shown(&seat.called());
+    let Some(seen) = SeatView::of(&game.seats, Viewpoint::Team(team)) else {
+        let all: Vec<String> = game.seats.iter().map(name).collect();
+        return format!("match {}: {} on {}", game.id, all.join(" against "), shown(&game.map_name));
+    };
+    let others: Vec<String> = seen.others().map(name).collect();
+    let how = match seen.ended() {
+        Some(Ended::Won) => "won",
+        Some(Ended::Drawn) => "drawn",
+        Some(Ended::Lost) => "lost",
         None => "open",
     };
-    let fault = own.and_then(|own| game.seats[own].fault.as_deref());
-    let fault = fault.map_or_else(String::new, |fault| format!(", {}", shown(fault)));
-    format!("match {}: {how} against {}, map {}{fault}", game.id, others.join(", "), game.map)
+    let fault = seen.own().fault.as_deref().map_or_else(String::new, |fault| format!(", {}", shown(fault)));
+    let (own, others, map) = (seen.number(), others.join(", "), shown(&game.map_name));
+    format!("match {}: {how} in seat {own} against {others} on {map}{fault}", game.id)
 }
 
 /// Runs `agon versions`.
@@ -179,11 +186,11 @@ pub fn versions(options: &LookOptions) -> Done {
         return common::print_json(&mut out, &all);
     }
     if all.versions.is_empty() {
-        writeln!(out, "Your team has not handed anything in yet: `agon submit` does.")?;
+        writeln!(out, "Your team has not submitted anything yet: `agon submit` does.")?;
         return Ok(());
     }
     let mut table =
-        Table::new().numbers("", 0).names("state").numbers("handed in", 2).names("against the one before");
+        Table::new().numbers("", 0).names("state").numbers("submitted", 2).names("against the one before");
     for version in &all.versions {
         let state = version.state;
         let verdict = version.verdict.as_ref().map_or_else(String::new, |verdict| shown(&verdict.text));

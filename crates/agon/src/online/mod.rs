@@ -22,7 +22,7 @@ use crate::common::screen::{Screen, harmless, harmless_lines};
 fn version(online: &Online, named: Option<&str>) -> Result<Version, Failure> {
     let mut all = online.get::<Versions>("/versions", &[])?.versions;
     if all.is_empty() {
-        return Err(Failure::usage("your team has not handed anything in yet: `agon submit` does"));
+        return Err(Failure::usage("your team has not submitted anything yet: `agon submit` does"));
     }
     let Some(named) = named else { return Ok(all.remove(0)) };
     let n = number(named)

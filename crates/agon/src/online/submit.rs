@@ -15,14 +15,14 @@ use crate::online::{follow, json, shown, told};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "A folder is packed without what tools leave there (.git, target, node_modules, __pycache__, agon-*); a file or an
-archive is uploaded as it is, git:REV[:PATH] as it was then. The same files are the same version, which keeps its
-matches. A version that fails changes nothing: the one before it keeps playing.
+archive is uploaded as it is, git:REV[:PATH] as it was then. Uploading the same files again gives the same version,
+which keeps its matches. A version that fails changes nothing: the one before it keeps playing.
 
-Exit codes: 0 it is handed in, with --wait live; 1 it cannot play, or is not better; 2 wrong usage; 3 the contest or this
+Exit codes: 0 submitted (with --wait: live); 1 it cannot play, or is not better; 2 wrong usage; 3 the contest or this
 machine failed, or the limit of uploads is reached.
 
 Examples:
-  agon submit                              hands the bot of this folder in
+  agon submit                              submits the bot of this folder
   agon submit --wait                       and follows it until it is live, or says why not
   agon submit my-bot --only-if-better      it replaces the one before only if it beats it
   agon submit git:HEAD --wait --json       on a build server";
@@ -36,10 +36,10 @@ pub struct SubmitOptions {
     /// Replaces the previous version only if it is better
     #[arg(long)]
     pub only_if_better: bool,
-    /// Follows its build and its check match until it is live, or cannot be
+    /// Follows its build and its check match until it goes live or fails
     #[arg(long, short)]
     pub wait: bool,
-    /// Stops following after this time; the submission goes on
+    /// Stops following after this time; the submission continues
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "1800s", requires = "wait")]
     pub patience: Duration,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub struct SubmitOptions {
     /// Prints the result as JSON
     #[arg(long)]
     pub json: bool,
-    /// Prints nothing meanwhile
+    /// Prints no progress
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -77,7 +77,7 @@ pub fn run(options: &SubmitOptions) -> Done {
                 )?;
             }
             UploadedWord::Back => {
-                writeln!(out, "It is the same as {team} v{n}, which stands for the team again: {page}")?
+                writeln!(out, "It is the same as {team} v{n}, which plays for the team again: {page}")?
             }
         }
         out.flush()?;
@@ -95,9 +95,9 @@ pub fn run(options: &SubmitOptions) -> Done {
     let mut say = |text: String| if options.json { Ok(()) } else { writeln!(out, "{text}") };
     match ended {
         None => say(format!("`agon status` and `agon logs v{n}` show what becomes of it."))?,
-        Some(follow::End::Live) => say(screen.good(&format!("v{n} is live: it stands for {team}.")))?,
+        Some(follow::End::Live) => say(screen.good(&format!("v{n} is live: it plays for {team}.")))?,
         Some(follow::End::NotBetter) => {
-            let why = uploaded.version.reason.as_deref().unwrap_or("another version stands for the team");
+            let why = uploaded.version.reason.as_deref().unwrap_or("another version plays for the team");
             say(format!("v{n} can play, but is not live: {}.", shown(why).trim_end_matches('.')))?;
             return Err(Failure::Check);
         }
@@ -107,7 +107,7 @@ pub fn run(options: &SubmitOptions) -> Done {
         }
         Some(follow::End::Patience) => {
             return Err(Failure::own(format!(
-                "v{n} is not ready after {:?}; the contest goes on with it: `agon logs v{n}`",
+                "v{n} is not ready after {:?}; the contest continues with it: `agon logs v{n}`",
                 options.patience
             )));
         }

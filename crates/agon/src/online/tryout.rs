@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use agon_api::played::{Ended, MatchState, OwnSeat};
+use agon_api::played::{Ended, MatchState, OwnSeat, SeatView};
 use agon_api::version::Whose;
 use agon_api::{Asked, Contest, Me, Own};
 use clap::Args;
@@ -17,8 +17,8 @@ use crate::online::logs::{faults, notes};
 use crate::online::{follow, json, number, shown, told, version};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "The bot is uploaded, built, and plays one match on the contest's machine: nothing is handed in, nothing is rated, and all of
-it is deleted after a day. You see how it ended, and what the bot wrote on standard error.
+pub const EXAMPLES: &str = "The bot is uploaded, built, and plays one match on the contest's machine: nothing is submitted, nothing is rated, and all of
+it is deleted after a day. You see how it ended, and what the bot wrote to standard error.
 
 Exit codes: 0 it played without a fault; 1 it did not; 2 wrong usage; 3 the contest or this machine failed, or the limit
 (20 an hour) is reached.
@@ -35,19 +35,19 @@ const SHOWN: usize = 20;
 /// A requested match: its opponent, where it is played, and how it is followed.
 #[derive(Args, Debug)]
 pub(crate) struct MatchOptions {
-    /// A team on the ladder, or a version of your own as v3 [default: the next above]
+    /// A team on the ladder, or a version of your own, such as v3 [default: the next above]
     #[arg(long, value_name = "NAME|vN")]
     pub against: Option<String>,
     /// One of the contest's maps, by its name or its number from 1 [default: the first]
     #[arg(long, value_name = "MAP")]
     pub map: Option<String>,
-    /// The seed [default: a fresh one, which is printed]
+    /// The seed [default: a new one, which is printed]
     #[arg(long, short = 'd', value_name = "N", allow_hyphen_values = true)]
     pub seed: Option<i64>,
     /// The seat it takes, from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=255))]
     pub seat: u32,
-    /// Stops waiting after this time; the match goes on
+    /// Stops waiting after this time; the match continues
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "900s")]
     pub patience: Duration,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(crate) struct MatchOptions {
     /// Prints the match and the notes as JSON
     #[arg(long)]
     pub json: bool,
-    /// Prints nothing meanwhile
+    /// Prints no progress
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -103,7 +103,7 @@ pub fn follow_to_the_end(online: &Online, contest: &Contest, asked: Asked, wante
     let (id, seat) = (asked.game.id, wanted.seat);
     let asked = follow::asked(online, asked, wanted.patience, wanted.quiet)?.ok_or_else(|| {
         Failure::own(format!(
-            "the match is not over after {:?}; the contest goes on with it: `agon logs --match {id}`",
+            "the match is not over after {:?}; the contest continues with it: `agon logs --match {id}`",
             wanted.patience
         ))
     })?;
@@ -147,17 +147,11 @@ pub fn against(online: &Online, me: &Me, named: Option<&str>) -> Result<Option<A
 fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSeat>, seat: u32) -> Done {
     let (screen, game) = (screen::output(), &asked.game);
     let mut out = io::stdout().lock();
-    let place = seat as usize - 1;
-    let others: Vec<String> = (game.seats.iter().enumerate())
-        .filter(|(seat, _)| *seat != place)
-        .map(
-            |(_, seat)| {
-                if seat.boss { shown(&seat.name) } else { format!("{} v{}", shown(&seat.name), seat.n) }
-            },
-        )
-        .collect();
+    let seen = SeatView::at(&game.seats, seat);
+    let others: Vec<String> =
+        (seen.into_iter().flat_map(SeatView::others)).map(|seat| shown(&seat.called())).collect();
     let others = others.join(", ");
-    let how = match agon_api::played::ended(&game.seats, place) {
+    let how = match seen.and_then(SeatView::ended) {
         Some(Ended::Won) => screen.good(&format!("Won against {others}")),
         Some(Ended::Drawn) => screen.strong(&format!("Drawn against {others}")),
         Some(Ended::Lost) => screen.strong(&format!("Lost against {others}")),
@@ -173,7 +167,7 @@ fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSea
         (Some(reason), Some(steps)) => writeln!(out, "\n{}, step {steps}", shown(reason))?,
         _ => writeln!(out)?,
     }
-    if let Some(max) = game.seats.get(place).and_then(|seat| seat.max_ms) {
+    if let Some(max) = seen.and_then(|seen| seen.own().max_ms) {
         writeln!(out, "slowest answer {}", milliseconds(max))?;
     }
     if let Some(cause) = &asked.cause {

@@ -202,7 +202,7 @@ impl Bot {
             }
             End::Lost(why) => {
                 self.tree.end();
-                eprintln!("{why}; the bot was ended");
+                eprintln!("{why}; the bot was killed");
                 Err(Failure::Check)
             }
         }

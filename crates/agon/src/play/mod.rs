@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use agon_bot::NameKind;
 use agon_desk::seats::{header, seat_all};
 use agon_game::{Seat, Seats, Session};
+use agon_match::record::SeatTime;
 use agon_match::{FaultKind, MatchRecord, Observer, PrintedMatch, SeatResult, Terms, Together, play_on};
 use clap::Args;
 
@@ -84,7 +85,7 @@ pub struct PlayOptions {
     /// Prints only the result, without the board
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
-    /// Exits with 1 when a bot made a fault (timeout, crash, malformed answer, stray output)
+    /// Exits with 1 if a bot committed a fault (timeout, crash, malformed answer, stray output)
     #[arg(long, help_heading = "Output")]
     pub fail_on_fault: bool,
     /// Hidden: this command plays one match; the option's message says how to play many
@@ -126,8 +127,8 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
         )));
     }
     let mut sandbox = options.wanted.sandbox.clone();
-    if conditions.is_some_and(Conditions::holds_bots) {
-        sandbox.hold_all();
+    if let Some(there) = conditions.filter(|conditions| conditions.holds_bots()) {
+        sandbox.hold_all(there.contest.machine.memory);
     }
     let mut bots = sandbox.bots();
     bots.run = options.wanted.port.at(bots.run);
@@ -139,6 +140,12 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     }
     builds::warn_of_stale(&names);
     let (clock, ponder) = (spec.clock, spec.ponder);
+    // A contest's rules never follow a bot.
+    if conditions.is_none()
+        && let Some(told) = common::brought::rules(&mut spec, game.info(), &names)?
+    {
+        eprintln!("note: {}", screen::harmless(&told));
+    }
     let setup = common::setup(&spec, game, names.len())?;
     let eyes = eyes(&options.view, names.len())?;
     let stop = common::stop_on_ctrl_c();
@@ -337,7 +344,8 @@ fn report(
         let time = &seat.time;
         let builtin = time.answers == 0;
         let dash = || "–".to_owned();
-        let mean = time.wall_ms / f64::from(time.answers.max(1));
+        // What counts against the limit; what passed by the clock stands below where it differs.
+        let mean = time.charged_ms / f64::from(time.answers.max(1));
         let own = Seat::new(seat.seat - 1);
         let faults = seat.faults.len() as u64 + seat.more_faults;
         let of_program = |text: String| if builtin { dash() } else { text };
@@ -348,7 +356,7 @@ fn report(
             seat.rank.map_or_else(dash, |rank| rank.to_string()).into(),
             of_program(time.answers.to_string()).into(),
             of_program(milliseconds(mean)).into(),
-            of_program(milliseconds(time.max_ms)).into(),
+            of_program(milliseconds(time.max_charged_ms)).into(),
             time.cpu_ms.map_or_else(dash, milliseconds).into(),
             count(seat.rejected).into(),
             Cell::painted(
@@ -358,6 +366,12 @@ fn report(
         ]);
     }
     write!(out, "{}", table.text(screen::room()))?;
+    for seat in &result.seats {
+        if let Some(waited) = waited(&seat.time) {
+            let bot = screen.seat(Seat::new(seat.seat - 1), &screen::harmless(&shown(seat)));
+            write!(out, "{}", screen::folded(&format!("{bot}: {waited}\n")))?;
+        }
+    }
     writeln!(out)?;
     let verdict = match (&record.void, result.outcome.winner) {
         (Some(agon_match::record::Void::Stopped), _) => screen.bad("stopped"),
@@ -389,6 +403,18 @@ fn report(
         writeln!(out, "{}", screen.dim(&screen::harmless(&format!("Note: {note}."))))?;
     }
     Ok(())
+}
+
+/// How long a bot's longest answer took by the clock, where that is much more than what is charged for any; and why.
+fn waited(time: &SeatTime) -> Option<String> {
+    let more = time.max_ms - time.max_charged_ms;
+    (more > 1.0 && more > time.max_ms / 10.0).then(|| {
+        format!(
+            "an answer took {} by the clock, {} of which this machine kept it waiting; that is not charged",
+            milliseconds(time.max_ms),
+            milliseconds(more)
+        )
+    })
 }
 
 fn count(count: u64) -> String {

@@ -23,8 +23,8 @@ use crate::play::json::{LoggedAnswer, RefereeLine, RefereeLog};
 /// Examples for the help.
 pub const EXAMPLES: &str =
     "Prints the score of each player on a line of its own, then `seed=N`; with --json one line for psyleague, in which
-`errors` is 1 for a player that crashed, was late or gave an invalid answer. A match in which this machine was too busy
-to be fair, or one player stopped the other, is played again. Exit code 0 whatever the players did.
+`errors` is 1 for a player that crashed, was late or gave an invalid answer. A match is replayed if this machine was too
+busy to be fair, or if one player's program stopped the other's with a signal. Exit code 0 whatever the players did.
 
 Examples:
   agon referee cultist-wars -p1 'python3 bot.py' -p2 ./other -d seed=42
@@ -197,11 +197,8 @@ fn seed(parameters: &[String]) -> Result<i64, Failure> {
         let wrong = |why: &str| Failure::usage(format!("-d {parameter}: {why}"));
         match parameter.split_once('=') {
             Some(("seed", number)) => {
-                seed = Some(
-                    number
-                        .parse()
-                        .map_err(|_| wrong("the seed is a whole number of 64 bits, as in -d seed=5"))?,
-                );
+                seed =
+                    Some(number.parse().map_err(|_| wrong("the seed is a 64-bit integer, as in -d seed=5"))?);
             }
             None if parameter.parse::<i64>().is_ok() => {
                 return Err(wrong(&format!("a seed is written -d seed={parameter}")));

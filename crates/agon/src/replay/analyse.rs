@@ -1,5 +1,6 @@
 //! `agon analyse`: the value of the orders of a match, found by playing on from each of its turns.
 
+use agon_desk::replays::TurnCount;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -22,8 +23,8 @@ first. An order is marked if the policy's own order in its place would have chan
 the policy's opinion, not proof of a mistake: a better bot may have known more.
 With --with-bot your bot is the judge: it is led to the three turns that cost its seat most, and plays on with its own order
 and with the policy's, in 20 futures each. If the policy's order helps it beyond noise, its own was a mistake.
-In games with fog an order is judged by what its seat could know: in each pair of futures, whoever it did not see is put
-somewhere else where they could be by then. With --with-bot the match goes on from the real position.
+In games with fog an order is judged by what its seat could know: in each pair of futures, the units it could not see are
+placed somewhere else that they could have reached. With --with-bot the match continues from the real position.
 
 Examples:
   agon analyse lost.replay                 the orders that cost or won most, after 10 seconds
@@ -40,7 +41,7 @@ pub struct AnalyseOptions {
     /// How long to play on: `500ms`, `10s`, `2m`
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = budget)]
     pub budget: Duration,
-    /// Only this turn, from 0 as in `agon replay show`
+    /// Only this turn, counted as in `agon replay show`
     #[arg(long, short, value_name = "N")]
     pub turn: Option<u32>,
     /// Prints the result as JSON
@@ -53,7 +54,7 @@ pub struct AnalyseOptions {
 }
 
 /// Explains the sampling in games with fog.
-const SAMPLED: &str = "In each pair, whoever a seat did not see is put somewhere else: an order is judged by what its seat could know.";
+const SAMPLED: &str = "In each pair, the units a seat could not see are placed somewhere else: an order is judged by what its seat could know.";
 /// How many marked orders are listed.
 const LISTED: usize = 10;
 
@@ -80,11 +81,12 @@ fn budget(text: &str) -> Result<Duration, String> {
 pub fn run(options: &AnalyseOptions) -> Done {
     let replay = read(&options.file)?;
     let (shown, steps) = (options.file.display(), replay.steps.len());
-    if let Some(turn) = options.turn.filter(|turn| *turn as usize >= steps) {
-        let last = steps.saturating_sub(1);
+    let count = TurnCount::of(&replay);
+    if let Some(turn) = options.turn.filter(|turn| count.step(*turn) as usize >= steps) {
+        let last = count.turn(steps.saturating_sub(1) as u32);
         return Err(Failure::usage(format!("--turn {turn}: the last turn that was answered is {last}")));
     }
-    let only = options.turn.map(|turn| turn + 1);
+    let only = options.turn.map(|turn| count.step(turn) + 1);
     let unusable = |why: String| Failure::usage(format!("{shown}: {why}"));
     let mut analysis = Analysis::open(&replay).map_err(|why| unusable(why.to_string()))?;
     let own = options.own.seating(&replay, analysis.policy(), &options.sandbox.bots())?;
@@ -97,7 +99,7 @@ pub fn run(options: &AnalyseOptions) -> Done {
     };
     let mut texts = OrderTexts::open(replay).map_err(&unusable)?;
     if options.json {
-        let analysed = Analysed::of(&analysis, &mut texts, &tried, steps, only);
+        let analysed = Analysed::of(&analysis, &mut texts, &tried, steps, only, count);
         return common::print_json(&mut io::stdout().lock(), &analysed);
     }
     let screen = screen::output();
@@ -123,7 +125,7 @@ pub fn run(options: &AnalyseOptions) -> Done {
     }
     let listed = if only.is_some() { marks.len() } else { LISTED };
     for mark in marks.iter().take(listed) {
-        line(&mut out, screen, &mut texts, &analysis, mark)?;
+        line(&mut out, screen, &mut texts, &mut analysis, mark)?;
         for tried in tried.iter().filter(|tried| tried.step == mark.step) {
             verdict(&mut out, screen, tried)?;
         }
@@ -139,26 +141,32 @@ pub fn run(options: &AnalyseOptions) -> Done {
     Ok(())
 }
 
-/// `34 ± 3`: a mean and twice its error, in points of chance.
+/// `34 ± 3`: a mean and twice its error, in percentage points.
 fn points(mean: &Mean) -> String {
     format!("{:.0} ± {:.0}", 100.0 * mean.mean(), 200.0 * mean.error())
 }
+
+/// With a larger error than this, in points of chance, it is not known whether two orders are as good as each other.
+const UNSURE: f64 = 10.0;
 
 /// Prints one order: what it was, and what the policy would have made of it.
 fn line(
     out: &mut impl io::Write,
     screen: Screen,
     texts: &mut OrderTexts,
-    analysis: &Analysis,
+    analysis: &mut Analysis,
     mark: &Mark,
 ) -> io::Result<()> {
     let text = texts.order(mark.step, mark.seat.number()).unwrap_or_else(|| "no order".to_owned());
     let (gain, known) = (mark.gain.mean(), mark.gain.mean().abs() > 2.0 * mark.gain.error());
-    let points = format!("{}{} points of chance", if gain > 0.0 { "+" } else { "" }, points(&mark.gain));
-    let (word, points) = match known {
-        false => ("would do about as well", points),
-        true if gain > 0.0 => ("would not", screen.bad(&points)),
-        true => ("would do worse", screen.good(&points)),
+    let error = 200.0 * mark.gain.error();
+    let points = format!("{:.0} ± {error:.0} points", 100.0 * gain.abs());
+    let told = match known {
+        // No evidence is not evidence that nothing changes.
+        false if error > UNSURE => format!("is not known yet: {:+.0} ± {error:.0} points", 100.0 * gain),
+        false => format!("would be about the same: {:+.0} ± {error:.0} points", 100.0 * gain),
+        true if gain > 0.0 => format!("would be {} higher", screen.bad(&points)),
+        true => format!("would be {} lower", screen.good(&points)),
     };
     writeln!(
         out,
@@ -167,7 +175,19 @@ fn line(
         mark.seat,
         shortened(&harmless(&text), 40)
     )?;
-    writeln!(out, "    {} {word}: {points}", analysis.policy())
+    let policy = analysis.policy();
+    let instead = match analysis
+        .instead(mark.step, mark.seat, 0)
+        .and_then(|better| analysis.text(mark.step, mark.seat, &better))
+    {
+        Ok(order) if order.trim() == text.trim() => format!("its own order, which is {policy}'s"),
+        Ok(order) => {
+            let order = order.trim().lines().collect::<Vec<_>>().join("; ");
+            format!("`{}`, {policy}'s order", shortened(&harmless(&order), 40))
+        }
+        Err(_) => format!("{policy}'s order"),
+    };
+    writeln!(out, "    with {instead}, the chance of seat {} {told}", mark.seat)
 }
 
 /// Prints what the bot itself made of the other order.
@@ -182,16 +202,16 @@ fn verdict(out: &mut impl io::Write, screen: Screen, tried: &TriedOrder) -> io::
     match tried.is_mistake() {
         true => writeln!(
             out,
-            "    {}: with `{better}` the bot itself gains {gain} points, in {futures} futures",
+            "    {}: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures",
             screen.bad("mistake")
         )?,
         false => writeln!(
             out,
-            "    no mistake that shows: with `{better}` the bot itself gains {gain} points, in {futures} futures"
+            "    no mistake that shows: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures"
         )?,
     }
     if let Some(fault) = tried.fault_in_a_line() {
-        writeln!(out, "    on the way it made a fault: {}", harmless(&fault))?;
+        writeln!(out, "    on the way it committed a fault: {}", harmless(&fault))?;
     }
     Ok(())
 }

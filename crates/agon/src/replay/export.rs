@@ -1,5 +1,6 @@
 //! `agon replay export`: converts a replay to another form.
 
+use agon_desk::replays::TurnCount;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ pub struct ExportOptions {
     /// The seat whose input to write
     #[arg(long, value_name = "N")]
     pub seat: Option<u8>,
-    /// Up to this turn of the bot (without its answer there)
+    /// Up to and including the bot's Tth question (its own turns are counted, not the match's)
     #[arg(long, value_name = "T", requires = "input")]
     pub until: Option<u32>,
     /// The output file [default: standard output]
@@ -117,6 +118,8 @@ pub fn export(options: &ExportOptions) -> Done {
 /// One turn as a section of a spec file.
 fn section(replay: &Replay, options: &ExportOptions) -> Result<String, Failure> {
     let turn = options.turn.ok_or_else(|| Failure::usage("--format spec: name the turn with --turn T"))?;
+    // Sections count steps from 1.
+    let turn = TurnCount::of(replay).step(turn).saturating_add(1);
     agon_view::section(replay, turn, options.rule.as_deref()).map_err(Failure::Usage)
 }
 

@@ -1,5 +1,6 @@
 //! `agon replay feed`: what a bot answers to a recorded match; `agon check --against` runs it too.
 
+use agon_desk::replays::TurnCount;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -39,7 +40,7 @@ pub struct FeedOptions {
 
 /// Feeds a recorded match to a bot and shows its answers beside the recorded ones.
 ///
-/// Exit code 1 when the bot made a fault as a program; a different answer is not a fault. `wanted` is the game
+/// Exit code 1 when the bot committed a fault; a different answer is not a fault. `wanted` is the game
 /// that the match must be of.
 pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     let replay = read(&options.file)?;
@@ -49,11 +50,13 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         return Err(Failure::usage(format!("{file}: this is a match of {}, not of {wanted}", info.title)));
     }
     let seat = seat_of(&replay, options.seat)?;
-    if let Some(turn) = options.turn {
-        check_turn(&replay, seat, turn)?;
+    let count = TurnCount::of(&replay);
+    let only = options.turn.map(|turn| count.step(turn));
+    if let Some(step) = only {
+        check_turn(&replay, seat, step)?;
     }
     let name = common::bot(&options.bot, &options.sandbox.bots())?;
-    let until = options.turn.map_or(replay.steps.len(), |turn| turn as usize + 1);
+    let until = only.map_or(replay.steps.len(), |step| step as usize + 1);
     let clock = options.clock.clock()?;
     tell_notes(&name);
     let feed = Feed::new(&replay, &name, seat, until, clock)?;
@@ -65,7 +68,7 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         writeln!(out, "{}", screen.strong(&title))?;
     }
     let terms = Terms::new(clock, options.clock.ponder(), common::stop_on_ctrl_c());
-    let mut fed = feed.compare(options.turn, &terms, &mut |turn| match options.json {
+    let mut fed = feed.compare(only, &terms, &mut |turn| match options.json {
         true => Ok(()),
         false => show(&mut out, screen, turn, options.turn.is_some()),
     });
@@ -80,7 +83,11 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
         };
         let (same, differ) = (fed.same, fed.differ);
         let answers = if same + differ == 1 { "answer" } else { "answers" };
-        writeln!(out, "\n{} {answers}: {same} as then, {differ} different, {faults}", same + differ)?;
+        writeln!(
+            out,
+            "\n{} {answers}: {same} same as recorded, {differ} different, {faults}",
+            same + differ
+        )?;
         if fed.unfed > 0 {
             let rest = fed.unfed;
             writeln!(out, "{}", screen.bad(&format!("the last {rest} turns were not fed: no answer came")))?;
@@ -96,7 +103,7 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
 
 /// Shows an answer beside the recorded one; both in full if it is the only one.
 fn show(out: &mut impl Write, screen: Screen, turn: &FedTurn, in_full: bool) -> io::Result<()> {
-    let verdict = if turn.same { screen.dim("as then") } else { screen.strong("differs") };
+    let verdict = if turn.same { screen.dim("same as recorded") } else { screen.strong("differs") };
     let time = turn.ms.map(|ms| format!("  {}", screen.dim(&milliseconds(ms)))).unwrap_or_default();
     writeln!(out, "{:<10} {verdict}{time}", turn.moment)?;
     if in_full {

@@ -3,6 +3,7 @@
 //! The bot is led through a recorded match, question by question, up to a turn, and plays from there on. On the way its
 //! answers are compared with the recorded ones.
 
+use agon_desk::replays::TurnCount;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
@@ -41,7 +42,7 @@ pub struct ForkOptions {
     /// The seat it takes
     #[arg(long, value_name = "N")]
     pub seat: u8,
-    /// The turn from which it plays, from 0 as in `agon replay show`; `last` for never
+    /// The turn from which it plays, counted as in `agon replay show`; `last` for never
     #[arg(long, short, value_name = "T")]
     pub turn: String,
     /// The bots of the other seats, in order [default: those of the replay]
@@ -76,7 +77,8 @@ pub fn run(options: &ForkOptions) -> Done {
         }
     }
     let seat = seat_of(&old, options.seat)?;
-    let turn = turn(&options.turn, old.steps.len())?;
+    let count = TurnCount::of(&old);
+    let turn = turn(&options.turn, old.steps.len(), count)?;
     let names = names(&options.bot, &options.against, &old, seat)?;
     let names = common::bots(&names, &options.sandbox.bots())?;
     let labels = labels(&names);
@@ -94,7 +96,7 @@ pub fn run(options: &ForkOptions) -> Done {
         let word = session.info().step;
         let since = |label: &String| match turn {
             0 => label.clone(),
-            _ => format!("{label} (from {word} {})", turn + 1),
+            _ => format!("{label} (from {word} {})", count.turn(turn as u32)),
         };
         let labels_since: Vec<String> = labels.iter().map(since).collect();
         let header = header(session.as_ref(), &names, &labels_since, clock);
@@ -116,11 +118,16 @@ pub fn run(options: &ForkOptions) -> Done {
     unreachable!("the last try returns")
 }
 
-fn turn(text: &str, steps: usize) -> Result<usize, Failure> {
-    match text.parse::<usize>() {
+/// The step from which a bot plays.
+fn turn(text: &str, steps: usize, count: TurnCount) -> Result<usize, Failure> {
+    match text.parse::<u32>().map(|turn| count.step(turn) as usize) {
         _ if text == "last" => Ok(steps),
-        Ok(turn) if turn <= steps => Ok(turn),
-        _ => Err(Failure::usage(format!("--turn {text}: write a number from 0 to {steps}, or `last`"))),
+        Ok(step) if step <= steps => Ok(step),
+        _ => Err(Failure::usage(format!(
+            "--turn {text}: write a number from {} to {}, or `last`",
+            count.first(),
+            count.turn(steps as u32)
+        ))),
     }
 }
 
@@ -194,13 +201,14 @@ fn report(
     seen: &Seen,
     replay: &std::path::Path,
 ) -> Done {
+    let count = TurnCount::of(old);
     let screen = screen::output();
     let mut out = io::stdout().lock();
     let before = old.end.as_ref().and_then(|end| end.outcome.as_ref());
     let result = record.result(session, labels, Some(replay.display().to_string()));
     if options.json {
         let fork = Fork {
-            turn,
+            turn: count.turn(turn as u32) as usize,
             asked: seen.asked,
             same: seen.same,
             first_difference: seen.first.as_ref(),
@@ -216,8 +224,8 @@ fn report(
         if seen.asked > 0 {
             writeln!(
                 out,
-                "Before {word} {}, {bot} gives {} of {} recorded answers.",
-                turn + 1,
+                "Before {word} {}, {bot} repeated {} of the {} recorded answers.",
+                count.turn(turn as u32),
                 seen.same,
                 seen.asked
             )?;
@@ -226,7 +234,7 @@ fn report(
             writeln!(
                 out,
                 "  first different answer at {word} {}: `{now}` instead of `{recorded}`",
-                step + 1
+                count.turn(*step)
             )?;
         }
         if let Some(OtherAnswer { step, recorded, now }) = &seen.chosen {

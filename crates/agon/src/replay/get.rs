@@ -17,7 +17,7 @@ use crate::replay::json;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "A contest's replay holds nothing that is private to one bot: `agon logs --match N` shows what yours wrote. Replays that are
-already there are not fetched again, so the same command goes on where it was stopped.
+already there are not fetched again, so the same command resumes where it was stopped.
 
 Examples:
   agon replay get 1042                     match-1042.replay in ./agon-replays
@@ -96,7 +96,7 @@ pub fn run(options: &GetOptions) -> Done {
         bar.show(done, Some(all), format!("{done} of {all} replays{}", bar.left(done, all)));
         if stop.load(Ordering::Relaxed) {
             return Err(Failure::own(format!(
-                "stopped after {} replays; the same command goes on",
+                "stopped after {} replays; the same command resumes",
                 written.len()
             )));
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use agon_bot::rights;
 use agon_desk::conformance::RecordDifference;
 use agon_desk::replays::{OriginalRecord, bytes, game_of, open};
-use agon_game::{Facts, Seat};
+use agon_game::{Facts, GameInfo, Seat};
 use agon_replay::Replay;
 use clap::Args;
 
@@ -38,7 +38,7 @@ pub fn export(replay: &Replay) -> Result<Vec<u8>, Failure> {
     let written = game.export(&replay.header.recipe.setup(), &mut steps, &facts).map_err(Failure::Usage)?;
     written.ok_or_else(|| {
         let title = game.info().title;
-        Failure::usage(format!("the original of {title} writes no replay files; use --format json"))
+        Failure::usage(format!("agon does not write files of the original of {title}; use --format json"))
     })
 }
 
@@ -62,7 +62,7 @@ pub fn run(options: &ImportOptions) -> Done {
     let Some(imported) = OriginalRecord::read(&record, &name)? else {
         let why = match Replay::read(&record) {
             Ok(_) => "this is already an agon replay".to_owned(),
-            Err(_) => "this is no recorded match of a game whose original writes replay files".to_owned(),
+            Err(_) => format!("this is not a recorded match of an original. {}", readable()),
         };
         return Err(Failure::usage(format!("{name}: {why}")));
     };
@@ -103,6 +103,19 @@ pub fn run(options: &ImportOptions) -> Done {
     if imported.report.differ() == 0 { Ok(()) } else { Err(Failure::Check) }
 }
 
+/// Of which games the originals' files can be read, and of which not.
+fn readable() -> String {
+    let (known, unknown): (Vec<&GameInfo>, Vec<&GameInfo>) =
+        agon_games::all().iter().map(|game| game.info()).partition(|info| !info.recordings.is_empty());
+    let known: Vec<_> = known.iter().map(|info| info.recordings).collect();
+    let unknown: Vec<_> = unknown.iter().map(|info| info.title).collect();
+    format!(
+        "agon reads {}; for {} no file of the original is known that holds every order of a match",
+        known.join(" and "),
+        unknown.join(", ")
+    )
+}
+
 /// Reports how our engine compares with the record, and what the replay cannot hold.
 fn tell(original: &OriginalRecord, screen: Screen, out: &mut impl io::Write) -> Done {
     let (compared, differ) = (original.compared(), original.report.differ());
@@ -129,7 +142,7 @@ fn create(options: &ImportOptions) -> Result<(PathBuf, File), Failure> {
     let folder = Path::new(folders::REPLAYS);
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     let own = options.file.file_name().unwrap_or_default().to_string_lossy();
-    let stem = own.trim_end_matches(".gz").trim_end_matches(".replay");
+    let stem = own.trim_end_matches(".gz").trim_end_matches(".json").trim_end_matches(".replay");
     for number in 1.. {
         let name = if number == 1 { format!("{stem}.replay") } else { format!("{stem}-{number}.replay") };
         let path = folder.join(name);

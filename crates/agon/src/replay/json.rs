@@ -87,7 +87,7 @@ pub struct Imported<'a> {
     pub differences: Vec<RecordDifference>,
 }
 
-/// A step in `agon replay export --format json`, one a line.
+/// A step in `agon replay export --format json`, one per line.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub(crate) struct Step {
@@ -136,7 +136,7 @@ pub struct Rejected {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Fork<'a> {
-    /// Where the match continues from, from 0.
+    /// The turn from which the match continues, counted as `agon replay show` does.
     pub turn: usize,
     /// How many recorded answers the bot was asked for on the way, and how many of them it repeated.
     pub asked: u32,
@@ -166,7 +166,7 @@ pub struct OtherAnswer {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub(crate) struct Board {
-    /// How many steps were played.
+    /// The turn before which the board stands so, as the game counts.
     pub turn: usize,
     /// The next decision, in the game's words; null when the match is over.
     pub before: Option<String>,

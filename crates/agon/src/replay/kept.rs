@@ -27,7 +27,7 @@ pub struct KeepOptions {
     /// The seat that the bot takes
     #[arg(long, value_name = "N")]
     pub seat: u8,
-    /// The turn, from 0 as in `agon replay show`
+    /// The turn, counted as in `agon replay show`
     #[arg(long, short, value_name = "T")]
     pub turn: u32,
     /// The bot must answer this; may be repeated: one of these

@@ -13,6 +13,7 @@ mod show;
 pub mod verify;
 pub mod with_bot;
 
+use agon_desk::replays::TurnCount;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -60,7 +61,7 @@ pub enum ReplayCommand {
     /// Continue a recorded match from a turn with another bot: what would today's have done?
     #[command(after_help = fork::EXAMPLES)]
     Fork(fork::ForkOptions),
-    /// Keep a turn as a test of your bot for `agon test`: not that answer again, or a standing to reach later
+    /// Save a turn as a test for `agon test`: the bot must not repeat that answer, or must reach a given position later
     #[command(after_help = kept::EXAMPLES)]
     Keep(kept::KeepOptions),
     /// Remove what belongs to single bots; the rest verifies as before
@@ -70,16 +71,20 @@ pub enum ReplayCommand {
     #[command(after_help = get::EXAMPLES)]
     Get(get::GetOptions),
     /// Convert a replay of the original to agon's format, and compare the engine with it
-    #[command(after_help = "A record is recognised by its content; it may be gzipped.
+    #[command(
+        after_help = "Reads Terminal's replay files and the recordings of Jungle Blitz's viewer. A record is recognised by its
+content; it may be gzipped.
 Exit code 0: every recorded fact agrees with our engine; 1: one differs (the replay is still written).
 
-Example:
-  agon replay import p1-01-04-2025-10-00-00.replay")]
+Examples:
+  agon replay import p1-01-04-2025-10-00-00.replay
+  agon replay import replay.json.gz -o final.replay"
+    )]
     Import(ImportOptions),
     /// Ask a bot for its answers to a recorded match, turn by turn, beside those given then
     #[command(
-        after_help = "The bot of one seat is asked as it was then; whatever it answers, the match goes on as recorded.
-Exit code 1 when it made a fault as a program (crash, timeout, stray output).
+        after_help = "The bot of one seat is asked as it was then; whatever it answers, the match continues as recorded.
+Exit code 1 if it committed a fault (crash, timeout, stray output).
 
 Examples:
   agon replay feed lost.replay my/bot --seat 2             which turns it plays differently now
@@ -116,6 +121,7 @@ fn open_at(file: &Path, replay: &Replay, steps: usize, events: bool) -> Result<B
         eprintln!("note: {}", harmless(&other.to_string()));
     }
     let mut session = game.open(&replay.header.recipe.setup())?;
+    let count = TurnCount::at_start(session.as_ref());
     for step in 0..steps {
         if events && step + 1 == steps {
             session.keep_events();
@@ -127,9 +133,10 @@ fn open_at(file: &Path, replay: &Replay, steps: usize, events: bool) -> Result<B
         played.map_err(|why| match other {
             None => Failure::usage(format!("{}: {why}", file.display())),
             Some(_) => Failure::usage(format!(
-                "{}: {why}; from there on the rules of this program make another match of it. --turn {step} is the last that \
+                "{}: {why}; from there on the rules of this program make another match of it. --turn {} is the last that \
                  can be shown",
-                file.display()
+                file.display(),
+                count.turn(step as u32)
             )),
         })?;
     }
@@ -191,6 +198,7 @@ fn info(file: &Path, as_json: bool) -> Done {
         }
     }
     let private = replay.notes.values().map(Vec::len).sum::<usize>();
-    writeln!(out, "  private  {private} notes (stderr and raw answers of the bots)")?;
+    let word = if private == 1 { "note" } else { "notes" };
+    writeln!(out, "  private  {private} {word} (stderr and raw answers of the bots)")?;
     Ok(())
 }

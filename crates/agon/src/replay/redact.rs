@@ -12,7 +12,7 @@ use crate::common::{Done, Failure};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
-    "Removed are what the bots wrote on standard error, their answers as they were sent, and the
+    "Removed are what the bots wrote to standard error, their answers as they were sent, and the
 sentences about their faults. Names, orders, times and results stay, and the replay still verifies.
 
 Examples:
@@ -55,12 +55,13 @@ pub fn run(options: &RedactOptions) -> Done {
         false => rights::write_private(&to, public),
     };
     written.map_err(|error| Failure::own(format!("{}: {error}", to.display())))?;
+    let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     writeln!(
         io::stdout(),
-        "{}: {} private notes and {} sentences were removed",
+        "{}: {} and {} were removed",
         to.display(),
-        redacted.notes,
-        redacted.sentences
+        count(redacted.notes, "private note"),
+        count(redacted.sentences, "sentence")
     )?;
     Ok(())
 }

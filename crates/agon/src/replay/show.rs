@@ -1,5 +1,6 @@
 //! `agon replay show`: the board of a replay, its frames, and what a bot wrote.
 
+use agon_desk::replays::TurnCount;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
@@ -19,7 +20,7 @@ pub const EXAMPLES: &str = "Examples:
   agon replay show FILE --turn 12              the board before turn 12
   agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
   agon replay show FILE --turn 12 --frame all  every frame of turn 12
-  agon replay show FILE --stderr 2             everything the bot of seat 2 wrote on standard error
+  agon replay show FILE --stderr 2             everything the bot of seat 2 wrote to standard error
   agon replay show FILE --stderr 2 --turn 12   what it wrote at turn 12
   agon replay show FILE --turn 12 --json       the same for scripts, with the state";
 
@@ -28,10 +29,11 @@ pub const EXAMPLES: &str = "Examples:
 pub struct ShowOptions {
     /// The replay.
     pub file: PathBuf,
-    /// Prints everything that the bot of this seat wrote on standard error; with --turn only at that turn
+    /// Prints everything that the bot of this seat wrote to standard error; with --turn only at that turn
     #[arg(long, value_name = "SEAT", conflicts_with_all = ["frame", "view"])]
     pub stderr: Option<u8>,
-    /// The turn, from 0 for the start [default: the last]
+    /// The turn, as the game and its faults count: `turn 12, player 2` is --turn 12; in games that count rounds, the
+    /// steps from 0 [default: the last]
     #[arg(long, short)]
     pub turn: Option<u32>,
     /// A frame within that turn, from 0, or `all`
@@ -59,15 +61,20 @@ fn board(options: &ShowOptions) -> Done {
     let (file, turn) = (&options.file, options.turn);
     let replay = read(file)?;
     let eyes = eyes(&options.view, replay.header.seats.len())?;
-    let until = turn.map_or(replay.steps.len(), |turn| turn as usize);
+    let count = TurnCount::of(&replay);
+    let until = turn.map_or(replay.steps.len(), |turn| count.step(turn) as usize);
     if until > replay.steps.len() {
-        return Err(Failure::usage(format!("--turn {until}: the replay holds {} steps", replay.steps.len())));
+        return Err(Failure::usage(format!(
+            "--turn {}: the match is over before turn {}",
+            turn.unwrap_or_default(),
+            count.turn(replay.steps.len() as u32)
+        )));
     }
     let session = open_at(file, &replay, until, false)?;
     if options.json {
         let outcome = session.outcome().cloned();
         let board = Board {
-            turn: until,
+            turn: count.turn(until as u32) as usize,
             before: outcome.is_none().then(|| session.moment()),
             outcome,
             deciding: session.deciding().iter().map(Seat::number).collect(),
@@ -93,14 +100,16 @@ fn lines(picture: &Picture) -> Vec<String> {
 
 /// Shows one frame within a turn, or all.
 fn frames(options: &ShowOptions, frame: &str) -> Done {
-    let (file, turn) = (&options.file, options.turn.unwrap_or_default() as usize);
+    let (file, turn) = (&options.file, options.turn.unwrap_or_default());
     let replay = read(file)?;
     let eyes = eyes(&options.view, replay.header.seats.len())?;
-    if turn >= replay.steps.len() {
-        let last = replay.steps.len().saturating_sub(1);
+    let count = TurnCount::of(&replay);
+    let step = count.step(turn) as usize;
+    if step >= replay.steps.len() {
+        let last = count.turn(replay.steps.len().saturating_sub(1) as u32);
         return Err(Failure::usage(format!("--turn {turn}: the last turn with frames is {last}")));
     }
-    let session = open_at(file, &replay, turn + 1, true)?;
+    let session = open_at(file, &replay, step + 1, true)?;
     let frames = session.frames(eyes);
     let (first, chosen) = match frame.parse::<usize>() {
         _ if frames.is_empty() => {
@@ -129,7 +138,7 @@ fn frames(options: &ShowOptions, frame: &str) -> Done {
     Ok(())
 }
 
-/// Shows everything a bot wrote on standard error, or what it wrote at one turn.
+/// Shows everything a bot wrote to standard error, or what it wrote at one turn.
 fn stderr(options: &ShowOptions, seat: u8) -> Done {
     let (file, turn) = (&options.file, options.turn);
     let replay = read(file)?;
@@ -137,28 +146,30 @@ fn stderr(options: &ShowOptions, seat: u8) -> Done {
     if !(1..=seats).contains(&usize::from(seat)) {
         return Err(Failure::usage(format!("--stderr {seat}: write a seat from 1 to {seats}")));
     }
-    if let Some(turn) = turn.filter(|turn| *turn as usize >= steps) {
-        let last = steps.saturating_sub(1);
+    let count = TurnCount::of(&replay);
+    if let Some(turn) = turn.filter(|turn| count.step(*turn) as usize >= steps) {
+        let last = count.turn(steps.saturating_sub(1) as u32);
         return Err(Failure::usage(format!("--turn {turn}: the last turn that was answered is {last}")));
     }
     let notes = replay.notes.get(&Seat::new(seat - 1)).map_or(&[][..], Vec::as_slice);
     let written = notes.iter().filter(|note| note.kind == note::STDERR);
-    let written: Vec<_> = written.filter(|note| turn.is_none_or(|turn| turn == note.step)).collect();
+    let written: Vec<_> =
+        written.filter(|note| turn.is_none_or(|turn| count.step(turn) == note.step)).collect();
     let screen = screen::output();
     let mut out = io::stdout().lock();
     if options.json {
-        let written = written.iter().map(|note| Written { turn: note.step, text: &note.text });
+        let written = written.iter().map(|note| Written { turn: count.turn(note.step), text: &note.text });
         return common::print_json(&mut out, &written.collect::<Vec<_>>());
     }
     for note in &written {
         if turn.is_none() {
-            writeln!(out, "{}", screen.strong(&format!("turn {}", note.step)))?;
+            writeln!(out, "{}", screen.strong(&format!("turn {}", count.turn(note.step))))?;
         }
         writeln!(out, "{}", harmless_lines(note.text.trim_end_matches('\n')))?;
     }
     if written.is_empty() {
         let at = turn.map(|turn| format!(" at turn {turn}")).unwrap_or_default();
-        eprintln!("note: this replay holds nothing that the bot of seat {seat} wrote on standard error{at}");
+        eprintln!("note: this replay holds nothing that the bot of seat {seat} wrote to standard error{at}");
     }
     Ok(())
 }

@@ -67,7 +67,9 @@ impl Finding {
     /// The sentence about a replay of this many steps.
     fn text(&self, steps: usize) -> String {
         match self {
+            Self::Good if steps == 1 => "1 step".to_owned(),
             Self::Good => format!("{steps} steps"),
+            Self::Cut if steps == 1 => "the first step is verified, the end is missing".to_owned(),
             Self::Cut => format!("the first {steps} steps are verified, the end is missing"),
             Self::Broken(step, why) => format!("breaks at step {} of {steps}: {why}", step + 1),
             Self::Differs(why) | Self::Unreadable(why) => why.clone(),

@@ -18,10 +18,10 @@ pub struct WithBotOptions {
     /// Its seat [default: the one in which the replay names it]
     #[arg(long, value_name = "N", requires = "with_bot", help_heading = "With the bot")]
     pub seat: Option<u8>,
-    /// The bots of the other seats, in order; they stray in one of ten answers [default: the policy]
+    /// The bots of the other seats, in order; they deviate in one answer in ten [default: the policy]
     #[arg(long, value_name = "BOT", requires = "with_bot", help_heading = "With the bot")]
     pub against: Vec<String>,
-    /// The number of futures it plays on in, from each turn twice
+    /// How many futures to play from each turn, each once with its own order and once with the policy's; 20 to 2000
     #[arg(
         long,
         value_name = "N",

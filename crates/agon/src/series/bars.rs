@@ -27,7 +27,7 @@ impl Scale {
         let end = format!("{:.0}", self.end);
         let dots = WIDTH.saturating_sub(2 * end.len() + 3);
         let (left, right) = (dots / 2, dots - dots / 2);
-        format!("−{end}{}0{}+{end}", " ".repeat(left), " ".repeat(right))
+        format!("-{end}{}0{}+{end}", " ".repeat(left), " ".repeat(right))
     }
 
     /// A dot with a line from `low` to `high`; an end that is none is open, and drawn as an arrow.
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_bar_shows_where_zero_is_and_what_is_open() {
         let scale = Scale::of([-10.0, 43.0, 65.0, f64::INFINITY]);
-        assert_eq!(scale.title(), "−100      0      +100");
+        assert_eq!(scale.title(), "-100      0      +100");
         let bar = |low, point, high| scale.bar(low, point, high).trim_end().to_owned();
         assert_eq!(bar(Some(21.0), Some(43.0), Some(65.0)), "          · ──●───");
         assert_eq!(bar(Some(-65.0), Some(-43.0), Some(21.0)), "    ──●──────");

@@ -81,8 +81,8 @@ pub fn run(options: &SprtOptions) -> Done {
     if let (Some(normalized), Some(error)) = (estimate.normalized, estimate.normalized_error) {
         writeln!(out, "nElo        {normalized:+.1} ± {error:.1}")?;
     }
-    writeln!(out, "better with {}", certainty(estimate.superiority))?;
-    writeln!(out, "LLR         {llr:+.2} in {lower:.2} to {upper:.2} ({} model)", test.model)?;
+    writeln!(out, "better      chance {}", certainty(estimate.superiority))?;
+    writeln!(out, "LLR         {llr:+.2} (bounds {lower:.2} and {upper:.2}, {} model)", test.model)?;
     answer(options, word)
 }
 

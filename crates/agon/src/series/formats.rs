@@ -33,7 +33,7 @@ pub struct FormatOptions {
     /// Blocks of an encounter (one seed in all rotations of the seats) in knockout and double-elimination [default: 3]
     #[arg(long, value_name = "N", help_heading = "Format")]
     pub best_of: Option<u32>,
-    /// With more than two seats: how many of each heat go on in knockout [default: half of them]
+    /// With more than two seats: how many of each heat advance in knockout [default: half of them]
     #[arg(long, value_name = "N", help_heading = "Format")]
     pub advance: Option<usize>,
     /// Lets a ladder find only who the best K are, not the order of all
@@ -53,7 +53,7 @@ pub enum Name {
     RoundRobin,
     /// Rounds that pair bots of equal points, no pair twice
     Swiss,
-    /// The loser of an encounter is out; with more than two seats, the best of each heat go on
+    /// The loser of an encounter is out; with more than two seats, the best of each heat advance
     Knockout,
     /// A bot is out after losing two encounters
     DoubleElimination,
@@ -161,7 +161,7 @@ impl FormatOptions {
                 FormatSpec::Heats { best_of, advance: self.advance.unwrap_or(many / 2) }
             }
             Name::Knockout if self.advance.is_some() => {
-                return Err(Wrong::new("advance", "with two seats, one bot always goes on"));
+                return Err(Wrong::new("advance", "with two seats, one bot always advances"));
             }
             Name::Knockout => FormatSpec::Knockout { best_of },
             Name::DoubleElimination if seats > 2 => {
@@ -261,7 +261,7 @@ fn name(form: &FormatSpec) -> String {
         FormatSpec::Knockout { best_of } => format!("Knockout, best of {best_of} blocks"),
         FormatSpec::DoubleElimination { best_of } => format!("Double elimination, best of {best_of} blocks"),
         FormatSpec::Heats { best_of, advance } => {
-            format!("Heats of {best_of} blocks, of which the best {advance} go on")
+            format!("Heats of {best_of} blocks, of which the best {advance} advance")
         }
         FormatSpec::Ladder { blocks, .. } => format!("Ladder of {blocks} blocks"),
         FormatSpec::Placement { .. } => "Placement".to_owned(),

@@ -27,7 +27,7 @@ Examples:
   agon gauntlet cultist-wars my/bot.py git:HEAD~1 --seed 1 --replays all
   agon gauntlet ostibot my/bot.js builtin:looter builtin:fighter --seats 4     a mixed field
   agon gauntlet cultist-wars . builtin:greedy --as https://cup.example  under the conditions of a contest
-  agon gauntlet cultist-wars my/bot.py builtin:greedy -n 200 --resume      goes on after an interruption";
+  agon gauntlet cultist-wars my/bot.py builtin:greedy -n 200 --resume      resumes after an interruption";
 
 /// Options of `agon gauntlet`.
 #[derive(Args, Debug)]
@@ -124,7 +124,7 @@ fn report(ready: &Ready) -> Done {
         .numbers("Elo", 0)
         .numbers(axis, 0)
         .numbers("95 %", 6)
-        .numbers("better with", 0);
+        .numbers("better: chance", 0);
     for ((number, pairing), estimate) in state.standing.pairings.iter().enumerate().zip(estimates) {
         let label = match header.plan(None).mixed() {
             true => "all, in turn".to_owned(),

@@ -179,7 +179,7 @@ pub struct BotScore {
     pub score: f64,
 }
 
-/// What a bot did wrong as a program.
+/// The faults of a bot, which are program errors.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub struct Faults {

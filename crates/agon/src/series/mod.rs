@@ -27,7 +27,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{Launch, NameKind as BotKind, Run};
+use agon_bot::{BotName, Launch, NameKind as BotKind, Run};
 use agon_contest::journal::{self, FORMAT};
 use agon_contest::{
     BotId, Journal, JournalError, JournalHeader, Keep, MapId, RulesId, Scheduler, SeriesBot, SeriesEnd,
@@ -93,7 +93,7 @@ impl SeriesOptions {
         let (map, rules) = there.grounds(&self.map, typed, &self.set)?;
         let clock = there.clock(&self.clock)?;
         if there.holds_bots() {
-            self.run.sandbox.hold_all();
+            self.run.sandbox.hold_all(there.contest.machine.memory);
         }
         if !self.run.quiet {
             there.notes().into_iter().chain(there.speed()).for_each(|note| eprintln!("note: {note}"));
@@ -125,13 +125,13 @@ pub struct RunOptions {
     /// Which replays to keep
     #[arg(long, value_enum, default_value_t, help_heading = "Run")]
     pub replays: Replays,
-    /// Runs the build command of bots whose agon.toml has one first
+    /// First runs the build command of every bot whose agon.toml has one
     #[arg(long, help_heading = "Run")]
     pub build: bool,
     /// Builds nothing: refuses a bot whose sources are newer than what would be run
     #[arg(long, conflicts_with = "build", help_heading = "Run")]
     pub no_build: bool,
-    /// Prints events and the result as JSON, one object a line
+    /// Prints events and the result as JSON, one object per line
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Shows no progress
@@ -467,8 +467,9 @@ fn built(name: &agon_bot::BotName, run: &RunOptions, is_asked_about: bool) -> Re
     };
     if run.no_build {
         return Err(Failure::usage(format!(
-            "bot `{name}`: {} is newer than what would be run; build it: agon build {name} (or leave out --no-build)",
-            newer.display()
+            "bot `{name}`: {} is newer than what would be run; build it: {} (or leave out --no-build)",
+            newer.display(),
+            agon_bot::advised::Advised::Build(name.text.clone())
         )));
     }
     if agon_bot::Build::of(name).map_err(Failure::Usage)?.is_some() {
@@ -527,7 +528,11 @@ fn entrant(
 /// Labels that tell the bots apart.
 fn label(entrants: &mut [SeriesBot], ids: &mut [BotId], renames: &[String]) -> Result<(), Failure> {
     let chosen = common::chosen(ids.len(), renames)?;
-    let labels = agon_desk::seats::apart(ids.iter().map(|id| id.label.clone()).collect(), &chosen);
+    let names: Vec<BotName> = entrants.iter().map(|entrant| entrant.name.clone()).collect();
+    // A commit's label names its revision.
+    let called = agon_desk::seats::called(&names).into_iter().zip(ids.iter());
+    let called = called.map(|(called, id)| if id.play.is_some() { id.label.clone() } else { called });
+    let labels = agon_desk::seats::apart(called.collect(), &chosen);
     for ((entrant, id), label) in entrants.iter_mut().zip(ids).zip(labels) {
         entrant.label.clone_from(&label);
         id.label = label;
@@ -590,7 +595,7 @@ fn sprt(test: &TestId, header: &JournalHeader) -> Result<Sprt, Failure> {
 
 /// Elsewhere `-` is standard output.
 fn journal_file(name: OsString) -> Result<PathBuf, &'static str> {
-    let says = "a journal is a file, from which an interrupted series goes on; --json writes the result to standard output";
+    let says = "a journal is a file, from which an interrupted series resumes; --json writes the result to standard output";
     if name == "-" { Err(says) } else { Ok(name.into()) }
 }
 
@@ -626,7 +631,7 @@ fn open_journal(now: JournalHeader, options: &SeriesOptions) -> Result<Opened, F
     let changes = was.changes(&wanted);
     if !changes.is_empty() {
         return Err(Failure::usage(format!(
-            "cannot go on with {}, because results would be mixed:\n  {}\n\
+            "cannot resume {}: the settings have changed, and results would be mixed:\n  {}\n\
              start again without --resume, or undo the change (agon pin freezes a bot)",
             path.display(),
             changes.join("\n  ")
@@ -661,7 +666,10 @@ fn new_folder(header: &JournalHeader) -> Result<PathBuf, Failure> {
     for number in 1u64.. {
         let path = root.join(format!("{}-{}-{number}", header.game, header.kind.word()));
         match fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
+            Ok(()) => {
+                folders::remember(&path);
+                return Ok(path);
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(failed(&path, error)),
         }
@@ -680,7 +688,7 @@ fn last_journal(now: &JournalHeader) -> Result<PathBuf, Failure> {
     let last = same.max_by_key(|(was, path)| (was.started, number_of(path)));
     last.map(|(_, path)| path).ok_or_else(|| {
         Failure::usage(format!(
-            "{} holds no {} of {} with these bots to go on with; begin without --resume, or name it with --journal FILE",
+            "{} holds no {} of {} with these bots to resume; begin without --resume, or name it with --journal FILE",
             folders::SERIES,
             now.kind.word(),
             now.game
@@ -693,7 +701,7 @@ fn number_of(path: &Path) -> u64 {
     folder.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Prints one JSON object a line.
+/// Prints one JSON object per line.
 pub fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
     writeln!(io::stdout(), "{}", screen::harmless_json(&serde_json::to_string(value)?))
 }

@@ -31,7 +31,7 @@ fn elo(course: &PairingCourse, bots: &[&str]) -> Markup {
     let names: Vec<&str> = course.bots.iter().map(|&bot| bots[bot]).collect();
     let games = thousands(last.games);
     let number = |value: Option<f64>, none: &str| value.map_or_else(|| none.to_owned(), whole);
-    let (elo, low, high) = (number(last.elo, "not finite"), number(last.low, "−∞"), number(last.high, "+∞"));
+    let (elo, low, high) = (number(last.elo, "not finite"), number(last.low, "-∞"), number(last.high, "+∞"));
     let versus = names
         .split_first()
         .map_or_else(String::new, |(own, others)| format!("{own} against {}", others.join(", ")));

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use agon_bot::{BotName, Build, Launch, NameKind, manifest};
 use agon_contest::content;
+use agon_store::names::is_mark;
 use clap::Args;
 
 use crate::common::sandbox::Bots;
@@ -91,7 +92,7 @@ pub fn last() -> Option<String> {
 }
 
 fn is_plain(c: char) -> bool {
-    c.is_alphanumeric() || ['.', '-', '_'].contains(&c)
+    c.is_alphanumeric() || is_mark(c) || ['.', '-', '_'].contains(&c)
 }
 
 /// Copies the bot and returns its number of files.

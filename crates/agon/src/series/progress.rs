@@ -161,7 +161,7 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
     }
     let title = format!("{} · {} · {who}", ready.info.title, screen::harmless(&header.rules.name));
     let (resumed, jobs) = (ready.scheduler.look(|progress| progress.resumed), ready.jobs());
-    let resumed = if resumed > 0 { format!(" · goes on after {resumed} matches") } else { String::new() };
+    let resumed = if resumed > 0 { format!(" · resuming after {resumed} matches") } else { String::new() };
     eprintln!("{}", screen.strong(&title));
     let at_once = match (&ready.fleet, jobs) {
         (Some(fleet), _) => format!("on the fleet at {}", fleet.address()),
@@ -180,7 +180,7 @@ fn announce(ready: &Ready) -> Result<(), Failure> {
 /// How the bots are contained, as a sentence.
 fn containment(ready: &Ready) -> String {
     match ready.fleet {
-        Some(_) => "Each machine of the fleet holds the bots in a sandbox of its own".to_owned(),
+        Some(_) => "Each machine of the fleet runs the bots in a sandbox of its own".to_owned(),
         None => sandbox::containment(ready.series.bots.iter().map(|bot| (bot.label.as_str(), &bot.name))),
     }
 }
@@ -211,7 +211,9 @@ fn how_long(per_hour: f64, hours: Option<f64>) -> String {
 
 /// Asks at the terminal whether to go on with a long series.
 fn goes_on() -> bool {
-    eprint!("That is more than an hour. Go on? [Y/n] (-n N sets the number of matches, and asks nothing) ");
+    eprint!(
+        "That is more than an hour. Continue? [Y/n] (-n N sets the number of matches, and asks nothing) "
+    );
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).is_ok() && !answer.trim().to_lowercase().starts_with('n')
 }
@@ -240,7 +242,8 @@ fn line(progress: &Progress, header: &JournalHeader, began: Instant) -> String {
     match (&progress.standing.test, header.kind) {
         (Some(test), _) => {
             let status = test.status();
-            parts.push(format!("LLR {:+.2} in {:.2} to {:.2}", status.llr, status.lower, status.upper));
+            parts
+                .push(format!("LLR {:+.2} (bounds {:.2} and {:.2})", status.llr, status.lower, status.upper));
             if status.counted > 0 {
                 parts.push(elo(&status.estimate));
             }
@@ -486,7 +489,7 @@ fn voids(
 ) -> io::Result<()> {
     let Some(first) = progress.voids.first() else { return Ok(()) };
     let matches = count(progress.voids.len(), "match", "matches");
-    let text = format!("Void: {matches} could not be played fairly in {} tries each.", first.tries);
+    let text = format!("Void: {matches} could not be played fairly in {} attempts each.", first.tries);
     writeln!(out, "{} The rest of their blocks does not count.", screen.bad(&text))?;
     for void in progress.voids.iter().take(LISTED_VOIDS) {
         let cause = match void.culprit {
@@ -537,13 +540,13 @@ pub fn elo_point(estimate: &Estimate) -> String {
     match estimate.elo {
         Some(elo) => whole(elo),
         None if estimate.score > 0.5 => "+∞".to_owned(),
-        None => "−∞".to_owned(),
+        None => "-∞".to_owned(),
     }
 }
 
 /// The interval of the difference.
 pub fn elo_interval(estimate: &Estimate) -> String {
-    let low = estimate.elo_low.map_or_else(|| "−∞".to_owned(), whole);
+    let low = estimate.elo_low.map_or_else(|| "-∞".to_owned(), whole);
     let high = estimate.elo_high.map_or_else(|| "+∞".to_owned(), whole);
     format!("{low} to {high}")
 }

@@ -1,7 +1,8 @@
 //! `agon rate`: ratings of all bots, from journals alone.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agon_desk::ratings::{Anchors, RatedGame, read, tables};
 use agon_desk::words::thousands;
@@ -47,6 +48,21 @@ pub struct RateOptions {
     pub html: Option<PathBuf>,
 }
 
+/// The journals, each once: `agon-series/*` holds the last one under two names.
+fn each_once(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    let mut kept: Vec<PathBuf> = Vec::new();
+    // What is named directly comes before the link to it.
+    let (own, links): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.into_iter().partition(|path| !path.parent().is_some_and(Path::is_symlink));
+    for path in own.into_iter().chain(links) {
+        if seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            kept.push(path);
+        }
+    }
+    kept
+}
+
 /// Runs `agon rate`.
 pub fn run(options: &RateOptions) -> Done {
     let anchors = Anchors::new(&options.anchor)?;
@@ -55,6 +71,7 @@ pub fn run(options: &RateOptions) -> Done {
         .iter()
         .map(|path| if path.is_dir() { path.join(JOURNAL) } else { path.clone() })
         .collect();
+    let paths = each_once(paths);
     let read = read(&paths)?;
     for note in &read.notes {
         eprintln!("note: {}", screen::harmless(note));
@@ -175,7 +192,7 @@ pub fn figures(bot: &agon_stats::Rated) -> (String, String) {
         let digits = usize::from(!is_wide);
         let text = format!("{:.digits$}", number.abs());
         let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-        if number < 0.0 && !is_zero { format!("−{text}") } else { text }
+        if number < 0.0 && !is_zero { format!("-{text}") } else { text }
     };
     let interval = match bot.interval {
         _ if bot.anchor => "given".to_owned(),

@@ -13,6 +13,7 @@ use agon_contest::{Entry, JournalHeader, SeriesKind, journal};
 use agon_desk::ratings::RatedGame;
 use agon_desk::replays;
 use agon_stats::{CrossTable, RatingTable};
+use agon_web::page::LinkedPlace;
 use agon_web::{app, page};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -179,6 +180,9 @@ impl Meetings {
     }
 }
 
+/// Where the pages of matches belong.
+const ABOVE: LinkedPlace<'_> = LinkedPlace { home: "Matches", address: "../index.html", zone: None };
+
 /// Writes the page of a match. None when the replay is gone; false when it cannot be shown.
 fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
     if !from.is_file() {
@@ -186,7 +190,7 @@ fn show(from: &Path, to: &Path) -> io::Result<Option<bool>> {
     }
     let Ok(replay) = replays::read(from) else { return Ok(Some(false)) };
     let mut file = BufWriter::new(rights::create_public(to)?);
-    match page::write_linked(replay, "..", &mut file) {
+    match page::write_linked(replay, "..", &ABOVE, &mut file) {
         Ok(()) => file.flush().map(|()| Some(true)),
         Err(page::PageError::Io(error)) => Err(error),
         Err(_) => {

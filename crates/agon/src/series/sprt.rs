@@ -22,8 +22,8 @@ use crate::series::progress::{self, elo_point, whole};
 use crate::series::{self, Ready, SeriesOptions, Wanted, json};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "The test stops as soon as there is enough evidence: at H1, the difference is elo1 rather than elo0, or at H0,
-elo0 rather than elo1. With elo1 of 10, 20, 50 that takes roughly 6,400, 1,600, 260 games (agon sprt --plan).
+pub const EXAMPLES: &str = "The test stops as soon as there is enough evidence: it accepts H1 if the difference is more likely elo1 than elo0,
+and H0 in the opposite case. With elo1 of 10, 20, 50 that takes roughly 6,400, 1,600, 260 games (agon sprt --plan).
 What the numbers mean: docs/statistics.md.
 
 Examples:
@@ -49,10 +49,10 @@ pub struct SprtOptions {
     /// The version to compare it with [default: what `agon pin` froze last here, else the first opponent in ./agon.toml]
     #[arg(value_name = "OLD")]
     pub old: Option<String>,
-    /// H0: the difference that is not worth it [default: 0]
+    /// H0: a difference not worth having [default: 0]
     #[arg(long, value_name = "ELO", allow_negative_numbers = true, help_heading = "Test")]
     pub elo0: Option<f64>,
-    /// H1: the difference that would be worth it [default: 20]
+    /// H1: a difference worth having [default: 20]
     #[arg(long, value_name = "ELO", allow_negative_numbers = true, help_heading = "Test")]
     pub elo1: Option<f64>,
     /// How often H1 may be accepted although H0 is true [default: 0.05]
@@ -241,7 +241,7 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
             estimate.score * 100.0
         )?;
         let same = pairing.same() as f64 / pairing.blocks.max(1) as f64 * 100.0;
-        writeln!(out, "unchanged   your change changed nothing in {same:.0} % of {blocks}")?;
+        writeln!(out, "identical   both bots gave the same answers in {same:.0} % of {blocks}")?;
         // Corrected, if it was stopped by its results.
         let (low, point, high, how) = match &status.corrected {
             Some(found) => (found.low, found.elo, found.high, ", corrected for stopping"),
@@ -253,10 +253,10 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
             Some(_) => end(point, "–"),
             None => elo_point(estimate),
         };
-        writeln!(out, "Elo         {shown} ({} to {}, 95 %){how}", end(low, "−∞"), end(high, "+∞"))?;
+        writeln!(out, "Elo         {shown} ({} to {}, 95 %){how}", end(low, "-∞"), end(high, "+∞"))?;
         writeln!(out, "            {}", screen.dim(&scale.title()))?;
         writeln!(out, "            {}", scale.bar(low, point, high).trim_end())?;
-        writeln!(out, "better with {}", certainty(estimate.superiority))?;
+        writeln!(out, "better      chance {}", certainty(estimate.superiority))?;
     }
     let path = bars::path(test.path(), (status.lower, status.upper), PATH);
     writeln!(

@@ -39,7 +39,7 @@ Examples:
   agon tournament contest.toml -j 4 --resume
   agon tournament cultist-wars bots/* --format swiss --rounds 7
   agon tournament cultist-wars bots/* --format double-elimination --best-of 5 --seeding agon-series/cultist-wars-tournament-1
-  agon tournament ostibot bots/* --seats 9 --format knockout --advance 3     heats of nine, the best three go on
+  agon tournament ostibot bots/* --seats 9 --format knockout --advance 3     heats of nine, the best three advance
   agon tournament cultist-wars bots/* --format ladder -n 40 --decide-top 5   who are the best five?
   agon tournament contest.toml --anchor greedy=1500          a table that keeps its level from week to week
   agon tournament agon-series/cultist-wars-tournament-1 --add bots/carol     where does a newcomer stand?

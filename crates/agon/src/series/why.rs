@@ -14,7 +14,7 @@ use crate::common::screen::{self, harmless};
 use crate::common::{self, Done};
 
 /// Examples for the help.
-pub const EXAMPLES: &str = "Each sentence names something that goes with a bot's losses more often than with its other matches: map, seat and opponent,
+pub const EXAMPLES: &str = "Each sentence names something that is more common among a bot's losses than among its other matches: map, seat and opponent,
 faults, endings, and, if replays of all matches were kept, when it was decided and what the bot was behind in. Only
 what is beyond noise is named, given everything that was tried (docs/statistics.md). A match counts as lost if
 another bot finished ahead of it.
@@ -23,7 +23,7 @@ Examples:
   agon why agon-series/cultist-wars-gauntlet-1
   agon why agon-series/cultist-wars-gauntlet-1 --json
   agon why agon-series/deerhunt-tournament-2 --bot alice
-  agon gauntlet deerhunt . builtin:rusher -n 400 --replays all      keeps the replays that the last of these need";
+  agon gauntlet deerhunt . builtin:rusher -n 400 --replays all      keeps all replays, so that it can also say when matches were decided";
 
 /// Options of `agon why`.
 #[derive(Args, Debug)]

@@ -13,6 +13,7 @@ use crate::common::sandbox::Bots;
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
 use crate::serve::{now, private, runtime};
+use agon_bot::words::typed_path;
 
 /// Submits a bot for a team.
 pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
@@ -42,19 +43,19 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     match added {
         Added::New(_, n) => writeln!(
             out,
-            "{team} v{n} is handed in ({} bytes). It plays a check match first; `agon serve status {}` shows how it ends.",
+            "{team} v{n} has been submitted ({} bytes). It plays a check match first; `agon serve status {}` shows the result.",
             archive.len(),
-            dir.display()
+            typed_path(dir)
         )?,
         Added::Same(_, n, _) if back => {
             writeln!(
                 out,
-                "{team} has handed this in before: v{n} stands for the team again, with all its matches."
+                "{team} has submitted this before: v{n} plays for the team again, with all its matches."
             )?;
         }
         Added::Same(_, n, state) => writeln!(
             out,
-            "{team} has handed this in before: it is v{n}, which keeps its matches{}. Nothing was changed.",
+            "{team} has submitted this before: it is v{n}, which keeps its matches{}. Nothing was changed.",
             if state == VersionState::Failed {
                 " (it failed its check; `agon serve status` says why)"
             } else {
@@ -87,7 +88,7 @@ pub fn pause(dir: &Path, paused: bool) -> Done {
     let said = match (paused, changed) {
         (true, true) => "It is paused: matches that are being played finish, and no others start.",
         (true, false) => "It was paused already.",
-        (false, true) => "It goes on.",
+        (false, true) => "It is resumed.",
         (false, false) => "It was not paused.",
     };
     Ok(writeln!(io::stdout(), "{said}")?)
@@ -107,7 +108,7 @@ pub fn drain(dir: &Path) -> Done {
         (true, _) => {
             "It comes to rest: what is planned is played, nothing more is planned, and then it is paused. This only happens while it runs."
         }
-        (false, true) => "It is paused already; `agon serve resume` lets it go on.",
+        (false, true) => "It is paused already; `agon serve resume` resumes it.",
         (false, false) => "It is already coming to rest.",
     };
     Ok(writeln!(io::stdout(), "{said}")?)

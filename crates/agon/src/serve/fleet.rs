@@ -13,6 +13,7 @@ use agon_site::{fleet as site, listen, secrets};
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
 use crate::serve::{ServeOptions, name_of, now, open_many_files, pages, private, runtime};
+use agon_bot::words::typed_path;
 
 /// The token of the author who has series played.
 const AUTHOR: &str = "author.token";
@@ -65,7 +66,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
             "On each machine that plays:  agon work {address} --token-file {0}/{MACHINES}\n\
              Where your bots are, once:   agon login {address} --token-file {0}/{AUTHOR}\n\
              And then:                    agon sprt GAME NEW OLD --on {address}",
-            dir.display()
+            typed_path(dir)
         )?;
         out.flush()?;
     }

@@ -12,6 +12,7 @@ use agon_worker::{ContestTerms, MatchGround};
 
 use crate::common::{self, Failure, SetupOptions, USUAL_LIMIT, written};
 use crate::serve::name_of;
+use agon_bot::words::typed_path;
 
 /// The file in a contest's folder.
 pub const FILE: &str = "contest.toml";
@@ -25,9 +26,9 @@ pub fn can_begin(dir: &Path, game: &str) -> Result<(), Failure> {
     let file = dir.join(FILE);
     if file.exists() {
         return Err(Failure::usage(format!(
-            "{}: there is a contest already; `agon serve {}` goes on with it",
+            "{}: there is a contest already; `agon serve {}` resumes it",
             file.display(),
-            dir.display()
+            typed_path(dir)
         )));
     }
     if dir.exists() && !dir.is_dir() {
@@ -80,7 +81,7 @@ bosses = [{bosses}]   # built-in bots that stand on the ladder
 # sign_up = \"invite\"          # who may sign up: \"open\", \"invite\" (with a code), \"closed\"
 # team_size = 1               # the most people who play for one team
 # time_zone = \"Europe/Vienna\" # of the dates
-# closes = 2026-12-05T18:00:00  # until when bots can be handed in; opens = from when on
+# closes = 2026-12-05T18:00:00  # until when bots can be submitted; opens = from when on
 
 [ladder]
 matches = 400                 # rated matches each version plays, besides those in which others need it
@@ -89,6 +90,7 @@ matches = 400                 # rated matches each version plays, besides those 
 # packages = [\"packages\"]       # folders for all bots and builds, read-only; they have no network
 # env = {{ PYTHONPATH = \"/srv/packages/python\" }}
 # level = \"A\"                 # the lowest at which bots are played; written here when the first machine plays
+# memory = 768                # megabytes that each bot has; a machine plays as many matches at once as it has memory for
 # trust_bots = true           # where this machine has no sandbox: I trust these bots
 ",
         name = info.name,
@@ -140,8 +142,9 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
     let path = dir.join(FILE);
     if !path.is_file() {
         return Err(Failure::usage(format!(
-            "{}: there is no {FILE} in it; `agon serve {0} --new GAME` begins a contest",
-            dir.display()
+            "{}: there is no {FILE} in it; `agon serve {} --new GAME` begins a contest",
+            dir.display(),
+            typed_path(dir)
         )));
     }
     let file = ContestFile::read(&path).map_err(Failure::Usage)?;

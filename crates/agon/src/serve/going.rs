@@ -19,6 +19,7 @@ use crate::common::{self, Done, Failure, machine};
 use crate::serve::{
     Rated, ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of,
 };
+use agon_bot::words::typed_path;
 
 /// The server looks after everything this often, and whenever it is notified.
 const TICK: Duration = Duration::from_millis(50);
@@ -87,6 +88,12 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let name = inside::name(is_shared.then(|| server_name(dir)));
     let worker = runtime.block_on(server.meet(&name, &holding::word(holding::level(confined)), now()))?;
     let jobs = jobs_wanted.unwrap_or_else(|| usual_jobs(&server));
+    if jobs > 0
+        && let Err(why) = holding::check_memory(confined, &all, server.table().seats())
+    {
+        // Matches wait until there is.
+        eprintln!("note: {why}");
+    }
     let site = match options.no_site {
         true => None,
         false => Some(pages::open(&runtime, &server, dir, options)?),
@@ -95,7 +102,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         && options.jobs != Some(0)
     {
         // Before the first match: a match played at the same time would make the machine look slow.
-        site.plays_on(machine::look(confined, server.table().cpus(), &packages));
+        site.plays_on(machine::look(confined, server.table().cpus(), &packages, all.memory));
     }
     let mut out = io::stdout().lock();
     if !options.quiet {
@@ -226,7 +233,7 @@ fn watch(
         match runtime.block_on(server.look_after(now())) {
             Ok(ticked) => {
                 if trouble.take().is_some() {
-                    tracing::warn!("it goes on");
+                    tracing::warn!("it is resumed");
                 }
                 if ticked.mismatches > 0 {
                     tracing::warn!(
@@ -258,7 +265,7 @@ fn watch(
                 (false, true) => tracing::warn!(
                     "the contest's disk is full: nothing is played or accepted until there is room, and nothing is lost"
                 ),
-                (true, false) => tracing::warn!("there is room on the disk again; it goes on"),
+                (true, false) => tracing::warn!("there is room on the disk again; it is resumed"),
                 _ => {}
             }
             let rate = (upto - before) as f64 * 60.0 / told.elapsed().as_secs_f64();
@@ -285,7 +292,8 @@ fn hold_bots(dir: &Path) -> Result<(Confined, Run, Vec<String>), Failure> {
     let places = section.packages.iter().map(Into::into).collect();
     let packages = Packages { places, variables: section.env };
     // Authors cannot install anything here.
-    let run = Run { packages, ahead: true, for_others: true, ..Run::default() };
+    let memory = section.memory;
+    let run = Run { packages, memory, ahead: true, for_others: true, ..Run::default() };
     let confined = holding::hold(section.trust_bots, section.level).map_err(Failure::Own)?;
     Ok((confined, run, section.packages))
 }
@@ -342,20 +350,20 @@ fn greet(
         _ if jobs == 0 => writeln!(out, "No match is played here.")?,
         Confined::Foreign => writeln!(
             out,
-            "Bots are held in a sandbox of level {level}; before the first match it is put to the test with attacks, and so is the clock, for up to 40 seconds."
+            "Bots run in a sandbox of level {level}; before the first match it is put to the test with attacks, and so is the clock, for up to 40 seconds."
         )?,
         Confined::Own => writeln!(
             out,
-            "You trust these bots: the sandbox here is of level {level}, which holds mistakes and no enemies."
+            "You trust these bots: the sandbox here is of level {level}, which contains mistakes but not enemies."
         )?,
         Confined::No => {
             writeln!(out, "You trust these bots: there is no sandbox here, and they run with your rights.")?
         }
     }
-    let shown = dir.display();
+    let shown = typed_path(dir);
     writeln!(
         out,
-        "  agon serve add {shown} BOT --team NAME    hands a bot in\n  agon serve status {shown}                 the ladder"
+        "  agon serve add {shown} BOT --team NAME    submits a bot\n  agon serve status {shown}                 the ladder"
     )
 }
 
@@ -371,9 +379,10 @@ pub fn hold(dir: &Path) -> Result<File, Failure> {
         let _ = file.take(32).read_to_string(&mut owner);
         let owner: String = owner.chars().filter(char::is_ascii_digit).collect();
         return Err(Failure::usage(format!(
-            "{}: this contest is already being run{}; `agon serve status {0}` shows how it stands",
+            "{}: this contest is already being run{}; `agon serve status {}` shows how it stands",
             dir.display(),
-            if owner.is_empty() { String::new() } else { format!(" by process {owner}") }
+            if owner.is_empty() { String::new() } else { format!(" by process {owner}") },
+            typed_path(dir)
         )));
     }
     file.set_len(0)

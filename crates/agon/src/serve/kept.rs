@@ -19,6 +19,7 @@ use crate::common::{self, Done, Failure};
 use crate::serve::founding::FILE;
 use crate::serve::look::{rated_cells, rated_table};
 use crate::serve::{going, json, runtime};
+use agon_bot::words::typed_path;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "FILE is what `agon serve export` wrote: the log of all results, their replays, and the table. Nothing in it is taken on trust: the
@@ -173,7 +174,7 @@ pub fn restore(file: &Path, dir: &Path) -> Done {
     let mut out = io::stdout().lock();
     writeln!(out, "{}: {}", dir.display(), holds(&kept))?;
     if found.is_empty() {
-        return Ok(writeln!(out, "everything is in order; `agon serve {}` goes on with it", dir.display())?);
+        return Ok(writeln!(out, "no damage found; `agon serve {}` resumes it", typed_path(dir))?);
     }
     for line in &found {
         writeln!(out, "{}", harmless(line))?;

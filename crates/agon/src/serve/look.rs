@@ -11,6 +11,7 @@ use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::{json, now, runtime};
+use agon_bot::words::typed_path;
 
 /// Shows the state of the contest in a folder.
 pub fn status(dir: &Path, as_json: bool) -> Done {
@@ -24,8 +25,8 @@ pub fn status(dir: &Path, as_json: bool) -> Done {
     if status.board.is_empty() {
         writeln!(
             out,
-            "\nNobody is on the ladder: hand bots in with `agon serve add {} BOT --team NAME`.",
-            dir.display()
+            "\nNobody is on the ladder: submit bots with `agon serve add {} BOT --team NAME`.",
+            typed_path(dir)
         )?;
     } else {
         writeln!(out, "\n{}", board(&status.board).text(screen::room()))?;
@@ -40,7 +41,7 @@ pub fn fsck(dir: &Path, replays: bool) -> Done {
     let mut out = io::stdout().lock();
     if found.is_empty() {
         let more = if replays { ", and every match agrees with its replay" } else { "" };
-        writeln!(out, "{}: everything is in order{more}.", harmless(&contest.name))?;
+        writeln!(out, "{}: no damage found{more}.", harmless(&contest.name))?;
         return Ok(());
     }
     for line in &found {
@@ -57,7 +58,7 @@ pub fn fsck(dir: &Path, replays: bool) -> Done {
 fn summary(out: &mut impl io::Write, status: &ContestStatus) -> io::Result<()> {
     let (contest, counts) = (&status.contest, &status.counts);
     let paused = match contest {
-        ContestRow { paused: true, .. } => " · paused: `agon serve resume` lets it go on",
+        ContestRow { paused: true, .. } => " · paused: `agon serve resume` resumes it",
         ContestRow { draining: true, .. } => {
             " · comes to rest: the planned matches are played, and then it is paused"
         }
@@ -74,7 +75,7 @@ fn summary(out: &mut impl io::Write, status: &ContestStatus) -> io::Result<()> {
     add(counts.leased, "is played", "are played");
     add(counts.posted, "waits to be recomputed", "wait to be recomputed");
     add(counts.wasted, "attempt failed and was repeated", "attempts failed and were repeated");
-    add(counts.dead - counts.unfit, "match was given up", "matches were given up");
+    add(counts.dead - counts.unfit, "match was abandoned", "matches were abandoned");
     if let Some(oldest) = counts.oldest {
         let seconds = (now().0 - oldest.0).max(0) / 1000;
         parts.push(format!("the oldest job is {seconds} s old"));
@@ -163,7 +164,7 @@ fn alarms(out: &mut impl io::Write, screen: Screen, status: &ContestStatus) -> D
     for event in &status.events {
         let verb = match &*event.verb {
             "alarm" => "alarm",
-            "bury" => "given up",
+            "bury" => "abandoned",
             _ => continue,
         };
         let (verb, object) = (screen.bad(verb), harmless(&event.object));

@@ -25,8 +25,8 @@ use crate::common::{self, Done, Failure};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "A contest is a folder: contest.toml says what is played, agon.db holds every result, objects/ the bots and replays.
-Bots are handed in while it runs; each plays a check match and then on the ladder, where built-in bots stand as
-bosses. Ctrl-C stops it cleanly, and the same command goes on with it; nothing is lost if it is killed.
+Bots are submitted while it runs; each plays a check match and then on the ladder, where built-in bots stand as
+bosses. Ctrl-C stops it cleanly, and `agon serve DIR` resumes it; nothing is lost even if it is killed.
 
 Its site answers only on this machine, at http://127.0.0.1:8080. --lan opens it to the private network, without encryption,
 --tls-self-signed with it; --tls-cert and --tls-key to the world, or --behind-proxy through a proxy that speaks TLS (agon docs contest).
@@ -36,27 +36,27 @@ the machine has none, nothing is played unless contest.toml says that you trust 
 
 Examples:
   agon serve autumn --new cultist-wars             begins a contest and runs it
-  agon serve autumn                                goes on with it
+  agon serve autumn                                resumes it
   agon serve autumn --lan --port 80                for everybody in the room
   agon serve autumn --tls-self-signed --port 8443  the same, encrypted
   agon serve autumn --lan --workers 0.0.0.0:8090   machines that play have a port of their own
-  agon serve add autumn my-bot --team Ann          hands a bot in, also while the contest runs
+  agon serve add autumn my-bot --team Ann          submits a bot, even while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
   agon serve worker autumn hall-3 > hall-3.token   a token for another machine: agon work URL --token-file hall-3.token
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
   agon serve drain autumn                          the same, once all that was planned is played
-  agon serve fsck autumn --replays                 is everything in order? Every match is computed again
+  agon serve fsck autumn --replays                 is anything damaged? Every match is computed again
   agon serve move autumn --to postgres://agon@db/autumn    its database from agon.db to a PostgreSQL server
   agon serve move autumn --objects s3://cup/autumn         its bots and replays to a bucket
-  agon serve backup autumn autumn.backup           the whole folder in one file, also while the contest runs
-  agon serve my-fleet --fleet --lan                no contest: my machines play my series (agon docs scaling)
+  agon serve backup autumn autumn.backup           the whole folder in one file, even while the contest runs
+  agon serve my-fleet --fleet --lan                no contest: your machines play your series (agon docs scaling)
   agon serve export autumn autumn.agon             the results, for everybody to check with `agon verify`";
 
 /// Options of `agon serve`.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ServeOptions {
-    /// The contest's folder (write ./status for a folder named like a command below)
+    /// The contest's folder (write ./status if it has the name of one of these commands)
     #[arg(value_name = "DIR", required = true)]
     pub dir: Option<PathBuf>,
     /// Starts a contest of this game in the folder, with a contest.toml to edit
@@ -78,7 +78,7 @@ pub struct ServeOptions {
     /// The port of the site; 0 for a free one
     #[arg(long, value_name = "N", default_value_t = 8080)]
     pub port: u16,
-    /// Opens the site to private addresses, without encryption: passwords travel readable
+    /// Opens the site to private addresses, without encryption: passwords are sent in the clear
     #[arg(long, conflicts_with_all = ["behind_proxy", "no_site"])]
     pub lan: bool,
     /// The public address of the site, at a proxy on this machine that forwards requests: `https://contest.example`
@@ -87,14 +87,14 @@ pub struct ServeOptions {
     /// Opens the site to private addresses, encrypted with a certificate of its own, and prints the fingerprint to compare
     #[arg(long, conflicts_with_all = ["behind_proxy", "no_site"])]
     pub tls_self_signed: bool,
-    /// Opens the site to the world, encrypted with the certificate in this file (PEM, with those between it and its root)
+    /// Opens the site to the world, encrypted with the certificate in this file (PEM, including any intermediate certificates)
     #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with_all = ["behind_proxy", "no_site", "tls_self_signed"])]
     pub tls_cert: Option<PathBuf>,
     /// The certificate's key (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// Answers workers at this address of this machine, as 0.0.0.0:8090, and no longer at the site's: however busy the site is, they
-    /// are not kept waiting. Encrypted if the site is; else only for private addresses (agon docs contest)
+    /// Listens for workers on this address, such as 0.0.0.0:8090, instead of on the site's, so that a busy site does not keep
+    /// them waiting. Encrypted if the site is; else only for private addresses (agon docs contest)
     #[arg(long, value_name = "ADDR", conflicts_with = "no_site")]
     pub workers: Option<SocketAddr>,
     /// Prints a one-time link that makes whoever opens it an organiser; by default only while there is none
@@ -119,8 +119,8 @@ pub struct ServeOptions {
     /// Form of the messages on standard error
     #[arg(long, value_name = "FORM", value_enum, default_value_t)]
     pub log: log::Log,
-    /// Lets programs elsewhere read /metrics with the token in this file; by default only those on this machine may, and
-    /// nobody behind a proxy (agon docs scaling)
+    /// Lets programs on other machines read /metrics with the token in this file; by default only programs on this machine
+    /// may, and with --behind-proxy none (agon docs scaling)
     #[arg(long, value_name = "FILE", conflicts_with = "no_site")]
     pub metrics_token_file: Option<PathBuf>,
     /// A command other than running it.
@@ -142,7 +142,7 @@ pub(crate) enum Rated {
 /// Commands of `agon serve`.
 #[derive(Subcommand, Debug)]
 pub enum ServeCommand {
-    /// Hand in a bot for a team: its folder, its only file, or an archive
+    /// Submit a bot for a team: its folder, its only file, or an archive
     Add {
         /// The contest's folder.
         dir: PathBuf,
@@ -160,7 +160,7 @@ pub enum ServeCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Check that everything in the folder is in order. Exit code 0: it is; 1: something is not
+    /// Check the contest's folder for damage. Exit code 0: none found; 1: something is wrong
     Fsck {
         /// The contest's folder.
         dir: PathBuf,
@@ -175,7 +175,7 @@ pub enum ServeCommand {
         /// The new file.
         file: PathBuf,
     },
-    /// Restore a contest's folder from a backup, and check it. Exit code 1: something is not in order
+    /// Restore a contest's folder from a backup, and check it. Exit code 0: no damage found; 1: something is wrong
     Restore {
         /// What `agon serve backup` wrote.
         file: PathBuf,

@@ -92,7 +92,7 @@ fn no_ports(port: u16, workers: SocketAddr, error: &io::Error) -> Failure {
     match TcpListener::bind(workers) {
         Ok(_) => no_port(port, error),
         Err(error) => Failure::usage(format!(
-            "--workers {workers}: {error}: give an address of this machine and a port that is free, as 0.0.0.0:8090"
+            "--workers {workers}: {error}: give an address of this machine and a port that is free, such as 0.0.0.0:8090"
         )),
     }
 }
@@ -237,7 +237,7 @@ impl Pages {
             writeln!(out, "Workers come to: {address}")?;
         }
         if let Some(link) = &self.link {
-            writeln!(out, "Become organiser, once, within a day: {link}")?;
+            writeln!(out, "Organiser sign-up link (works once, expires in a day): {link}")?;
         }
         Ok(())
     }

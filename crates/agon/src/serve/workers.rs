@@ -14,23 +14,19 @@ use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::{json, now, runtime};
+use agon_bot::words::{typed, typed_path};
 
 /// The period over which results are counted, in milliseconds.
 const HOUR: i64 = 3_600_000;
 
 /// Makes a token, and prints nothing else on standard output.
 pub fn enrol(dir: &Path, name: &str) -> Done {
-    agon_server::check_name(name).map_err(|_| {
-        Failure::usage(format!(
-            "`{}` is not a name for a machine: use 1 to 32 letters, digits, single blanks, `-`, `_` and `.`",
-            harmless(name).chars().take(40).collect::<String>()
-        ))
-    })?;
+    let name = agon_server::check_name(name, "a machine").map_err(|why| Failure::usage(harmless(&why)))?;
     let secret = secrets::fresh();
     let sha = secrets::sha(&secret);
     let enrolled = runtime()?.block_on(async {
         let (store, contest) = look(dir).await?;
-        let (name, actor) = (name.to_owned(), "organiser".to_owned());
+        let (name, actor) = (name.clone(), "organiser".to_owned());
         let enrolled = store.act(Enlist { contest: contest.id, name, sha, actor, now: now() }).await?;
         store.close().await;
         Ok::<_, agon_server::ServerError>(enrolled)
@@ -39,10 +35,10 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
         Enlisted::New(_) => {}
         Enlisted::Taken(other) => {
             return Err(Failure::usage(format!(
-                "there is a machine `{}` already; `agon serve revoke {} \"{}\"` ends its token",
+                "there is a machine `{}` already; `agon serve revoke {} {}` ends its token",
                 harmless(&other),
-                dir.display(),
-                harmless(&other)
+                typed_path(dir),
+                typed(&harmless(&other))
             )));
         }
         Enlisted::TooMany => {
@@ -108,7 +104,7 @@ fn with(
     Err(Failure::usage(format!(
         "no machine `{}` {needed}; `agon serve workers {}` lists them",
         harmless(name),
-        dir.display()
+        typed_path(dir)
     )))
 }
 

@@ -283,7 +283,11 @@ fn sentence(failure: Failure) -> String {
 fn play(spec: &MatchSpec, live: Live, bots: &Bots) -> Result<(), String> {
     let game = common::game(&spec.game).map_err(sentence)?;
     let (names, labels) = common::seated(spec, bots).map_err(sentence)?;
-    let setup = common::setup(spec, game, names.len()).map_err(sentence)?;
+    let mut spec = spec.clone();
+    if let Some(told) = common::brought::rules(&mut spec, game.info(), &names).map_err(sentence)? {
+        eprintln!("note: {}", common::screen::harmless(&told));
+    }
+    let setup = common::setup(&spec, game, names.len()).map_err(sentence)?;
     let (clock, ponder) = (spec.clock, spec.ponder);
     let mut session = game.open(&setup).map_err(|error| error.to_string())?;
     // Whatever can be wrong with the names is reported before the match begins.

@@ -53,8 +53,7 @@ impl Played {
     pub fn told(&self) -> String {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let mut text = format!("{} results have reached the contest", load(&self.kept));
-        for (count, what) in
-            [(load(&self.void), "came to nothing"), (load(&self.refused), "were not wanted any more")]
+        for (count, what) in [(load(&self.void), "failed"), (load(&self.refused), "were not wanted any more")]
         {
             if count > 0 {
                 text += &format!(", {count} {what}");

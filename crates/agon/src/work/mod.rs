@@ -52,10 +52,10 @@ pub struct WorkOptions {
     /// A folder of packages for all bots, the same as the organiser has; may be given more than once
     #[arg(long, value_name = "DIR")]
     pub packages: Vec<PathBuf>,
-    /// A variable that leads bots to them, the same as the organiser has: PYTHONPATH=/srv/packages/python
+    /// An environment variable that tells bots where the packages are, the same as on the organiser's machine: PYTHONPATH=/srv/packages/python
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
-    /// I trust these bots: play them even if this machine has no sandbox that holds strangers
+    /// Plays bots even if this machine's sandbox cannot contain strangers' programs: you trust them
     #[arg(long)]
     pub trust_bots: bool,
     /// How the server may be reached.
@@ -93,7 +93,8 @@ pub fn run(options: &WorkOptions) -> Done {
     let table = welcome.terms.as_ref().map(PreparedGame::new).transpose().map_err(|why| {
         Failure::usage(format!("{why}; {}/get says where to get the contest's agon", online.address))
     })?;
-    let (all, packages) = show_packages(options)?;
+    let (mut all, packages) = show_packages(options)?;
+    all.memory = welcome.memory;
     let confined = hold(options, &welcome)?;
     let folder = build::cache().join("work").join(place_name(&online.address));
     let _held = hold_folder(&folder)?;
@@ -128,7 +129,10 @@ pub fn run(options: &WorkOptions) -> Done {
     // In a fleet this differs by series; most play a match on one CPU.
     let jobs = table.as_ref().map_or_else(|| options.jobs.unwrap_or_else(|| usual_jobs(1)), cpus);
     let each = table.as_ref().map_or(1, PreparedGame::cpus);
-    let machine = look(confined, each, jobs, attacks, &packages);
+    let machine = look(confined, each, jobs, attacks, (&packages, all.memory));
+    if let Some(table) = &table {
+        holding::check_memory(confined, &all, table.seats()).map_err(Failure::Own)?;
+    }
     say(format!(
         "Sandbox {}{}; speed {:.0}, {}.",
         machine.level,
@@ -323,9 +327,9 @@ fn look(
     cpus: usize,
     jobs: usize,
     attacks: Option<u32>,
-    packages: &[String],
+    (packages, memory): (&[String], Option<u64>),
 ) -> PlayingMachine {
-    let own = machine::look(confined, cpus, packages);
+    let own = machine::look(confined, cpus, packages, memory);
     let kernel = rustix::system::uname();
     let word = |word: &std::ffi::CStr| word.to_string_lossy().into_owned();
     PlayingMachine {

@@ -88,6 +88,40 @@ fn an_algo_of_the_first_season_plays_with_its_configuration() {
     }
 }
 
+/// A kit whose target is a folder of a workspace, named in a table of the language. It is built as in a contest: inside, with
+/// its own packages beside it.
+#[test]
+fn a_later_kit_of_rust_is_built_with_what_lies_beside_it() {
+    if !["cargo", "rustc"].into_iter().all(is_installed) {
+        println!("SKIPPED: a kit of Rust (cargo is not installed)");
+        return;
+    }
+    let place = folder();
+    let package = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{more}")
+    };
+    let about = "{\"language\": \"rust\", \"rust-specific\": {\"compile-target\": \"my-algo\"}}";
+    write(&place, "kit/algo.json", about);
+    write(&place, "kit/Cargo.toml", "[workspace]\nmembers = [\"my-algo\", \"api\"]\nresolver = \"2\"\n");
+    let needs = "[dependencies]\napi = { path = \"../api\" }\ntiny = \"1\"\n";
+    write(&place, "kit/my-algo/Cargo.toml", &package("my-algo", needs));
+    write(
+        &place,
+        "kit/my-algo/src/main.rs",
+        &RUST.replace("[]\\n[]\"", "{0}\\n{0}\", api::list(tiny::OPEN)"),
+    );
+    write(&place, "kit/api/Cargo.toml", &package("api", ""));
+    write(&place, "kit/api/src/lib.rs", "pub fn list(open: char) -> String { format!(\"{open}]\") }");
+    // As `cargo vendor` writes it.
+    let config = "[source.crates-io]\nreplace-with = \"vendored-sources\"\n[source.vendored-sources]\ndirectory = \"vendor\"\n";
+    write(&place, "kit/.cargo/config.toml", config);
+    write(&place, "kit/vendor/tiny/Cargo.toml", &package("tiny", "").replace("0.1.0", "1.0.0"));
+    write(&place, "kit/vendor/tiny/src/lib.rs", "pub const OPEN: char = '[';");
+    write(&place, "kit/vendor/tiny/.cargo-checksum.json", "{\"files\":{},\"package\":null}");
+    good(agon(place.path(), &["build", "kit", "--sandbox", "on"]));
+    play(place.path(), "kit", &["--sandbox", "on"]);
+}
+
 #[test]
 fn algos_of_compiled_languages_are_built_and_found() {
     let place = folder();

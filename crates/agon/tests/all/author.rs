@@ -104,10 +104,10 @@ fn each_mistake_is_found_and_said() {
     let author = Author::new();
     let cases = [
         ("exit 4", "answers every turn", "exit code 4", None),
-        ("echo hello", "form of answers", "`hello` is no action", None),
+        ("echo hello", "form of answers", "`hello` is not an action", None),
         ("echo 13 SHOOT 0", "allowed orders", "rejected, which lost a match", Some("CW-ORDER-1")),
-        ("echo WAIT; echo WAIT", "nothing unasked", "an answer was there before the question", None),
-        ("sleep 1000", "answers every turn", "no whole answer within", None),
+        ("echo WAIT; echo WAIT", "nothing unasked", "the answer arrived before the question", None),
+        ("sleep 1000", "answers every turn", "no complete answer within", None),
     ];
     std::thread::scope(|scope| {
         for (number, (does, what, words, rule)) in cases.into_iter().enumerate() {
@@ -333,7 +333,7 @@ fn todays_bot_takes_up_yesterdays_match() {
         serde_json::from_str::<Value>(&out).unwrap_or_else(|_| panic!("{out}{err}"))
     };
     // A bot that does not make the mistake plays on where the match was lost.
-    let result = fork("18", "waiter.sh");
+    let result = fork("19", "waiter.sh");
     assert_eq!((&result["asked"], &result["same"]), (&Value::from(9), &Value::from(9)), "{result:#}");
     assert_eq!(result["first_difference"], Value::Null);
     let choice = &result["first_choice"];
@@ -343,7 +343,7 @@ fn todays_bot_takes_up_yesterdays_match() {
     let (code, out, _) = author.agon(&["replay", "verify", "new.replay"]);
     assert!(code == Some(0) && out.contains("verified"), "{out}");
     // The same bot makes the same mistake again; up to the end of the record it is only compared.
-    let result = fork("18", "loser.sh");
+    let result = fork("19", "loser.sh");
     assert_eq!(result["result"]["seats"][0]["score"], -1.0);
     let result = fork("last", "waiter.sh");
     assert_eq!((&result["asked"], &result["same"]), (&Value::from(10), &Value::from(9)));
@@ -367,7 +367,7 @@ fn todays_bot_takes_up_yesterdays_match() {
     let (code, _, err) = author.agon(&["replay", "fork", lost, "waiter.sh", "--seat", "3", "--turn", "0"]);
     assert!(code == Some(2) && err.contains("a seat from 1 to 2"), "{err}");
     let (code, _, err) = author.agon(&["replay", "fork", lost, "waiter.sh", "--seat", "1", "--turn", "77"]);
-    assert!(code == Some(2) && err.contains("a number from 0 to 19"), "{err}");
+    assert!(code == Some(2) && err.contains("a number from 1 to 20"), "{err}");
 }
 
 #[test]

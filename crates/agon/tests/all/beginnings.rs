@@ -76,7 +76,7 @@ const CASES: &[Case] = &[
     executable(&["bot"], case(&[("bot", "")], "./bot", &["the file is empty"])),
     executable(&["bot"], case(&[("bot", "MZ\u{1}\u{2}")], "./bot", &["a program for Windows"])),
     case(&[("bot", "#!/bin/sh\necho WAIT\n")], "./bot", &["may not be executed", "chmod +x"]),
-    case(&[("bot.sh", "./inner\n"), ("inner", "x")], "bot.sh", &["make it executable: chmod +x ./inner"]),
+    case(&[("bot.sh", "./inner\n"), ("inner", "x")], "bot.sh", &["try chmod +x ./inner"]),
     case(&[("bot.sh", "no-such-tool\n")], "bot.sh", &["`no-such-tool` is not installed"]),
     // Programs that end.
     with(
@@ -116,14 +116,18 @@ const CASES: &[Case] = &[
         ),
     ),
     // Programs that print something other than an answer, or nothing.
-    case(&[("bot.sh", "echo 'Enter your move:'; sleep 100")], "bot.sh", &["`your` is no action", "a prompt"]),
+    case(
+        &[("bot.sh", "echo 'Enter your move:'; sleep 100")],
+        "bot.sh",
+        &["`your` is not an action", "a prompt"],
+    ),
     case(
         &[("bot.sh", "echo 'Seeker version two'; sleep 100")],
         "bot.sh",
         &["print everything else to standard error"],
     ),
     case(&[("bot.sh", "printf WAIT; sleep 100")], "bot.sh", &["`WAIT` without a line end"]),
-    case(&[("bot.sh", "cat > /dev/null")], "bot.sh", &["nothing came at all", "flushed", "std::endl"]),
+    case(&[("bot.sh", "cat > /dev/null")], "bot.sh", &["no output at all", "flushed", "std::endl"]),
     with(
         "python3",
         case(
@@ -132,7 +136,7 @@ const CASES: &[Case] = &[
                 ("b/bot.py", "import time\nprint('WAIT')\ntime.sleep(100)"),
             ],
             "b",
-            &["nothing came at all", "flush=True"],
+            &["no output at all", "flush=True"],
         ),
     ),
 ];
@@ -257,5 +261,5 @@ fn an_archive_plays_like_the_folder_in_it() {
     std::fs::write(folder.path().join("broken.zip"), "PK").expect("a file");
     let played = agon(folder.path(), &["play", "cultist-wars", "broken.zip", "builtin:idle", "--no-replay"]);
     assert_eq!(played.status.code(), Some(2));
-    assert!(err(&played).contains("broken.zip: it is no zip"), "{}", err(&played));
+    assert!(err(&played).contains("broken.zip: it is not a readable zip"), "{}", err(&played));
 }

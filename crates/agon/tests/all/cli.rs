@@ -229,7 +229,7 @@ fn wrong_usage_is_answered_clearly() {
         (&["maps", "cultist-wars", "generate"], "has no map files"),
         (
             &["play", "jungle-blitz", "builtin:idle", "builtin:idle", "--set", "unitsPerTeam=300"],
-            "unitsPerTeam=300: 300 is no whole number from 0 to 255",
+            "unitsPerTeam=300: 300 is not a whole number from 0 to 255",
         ),
         (
             &["play", "jungle-blitz", "builtin:idle", "builtin:idle", "--set", "unitsPerTeam=1.5"],
@@ -255,7 +255,8 @@ fn a_bot_that_cannot_start_loses_with_a_reason() {
     let executable = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(folder.path().join("windows"), executable).expect("permissions");
     for (bot, expected) in [
-        ("plain", "chmod +x"),
+        // To make a text executable would not help.
+        ("plain", "it is no program"),
         ("windows", "Windows line ending"),
         ("cmd:no-such-program-anywhere x", "not installed or not on the PATH"),
     ] {
@@ -351,7 +352,7 @@ fn map_files_are_checked() {
     let (code, said) = check(&["letter.txt", "--game", "jungle-blitz", "--json"]);
     assert_eq!(code, Some(1), "{said}");
     let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
-    assert!(report[0]["errors"][0].as_str().is_some_and(|why| why.contains("`H` is no tile")), "{said}");
+    assert!(report[0]["errors"][0].as_str().is_some_and(|why| why.contains("`H` is not a tile")), "{said}");
     assert_eq!(check(&["nothing.txt"]).0, Some(2));
     assert_eq!(check(&["deer.map", "--game", "terminal"]).0, Some(2));
 }

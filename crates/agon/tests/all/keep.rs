@@ -17,7 +17,7 @@ fn bot(folder: &Path) {
 }
 
 fn keep(folder: &Path, more: &[&str]) {
-    let base = ["replay", "keep", "lost.replay", "--seat", "1", "--turn", "6"];
+    let base = ["replay", "keep", "lost.replay", "--seat", "1", "--turn", "7"];
     good(agon(folder, &[&base[..], more].concat()));
 }
 
@@ -39,7 +39,7 @@ fn a_turn_of_a_lost_match_becomes_a_test_that_fails_until_the_bot_is_better() {
     let (code, told) = tests(folder, &[]);
     assert_eq!((code, &told["passed"], &told["failed"]), (Some(1), &1.into(), &1.into()), "{told:#}");
     let [again, waits] = [0, 1].map(|place| &told["tests"][place]);
-    assert_eq!((&again["name"], &again["status"]), (&"lost-turn6".into(), &"failed".into()), "{told:#}");
+    assert_eq!((&again["name"], &again["status"]), (&"lost-turn7".into(), &"failed".into()), "{told:#}");
     assert!(again["why"].as_str().is_some_and(|why| why == "it answered `WAIT` again"), "{told:#}");
     assert_eq!((&waits["status"], &waits["answer"]), (&"passed".into(), &"WAIT".into()), "{told:#}");
 
@@ -85,9 +85,9 @@ fn a_test_whose_replay_is_gone_or_old_says_so() {
     assert!(why(1).contains("wrong.toml") && why(1).contains("expect"), "{told:#}");
     // Keeping twice under one name, or at a turn that is not the seat's, is refused.
     let twice =
-        agon(folder, &["replay", "keep", "lost.replay", "--seat", "1", "--turn", "6", "--name", "moved"]);
+        agon(folder, &["replay", "keep", "lost.replay", "--seat", "1", "--turn", "7", "--name", "moved"]);
     assert!(twice.status.code() == Some(2) && err(&twice).contains("is there already"), "{}", err(&twice));
-    let others = agon(folder, &["replay", "keep", "lost.replay", "--seat", "1", "--turn", "7"]);
+    let others = agon(folder, &["replay", "keep", "lost.replay", "--seat", "1", "--turn", "8"]);
     assert!(
         others.status.code() == Some(2) && err(&others).contains("answers nothing then"),
         "{}",
@@ -113,15 +113,15 @@ fn only_what_the_bot_itself_does_better_with_is_called_a_mistake() {
     // waits.
     let base = ["cultist-wars", "builtin:greedy", ".", "--seed", "3", "-q", "--replay", "walked.replay"];
     good(agon(folder, &[&["play"], &base[..], &["--set", "number_of_turns=12"]].concat()));
-    let base = ["replay", "fork", "walked.replay", ".", "--seat", "1", "--turn", "4", "--against", "."];
+    let base = ["replay", "fork", "walked.replay", ".", "--seat", "1", "--turn", "5", "--against", "."];
     good(agon(folder, &[&base[..], &["--replay", "idle.replay"]].concat()));
     let order =
-        with_bot(folder, "idle.replay", &["--turn", "4", "--seat", "1", "--with-bot", ".", "--against", "."]);
+        with_bot(folder, "idle.replay", &["--turn", "5", "--seat", "1", "--with-bot", ".", "--against", "."]);
     let own = &order["with_bot"];
     assert_eq!((&order["order"], &own["better"]), (&"WAIT".into(), &"0 CONVERT 6".into()), "{order:#}");
     assert!(own["gain"]["mean"].as_f64().is_some_and(|gain| gain > 0.3), "{order:#}");
     assert_eq!((&own["mistake"], &own["gain"]["futures"]), (&true.into(), &20.into()), "{order:#}");
-    let base = ["analyse", "idle.replay", "--budget", "300ms", "--turn", "4"];
+    let base = ["analyse", "idle.replay", "--budget", "300ms", "--turn", "5"];
     let text = out(&agon(folder, &[&base[..], &["--with-bot", ".", "--seat", "1"]].concat()));
     assert!(text.contains("mistake: with `0 CONVERT 6` the bot itself gains +"), "{text}");
     assert!(!out(&agon(folder, &base)).contains("mistake"), "without the bot there is no such word");
@@ -137,7 +137,7 @@ fn only_what_the_bot_itself_does_better_with_is_called_a_mistake() {
     fs::write(folder.join("gone/bot.sh"), "exit 3\n").expect("written");
     fs::copy(folder.join("agon.toml"), folder.join("gone/agon.toml")).expect("copied");
     let base =
-        ["analyse", "idle.replay", "--budget", "300ms", "--turn", "4", "--seat", "1", "--with-bot", "gone"];
+        ["analyse", "idle.replay", "--budget", "300ms", "--turn", "5", "--seat", "1", "--with-bot", "gone"];
     let text = out(&agon(folder, &base));
     assert!(text.contains("the bot cannot be asked: it ended on the way there: turn 1"), "{text}");
     assert!(!text.contains("mistake"), "{text}");

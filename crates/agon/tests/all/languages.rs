@@ -144,7 +144,7 @@ fn compilers_are_called_as_they_have_to_be() {
     tool("go", "make \"$3\"");
     tool("kotlinc", "make \"$4\"");
     tool("java", &format!("{last}; exec sh \"$last\""));
-    tool("tsc", "make \"$6/bot.js\"");
+    tool("tsc", "make \"$7/bot.js\"");
     tool("node", &format!("{last}; exec sh \"$last\""));
     tool(
         "dotnet",
@@ -154,7 +154,7 @@ fn compilers_are_called_as_they_have_to_be() {
     for (ending, called) in [
         ("go", &["go build -o "][..]),
         ("kt", &["kotlinc -nowarn -include-runtime -d ", "java -jar "]),
-        ("ts", &["tsc --target es2020 --module commonjs --outDir ", "node "]),
+        ("ts", &["tsc --target es2022 --module commonjs --esModuleInterop --outDir ", "node "]),
         ("cs", &["dotnet build -c Release ", "dotnet "]),
     ] {
         let bot = format!("bot.{ending}");

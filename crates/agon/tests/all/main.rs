@@ -28,6 +28,7 @@ mod languages;
 mod meant;
 mod numbers;
 mod private;
+mod promises;
 mod replays;
 mod scripts;
 mod series;

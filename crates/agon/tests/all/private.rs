@@ -234,7 +234,7 @@ fn at_home(place: &Place) {
         "--format",
         "spec",
         "--turn",
-        "1",
+        "2",
         "--rule",
         "CW-SHOOT-4",
         "-o",
@@ -244,7 +244,7 @@ fn at_home(place: &Place) {
     place.well(&["replay", "redact", "m.replay"]);
     place.well(&["replay", "redact", "m.replay", "--keep-seat", "1", "-o", "mine.replay"]);
     place.well(&[
-        "replay", "keep", "m.replay", "--seat", "1", "--turn", "2", "--bot", "bot", "--name", "kept",
+        "replay", "keep", "m.replay", "--seat", "1", "--turn", "3", "--bot", "bot", "--name", "kept",
         "--is-not", "WAIT",
     ]);
     place.well(&[
@@ -255,7 +255,7 @@ fn at_home(place: &Place) {
         "--seat",
         "1",
         "--turn",
-        "2",
+        "3",
         "--against",
         "builtin:greedy",
         "--replay",
@@ -292,7 +292,7 @@ fn at_home(place: &Place) {
 /// What organisers and their machines do.
 fn a_contest(place: &Place) {
     let begun = ["serve", "cup", "--new", "cultist-wars", "--matches", "2", "-j", "1", "--no-site"];
-    if err(&place.run(&begun)).contains("cannot hold strangers' bots") {
+    if err(&place.run(&begun)).contains("cannot contain strangers' bots") {
         trust(place);
         place.well(&["serve", "cup", "--matches", "2", "-j", "1", "--no-site"]);
     }

@@ -235,7 +235,7 @@ fn the_referee_takes_no_seed_for_another() {
         ("5", "-d seed=5"),
         ("-5", "-d seed=-5"),
         ("sed=5", "as in -d seed=5"),
-        ("seed=x", "whole number"),
+        ("seed=x", "64-bit integer"),
         ("x", "-d seed=5"),
     ] {
         let said = referee(parameter);
@@ -419,7 +419,7 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
         |words: &[&str]| agon(folder.path(), &[&["replay", "show", "m.replay", "--stderr"], words].concat());
     let all = out(&show(&["1"]));
     assert!(
-        all.starts_with("turn 0\nthinking 1\n") && all.contains("Traceback (most recent call last):\n"),
+        all.starts_with("turn 1\nthinking 1\n") && all.contains("Traceback (most recent call last):\n"),
         "{all}"
     );
     let third = replay_turn(&all);
@@ -466,5 +466,5 @@ fn the_first_lines_of_a_trace_of_node_are_quoted() {
     let text = out(&said);
     assert!(text.contains("| TypeError: no plan\n  |     at plan ("), "{text}");
     assert!(text.contains("bot.js:2\n  |   throw new TypeError('no plan')\n"), "{text}");
-    assert!(text.contains("it last wrote on stderr: `TypeError: no plan`"), "{text}");
+    assert!(text.contains("on stderr: `TypeError: no plan`"), "{text}");
 }

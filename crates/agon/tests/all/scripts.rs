@@ -281,7 +281,7 @@ fn a_hostile_script_gets_its_fault_and_the_match_goes_on() {
             );
             // If this machine kept the script waiting, the referee may be the one that gave up.
             let late =
-                why == "still running" && (said.contains("no whole answer") || said.contains("given up"));
+                why == "still running" && (said.contains("no complete answer") || said.contains("given up"));
             assert!(said.contains(why) || late, "{body}: {said}");
         }
     }
@@ -441,7 +441,7 @@ fn node_answers_for_late_scripts_too() {
     for fault in faults {
         let said = fault["message"].as_str().unwrap_or("");
         assert!(
-            ["still running", "no whole answer", "given up"].iter().any(|part| said.contains(part)),
+            ["still running", "no complete answer", "given up"].iter().any(|part| said.contains(part)),
             "{said}"
         );
     }

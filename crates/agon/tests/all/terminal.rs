@@ -95,7 +95,7 @@ fn a_stray_print_is_skipped_and_told_and_strict_makes_it_a_crash() {
     let result = play(&place, ["chatty", "builtin:idle"], &["--set", "maxTurns=2"]);
     let (kind, message) = faults(&result, 1)[0];
     assert_eq!(kind, "stray");
-    assert!(message.contains("you printed to stdout; use stderr: \"thinking hard\""), "{message}");
+    assert!(message.contains("\"thinking hard\" is not an answer; print debug text to stderr"), "{message}");
     assert_eq!((&result["turns"], &result["seats"][0]["score"]), (&2.into(), &30.0.into()), "{result}");
     let result = play(&place, ["chatty", "builtin:idle"], &["--strict"]);
     let (kind, message) = faults(&result, 1)[0];
@@ -121,7 +121,7 @@ fn a_bot_that_is_stopped_for_time_is_ended_and_asked_no_more() {
     let [(kind, why)] = faults(&result, 2)[..] else { panic!("{result}") };
     assert_eq!(
         (kind, why),
-        ("timeout", "no whole answer within 2000 ms: 1 line came, and an answer has more")
+        ("timeout", "no complete answer within 2000 ms: 1 line came, and an answer has more")
     );
     let result = play(&place, ["slow", "builtin:idle"], &limits);
     let [("timeout", _)] = faults(&result, 1)[..] else { panic!("{result}") };
@@ -163,7 +163,7 @@ fn garbage_is_skipped_up_to_a_bound() {
     assert!(found.iter().any(|(kind, _)| *kind == "stray"), "{result}");
     let (kind, message) = found.last().expect("a fault");
     assert_eq!(*kind, "malformed");
-    assert!(message.contains("more than 100 lines of a turn are no answer"), "{message}");
+    assert!(message.contains("more than 100 lines of a turn are not answers"), "{message}");
     assert_eq!((&result["turns"], &result["outcome"]["winner"]), (&1.into(), &1.into()), "{result}");
 }
 
@@ -203,7 +203,7 @@ fn a_bot_that_reaches_the_maximum_is_stopped_for_time() {
     };
     let (kind, message) = faults(&result, 1)[0];
     assert_eq!(kind, "timeout");
-    assert!(message.starts_with("no whole answer within 2600 ms"), "{message}");
+    assert!(message.starts_with("no complete answer within 2600 ms"), "{message}");
     // Two whole seconds beyond the soft limit in turn 1, and a crash in turn 2.
     assert_eq!((&result["turns"], &result["outcome"]["winner"]), (&3.into(), &2.into()), "{result}");
     let exported = agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]);
@@ -330,7 +330,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
     };
     assert!(refused(&["replay", "import", "m.replay"]).contains("this is already an agon replay"));
     std::fs::write(place.path().join("note.txt"), "hello\n").expect("a file is written");
-    assert!(refused(&["replay", "import", "note.txt"]).contains("no recorded match"));
+    assert!(refused(&["replay", "import", "note.txt"]).contains("not a recorded match"));
     assert!(refused(&["replay", "show", "note.txt"]).contains("not a replay of agon"));
     assert!(refused(&["replay", "import", "none.replay"]).contains("No such file"));
     let theirs = out(&agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]));
@@ -364,7 +364,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
     );
     assert!(
         refused(&["replay", "export", "c.replay", "--format", "cultist-wars"])
-            .contains("writes no replay files")
+            .contains("does not write files of the original")
     );
 }
 
@@ -395,7 +395,7 @@ fn a_bot_is_fed_a_recorded_match() {
     };
     // The same bot gives the same answers.
     let same = good(fed(&["builtin:fortress"]));
-    assert!(out(&same).contains("12 answers: 12 as then, 0 different, no fault"), "{}", out(&same));
+    assert!(out(&same).contains("12 answers: 12 same as recorded, 0 different, no fault"), "{}", out(&same));
     // Another bot is shown beside it, and the match goes on as recorded: the bot sees turn 11.
     let strategy = "
 for state in states(0):

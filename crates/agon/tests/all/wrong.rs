@@ -60,7 +60,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("play cultist-wars a.py b.py c.py", &["Cultist Wars", "2 bots", "not by 3"]),
     ("play cultist-wars bot.py ws:", &["`ws:`", "has no WebSocket"]),
     ("play cultist-wars bot.py tcp:", &["`tcp:`", "not played over TCP"]),
-    ("play jungle-blitz bot.py ws:99999", &["`99999` is no port", "up to 65535"]),
+    ("play jungle-blitz bot.py ws:99999", &["`99999` is not a port", "up to 65535"]),
     ("play cultist-wars bot.py git:", &["git:", "git:HEAD~1"]),
     ("play cultist-wars bot.py nowhere", &["`nowhere`: no such file", "builtin:"]),
     ("play cultist-wars bot.py outer", &["`outer`", "name outer/inner"]),
@@ -163,7 +163,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("conform terminal nowhere", &["nowhere"]),
     ("rate nowhere.jsonl", &["nowhere.jsonl"]),
     ("referee cultist-wars", &["--p1 <CMD>"]),
-    ("referee cultist-wars -p1 ./a -p2 ./b -d seed=x", &["seed=x", "whole number"]),
+    ("referee cultist-wars -p1 ./a -p2 ./b -d seed=x", &["seed=x", "64-bit integer"]),
     ("referee cultist-wars -p1 ./a", &["Cultist Wars", "1 player"]),
 ];
 

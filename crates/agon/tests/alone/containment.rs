@@ -354,7 +354,7 @@ m = mmap.mmap(-1, 1 << 30)
 for i in range(0, 1 << 30, 4096): m[i] = 1
 ";
     write(at.path(), "bot/takes.py", takes);
-    write(at.path(), "bot/agon.toml", "run = './bot'");
+    write(at.path(), "bot/agon.toml", "run = './bot'\n[sandbox]\nmemory = 256\n");
     // The brackets keep `grep` from finding itself.
     let starts = "#!/bin/sh
 P=$(command -v python3)

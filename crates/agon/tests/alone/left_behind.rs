@@ -114,6 +114,8 @@ fn nothing_outlives_ctrl_c() {
 fn nothing_outlives_a_second_ctrl_c() {
     let started = Match::start();
     started.signal(Signal::INT);
+    // Sooner it would be the same one, sent twice.
+    std::thread::sleep(Duration::from_millis(600));
     started.signal(Signal::INT);
     started.end();
 }

@@ -4,6 +4,7 @@
 mod common;
 mod wire;
 
+mod cases;
 mod containment;
 mod fair;
 mod full_disk;
@@ -13,6 +14,7 @@ mod java;
 mod left_behind;
 mod many;
 mod online;
+mod probes;
 mod serve;
 mod signals;
 mod walls;

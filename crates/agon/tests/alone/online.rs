@@ -146,7 +146,7 @@ fn somebody_takes_part_from_the_terminal() {
     assert_eq!(ann.json(&["versions", "--json"], 0)["versions"], Value::Array(Vec::new()));
     // Submitted and followed until it is live; submitting the same again gives the same version.
     let submitted = good(ann.run(&["submit", "bot", "--wait"]));
-    assert!(out(&submitted).contains("v1 is live: it stands for Ann."), "{}", out(&submitted));
+    assert!(out(&submitted).contains("v1 is live: it plays for Ann."), "{}", out(&submitted));
     assert!(err(&submitted).contains("| built it"), "{}", err(&submitted));
     let again = ann.json(&["submit", "bot", "--wait", "--json"], 0);
     assert_eq!(
@@ -194,7 +194,7 @@ fn somebody_takes_part_from_the_terminal() {
     // Other users see nothing of it.
     let bob = Somebody::new(place, "bob");
     assert!(bob.log_in(&url, &self::token(&server, "Bob")).status.success());
-    fails(&bob.run(&["logs", "--match", &check]), 2, "Nothing is here");
+    fails(&bob.run(&["logs", "--match", &check]), 2, "Not found");
     paused(&ann, place);
     at_home(&ann, place, &url);
     // The server goes away, and a login is removed.
@@ -243,7 +243,7 @@ fn challenged(ann: &Somebody<'_>, place: &Path) {
     let seats = both["match"]["seats"].as_array().expect("a list");
     assert_eq!(seats.iter().map(|seat| &seat["n"]).collect::<Vec<_>>(), [&n.into(), &Value::from(1)]);
     let back = ann.run(&["back", "v1"]);
-    assert!(out(&back).contains("v1 is live: it stands for Ann."), "{}{}", out(&back), err(&back));
+    assert!(out(&back).contains("v1 is live: it plays for Ann."), "{}{}", out(&back), err(&back));
     assert_eq!(ann.json(&["back", "v1", "--json"], 0)["state"], "live", "what is so already is no mistake");
     fails(&ann.run(&["back", "v2"]), 2, "Nothing to go back to");
     fails(&ann.run(&["back", "mine"]), 2, "`mine` is not a version");
@@ -287,17 +287,21 @@ fn replays(ann: &Somebody<'_>, place: &Path) {
         name.as_str().and_then(|name| name.split(['-', '.']).nth(1)?.parse().ok()) > Some(number)
     };
     assert!(later["written"].as_array().is_some_and(|all| all.iter().all(newer)), "{later:#}");
-    fails(&ann.run(&["replay", "get", "99999999", "-o", "got"]), 2, "Nothing is here");
+    fails(&ann.run(&["replay", "get", "99999999", "-o", "got"]), 2, "Not found");
 }
 
-/// Nothing is played while the contest is paused: waiting for it can be stopped, or ends by itself.
+/// Nothing is played while the contest is paused, which is said at once. Waiting can be stopped, or ends by itself.
 fn paused(ann: &Somebody<'_>, place: &Path) {
     good(agon(place, &["serve", "pause", "cup"]));
     teller(place, "bot", "another thought");
+    fails(&ann.run(&["submit", "bot", "--wait"]), 3, "The contest is paused");
+    good(agon(place, &["serve", "resume", "cup"]));
+    let slow = "build = \"sleep 6\"\nrun = \"sh run.sh\"\n[defaults]\ngame = \"cultist-wars\"\n";
+    std::fs::write(place.join("bot/agon.toml"), slow).expect("a file");
     fails(
         &ann.run(&["submit", "bot", "--wait", "--patience", "1s"]),
         3,
-        "v4 is not ready after 1s; the contest goes on with it",
+        "v5 is not ready after 1s; the contest continues with it",
     );
     let mut waiting = ann.command(&["submit", "bot", "--wait"]);
     let child = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts");
@@ -307,9 +311,8 @@ fn paused(ann: &Somebody<'_>, place: &Path) {
     fails(
         &child.wait_with_output().expect("it ends"),
         3,
-        "stopped waiting; what was sent to the contest goes on there",
+        "stopped waiting; the contest continues with what was sent",
     );
-    good(agon(place, &["serve", "resume", "cup"]));
     let end = ann.json(&["submit", "bot", "--wait", "--json"], 0);
     assert_eq!(
         (&end["what"], &end["version"]["state"]),

@@ -29,7 +29,7 @@ fn status(folder: &Path) -> Value {
 fn begin(folder: &Path) {
     let begun = ["serve", "cup", "--new", "cultist-wars", "--matches", "4", "-j", "1", "--no-site"];
     let mut output = agon(folder, &begun);
-    if err(&output).contains("cannot hold strangers' bots") {
+    if err(&output).contains("cannot contain strangers' bots") {
         assert_eq!(output.status.code(), Some(3));
         println!("no sandbox here: {}", err(&output));
         trust(folder);
@@ -37,7 +37,7 @@ fn begin(folder: &Path) {
     }
     assert!(output.status.success(), "{}{}", out(&output), err(&output));
     let said = out(&output);
-    assert!(said.contains("held in a sandbox of level") || said.contains("You trust these bots"), "{said}");
+    assert!(said.contains("run in a sandbox of level") || said.contains("You trust these bots"), "{said}");
 }
 
 /// Marks the contest's bots as trusted in its file.
@@ -105,7 +105,7 @@ fn a_contest_from_its_first_day_on() {
     waiter(place, "ann");
     std::fs::write(place.join("bad.py"), "raise SystemExit('no such strategy')\n").expect("a file");
     let added = agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
-    assert!(out(&added).starts_with("Ann v1 is handed in"), "{}{}", out(&added), err(&added));
+    assert!(out(&added).starts_with("Ann v1 has been submitted"), "{}{}", out(&added), err(&added));
     let same = agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
     assert!(out(&same).contains("it is v1, which keeps its matches"), "{}", out(&same));
     let taken = agon(place, &["serve", "add", "cup", "bad.py", "--team", "ANN"]);
@@ -116,7 +116,7 @@ fn a_contest_from_its_first_day_on() {
     });
     let shown = agon(place, &["serve", "status", "cup"]);
     let shown = out(&shown);
-    assert!(shown.contains("Bob v1") && shown.contains("yours: in its check match it failed"), "{shown}");
+    assert!(shown.contains("Bob v1") && shown.contains("yours: Turn 1"), "{shown}");
     // A new version that fails leaves the old one in place.
     std::fs::write(place.join("ann/run.sh"), "exit 3\n").expect("changed");
     agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]);
@@ -136,7 +136,7 @@ fn a_contest_from_its_first_day_on() {
     });
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(status(place)["matches"]["in_log"], now["matches"]["in_log"]);
-    assert!(out(&agon(place, &["serve", "resume", "cup"])).contains("It goes on"));
+    assert!(out(&agon(place, &["serve", "resume", "cup"])).contains("It is resumed"));
     until(place, "it goes on", |later| {
         later["matches"]["in_log"].as_i64() > now["matches"]["in_log"].as_i64()
     });
@@ -315,7 +315,7 @@ fn a_machine_without_a_sandbox_plays_only_what_is_trusted() {
         let refused =
             run(&["serve", "cup", "--new", "cultist-wars", "--matches", "2", "-j", "1", "--no-site"]);
         assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
-        for part in ["cannot hold strangers' bots", "[sandbox]\ntrust_bots = true"] {
+        for part in ["cannot contain strangers' bots", "[sandbox]\ntrust_bots = true"] {
             assert!(err(&refused).contains(part), "{}", err(&refused));
         }
         trust(folder.path());
@@ -359,7 +359,7 @@ fn a_contest_does_not_fall_below_the_level_of_its_founding() {
     for without in ["namespaces", "filter"] {
         let refused = run(without, &[]);
         assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
-        assert!(err(&refused).contains("held at level B or better"), "{}", err(&refused));
+        assert!(err(&refused).contains("contained at level B or better"), "{}", err(&refused));
     }
     good(run("cgroup", &[]));
 }
@@ -379,7 +379,7 @@ fn wrong_use_is_said_in_a_sentence() {
         (&["serve", "add", "nowhere", "x", "--team", "A"], "no such file or folder"),
         (
             &["serve", "add", "nowhere", "notes.txt", "--team", "A"],
-            "`notes.txt` is neither an archive nor a program",
+            "`notes.txt`: `.txt` is a document and no program",
         ),
         (&["serve", "cup", "--matches", "0"], "--matches"),
         (&["serve", "pause", "nowhere"], "there is no contest in it"),
@@ -456,6 +456,6 @@ fn objects_lie_where_the_organiser_wants_them() {
     let begun =
         ["serve", "new", "--new", "cultist-wars", "--objects", "other", "--matches", "1", "--no-site", "-q"];
     let begun = agon(place, &begun);
-    let is_held = begun.status.success() || err(&begun).contains("cannot hold strangers' bots");
+    let is_held = begun.status.success() || err(&begun).contains("cannot contain strangers' bots");
     assert!(is_held && place.join("new/objects.url").is_file(), "{}", err(&begun));
 }

@@ -95,6 +95,23 @@ fn who_did_not_come_while_the_machine_stood_still_has_not_lost() {
     assert!(again.contains("never started: did not connect"), "{said}");
 }
 
+/// `timeout` sends its signal to the program and then to its group: the line that goes on with the series is told all the same.
+#[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    let folder = folder();
+    for second in [1, 40] {
+        let running = series(folder.path(), &[], "100000");
+        wait_until("it plays", || finished(folder.path()) > 0);
+        signal(&running, Signal::TERM);
+        std::thread::sleep(Duration::from_millis(second));
+        signal(&running, Signal::TERM);
+        let output = ended(running, folder.path());
+        assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+        assert!(err(&output).contains("go on with\n"), "{}", err(&output));
+        std::fs::remove_file(folder.path().join("j.jsonl")).expect("its journal");
+    }
+}
+
 #[test]
 fn what_runs_in_the_background_stays_there() {
     let folder = folder();

@@ -87,7 +87,7 @@ fn what_a_bot_runs_out_of_is_a_fault_read_from_the_counters() {
     }
     let at = folder();
     let bots = [
-        ("memory", "x=$(head -c 300000000 /dev/zero | tr '\\0' x)", "out of memory, 256 MB"),
+        ("memory", "x=$(head -c 900000000 /dev/zero | tr '\\0' x)", "out of memory, 768 MB"),
         (
             "processes",
             "i=0; while [ $i -lt 80 ]; do sleep 100 </dev/null >/dev/null 2>&1 & i=$((i+1)); done",
@@ -182,11 +182,13 @@ fn interpreters_beside_the_systems_are_found_and_shown() {
     shell("miniconda3/envs/bots/bin/python3");
     shell(".rustup/toolchains/stable/bin/cargo");
     script(".cargo/bin/cargo", "#!/bin/sh\nexec \"$RUSTUP_HOME/toolchains/stable/bin/cargo\" \"$@\"\n");
-    shell(".sdkman/candidates/java/21/bin/java");
+    // A JVM takes its memory first.
+    let jvm = "#!/bin/sh\ncase \"$1\" in -Xmx*) shift;; esac\nexec sh \"$@\"\n";
+    script(".sdkman/candidates/java/21/bin/java", jvm);
     link("21", ".sdkman/candidates/java/current");
     shell(".volta/tools/node/bin/node");
     script(".volta/bin/node", "#!/bin/sh\nexec \"$VOLTA_HOME/tools/node/bin/node\" \"$@\"\n");
-    shell("jdk-17/bin/java");
+    script("jdk-17/bin/java", jvm);
     link(&format!("{}/jdk-17/bin/java", home.display()), "alternatives/java");
     shell(".local/share/uv/python/cpython-3.13/bin/python3.13");
     link("../share/uv/python/cpython-3.13/bin/python3.13", ".local/bin/python3");
@@ -451,7 +453,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
     for (means, level) in [("namespaces", "C"), ("userns", "C"), ("filter", "D"), ("seccomp,cgroup", "D")] {
         let refused = of(&[], means);
         assert_eq!(refused.status.code(), Some(3), "{means}: {}", err(&refused));
-        let wanted = format!("cannot hold a stranger's bot (level {level}");
+        let wanted = format!("cannot contain a stranger's bot (level {level}");
         assert!(
             err(&refused).contains(&wanted) && err(&refused).contains("--sandbox off"),
             "{}",
@@ -466,7 +468,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
     for (means, wanted) in [
         ("landlock", "in a sandbox of level"),
         ("cgroup", "in a sandbox of level B (CPU sampled)"),
-        ("userns", "in a sandbox of level C (CPU sampled), which holds mistakes and no enemies"),
+        ("userns", "in a sandbox of level C (CPU sampled), which contains mistakes but not enemies"),
     ] {
         let words =
             ["play", "cultist-wars", "own", "builtin:idle", "--no-replay", "--json", "--sandbox", "on"];
@@ -477,7 +479,7 @@ fn archives_are_held_unless_somebody_says_otherwise() {
     let words = ["play", "cultist-wars", "own", "builtin:idle", "--no-replay", "--sandbox", "on"];
     let refused = command(at.path(), &words).env("AGON_SANDBOX_WITHOUT", "seccomp").output().expect("agon");
     assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
-    assert!(err(&refused).contains("cannot hold"), "{}", err(&refused));
+    assert!(err(&refused).contains("cannot contain"), "{}", err(&refused));
 }
 
 /// Bots that breed, daemonise, hide and ignore signals: no process of them is left when the match is over, nor when

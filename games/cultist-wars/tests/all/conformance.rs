@@ -79,7 +79,7 @@ fn impossible_setups_are_refused_in_plain_words() {
         (&[("health_points", "256")], String::new(), "256"),
         (&[("obstacle_chance", "1.0")], String::new(), "lower `obstacle_chance`"),
         (&[], "0..".to_owned(), "my.map, line 1: a row has 13 characters, not 3"),
-        (&[], board("......?......", ""), "my.map, line 2: `?` in column 6 is no tile"),
+        (&[], board("......?......", ""), "my.map, line 2: `?` in column 6 is not a tile"),
         (&[], board("......2.2....", ""), "unit 2 stands in two places"),
         (&[], board(floor, "unit 2 hp 4"), "unit 2 is described, but not drawn"),
         (&[], board(floor, "unit 14 dead"), "an id from 0 to 13"),

@@ -40,15 +40,15 @@ fn bytes_that_are_no_text_spoil_only_their_word() {
 fn a_bots_author_is_told_what_is_wrong() {
     for (line, message) in [
         ("", "the line is empty; WAIT is how to do nothing"),
-        ("wait", "`wait` is no action; a line is `WAIT`, `ID MOVE X Y`"),
+        ("wait", "`wait` is not an action; a line is `WAIT`, `ID MOVE X Y`"),
         ("0 MOVE 3", "MOVE needs a row y;"),
         ("0 SHOOT", "SHOOT needs a target;"),
-        ("x SHOOT 3", "`x` is no whole number for a unit"),
-        ("0 MOVE 3.5 2", "`3.5` is no whole number for a column x"),
+        ("x SHOOT 3", "`x` is not a whole number for a unit"),
+        ("0 MOVE 3.5 2", "`3.5` is not a whole number for a column x"),
         ("0  MOVE 3 2", "exactly one space stands between words"),
-        ("0 MOVE  3 2", "`` is no whole number for a column x"),
-        ("0 fly", "`fly` is no action"),
-        ("r\u{1b}[31med", "`r\\u{1b}[31med` is no action"),
+        ("0 MOVE  3 2", "`` is not a whole number for a column x"),
+        ("0 fly", "`fly` is not an action"),
+        ("r\u{1b}[31med", "`r\\u{1b}[31med` is not an action"),
     ] {
         assert!(why(line.as_bytes()).contains(message), "{line:?}: {}", why(line.as_bytes()));
     }

@@ -31,7 +31,7 @@ pub const KNOWN: &[BuiltinInfo] = &[
     BuiltinInfo {
         name: "keeper",
         about: "grows diamonds where it is safe and plans a few ticks ahead with the engine",
-        options: &[("nodes", "ticks it may simulate for one answer, 0 to 100000; 600")],
+        options: &[("nodes", "ticks it may simulate for one answer, 0 to 100000 (default 600)")],
     },
 ];
 

@@ -89,7 +89,7 @@ fn answers(
 }
 
 /// Compares everything in a state on the wire. `last` compares the marks of the previous tick too.
-fn compare_state(
+pub(crate) fn compare_state(
     game: &JungleBlitz,
     state: &State,
     diamonds: &Value,

@@ -57,7 +57,7 @@ pub(super) fn message(wire: &mut Wire, game: &JungleBlitz, seat: Seat, message: 
         Err(error) => return Heard::Close(format!("the message is not JSON: {error}")),
     };
     let Value::Object(fields) = &value else {
-        return Heard::Close("the message is JSON, but no object".to_owned());
+        return Heard::Close("the message is JSON but not an object".to_owned());
     };
     let own = &mut wire.seats[seat.index()];
     match fields.get("type").and_then(Value::as_str) {

@@ -83,7 +83,7 @@ fn errors_are_told_with_the_next_tick() {
     let tick = asked(&mut table);
     let told = errors(&tick);
     assert_eq!(told.len(), 3, "{told:?}");
-    assert_eq!(told[0], "unit 1 (not on the board): (3, 0) is no spawn tile");
+    assert_eq!(told[0], "unit 1 (not on the board): (3, 0) is not a spawn tile");
     assert!(told[1].contains("empty") && told[2].contains("must be a text"), "{told:?}");
     assert_eq!(tick["teams"][1]["errors"], json!([]), "errors are told to their own team only");
 

@@ -36,10 +36,19 @@ fn recorded_matches_are_the_same() {
 fn damaged_records_are_told() {
     let Some(folder) = golden::folder("jungle-blitz") else { return };
     let mut chance = Seeded::stream(1, "damage");
-    for file in ["games/g012.json.gz", "wire/run2/conn1.jsonl.gz"] {
+    for file in ["games/g012.json.gz", "wire/run2/conn1.jsonl.gz", "wire/run1/replay.json.gz"] {
         let record = golden::read(&folder.join(file)).expect("a readable record");
         // For conversations the beginning is enough, and quicker.
-        let record = if file.starts_with("wire") { &record[..record.len() / 20] } else { &record[..] };
+        let beginning;
+        let record = match file {
+            "wire/run2/conn1.jsonl.gz" => &record[..record.len() / 20],
+            "wire/run1/replay.json.gz" => {
+                let frames: Vec<serde_json::Value> = serde_json::from_slice(&record).expect("frames");
+                beginning = serde_json::to_vec(&frames[..40]).expect("JSON");
+                &beginning
+            }
+            _ => &record[..],
+        };
         for _ in 0..60 {
             let mut damaged = record.to_vec();
             for _ in 0..=chance.below(3) {
@@ -55,6 +64,7 @@ fn damaged_records_are_told() {
                 damaged.splice(start..start + length, value.iter().copied());
             }
             let _ = JungleBlitz::conform(&damaged, &mut ConformReport::default());
+            let _ = JungleBlitz::import(&damaged);
         }
     }
 }
@@ -82,4 +92,31 @@ fn official_maps_fit() {
             assert_eq!(game.unwrap_or_else(|error| panic!("{name}: {error}")).map.text(), text);
         }
     }
+}
+
+/// The original's viewer recorded this match; its commands are found again from what the frames show.
+#[test]
+fn a_recording_of_the_viewer_is_a_match() {
+    let Some(folder) = golden::folder("jungle-blitz") else { return };
+    let record = golden::read(&folder.join("wire/run1/replay.json.gz")).expect("a readable record");
+    let mut report = ConformReport::default();
+    assert_eq!(JungleBlitz::conform(&record, &mut report), Recognised::Record);
+    assert_eq!(report.differ(), 0, "{:#?}", report.differences);
+    assert!(report.kinds["unit position"].compared > 10_000);
+
+    let import = JungleBlitz::import(&record).expect("a match");
+    assert!(import.whole);
+    assert_eq!((import.steps.len(), import.names.len()), (300, 4));
+    assert_eq!(import.names[0], "UwUBot");
+    let refused = "were refused by the original";
+    assert!(import.notes.len() == 1 && import.notes[0].contains(refused), "{:?}", import.notes);
+
+    // Cut between two frames it is the beginning of a match, cut inside one it is damaged.
+    let frames: Vec<serde_json::Value> = serde_json::from_slice(&record).expect("frames");
+    let beginning = serde_json::to_vec(&frames[..52]).expect("JSON");
+    let import = JungleBlitz::import(&beginning).expect("a beginning");
+    assert!(!import.whole);
+    assert_eq!(import.steps.len(), 10);
+    let why = JungleBlitz::import(&record[..record.len() / 2]).expect_err("cut");
+    assert!(matches!(why, agon_game::Unreadable::Damaged(_)), "{why:?}");
 }

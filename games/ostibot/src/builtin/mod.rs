@@ -18,17 +18,17 @@ pub(crate) const BUILTINS: &[BuiltinInfo] = &[
     BuiltinInfo {
         name: "looter",
         about: "each for itself: the nearest gold, then the nearest portal before the fire",
-        options: &[("leave", "the turn at which it turns to the portals; 24")],
+        options: &[("leave", "the turn at which it turns to the portals (default 24)")],
     },
     BuiltinInfo {
         name: "fighter",
         about: "buys weapons and hunts whoever carries gold; loots when it sees nobody",
-        options: &[("leave", "the turn at which it turns to the portals; 24")],
+        options: &[("leave", "the turn at which it turns to the portals (default 24)")],
     },
     BuiltinInfo {
         name: "planner",
         about: "shares the gold out among its adventurers, leaves before the others, and takes the portals",
-        options: &[("leave", "the turn at which it turns to the portals; 28")],
+        options: &[("leave", "the turn at which it turns to the portals (default 28)")],
     },
 ];
 

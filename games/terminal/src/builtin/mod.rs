@@ -31,7 +31,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     BuiltinInfo {
         name: "planner",
         about: "tries its attacks and the enemy's in the engine before it decides",
-        options: &[("nodes", "turns it may simulate for each answer, 1 to 100000 (400)")],
+        options: &[("nodes", "turns it may simulate for each answer, 1 to 100000 (default 400)")],
     },
 ];
 

@@ -1,11 +1,10 @@
 //! Configurations of the first seasons (2018 and 2019), translated into today's keys.
 //!
-//! No record of those seasons is known to us, only the shape of their files. Where they are silent we read liberally;
-//! our choices are in TM-CONFIG-6.
+//! The rest of what their records show is in [`Early`]. Where they are silent we read liberally: TM-CONFIG-6.
 
 use serde_json::{Map, Number, Value, json};
 
-use crate::rules::Kind;
+use crate::rules::{Early, Kind};
 
 /// A configuration in today's keys.
 pub struct Renewed {
@@ -13,12 +12,15 @@ pub struct Renewed {
     pub config: Map<String, Value>,
     /// Whether it is from before there were upgrades; if so, its state lines are shorter.
     pub before_upgrades: bool,
+    /// What else was different.
+    pub early: Early,
 }
 
 /// The shorthands of removals and upgrades if the file has no entries for them.
 const ADDED: [&str; 2] = ["RM", "UP"];
 
-/// The configuration in today's keys, if it is from one of the first seasons (TM-CONFIG-6); else `None`.
+/// The configuration in today's keys, if it is from one of the first seasons (TM-CONFIG-6,
+/// TM-SEASON-1); else `None`.
 pub fn renewed(config: &Map<String, Value>) -> Option<Renewed> {
     let list = config.get("unitInformation")?.as_array()?;
     let has = |unit: &Value, name| unit.get(name).is_some();
@@ -48,7 +50,20 @@ pub fn renewed(config: &Map<String, Value>) -> Option<Renewed> {
     if is_old {
         config.entry("timingAndReplay").or_insert_with(|| json!({}));
     }
-    Some(Renewed { config, before_upgrades })
+    let number = |part: &str, name: &str| {
+        config.get(part).and_then(|part| part[name].as_f64()).unwrap_or_default().clamp(0.0, 1e6) as f32
+    };
+    // The later engine of then came with the pauses.
+    let later = config.get("timingAndReplay").is_some_and(|timing| has(timing, "waitTimeStartGame"));
+    let early = Early {
+        is_early: is_old,
+        shield_decay_per_frame: number("mechanics", "shieldDecayPerFrame"),
+        cores_for_crash: number("resources", "coresForPlayerDamage"),
+        strikes_in_reach: later,
+        dust: if later { 0.001 } else { 0.0 },
+    };
+    let early = if is_old { early } else { Early::default() };
+    Some(Renewed { config, before_upgrades, early })
 }
 
 /// Numbers that were once set for all units together, and are set for each unit today.

@@ -16,6 +16,8 @@ fn the_contract_holds() {
         setup("base-2025", 3),
         setup("citadel-2026", 4),
         setup("kit-2020", 5),
+        setup("season-2019", 6),
+        setup("season-2018", 7),
     ];
     let checked = conformance::check::<Terminal>(&setups, 10_000);
     assert!(checked >= 10_000);

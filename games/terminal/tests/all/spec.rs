@@ -256,7 +256,8 @@ fn name(who: Who) -> String {
 fn frame_facts(frame: &Frame, paths: &mut Vec<(Who, String)>, facts: &mut Vec<String>) {
     let number = frame.frame;
     let mut say = |what: String| facts.push(format!("frame {number}: {what}"));
-    let Events { spawn, moves, breach, shield, self_destruct, attack, damage, death } = &frame.events;
+    let Events { spawn, moves, breach, shield, self_destruct, attack, damage, death, melee, struck } =
+        &frame.events;
     for spawn in spawn {
         let what = match spawn.what {
             Spawned::Unit(kind) => kind.name().to_lowercase(),
@@ -302,6 +303,12 @@ fn frame_facts(frame: &Frame, paths: &mut Vec<(Who, String)>, facts: &mut Vec<St
     }
     if !damage.is_empty() {
         say(format!("{} damages", damage.len()));
+    }
+    for melee in melee {
+        say(format!("{} strikes at {:?}", name(melee.unit), melee.to));
+    }
+    if !struck.is_empty() {
+        say(format!("{} struck", struck.len()));
     }
     for death in death {
         say(format!("{} dies at {:?}", name(death.unit), death.at));

@@ -24,6 +24,8 @@ export type GameOption = {
   title: string,
   /** What it is about, in a sentence. */
   summary: string,
+  /** What a step of its matches is called: `turn`. */
+  step: string,
   /** The minimum and maximum number of seats. */
   seats: [number, number],
   /** Its rules presets; the first is the default. */

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::launch::Launch;
 use crate::name::Confined;
-use crate::paths::{is_systems, plain, stays};
+use crate::paths::{is_systems, plain, settled, stays};
 use crate::{build, sys, tools};
 
 /// Folders of programs, below the folder of what they belong to.
@@ -68,7 +68,8 @@ impl User {
     /// The user running this program.
     pub fn own() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-        let path = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        let absolute = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+        let path = absolute.map(|folder| settled(&folder)).collect();
         let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
         let home = set("HOME");
         let usual = home.as_ref().map(|home| home.join("Downloads"));
@@ -81,22 +82,21 @@ impl User {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let downloads = self.downloads.iter().any(|place| real(place) == real(folder));
         let home = self.home.as_ref().is_some_and(|home| home.starts_with(folder));
-        downloads || home || folder.parent().is_none()
+        // Everybody's, and a sandbox has its own.
+        let own = ["/tmp", "/var/tmp", "/etc", "/dev/shm"].iter().any(|own| folder == Path::new(own));
+        downloads || home || own || folder.parent().is_none()
     }
 }
 
 /// What `program`, the file that `launch` runs, needs.
 pub fn of(launch: &Launch, program: &Path, user: &User) -> Needs {
-    let mut search = search(launch, program, user);
-    search.packages(program);
-    search.finish()
+    search(launch, program, user).finish()
 }
 
 /// The same for a build, which gets every known compiler that is installed, because `make` and the like may call any
 /// of them.
 pub fn of_build(launch: &Launch, program: &Path, user: &User) -> Needs {
     let mut search = search(launch, program, user);
-    search.packages(program);
     tools::TOOLS.iter().map(|tool| tool.program).chain(ALSO).for_each(|name| search.word(name));
     search.finish()
 }
@@ -148,6 +148,10 @@ fn search<'a>(launch: &Launch, program: &Path, user: &'a User) -> Search<'a> {
         for part in word.to_string_lossy().split(':').filter(|part| part.starts_with('/')) {
             search.argument(Path::new(part));
         }
+    }
+    if !foreign {
+        search.packages(program);
+        search.packages_above();
     }
     search
 }
@@ -235,7 +239,9 @@ impl Search<'_> {
     fn calls(&mut self, lines: &str) {
         let lines = lines.lines().filter(|line| !line.trim_start().starts_with('#'));
         let names: BTreeSet<&str> = lines.flat_map(|line| line.split(is_between_words)).collect();
-        names.into_iter().filter(|name| !name.is_empty() && name.len() < 64).for_each(|name| {
+        // `${PYTHON:-python3}` is a name and what is meant if there is none.
+        let names = names.into_iter().map(|name| name.trim_start_matches(['-', '+', '?']));
+        names.filter(|name| !name.is_empty() && name.len() < 64).for_each(|name| {
             let runs = |file: &Path| file.is_absolute() && file.is_file() && sys::may_execute(file);
             if !name.contains('/') || self.foreign || runs(Path::new(name)) {
                 self.word(name);
@@ -245,7 +251,7 @@ impl Search<'_> {
 
     /// Shows the folder that a program belongs to.
     fn show(&mut self, file: &Path) {
-        if is_systems(file) || file.starts_with(&self.folder) {
+        if is_systems(file) || self.is_its_own(file) {
             return;
         }
         let Some(folder) = file.parent() else { return };
@@ -275,6 +281,11 @@ impl Search<'_> {
         }
     }
 
+    /// Whether a file is shown with the bot's folder. What lies in a folder that holds more than the bot is not.
+    fn is_its_own(&self, file: &Path) -> bool {
+        file.starts_with(&self.folder) && !self.user.shares(&self.folder)
+    }
+
     /// Whether a folder is a home, contains one, or is where users keep everything.
     fn is_too_much(&self, folder: &Path) -> bool {
         let home = self.user.home.as_deref();
@@ -302,7 +313,7 @@ impl Search<'_> {
         if word.as_os_str().is_empty() || self.foreign && !built || !file.exists() {
             return;
         }
-        if is_systems(&file) || file.starts_with(&self.folder) {
+        if is_systems(&file) || self.is_its_own(&file) {
             return;
         }
         let place = if file.is_dir() { &*file } else { file.parent().unwrap_or(&file) };
@@ -337,6 +348,19 @@ impl Search<'_> {
         }
     }
 
+    /// Shows the packages of Node that lie above the bot's folder, where Node looks for them, and what says of which kind its
+    /// modules are: `dist/bot.js` belongs to the folder that `dist` lies in.
+    fn packages_above(&mut self) {
+        let is_node = |file: &PathBuf| file.file_name().is_some_and(|name| name == "node");
+        if !self.seen.iter().any(is_node) {
+            return;
+        }
+        for folder in self.folder.ancestors().skip(1).filter(|folder| folder.parent().is_some()) {
+            let all = ["node_modules", "package.json"].map(|name| folder.join(name));
+            self.needs.places.extend(all.into_iter().filter(|place| place.exists() && !place.is_symlink()));
+        }
+    }
+
     fn finish(mut self) -> Needs {
         // A place inside another shown place need not be listed.
         let all = self.needs.places.clone();
@@ -346,9 +370,7 @@ impl Search<'_> {
         });
         let shown = |folder: &&PathBuf| {
             let mut places = self.needs.places.iter();
-            is_systems(folder)
-                || folder.starts_with(&self.folder)
-                || places.any(|place| folder.starts_with(place))
+            is_systems(folder) || self.is_its_own(folder) || places.any(|place| folder.starts_with(place))
         };
         let mut path: Vec<String> = Vec::new();
         for folder in self.user.path.iter().filter(shown).map(|folder| folder.to_string_lossy().into_owned())
@@ -378,5 +400,5 @@ fn behind_mark(file: &Path) -> Option<String> {
 
 /// Whether a character separates words in a shell script.
 fn is_between_words(letter: char) -> bool {
-    letter.is_whitespace() || "\"'`;|&()<>=${},".contains(letter)
+    letter.is_whitespace() || "\"'`;|&()<>=${},:".contains(letter)
 }
