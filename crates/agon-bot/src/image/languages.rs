@@ -25,6 +25,7 @@ pub struct ImageLanguage {
 pub const BASE: ImageLanguage = ImageLanguage {
     name: "base",
     programs: &[
+        "[",
         "sh",
         "bash",
         "dash",
@@ -268,27 +269,13 @@ pub const LANGUAGES: &[ImageLanguage] = &[
             "/usr/include/ARCH/gnu",
             "/usr/include/ARCH/ieee754.h",
             "/usr/include/ARCH/sys",
-            "/usr/lib/ARCH/*crt*.o",
-            "/usr/lib/ARCH/lib*_nonshared.a",
             "/usr/lib/ARCH/libanl.*",
-            "/usr/lib/ARCH/libc.*",
             "/usr/lib/ARCH/libcrypt.*",
-            "/usr/lib/ARCH/libdl.*",
             "/usr/lib/ARCH/libg.*",
-            "/usr/lib/ARCH/libm.*",
-            "/usr/lib/ARCH/libm-*",
-            "/usr/lib/ARCH/libmvec.*",
-            "/usr/lib/ARCH/libpthread.*",
             "/usr/lib/ARCH/libresolv.*",
-            "/usr/lib/ARCH/librt.*",
-            "/usr/lib/ARCH/libutil.*",
             "/usr/lib/ARCH/libz.*",
             "/usr/lib/ARCH/bfd-plugins",
             "/usr/lib/ARCH/ldscripts",
-            "/usr/lib64/*crt*.o",
-            "/usr/lib64/lib*_nonshared.a",
-            "/usr/lib64/libc.*",
-            "/usr/lib64/libm.*",
             "/usr/share/cmake*",
         ],
         without: &[
@@ -306,6 +293,7 @@ pub const LANGUAGES: &[ImageLanguage] = &[
             "Help",
             "editors",
         ],
+        needs: &["C linker"],
         ..language(
             "C++",
             &[
@@ -332,9 +320,46 @@ pub const LANGUAGES: &[ImageLanguage] = &[
             &[],
         )
     },
+    // What compilers of other languages end with. The compilers of C themselves are ten times as large.
     ImageLanguage {
-        needs: &["C++"],
-        without: &["*.dwp", "*codegen-backends", "rustc_src", "src", "librustc-nightly_rt*", "*_rt.*san.a"],
+        system: &[
+            "/usr/lib/gcc/ARCH/*/collect2",
+            "/usr/lib/gcc/ARCH/*/crt*.o",
+            "/usr/lib/gcc/ARCH/*/libgcc*",
+            "/usr/lib/gcc/ARCH/*/liblto_plugin.so",
+            "/usr/lib/gcc/ARCH/*/lto-wrapper",
+            "/usr/lib/ARCH/*crt*.o",
+            "/usr/lib/ARCH/lib*_nonshared.a",
+            "/usr/lib/ARCH/libc.*",
+            "/usr/lib/ARCH/libdl.*",
+            "/usr/lib/ARCH/libm.*",
+            "/usr/lib/ARCH/libm-*",
+            "/usr/lib/ARCH/libmvec.*",
+            "/usr/lib/ARCH/libpthread.*",
+            "/usr/lib/ARCH/librt.*",
+            "/usr/lib/ARCH/libutil.*",
+            "/usr/lib64/*crt*.o",
+            "/usr/lib64/lib*_nonshared.a",
+            "/usr/lib64/libc.*",
+            "/usr/lib64/libm.*",
+        ],
+        ..language("C linker", &["gcc", "cc", "ld", "ld.bfd"], &[])
+    },
+    ImageLanguage {
+        needs: &["C linker"],
+        without: &[
+            "*.dwp",
+            "*codegen-backends",
+            "rustc_src",
+            "src",
+            "librustc-nightly_rt*",
+            "*_rt.*san.a",
+            "libtest-*",
+            "libgetopts-*",
+            "wasm-*",
+            "lld-link",
+            "ld64.lld",
+        ],
         ..language(
             "Rust",
             &["rustc", "cargo"],
@@ -386,6 +411,11 @@ impl ImageLanguage {
             name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-');
         let exact = LANGUAGES.iter().find(|language| language.programs.contains(&name));
         exact.or_else(|| LANGUAGES.iter().find(|language| language.programs.contains(&versionless)))
+    }
+
+    /// Whether each image of the languages that a bot names holds a program of this name, if this machine has it.
+    pub fn holds(name: &str) -> bool {
+        BASE.programs.contains(&name) || Self::of_program(name).is_some()
     }
 
     /// The language of this name, written in any case.
