@@ -39,7 +39,7 @@ pub use cage::Cage;
 use cage::Changes;
 pub use needs::{Needs, User};
 use spares::Spares;
-pub use strangers::{tell_by, tool as tool_of};
+pub use strangers::{tell_by, tool as tool_of, unseen};
 
 /// Folders of ours that lie where an author works, and are no part of a bot.
 const OWN_FOLDERS: [&str; 3] = ["agon-replays", "agon-series", "agon-bots"];
@@ -136,6 +136,7 @@ pub enum StartTrouble {
 struct Described {
     confinement: Confinement,
     order: Order,
+    image: Option<Arc<Image>>,
     /// How its own folder is shown, if it may change it.
     changes: Option<Changes>,
     remarks: Vec<String>,
@@ -299,7 +300,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     let arguments = launch.arguments.iter().map(text).collect::<Result<_, _>>()?;
     let mut order = Order { program, arguments, variables, cpus: cpus.to_vec() };
     tell_memory(confinement.memory, &mut order);
-    Ok(Described { confinement, order, changes, remarks })
+    Ok(Described { confinement, order, image, changes, remarks })
 }
 
 /// Begins to start a bot in a sandbox of its own; returns our ends of its pipes, the sandbox's first process, and the sandbox.
@@ -309,7 +310,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
 /// Why it does not start.
 pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(StartedProcess, Cage), StartTrouble> {
     let keeper = keeper().map_err(StartTrouble::Machine)?;
-    let Described { confinement, order, changes, remarks } = describe(launch, seat, cpus, keeper)?;
+    let Described { confinement, order, image, changes, remarks } = describe(launch, seat, cpus, keeper)?;
     let (level, walls) = &keeper.found.at_most(launch.level.unwrap_or(Level::A));
     if *level == Level::D || *level == Level::C && launch.confined == Confined::Foreign {
         return Err(StartTrouble::Machine(unfit(&keeper.found, "a stranger's bot")));
@@ -338,6 +339,7 @@ pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(StartedProces
         program: order.program,
         confinement,
         confined: launch.confined,
+        image,
         run: Arc::clone(&launch.run),
         changes,
         remarks,

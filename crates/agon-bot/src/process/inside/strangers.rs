@@ -13,6 +13,7 @@ use std::time::Duration;
 use super::needs::{self, User};
 use crate::image::{Image, ImageError, ImageLanguage, ImageSet, Images};
 use crate::launch::Launch;
+use crate::name::Confined;
 use crate::paths::{is_systems, plain, stays};
 use crate::process::guard;
 use crate::{build, tools};
@@ -102,6 +103,17 @@ pub fn image(launch: &Launch, user: &User) -> Result<Arc<Image>, ImageError> {
     Images::own().take(&wanted, &mut say)
 }
 
+/// The programs of this machine that a bot calls, as far as its command and scripts say, and that it would not find as a
+/// stranger's: no image holds them unless they are added.
+pub fn unseen(launch: &Launch) -> Vec<PathBuf> {
+    let user = User::own();
+    let as_stranger = Launch { confined: Confined::Foreign, ..launch.clone() };
+    let added = Images::own().chosen().map(|chosen| chosen.added).unwrap_or_default();
+    let names = needs::programs(&as_stranger, &user).into_iter().filter(|name| !ImageLanguage::holds(name));
+    let there = names.filter_map(|name| tool(&name, &user));
+    there.filter(|file| !added.iter().any(|added| file.starts_with(added))).collect()
+}
+
 static TELLER: OnceLock<fn(&str)> = OnceLock::new();
 
 /// Says who tells the user that an image is being made, which takes seconds.
@@ -172,6 +184,20 @@ mod tests {
         let user = user(&home, &[".pyenv/shims"]);
         assert_eq!(tool("python3", &user), Some(home.join(".pyenv/versions/3.12/bin/python3")));
         assert_eq!(tool("python4", &user), None);
+    }
+
+    #[test]
+    fn programs_that_an_image_lacks_are_named() {
+        let at = tempfile::tempdir().expect("a folder");
+        let script = "#!/bin/sh\n# no su\n[ -e x ] || cd \"$0\"\nfind . | xargs sed p | passwd\nexec python3 ./bot.py nobodys\n";
+        make(at.path(), &[("run.sh", script), ("bot.py", "")]);
+        let launch = Launch {
+            program: "./run.sh".into(),
+            folder: Some(at.path().canonicalize().expect("a folder")),
+            ..Launch::default()
+        };
+        let passwd = User::own().find("passwd").next();
+        assert_eq!(unseen(&launch), passwd.into_iter().collect::<Vec<_>>());
     }
 
     #[test]
