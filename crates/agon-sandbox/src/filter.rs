@@ -203,10 +203,13 @@ fn rules(shape: Shape) -> Vec<Rule> {
         // Typing into somebody else's terminal: TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD.
         Rule(libc::SYS_ioctl, When::Is(1, &[0x5412, 0x541c, 0x541d, 0x5423]), FORBIDDEN),
         Rule(libc::SYS_clone, When::AnyBit(0, NAMESPACES), FORBIDDEN),
-        // Signals and leases on what others hold; the size of the referee's pipes.
+        // Signals and leases on what others hold, and who holds a lock; the size of the referee's pipes.
         Rule(libc::SYS_fcntl, When::Is(1, FCNTL), FORBIDDEN),
         // Two bots could talk by locking a file that both may read; Java complains when this is refused.
         Rule(libc::SYS_flock, When::Always, QUIET),
+        // Which parts of a file are in memory tells who has read it, and what the kernel forgets others have to wait for.
+        Rule(libc::SYS_preadv2, When::AnyBit(5, libc::RWF_NOWAIT as u32), libc::EOPNOTSUPP as u32),
+        Rule(libc::SYS_fadvise64, When::Is(3, &[libc::POSIX_FADV_DONTNEED as u32]), FORBIDDEN),
         Rule(libc::SYS_personality, When::IsNot(0, &[0, u32::MAX]), FORBIDDEN),
         Rule(libc::SYS_prlimit64, When::IsNot(0, &[0]), FORBIDDEN),
         Rule(libc::SYS_setpriority, When::Always, FORBIDDEN),
@@ -227,7 +230,9 @@ fn rules(shape: Shape) -> Vec<Rule> {
     rules
 }
 
-const FCNTL: &[u32] = &[8, 10, 15, 1024, 1026, 1031];
+/// F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY, F_SETPIPE_SZ; and F_GETLK and F_OFD_GETLK: who may only read a file may
+/// lock it for reading, and another one would see that.
+const FCNTL: &[u32] = &[8, 10, 15, 1024, 1026, 1031, 5, 36];
 
 // The instructions of the machine.
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
@@ -453,6 +458,17 @@ mod tests {
             assert_eq!(ask(plain, *call, &[]), error(libc::ENOSYS), "{call}");
         }
         assert_eq!(ask(plain, libc::SYS_flock, &[3, 2]), error(0));
+        for (command, answer) in
+            [(libc::F_SETLK, ALLOW), (libc::F_OFD_SETLKW, ALLOW), (libc::F_GETLK, error(libc::EPERM))]
+        {
+            assert_eq!(ask(plain, libc::SYS_fcntl, &[3, command as u64]), answer, "{command}");
+        }
+        let no_wait = libc::RWF_NOWAIT as u64;
+        assert_eq!(ask(plain, libc::SYS_preadv2, &[3, 0, 0, 0, 0, no_wait]), error(libc::EOPNOTSUPP));
+        assert_eq!(ask(plain, libc::SYS_preadv2, &[3, 0, 0, 0, 0, 0]), ALLOW);
+        let forget = libc::POSIX_FADV_DONTNEED as u64;
+        assert_eq!(ask(plain, libc::SYS_fadvise64, &[3, 0, 0, forget]), error(libc::EPERM));
+        assert_eq!(ask(plain, libc::SYS_fadvise64, &[3, 0, 0, 0]), ALLOW);
         assert_eq!(ask(plain, 463, &[]), error(libc::ENOSYS), "a call of a later kernel");
     }
 

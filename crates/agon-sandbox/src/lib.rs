@@ -83,7 +83,7 @@ pub fn live(arguments: &[std::ffi::OsString]) -> std::process::ExitCode {
             println!("{}", probe(&program).level);
         }
         Some("attack") if attack::live(word(1), word(2)) => {}
-        Some("player") if attack::player::live(word(1), word(2)) => {}
+        Some("player") if attack::player::live(word(1)) => {}
         Some("sleeper") => return sleep(),
         Some("victim") => {
             let folder = arguments.get(2).map(std::path::PathBuf::from).unwrap_or_default();
