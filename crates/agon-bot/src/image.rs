@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, ResolveFlags, flock, openat2};
@@ -14,11 +15,13 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 mod elf;
+mod fetch;
 mod gather;
 mod languages;
 mod make;
 mod shelf;
 
+pub use fetch::MOST_PART;
 pub use languages::{ImageLanguage, LANGUAGES};
 pub use shelf::Images;
 
@@ -29,7 +32,7 @@ const FILES: &str = "files";
 /// The folder with the files themselves.
 const ROOT: &str = "root";
 /// No list is longer than this.
-const LONGEST: u64 = 64 << 20;
+pub const LONGEST: u64 = 64 << 20;
 
 /// What an image is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -116,6 +119,9 @@ pub enum ImageError {
     /// It cannot be written.
     #[error("{}: {why}", .0.display(), why = .1)]
     Write(PathBuf, io::Error),
+    /// Another machine's image.
+    #[error("the image {0} cannot be used: {1}")]
+    Unsound(String, String),
     /// It cannot be removed now.
     #[error("the image {0} is in use by an agon that runs; try again when it has ended")]
     InUse(String),
@@ -177,6 +183,13 @@ impl Image {
     /// The folder that holds its files.
     pub fn root(&self) -> PathBuf {
         self.folder.join(ROOT)
+    }
+
+    /// Where a path inside is outside, with links followed as they are inside; none if it leads nowhere.
+    pub fn real(&self, path: &Path) -> Option<PathBuf> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let found = openat2(&self.root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT).ok()?;
+        fs::read_link(format!("/proc/self/fd/{}", found.as_raw_fd())).ok()
     }
 
     /// Whether a path inside leads to a program of this image.

@@ -12,13 +12,14 @@ use agon_sandbox::SETTINGS;
 use super::elf::{ElfFile, ElfTarget};
 use super::languages::{BASE, ImageLanguage, LANGUAGES, LIBRARIES};
 use super::{ImageError, ImageSet};
+use crate::build::cache;
 use crate::paths::is_systems;
 use crate::process::guard;
 use crate::process::inside::{User, tool_of};
 
 /// An image of more files or bytes is refused: what was named is no language.
-const MOST_FILES: usize = 100_000;
-const MOST_BYTES: u64 = 4 << 30;
+pub const MOST_FILES: usize = 100_000;
+pub const MOST_BYTES: u64 = 4 << 30;
 /// Names that are never part of an image: what tools write when they are used, and what is read by people.
 const NEVER: [&str; 7] = ["*.pyo", "*.opt-?.pyc", "__pycache__.*", ".git", "man", "*.debug", ".cache"];
 
@@ -93,13 +94,13 @@ impl Gathering {
             if !added.exists() {
                 return Err(ImageError::Missing(added.clone()));
             }
-            if !may_hold(added) || is_home_of_all(added) {
+            if !may_hold(added) || is_home_of_all(added) || cache().starts_with(added) {
                 return Err(ImageError::NeverShown(added.clone()));
             }
             gathering.sources.insert(added.clone());
             gathering.whole(added, &[])?;
-            let place = if added.is_dir() { added } else { added.parent().unwrap_or(added) };
-            gathering.place(place);
+            // Not the folder that a file lies in: bots may lie there, too.
+            gathering.place(added);
         }
         for usual in ["/usr/local/bin", "/usr/bin", "/bin"] {
             gathering.reach(Path::new(usual));

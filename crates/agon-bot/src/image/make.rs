@@ -17,7 +17,7 @@ use crate::rights;
 /// What stays free on the disk besides an image.
 const SPARE: u64 = 64 << 20;
 /// All files of images have this date, since no tool may depend on when an image was made: some second of 2001.
-const DATE: Duration = Duration::from_secs(1_000_000_000);
+pub const DATE: Duration = Duration::from_secs(1_000_000_000);
 /// Threads that copy.
 const COPIERS: usize = 2;
 
@@ -31,17 +31,11 @@ pub fn make(set: &ImageSet, gathering: &Gathering, draft: &Path) -> Result<Strin
         move |error: io::Error| ImageError::Write(path, error)
     };
     fs::create_dir_all(draft).map_err(wrong(draft))?;
-    let needed = gathering.files.values().map(|file| match file {
-        // Files take whole blocks.
-        Gathered::File { bytes, .. } => bytes.next_multiple_of(4096),
+    let sizes = gathering.files.values().map(|file| match file {
+        Gathered::File { bytes, .. } => *bytes,
         _ => 0,
     });
-    let needed = needed.sum::<u64>() + SPARE;
-    let disk = rustix::fs::statvfs(draft).map_err(|error| wrong(draft)(error.into()))?;
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    if free < needed {
-        return Err(ImageError::Full { place: draft.parent().unwrap_or(draft).to_owned(), needed, free });
-    }
+    check_room(draft, sizes)?;
     let root = draft.join(ROOT);
     let at = |path: &Path| root.join(path.strip_prefix("/").unwrap_or(path));
     let kept = sound(gathering);
@@ -131,6 +125,22 @@ pub fn make(set: &ImageSet, gathering: &Gathering, draft: &Path) -> Result<Strin
     Ok(hex(&Sha256::digest(list.as_bytes())))
 }
 
+/// Whether there is room for files of these sizes.
+///
+/// # Errors
+/// There is none.
+pub fn check_room(draft: &Path, sizes: impl Iterator<Item = u64>) -> Result<(), ImageError> {
+    // Files take whole blocks.
+    let needed = sizes.map(|bytes| bytes.next_multiple_of(4096)).sum::<u64>() + SPARE;
+    let wrong = |error: rustix::io::Errno| ImageError::Write(draft.to_owned(), error.into());
+    let disk = rustix::fs::statvfs(draft).map_err(wrong)?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    match free < needed {
+        true => Err(ImageError::Full { place: draft.parent().unwrap_or(draft).to_owned(), needed, free }),
+        false => Ok(()),
+    }
+}
+
 /// What can be written: a path goes through no link, and is a line of the list.
 fn sound(gathering: &Gathering) -> Vec<(&Path, &Gathered)> {
     let is_plain = |path: &Path| path.to_str().is_some_and(|text| !text.contains(['\n', '\t']));
@@ -202,7 +212,7 @@ fn undate(head: &mut [u8], compiled: &Path) -> bool {
     true
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -85,12 +85,7 @@ impl Images {
     /// Why it cannot be made.
     pub fn make(&self, set: &ImageSet) -> Result<NewImage, ImageError> {
         let began = Instant::now();
-        let wrong = |path: &Path, error| ImageError::Write(path.to_owned(), error);
-        fs::create_dir_all(&self.folder).map_err(|error| wrong(&self.folder, error))?;
-        // Others wait here, and find it made. The lock ends with its holder, however that ends.
-        let lock = self.folder.join("lock");
-        let held = rights::create_private(&lock).map_err(|error| wrong(&lock, error))?;
-        flock(&held, FlockOperation::LockExclusive).map_err(|error| wrong(&lock, error.into()))?;
+        let _alone = self.alone()?;
         let image = match self.kept(set) {
             Some(image) => image,
             None => self.make_alone(set)?,
@@ -98,26 +93,63 @@ impl Images {
         Ok(NewImage { image, took: began.elapsed() })
     }
 
-    fn make_alone(&self, set: &ImageSet) -> Result<Arc<Image>, ImageError> {
+    /// Nobody else makes an image while this is held. Others wait here, and find it made.
+    pub(super) fn alone(&self) -> Result<File, ImageError> {
         let wrong = |path: &Path, error| ImageError::Write(path.to_owned(), error);
+        fs::create_dir_all(&self.folder).map_err(|error| wrong(&self.folder, error))?;
+        // The lock ends with its holder, however that ends.
+        let lock = self.folder.join("lock");
+        let held = rights::create_private(&lock).map_err(|error| wrong(&lock, error))?;
+        flock(&held, FlockOperation::LockExclusive).map_err(|error| wrong(&lock, error.into()))?;
         for left in self.entries().filter(|path| has_name(path, |name| name.starts_with("making-"))) {
             let _ = fs::remove_dir_all(left);
         }
+        Ok(held)
+    }
+
+    /// The folder in which an image is written.
+    pub(super) fn draft(&self) -> PathBuf {
+        self.folder.join(format!("making-{}", std::process::id()))
+    }
+
+    /// Puts a draft where its image belongs, unless that is there.
+    pub(super) fn place(&self, draft: &Path, hash: &str) -> Result<PathBuf, ImageError> {
+        let place = self.folder.join(hash);
+        if !place.join(FILES).is_file() {
+            // What a power cut left behind, perhaps.
+            let _ = fs::remove_dir_all(&place);
+            fs::rename(draft, &place).map_err(|error| ImageError::Write(place.clone(), error))?;
+        }
+        Ok(place)
+    }
+
+    /// The image of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(&self, hash: &str) -> Result<Arc<Image>, ImageError> {
+        let none = || ImageError::NoSuch(hash.to_owned());
+        let place = Some(self.folder.join(hash)).filter(|_| is_hash(hash)).ok_or_else(none)?;
+        Image::open(&place).map(Arc::new).map_err(|_| none())
+    }
+
+    /// Keeps the image of this name, whatever becomes of the languages here that it was made from: somebody's contest has it.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn keep(&self, hash: &str) -> Result<(), ImageError> {
+        let image = self.named(hash)?;
+        let note = Note { set: image.set.clone(), image: image.hash.clone(), sources: Vec::new() };
+        self.write(&self.folder.join(format!("set-kept-{hash}")), &note)
+    }
+
+    fn make_alone(&self, set: &ImageSet) -> Result<Arc<Image>, ImageError> {
+        let wrong = |path: &Path, error| ImageError::Write(path.to_owned(), error);
         let gathering = Gathering::of(set)?;
         let sources: Vec<_> =
             gathering.sources.iter().map(|path| (path.clone(), state(path))).chain(own_tools(set)).collect();
-        let draft = self.folder.join(format!("making-{}", std::process::id()));
-        let made = make(set, &gathering, &draft).and_then(|hash| {
-            let place = self.folder.join(&hash);
-            match place.join(FILES).is_file() {
-                true => Ok(place),
-                false => {
-                    // What a power cut left behind, perhaps.
-                    let _ = fs::remove_dir_all(&place);
-                    fs::rename(&draft, &place).map(|()| place.clone()).map_err(|error| wrong(&place, error))
-                }
-            }
-        });
+        let draft = self.draft();
+        let made = make(set, &gathering, &draft).and_then(|hash| self.place(&draft, &hash));
         let _ = fs::remove_dir_all(&draft);
         let place = made?;
         let image = Image::open(&place).map_err(|error| wrong(&place, error))?;
@@ -238,7 +270,7 @@ fn has_name(path: &Path, fits: impl Fn(&str) -> bool) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(fits)
 }
 
-fn is_hash(name: &str) -> bool {
+pub(super) fn is_hash(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

@@ -102,13 +102,9 @@ const OWN_PROGRAM: &str = "/agon";
 
 /// Shows an image in place of this machine's system.
 fn show(image: &Image, confinement: &mut Confinement, variables: &mut BTreeMap<String, String>) {
-    let root = image.root();
-    let place = |inside: &PathBuf| ShownPath {
-        outside: root.join(inside.strip_prefix("/").unwrap_or(inside)),
-        inside: inside.clone(),
-    };
-    confinement.readable.extend(image.places.iter().map(place));
-    confinement.image = Some(root);
+    let place = |inside: &PathBuf| Some(ShownPath { outside: image.real(inside)?, inside: inside.clone() });
+    confinement.readable.extend(image.places.iter().filter_map(place));
+    confinement.image = Some(image.root());
     let path: Vec<_> = image.path.iter().map(|folder| folder.to_string_lossy()).collect();
     variables.insert("PATH".to_owned(), path.join(":"));
 }

@@ -177,7 +177,10 @@ fn make(images: &Images, options: &BuildOptions, as_json: bool) -> Done {
     )?;
     writeln!(
         out,
-        "Strangers' bots get it from now on. A bot that needs another language gets an image of its own."
+        "Strangers' bots get it from now on. A bot that needs another language gets an image of its own.
+For all bots of a contest, on all its machines, under [sandbox] in its contest.toml:
+image = \"{}\"",
+        image.image
     )?;
     Ok(())
 }

@@ -82,12 +82,15 @@ fn told_by(manager: &Manager, folder: &Path, name: &str, user: &User) -> Option<
     file
 }
 
-/// The image that a stranger's command runs in: one that has the languages of all programs that the command names, in its
+/// The image that a stranger's command runs in: that of its run, or one that has the languages of all programs that the command names, in its
 /// words and in the scripts that these lead to.
 ///
 /// # Errors
 /// Why there is none.
 pub fn image(launch: &Launch, user: &User) -> Result<Arc<Image>, ImageError> {
+    if let Some(own) = &launch.run.image {
+        return Images::own().named(own);
+    }
     let names = needs::programs(launch, user);
     let mut wanted = ImageSet::of_programs(names.iter().map(String::as_str));
     // What is only mentioned need not be there.
