@@ -1,14 +1,12 @@
 //! The rules of the game, from its rulebook, and the terms of this contest.
 
-use std::collections::BTreeMap;
-
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser};
 
 use crate::gate::Visit;
-use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here};
-use crate::pages::{numbers, words};
+use crate::pages::numbers::{self, RuleField};
+use crate::pages::words;
 use crate::problem::Refused;
 
 /// What decides results and cannot be changed while the contest runs: terms and their values, for a list of facts.
@@ -26,7 +24,7 @@ pub fn fixed(ask: &Visit) -> Markup {
         let first = session.deciding().iter().next()?;
         Some(format!("{} ms", words::count(i64::from(session.limit_ms(first)))))
     });
-    let limit = limit.unwrap_or_else(|| "that of the rules".to_owned());
+    let limit = limit.unwrap_or_else(|| "not known".to_owned());
     html! {
         dt { "Game" } dd { (game) }
         dt { "Rules" } dd { (rules) }
@@ -50,8 +48,9 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let own = grounds.first().map_or_else(Vec::new, |ground| numbers::fields(&ground.rules));
     let usual = usual(&settings.game, ask.site.server.policy().seats);
     let default = info.presets.first().map_or("the game's own", |preset| preset.name);
+    let before = |field: &RuleField| usual.iter().find(|usual| usual.path == field.path);
     let changed =
-        own.iter().filter(|field| usual.get(&field.path).is_some_and(|value| *value != field.value)).count();
+        own.iter().filter(|field| before(field).is_some_and(|usual| usual.value != field.value)).count();
     let content = html! {
         section.card {
             header { h2 { "In this contest" } }
@@ -71,7 +70,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                 table.dense {
                     thead { tr { th scope="col" { "Field" } th.number scope="col" { "Here" } th.number scope="col" { "In " (default) } } }
                     tbody { @for field in &own {
-                        @let before = usual.get(&field.path);
+                        @let before = before(field).map(|usual| &usual.value);
                         tr {
                             td { code { (field.path) } }
                             td.number { @if before.is_some_and(|value| *value == field.value) { (field.value) } @else { b { (field.value) } } }
@@ -81,10 +80,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                 }
             }
         }
-        @if changed > 0 {
-            p.note { (icon("warn")) span { "The rulebook below is the game's. Where it names a number, the number is this contest's; where it says one without its name, the table above decides." } }
-        }
-        article.prose { (PreEscaped(markdown(&numbers::with_numbers(info.rulebook, &own)))) }
+        article.prose { (PreEscaped(markdown(&numbers::rulebook(info.rulebook, &own, &usual)))) }
     };
     Ok(frame::page(
         &ask,
@@ -95,12 +91,11 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     ))
 }
 
-/// The numbers of the game's default rules, by path.
-fn usual(game: &str, seats: usize) -> BTreeMap<String, String> {
+/// The numbers of the game's default rules.
+fn usual(game: &str, seats: usize) -> Vec<RuleField> {
     let setup = agon_game::Setup { seats: u8::try_from(seats).unwrap_or(2), ..agon_game::Setup::default() };
     let session = agon_games::find(game).and_then(|game| game.open(&setup).ok());
-    let fields = session.map_or_else(Vec::new, |session| numbers::fields(&session.recipe().rules));
-    fields.into_iter().map(|field| (field.path, field.value)).collect()
+    session.map_or_else(Vec::new, |session| numbers::fields(&session.recipe().rules))
 }
 
 async fn secret(ask: &Visit) -> Result<String, Refused> {

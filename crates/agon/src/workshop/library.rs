@@ -124,7 +124,10 @@ pub fn rules(options: &RulesOptions) -> Done {
             writeln!(out, "{a} and {b} are the same rules")?;
         }
     } else {
-        write!(out, "{}", game.info().rulebook)?;
+        // Marks for programs stand on lines of their own.
+        for line in game.info().rulebook.lines().filter(|line| !line.starts_with("<!--")) {
+            writeln!(out, "{line}")?;
+        }
     }
     Ok(())
 }
