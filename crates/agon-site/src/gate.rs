@@ -289,7 +289,7 @@ fn sign_in_first(route: &Route) -> Refused {
         return Refused::new(StatusCode::UNAUTHORIZED, "Figures are not public", text);
     }
     if route.is_for_programs() {
-        let text = "The request has no token, or one that is unknown or has ended. Make one on the page /account of this contest; \
+        let text = "The request has no token, or one that is unknown or has expired. Make one on the page /account of this contest; \
                     `agon login` says how.";
         return Refused::new(StatusCode::UNAUTHORIZED, "A token is needed", text);
     }

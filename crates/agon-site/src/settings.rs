@@ -23,7 +23,7 @@ pub const LARGEST_TEAM: u8 = 20;
 const WRONG_PASSWORDS: u32 = 10;
 
 /// What a map is called that the seed makes or picks, before a match names it.
-pub const MADE_MAP: &str = "map from the seed";
+pub const MADE_MAP: &str = "generated map";
 
 /// The default number of best teams to decide.
 const BEST: usize = 3;

@@ -12,7 +12,7 @@ test('what may be noise is never told as certain', () => {
   const of = (mean: number, error: number, sure: boolean) => opinion('greedy', { mean, error, count: 400 }, sure)
   expect(of(0.18, 0.02, true)).toBe('greedy would play differently: +18 ± 4 points')
   expect(of(-0.18, 0.02, true)).toBe('greedy would do worse: −18 ± 4 points')
-  expect(of(0.03, 0.02, false)).toBe('greedy would do about as well: +3 ± 4 points')
+  expect(of(0.03, 0.02, false)).toBe('greedy’s choice is about as good: +3 ± 4 points')
   expect(of(0.05, 0.02, false)).toBe('greedy might do better: +5 ± 4 points')
   expect(opinion('greedy', { mean: 0, error: 0.5, count: 0 }, false)).toBe('greedy has not evaluated it yet')
 })

@@ -26,5 +26,5 @@ export function opinion(policy: string, gain: WinChance, sure: boolean): string 
   if (sure) return gain.mean > 0 ? `${policy} would play differently: ${points(gain)}` : `${policy} would do worse: ${points(gain)}`
   // Within twice its error it may be nothing.
   if (Math.abs(gain.mean) > 2 * gain.error) return `${policy} might do ${gain.mean > 0 ? 'better' : 'worse'}: ${points(gain)}`
-  return `${policy} would do about as well: ${points(gain)}`
+  return `${policy}’s choice is about as good: ${points(gain)}`
 }

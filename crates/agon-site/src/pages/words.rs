@@ -38,8 +38,8 @@ pub fn percent(share: f64) -> String {
 /// How long something takes, or how long ago it was: `8 s`, `41 min`, `5 h`, `2 d`.
 pub fn span(ms: i64) -> String {
     match ms.max(0) / 1000 {
-        seconds @ 0..=99 => format!("{seconds} s"),
-        seconds @ 100..=5_999 => format!("{} min", seconds / 60),
+        seconds @ 0..=59 => format!("{seconds} s"),
+        seconds @ 60..=5_999 => format!("{} min", seconds / 60),
         seconds @ 6_000..=172_799 => format!("{} h", seconds / 3600),
         seconds => format!("{} d", seconds / 86_400),
     }
@@ -70,11 +70,12 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// Words that follow a colon elsewhere, as a sentence of their own.
+/// Words that follow a colon elsewhere, or a person's reason, as a sentence: with a capital letter and a full stop.
 pub fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).chain(['.']).collect()
+    let mut letters = words.trim().chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if words.trim().ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
 }
 
 /// What a step of a match is called in a game: `turn`, `half-turn`.

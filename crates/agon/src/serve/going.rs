@@ -350,7 +350,7 @@ fn greet(
         _ if jobs == 0 => writeln!(out, "No match is played here.")?,
         Confined::Foreign => writeln!(
             out,
-            "Bots run in a sandbox of level {level}; before the first match it is put to the test with attacks, and so is the clock, for up to 40 seconds."
+            "Bots run in a level {level} sandbox. Before the first match the sandbox and the clock are tested, which takes up to 40 seconds."
         )?,
         Confined::Own => writeln!(
             out,
