@@ -186,7 +186,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   // Whatever is beyond noise in any turn is listed, and leads there.
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.marks.length > 0, undefined, { timeout: 60_000 })
   const listed = panel.locator('ol button').first()
-  assert.match(await listed.textContent(), /greedy (would play differently|would do worse): [+−]\d+ ± \d+ points/)
+  assert.match(await listed.textContent(), /with greedy's order, the chance of this seat would be \d+ ± \d+ points (higher|lower)/)
   await listed.click()
   // The list keeps changing meanwhile; what is marked stays marked.
   await page.waitForFunction(() => window.agon.players[0].analyst.step === window.agon.players[0].stepNumber && window.agon.players[0].analyst.outlook)
@@ -208,7 +208,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   const marked = await place((await strip.boundingBox()).width)
   // The row of diamonds is below the picture of the chances.
   await strip.hover({ position: { x: marked.x, y: 63 } })
-  await page.locator('.timeline .say').getByText(/greedy (would play differently|would do worse): [+−]\d+ ± \d+ points/).waitFor()
+  await page.locator('.timeline .say').getByText(/with greedy's order, the chance of this seat would be \d+ ± \d+ points (higher|lower)/).waitFor()
   const colours = await strip.evaluate((canvas, x) => {
     const scale = window.devicePixelRatio
     const [red, green, blue, alpha] = canvas.getContext('2d').getImageData(Math.round(x * scale), Math.round(63 * scale), 1, 1).data

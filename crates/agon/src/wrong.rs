@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
+use agon_bot::advised::NextCommand;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -172,10 +173,15 @@ fn command(word: &str, words: &[String]) -> Option<String> {
         return Some(format!("did you mean `{own}`?"));
     }
     if agon_games::find(word).is_some() {
-        return Some(format!("the command comes first, as in: agon play {}", words[1..].join(" ")));
+        return Some(format!("the command comes first, as in: {}", NextCommand::Play.about(&words[1..])));
     }
     let is_file = std::path::Path::new(word).exists();
-    is_file.then(|| format!("{word} is a file or folder, and a command comes first: agon check GAME {word}"))
+    is_file.then(|| {
+        format!(
+            "{word} is a file or folder, and a command comes first: {}",
+            NextCommand::CheckBot.about([word])
+        )
+    })
 }
 
 /// The message for an invalid number, without the parser's words.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agon_bot::advised::NextCommand;
 use agon_bot::program::ProgramEnd;
 use agon_game::{GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_match::{Fault, FaultKind, RejectedOrder};
@@ -212,18 +213,16 @@ impl<'a> Report<'a> {
     /// A command that shows a match again, or its replay if no command can set it up.
     fn again(&self, number: usize) -> Option<String> {
         let situation = &self.situations[number];
-        let quoted = shlex::try_quote(self.bot).ok()?;
         if let Some(setup) = set_up(situation).filter(|_| situation.setup.seats == 2) {
             let other = format!("builtin:{}", situation.opponent);
-            let bots = match situation.seat == Seat::new(0) {
-                true => format!("{quoted} {other}"),
-                false => format!("{other} {quoted}"),
-            };
-            return Some(format!("agon play {} {bots} {setup}", self.info.name));
+            let (bot, other) = (self.bot.to_owned(), other);
+            let bots = if situation.seat == Seat::new(0) { [bot, other] } else { [other, bot] };
+            let game = [self.info.name.to_owned()];
+            return Some(NextCommand::Play.about(game.into_iter().chain(bots).chain(setup)));
         }
         let name = format!("check-{}-{}.replay", self.info.name, number + 1);
         let file = (self.keep)(&name, &self.seen[number].replay)?;
-        Some(format!("agon replay info {0}   (agon replay show {0} --turn ...)", file.display()))
+        Some(NextCommand::ReplayInfo.at(&file))
     }
 
     /// A finding about faults; `good` is its text when there is none.
@@ -330,7 +329,10 @@ impl<'a> Report<'a> {
             let mut finding = CheckFinding::new(WHAT, status, seen);
             finding.rule = Some(rule.to_owned());
             finding.place = Some(self.place(number, &first.turn));
-            finding.change = Some(format!("agon explain {rule} shows the rule, its code and its test"));
+            finding.change = Some(format!(
+                "`{}` shows the rule, its code and its test",
+                NextCommand::Explain.about([rule])
+            ));
             finding.again = self.again(number);
             findings.push(finding);
         }
@@ -444,23 +446,24 @@ fn ends(info: &GameInfo, ending: Option<(ProgramEnd, Duration)>) -> Option<Check
 }
 
 /// The options that set a whole match up again; none if it depends on files.
-fn set_up(situation: &Situation) -> Option<String> {
+fn set_up(situation: &Situation) -> Option<Vec<String>> {
     let Setup { rules, map, seed, .. } = &situation.setup;
     if situation.kind != Kind::Whole || rules.file.is_some() {
         return None;
     }
-    let mut line = format!("--seed {seed}");
+    let mut words = vec!["--seed".to_owned(), seed.to_string()];
+    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     match map {
         MapChoice::Default => {}
-        MapChoice::Named(name) => line += &format!(" --map {name}"),
-        MapChoice::Generated => line += " --map generate",
+        MapChoice::Named(name) => add("--map", name.clone()),
+        MapChoice::Generated => add("--map", "generate".to_owned()),
         MapChoice::File(..) => return None,
     }
     if !rules.preset.is_empty() {
-        line += &format!(" --rules {}", rules.preset);
+        add("--rules", rules.preset.clone());
     }
     for (name, value) in &rules.sets {
-        line += &format!(" --set {}", shlex::try_quote(&format!("{name}={value}")).ok()?);
+        add("--set", format!("{name}={value}"));
     }
-    Some(line)
+    Some(words)
 }

@@ -340,11 +340,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
 }
 
 fn score(score: f64) -> String {
-    if score.fract() == 0.0 {
-        format!("{score:.0}").replace('-', "−")
-    } else {
-        format!("{score:.2}").replace('-', "−")
-    }
+    words::minus(&if score.fract() == 0.0 { format!("{score:.0}") } else { format!("{score:.2}") })
 }
 
 /// The entrant of a seat, in a few words: the team and the version.

@@ -70,6 +70,16 @@ impl Failure {
         Self::Own(message.into())
     }
 
+    /// The same failure, and what stands of what was done before it.
+    #[must_use]
+    pub fn with(self, more: &str) -> Self {
+        match self {
+            Self::Usage(why) => Self::Usage(why + more),
+            Self::Own(why) => Self::Own(why + more),
+            other => other,
+        }
+    }
+
     /// It as a sentence, where it is no end of a command.
     pub fn sentence(self) -> String {
         match self {
@@ -90,7 +100,7 @@ impl Failure {
         if let Some(message) = message {
             // It may quote a file from somebody else.
             let line = format!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&message));
-            eprintln!("{}", screen::folded(&line));
+            eprintln!("{}", screen::folded_message(&line));
         }
         ExitCode::from(code)
     }

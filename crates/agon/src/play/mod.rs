@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use agon_bot::NameKind;
+use agon_bot::advised::NextCommand;
 use agon_desk::seats::{header, seat_all};
 use agon_game::{Seat, Seats, Session};
 use agon_match::record::SeatTime;
@@ -121,9 +122,8 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     let game = common::game(&about.game)?;
     if let Some(many) = options.many {
         return Err(Failure::usage(format!(
-            "agon play plays one match. For {many} matches from both seats, with statistics, use\n  agon gauntlet {} {}",
-            game.info().name,
-            about.bots.join(" ")
+            "agon play plays one match. For {many} matches from both seats, with statistics, use\n  {}",
+            NextCommand::Gauntlet.about([&[game.info().name.to_owned()][..], &about.bots].concat())
         )));
     }
     let mut sandbox = options.wanted.sandbox.clone();
@@ -394,8 +394,9 @@ fn report(
     faults(&mut out, screen, result)?;
     rejections(&mut out, screen, record, labels)?;
     if let Some(replay) = &result.replay {
-        writeln!(out, "\nReplay: {replay}\n  agon replay info {replay}")?;
-        writeln!(out, "  agon replay show {replay} --turn 10")?;
+        writeln!(out, "\nReplay: {replay}\n  {}", NextCommand::ReplayInfo.about([replay]))?;
+        let turn = record.steps.min(10).to_string();
+        writeln!(out, "  {}", NextCommand::ReplayShow.about([replay, &turn]))?;
     }
     // Built-in bots are not programs, so there is nothing to contain.
     let programs = result.seats.iter().any(|seat| seat.time.answers > 0);

@@ -12,7 +12,7 @@ use agon_view::analysis::{Analysis, Mark, Mean};
 use clap::Args;
 
 use crate::common::sandbox::SandboxOptions;
-use crate::common::screen::{self, Screen, harmless};
+use crate::common::screen::{self, Screen, folded, harmless};
 use crate::common::table::shortened;
 use crate::common::{self, Done, Failure};
 use crate::replay::with_bot::WithBotOptions;
@@ -187,31 +187,27 @@ fn line(
         }
         Err(_) => format!("{policy}'s order"),
     };
-    writeln!(out, "    with {instead}, the chance of seat {} {told}", mark.seat)
+    let told = format!("    with {instead}, the chance of seat {} {told}", mark.seat);
+    writeln!(out, "{}", folded(&told))
 }
 
 /// Prints what the bot itself made of the other order.
 fn verdict(out: &mut impl io::Write, screen: Screen, tried: &TriedOrder) -> io::Result<()> {
     if let Some(fault) = tried.gone() {
         let fault = harmless(&fault.in_a_line());
-        return writeln!(out, "    the bot cannot be asked: it ended on the way there: {fault}");
+        let told = format!("    the bot cannot be asked: it ended on the way there: {fault}");
+        return writeln!(out, "{}", folded(&told));
     }
     let better = shortened(&harmless(&tried.better_in_a_line()), 40);
     let gain = format!("{}{}", if tried.gain.mean() > 0.0 { "+" } else { "" }, points(&tried.gain));
     let futures = tried.gain.count;
-    match tried.is_mistake() {
-        true => writeln!(
-            out,
-            "    {}: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures",
-            screen.bad("mistake")
-        )?,
-        false => writeln!(
-            out,
-            "    no mistake that shows: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures"
-        )?,
-    }
+    let found = if tried.is_mistake() { screen.bad("mistake") } else { "no mistake that shows".to_owned() };
+    let told = format!(
+        "    {found}: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures"
+    );
+    writeln!(out, "{}", folded(&told))?;
     if let Some(fault) = tried.fault_in_a_line() {
-        writeln!(out, "    on the way it committed a fault: {}", harmless(&fault))?;
+        writeln!(out, "{}", folded(&format!("    on the way it committed a fault: {}", harmless(&fault))))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::advised::NextCommand;
 use agon_bot::rights;
 use agon_desk::conformance::RecordDifference;
 use agon_desk::replays::{OriginalRecord, bytes, game_of, open};
@@ -97,8 +98,9 @@ pub fn run(options: &ImportOptions) -> Done {
         }
         tell(&imported, screen, &mut out)?;
         let shown = path.display();
-        writeln!(out, "\nReplay: {shown}\n  agon replay show {shown} --turn {}", steps / 2)?;
-        writeln!(out, "  agon replay feed {shown} BOT --seat 1")?;
+        let show =
+            NextCommand::ReplayShow.about([path.to_string_lossy().as_ref(), &(steps / 2).max(1).to_string()]);
+        writeln!(out, "\nReplay: {shown}\n  {show}\n  {}", NextCommand::ReplayFeed.at(&path))?;
     }
     if imported.report.differ() == 0 { Ok(()) } else { Err(Failure::Check) }
 }

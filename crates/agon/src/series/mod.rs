@@ -352,6 +352,10 @@ pub fn run(ready: &Ready, options: &RunOptions) -> Result<SeriesEnd, Failure> {
     show.close();
     let end = ready.scheduler.look(|progress| progress.end.clone()).unwrap_or(SeriesEnd::Stopped);
     match end {
+        // To go on with the same bot would end the same way.
+        SeriesEnd::Failed(trouble @ agon_contest::Trouble::NeverAnswered(_)) => {
+            Err(Failure::usage(trouble.to_string()))
+        }
         SeriesEnd::Failed(trouble) => {
             let message = format!("{trouble}\n  {}", go_on(ready));
             Err(match trouble {
@@ -369,6 +373,16 @@ impl Ready {
     /// How many matches are played at once.
     pub fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    /// What to vary where bots play the same again: maps that the seed makes, if the game has them and they are not played yet.
+    pub fn more_starts(&self) -> &'static str {
+        let is_made = |name: &str| name == "generate" || name.is_empty() && self.info.maps.is_empty();
+        let made = self.scheduler.header().maps.iter().any(|map| is_made(&map.name));
+        match self.info.generates_maps && !made {
+            true => "vary maps (--map generate makes one of each seed), seeds or opponents",
+            false => "vary maps, seeds or opponents",
+        }
     }
 
     /// Whether the user chose the number of matches.

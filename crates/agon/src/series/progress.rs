@@ -121,7 +121,8 @@ impl Show {
             let event = json::HowLong { event: "estimate", matches_per_hour: per_hour, hours };
             return print_json(&event);
         }
-        let text = how_long(per_hour, hours);
+        let is_test = scheduler.look(|progress| progress.standing.test.is_some());
+        let text = how_long(per_hour, hours, is_test);
         match &self.bar {
             Some(bar) => bar.above(|| eprintln!("{text}")),
             None if !self.quiet => eprintln!("{text}"),
@@ -201,11 +202,19 @@ fn expected(progress: &Progress, header: &JournalHeader, began: Instant) -> Opti
 }
 
 /// The estimate in one line.
-fn how_long(per_hour: f64, hours: Option<f64>) -> String {
+fn how_long(per_hour: f64, hours: Option<f64>, is_test: bool) -> String {
     let rate = format!("about {} matches an hour", thousands(per_hour.round() as u64));
     match hours {
-        Some(hours) => format!("{rate}; {} to go", duration(hours * 3600.0)),
+        Some(hours) => format!("{rate}; {}", until_end(hours * 3600.0, is_test)),
         None => format!("{rate}; how many it takes is not known yet"),
+    }
+}
+
+/// When the end is expected. A test ends with its verdict, after as many matches as that takes.
+fn until_end(seconds: f64, is_test: bool) -> String {
+    match is_test {
+        true => format!("a verdict is likely in {}", duration(seconds)),
+        false => format!("{} left", duration(seconds)),
     }
 }
 
@@ -274,7 +283,8 @@ fn line(progress: &Progress, header: &JournalHeader, began: Instant) -> String {
         parts.push(format!("{} put back (machine late)", progress.late));
     }
     parts.push(format!("{:.0} games/s", speed(progress, began)));
-    parts.extend(left(progress, header, began).map(|seconds| format!("{} left", duration(seconds))));
+    let is_test = progress.standing.test.is_some();
+    parts.extend(left(progress, header, began).map(|seconds| until_end(seconds, is_test)));
     parts.join(" · ")
 }
 
@@ -415,10 +425,11 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         writeln!(
             out,
             "Note: {} of {} rounds make nothing more certain: from {} these bots gave the same answers every time, so \
-             playing again proves nothing. Vary maps, seeds or opponents.",
+             playing again proves nothing; {}.",
             thousands(blocks - counted),
             thousands(blocks),
-            count(starts as usize, "start", "starts")
+            count(starts as usize, "start", "starts"),
+            ready.more_starts()
         )?;
     }
     let header = ready.scheduler.header();
@@ -576,8 +587,15 @@ mod tests {
     #[test]
     fn signs_are_written_and_times_are_short() {
         assert_eq!([43.4, -7.0, 0.4, -0.4].map(whole), ["+43", "-7", "0", "0"]);
-        assert_eq!(how_long(3600.4, Some(2.0)), "about 3,600 matches an hour; 2.0 h to go");
-        assert_eq!(how_long(10.0, None), "about 10 matches an hour; how many it takes is not known yet");
+        assert_eq!(how_long(3600.4, Some(2.0), false), "about 3,600 matches an hour; 2.0 h left");
+        assert_eq!(
+            how_long(3600.4, Some(0.1), true),
+            "about 3,600 matches an hour; a verdict is likely in 6 min"
+        );
+        assert_eq!(
+            how_long(10.0, None, true),
+            "about 10 matches an hour; how many it takes is not known yet"
+        );
         assert_eq!([3.2, 120.0, 7200.0, 1e6].map(duration), ["3 s", "2 min", "2.0 h", "11.6 days"]);
     }
 }

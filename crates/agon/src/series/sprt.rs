@@ -308,7 +308,8 @@ fn verdict(options: &SprtOptions, state: &Progress, ready: &Ready, word: Decisio
             let repeats = pairing.least_of_constant().unwrap_or(0);
             screen.strong(&format!(
                 "{new} scores {points} of {games} against {old}, as far as {repeats} repeats show"
-            )) + ": from each start they play the same again;\nfor more games vary maps, seeds or opponents"
+            )) + ": from each start they play the same again;\nfor more games "
+                + ready.more_starts()
         }
         DecisionWord::NeverAnswered => {
             let silent = state.standing.silent();

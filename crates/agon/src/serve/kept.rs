@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::advised::NextCommand;
 use agon_bot::rights;
 use agon_contest::ContestFile;
 use agon_server::ServerError;
@@ -19,7 +20,6 @@ use crate::common::{self, Done, Failure};
 use crate::serve::founding::FILE;
 use crate::serve::look::{rated_cells, rated_table};
 use crate::serve::{going, json, runtime};
-use agon_bot::words::typed_path;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "FILE is what `agon serve export` wrote: the log of all results, their replays, and the table. Nothing in it is taken on trust: the
@@ -136,7 +136,7 @@ pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
             "the secret of the seeds is not in it; when the contest is over, --reveal publishes it"
         )?;
     }
-    Ok(writeln!(out, "anybody can check it: agon verify {}", file.display())?)
+    Ok(writeln!(out, "anybody can check it: {}", NextCommand::Verify.at(file))?)
 }
 
 /// Copies the contest in a folder, even while it runs.
@@ -174,7 +174,7 @@ pub fn restore(file: &Path, dir: &Path) -> Done {
     let mut out = io::stdout().lock();
     writeln!(out, "{}: {}", dir.display(), holds(&kept))?;
     if found.is_empty() {
-        return Ok(writeln!(out, "no damage found; `agon serve {}` resumes it", typed_path(dir))?);
+        return Ok(writeln!(out, "no damage found; `{}` resumes it", NextCommand::ServeResume.at(dir))?);
     }
     for line in &found {
         writeln!(out, "{}", harmless(line))?;

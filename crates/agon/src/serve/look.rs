@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use agon_api::{COLUMNS, Figure, LadderRow, VersionRating};
+use agon_bot::advised::NextCommand;
 use agon_server::status::{self, ContestStatus};
 use agon_store::{ContestRow, VersionState};
 
@@ -11,7 +12,6 @@ use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::{json, now, runtime};
-use agon_bot::words::typed_path;
 
 /// Shows the state of the contest in a folder.
 pub fn status(dir: &Path, as_json: bool) -> Done {
@@ -23,11 +23,7 @@ pub fn status(dir: &Path, as_json: bool) -> Done {
     let screen = screen::output();
     summary(&mut out, &status)?;
     if status.board.is_empty() {
-        writeln!(
-            out,
-            "\nNobody is on the ladder: submit bots with `agon serve add {} BOT --team NAME`.",
-            typed_path(dir)
-        )?;
+        writeln!(out, "\nNobody is on the ladder: submit bots with `{}`.", NextCommand::ServeAdd.at(dir))?;
     } else {
         writeln!(out, "\n{}", board(&status.board).text(screen::room()))?;
     }

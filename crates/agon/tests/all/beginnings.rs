@@ -81,7 +81,11 @@ const CASES: &[Case] = &[
     // Programs that end.
     with(
         "python3",
-        case(&[("bot.py", "import numpyy")], "bot.py", &["No module named 'numpyy'", "pip install numpyy"]),
+        case(
+            &[("bot.py", "import numpyy")],
+            "bot.py",
+            &["No module named 'numpyy'", "pip install --target . numpyy"],
+        ),
     ),
     with("python3", case(&[("bot.py", "import gamelib")], "bot.py", &["Terminal's starter kit"])),
     with("python3", case(&[("bot.py", "print 'WAIT'")], "bot.py", &["Python 2"])),
