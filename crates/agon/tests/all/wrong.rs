@@ -80,7 +80,7 @@ const LINES: &[(&str, &[&str])] = &[
     ),
     (
         "play cultist-wars wrong/type builtin:greedy",
-        &["wrong/type/agon.toml:1:7", "`run` is a number", "write run ="],
+        &["wrong/type/agon.toml:1:7", "`run` must be a command in quotes", "not a number; write run ="],
     ),
     ("play cultist-wars wrong/shell builtin:greedy", &["wrong/shell/agon.toml:1:7", "`&&` needs a shell"]),
     (
