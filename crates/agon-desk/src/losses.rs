@@ -113,7 +113,7 @@ impl Losses {
         if repeats > 0 {
             let repeats = thousands(repeats);
             notes.push(format!(
-                "{repeats} matches only repeat what was played from the same start and do not count"
+                "matches that only repeat others from the same start do not count: {repeats}"
             ));
         }
         let game = agon_games::named(&header.game).map_err(DeskError::Impossible)?;
@@ -168,7 +168,8 @@ impl Losses {
                 Some(format!("{label} lost all of them: there are no others to compare them with"))
             }
             _ if self.places.is_empty() && self.happenings.is_empty() => Some(format!(
-                "of {} patterns that were tried none is significantly more common in its losses; more matches may reveal one",
+                "nothing stands out: of {} patterns that were tried none is significantly more common in its losses; more matches may \
+                 reveal one",
                 thousands(self.tried as u64)
             )),
             _ => None,

@@ -137,7 +137,11 @@ pub fn explain(error: Error, words: &[OsString]) -> String {
     };
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let hint = match error.kind() {
-        ErrorKind::UnknownArgument => words.iter().skip(1).find_map(|word| habit(word)),
+        ErrorKind::UnknownArgument => words
+            .iter()
+            .skip(1)
+            .find_map(|word| habit(word))
+            .or_else(|| text(ContextKind::InvalidArg).and_then(|word| one_too_many(&word, &words))),
         ErrorKind::InvalidSubcommand => {
             text(ContextKind::InvalidSubcommand).and_then(|word| command(&word, &words))
         }
@@ -161,6 +165,14 @@ fn habit(word: &str) -> Option<String> {
     let name = name.split('=').next().unwrap_or(name).to_lowercase();
     let (_, what) = HABITS.iter().find(|(habit, _)| *habit == name)?;
     Some(format!("{word} is unknown here; {what}"))
+}
+
+/// Says that a command takes one file, where a shell made several of one word.
+fn one_too_many(word: &str, words: &[String]) -> Option<String> {
+    let is_file = |word: &str| std::path::Path::new(word).is_file();
+    let command = words.get(1..)?.iter().take_while(|word| !is_file(word) && !word.starts_with('-'));
+    let command: Vec<&str> = command.map(String::as_str).collect();
+    is_file(word).then(|| format!("`agon {}` takes one file", command.join(" ")))
 }
 
 /// The equivalent here of a word in the place of a command.

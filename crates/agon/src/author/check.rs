@@ -25,8 +25,8 @@ use crate::replay::feed::{self, FeedOptions};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
-    "Plays whole matches and scripted situations from every side: little left, a crowded board, the last
-turn, the biggest input. Each finding says what was seen, the rule, and what to change.
+    "Plays whole matches and scripted situations in every seat: few units left, a crowded board, the last
+turn, the largest input. Each finding says what was seen, the rule, and what to change.
 Exit code 0: nothing failed (there may be warnings); 1: something failed.
 
 Examples:
@@ -54,7 +54,7 @@ pub struct CheckOptions {
     pub sandbox: SandboxOptions,
     #[command(flatten)]
     pub there: AsOptions,
-    /// Instead compares the bot's answers with a recorded match, turn by turn; a replay from agon or from the original contest
+    /// Compares the bot's answers with those of a recorded match instead; FILE is a replay of agon or of the original contest
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "map", "rules", "set", "strict"], help_heading = "Recorded match")]
     pub against: Option<PathBuf>,
     /// The seat it takes there [default: 1]
@@ -268,7 +268,9 @@ fn print(out: &mut impl io::Write, screen: Screen, finding: &CheckFinding) -> io
     let rule = finding.rule.as_ref().map(|rule| format!(" [{rule}]")).unwrap_or_default();
     writeln!(out, "{sign} {:<22} {}{rule}", finding.what, screen::harmless(&finding.seen))?;
     screen::quote(out, screen, &finding.stderr)?;
-    for (word, text) in [("where", &finding.place), ("change", &finding.change), ("again", &finding.again)] {
+    let again = finding.again.as_deref().unwrap_or_default();
+    let again = if again.starts_with("agon play") { "again" } else { "look" };
+    for (word, text) in [("where", &finding.place), ("change", &finding.change), (again, &finding.again)] {
         if let Some(text) = text {
             writeln!(out, "    {} {}", screen.dim(&format!("{word:<7}")), screen::harmless(text))?;
         }

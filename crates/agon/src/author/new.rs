@@ -142,7 +142,7 @@ fn write_all(starter: &Starter, folder: &Path) -> Done {
         Ok(false) => {}
         Ok(true) => {
             return Err(Failure::usage(format!(
-                "{shown} is not empty; name a new folder, nothing was written"
+                "{shown} is not empty, so nothing was written; name a new folder"
             )));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

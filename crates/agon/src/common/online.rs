@@ -57,7 +57,7 @@ pub(crate) struct Line {
     /// Lets the token travel unencrypted to a public address
     #[arg(long, help_heading = "Contest")]
     pub plain_http: bool,
-    /// The SHA-256 of the contest's certificate, if nobody vouches for it (`agon serve --tls-self-signed` prints it)
+    /// The SHA-256 fingerprint of the contest's certificate, if it is self-signed (`agon serve --tls-self-signed` prints it)
     #[arg(long, value_name = "SHA256", env = "AGON_FINGERPRINT", help_heading = "Contest")]
     pub fingerprint: Option<Fingerprint>,
 }
@@ -97,7 +97,7 @@ impl OnlineOptions {
             }
             (None, None) => logins.current().map(|login| Address::parse(&login.url)).transpose()?.ok_or_else(|| {
                 Failure::usage(
-                    "no contest is known here: `agon login URL` with its address, or set AGON_URL and AGON_TOKEN",
+                    "you are not logged in to a contest: run `agon login URL`, or set AGON_URL and AGON_TOKEN",
                 )
             })?,
         };
@@ -478,9 +478,14 @@ impl Online {
             Error::Timeout(_) => {
                 Trouble::Away(format!("{address} took longer than {} s to answer", patience.as_secs()))
             }
-            Error::HostNotFound => Trouble::Away(format!("{address}: no machine has this name")),
-            Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                Trouble::Away(format!("{address} cannot be reached: nothing listens there. Is it running?"))
+            Error::HostNotFound => {
+                Trouble::Away(format!("{address} cannot be reached: no machine has this name"))
+            }
+            Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Trouble::Away(
+                format!("{address} cannot be reached: nothing is listening there (is the contest running?)"),
+            ),
+            Error::Io(error) if error.to_string().contains("failed to lookup address") => {
+                Trouble::Away(format!("{address} cannot be reached: no machine has this name"))
             }
             Error::Io(_) | Error::ConnectionFailed => {
                 Trouble::Away(format!("{address} cannot be reached, or broke the connection: {error}"))

@@ -36,7 +36,7 @@ const SHOWN: usize = 20;
 /// A requested match: its opponent, where it is played, and how it is followed.
 #[derive(Args, Debug)]
 pub(crate) struct MatchOptions {
-    /// A team on the ladder, or a version of your own, such as v3 [default: the next above]
+    /// A team on the ladder, or a version of your own, such as v3 [default: the team just above yours]
     #[arg(long, value_name = "NAME|vN")]
     pub against: Option<String>,
     /// One of the contest's maps, by its name or its number from 1 [default: the first]

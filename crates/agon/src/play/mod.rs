@@ -68,10 +68,10 @@ pub struct PlayOptions {
     /// Follows the match turn by turn, and frame by frame in games that have frames
     #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub watch: bool,
-    /// Opens the match in the browser when it is over, until Ctrl-C
+    /// Opens the match in the browser when it is over; press Ctrl-C to stop serving it
     #[arg(long, conflicts_with_all = ["no_replay", "live"], help_heading = "Output")]
     pub open: bool,
-    /// Shows the match in the browser while it is played, until Ctrl-C
+    /// Shows the match in the browser while it is played; press Ctrl-C to stop serving it
     #[arg(long, help_heading = "Output")]
     pub live: bool,
     /// Pause between turns with --watch, in milliseconds
@@ -411,7 +411,7 @@ fn waited(time: &SeatTime) -> Option<String> {
     let more = time.max_ms - time.max_charged_ms;
     (more > 1.0 && more > time.max_ms / 10.0).then(|| {
         format!(
-            "an answer took {} by the clock, {} of which this machine kept it waiting; that is not charged",
+            "one answer took {}; for {} of that this machine was busy with other things, which is not counted",
             milliseconds(time.max_ms),
             milliseconds(more)
         )

@@ -21,7 +21,7 @@ use crate::replay::with_bot::WithBotOptions;
 pub const EXAMPLES: &str = "From each turn the game's quick policy plays the match to its end many times: a seat's chance is how often it comes
 first. An order is marked if the policy's own order in its place would have changed the chance beyond noise. That is
 the policy's opinion, not proof of a mistake: a better bot may have known more.
-With --with-bot your bot is the judge: it is led to the three turns that cost its seat most, and plays on with its own order
+With --with-bot your bot is the judge: it is taken to the three turns that cost its seat most, and plays on with its own order
 and with the policy's, in 20 futures each. If the policy's order helps it beyond noise, its own was a mistake.
 In games with fog an order is judged by what its seat could know: in each pair of futures, the units it could not see are
 placed somewhere else that they could have reached. With --with-bot the match continues from the real position.
@@ -83,8 +83,8 @@ pub fn run(options: &AnalyseOptions) -> Done {
     let (shown, steps) = (options.file.display(), replay.steps.len());
     let count = TurnCount::of(&replay);
     if let Some(turn) = options.turn.filter(|turn| count.step(*turn) as usize >= steps) {
-        let last = count.turn(steps.saturating_sub(1) as u32);
-        return Err(Failure::usage(format!("--turn {turn}: the last turn that was answered is {last}")));
+        let (first, last) = (count.first(), count.turn(steps.saturating_sub(1) as u32));
+        return Err(Failure::usage(format!("--turn {turn}: this match has the turns {first} to {last}")));
     }
     let only = options.turn.map(|turn| count.step(turn) + 1);
     let unusable = |why: String| Failure::usage(format!("{shown}: {why}"));
@@ -109,7 +109,7 @@ pub fn run(options: &AnalyseOptions) -> Done {
         out,
         "{}",
         screen.dim(&format!(
-            "played on by {policy}: {} pairs of futures in {:.1} s",
+            "{policy} played {} pairs of futures in {:.1} s",
             analysis.pairs(),
             began.elapsed().as_secs_f64()
         ))

@@ -39,7 +39,9 @@ pub fn export(replay: &Replay) -> Result<Vec<u8>, Failure> {
     let written = game.export(&replay.header.recipe.setup(), &mut steps, &facts).map_err(Failure::Usage)?;
     written.ok_or_else(|| {
         let title = game.info().title;
-        Failure::usage(format!("agon does not write files of the original of {title}; use --format json"))
+        Failure::usage(format!(
+            "agon cannot write replays in the original format of {title}; use --format json"
+        ))
     })
 }
 

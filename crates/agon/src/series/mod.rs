@@ -402,10 +402,13 @@ pub fn go_on(ready: &Ready) -> String {
     let again = std::env::args().filter(|word| word != "--resume").chain(["--resume".to_owned()]);
     let words: Vec<String> = again.collect();
     let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
-    format!(
-        "{games} finished matches are in {}; go on with\n  {line}",
-        ready.scheduler.journal_path().display()
-    )
+    let path = ready.scheduler.journal_path();
+    let path = path.display();
+    match games {
+        0 => "no match was finished".to_owned(),
+        1 => format!("1 finished match is in {path}; go on with\n  {line}"),
+        _ => format!("{games} finished matches are in {path}; go on with\n  {line}"),
+    }
 }
 
 /// Warns about bots whose files changed while they played.

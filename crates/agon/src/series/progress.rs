@@ -246,7 +246,7 @@ fn line(progress: &Progress, header: &JournalHeader, began: Instant) -> String {
     let mut parts = Vec::new();
     parts.push(match progress.all_games {
         Some(all) => format!("{} of {} games", thousands(progress.games), thousands(all)),
-        None => format!("{} games", thousands(progress.games)),
+        None => count(progress.games as usize, "game", "games"),
     });
     match (&progress.standing.test, header.kind) {
         (Some(test), _) => {
@@ -372,8 +372,9 @@ pub fn faults(
     out: &mut impl io::Write,
     screen: Screen,
     progress: &Progress,
-    header: &JournalHeader,
+    ready: &Ready,
 ) -> io::Result<()> {
+    let (header, journal) = (ready.scheduler.header(), ready.scheduler.journal_path());
     for faulty in progress.faults.values() {
         let label = screen::harmless(&header.bots[faulty.bot].label);
         let first = faulty.first.result.observed.faults.counted().iter().find(|fault| {
@@ -392,8 +393,9 @@ pub fn faults(
         )?;
         screen::quote(out, screen, stderr)?;
         writeln!(out, "  {}", screen::harmless(&header.command(&faulty.first)))?;
-        if let Some(replay) = &faulty.first.replay {
-            writeln!(out, "  {}", screen.dim(&format!("replay: {}", screen::harmless(replay))))?;
+        if let Ok(Some(replay)) = faulty.first.kept_beside(&journal) {
+            let replay = replay.display().to_string();
+            writeln!(out, "  {}", screen.dim(&format!("replay: {}", screen::harmless(&replay))))?;
         }
     }
     for Faulty { bot, count, matches, first, .. } in progress.rejected.values() {
@@ -461,7 +463,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     if header.kind == SeriesKind::Sprt && pairings.iter().all(all_same) {
         writeln!(
             out,
-            "Note: in all {} blocks both bots answered alike, move for move: is what was run what you changed?",
+            "Note: in all {} blocks the two bots gave exactly the same answers. Did you run the version that you changed?",
             thousands(pairings[0].blocks)
         )?;
     }
@@ -476,11 +478,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         )?;
     }
     if progress.waiting > 0 && progress.end != Some(agon_contest::SeriesEnd::Complete) {
-        writeln!(
-            out,
-            "Note: {} matches of incomplete blocks, or of blocks after one, do not count.",
-            progress.waiting
-        )?;
+        writeln!(out, "Note: {}.", incomplete(progress.waiting))?;
     }
     for note in crate::series::changed_meanwhile(ready) {
         writeln!(out, "{} {note}", screen.bad("Warning:"))?;
@@ -544,6 +542,17 @@ fn void_json(void: &VoidEntry, header: &JournalHeader) -> json::VoidMatch {
 /// `Elo +43 (+21 to +65)`.
 pub fn elo(estimate: &Estimate) -> String {
     format!("Elo {} ({})", elo_point(estimate), elo_interval(estimate))
+}
+
+/// Says which finished matches do not count.
+fn incomplete(matches: u64) -> String {
+    match matches {
+        1 => "1 match does not count, because its block, or an earlier one, is incomplete".to_owned(),
+        _ => format!(
+            "{} matches do not count, because their blocks, or earlier ones, are incomplete",
+            thousands(matches)
+        ),
+    }
 }
 
 /// The difference in Elo; unbounded when every game was won or lost.

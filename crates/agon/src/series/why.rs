@@ -17,7 +17,7 @@ use crate::common::{self, Done};
 /// Examples for the help.
 pub const EXAMPLES: &str = "Each sentence names something that is more common among a bot's losses than among its other matches: map, seat and opponent,
 faults, endings, and, if replays of all matches were kept, when it was decided and what the bot was behind in. Only
-what is beyond noise is named, given everything that was tried (docs/statistics.md). A match counts as lost if
+what is beyond noise is named, given everything that was tried (agon docs statistics). A match counts as lost if
 another bot finished ahead of it.
 
 Examples:
@@ -116,7 +116,7 @@ fn about(header: &JournalHeader, label: Option<&str>) -> Result<usize, DeskError
             DeskError::Impossible(format!("--bot {label}: not in this series; its bots are {}", labels()))
         }),
         None if header.kind == SeriesKind::Tournament => Err(DeskError::Impossible(format!(
-            "a tournament is about no bot in particular: name one with --bot; its bots are {}",
+            "say which bot to explain with --bot; the bots of this tournament are {}",
             labels()
         ))),
         None => Ok(0),

@@ -106,10 +106,10 @@ pub fn drain(dir: &Path) -> Done {
     })?;
     let said = match (changed, paused) {
         (true, _) => {
-            "It comes to rest: what is planned is played, nothing more is planned, and then it is paused. This only happens while it runs."
+            "It comes to rest: what is planned is played, nothing more is planned, and then it is paused. This only happens while it runs.".to_owned()
         }
-        (false, true) => "It is paused already; `agon serve resume` resumes it.",
-        (false, false) => "It is already coming to rest.",
+        (false, true) => format!("It is paused already; `agon serve resume {}` continues it.", agon_bot::words::typed_path(dir)),
+        (false, false) => "It is already coming to rest.".to_owned(),
     };
     Ok(writeln!(io::stdout(), "{said}")?)
 }

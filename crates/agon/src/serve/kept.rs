@@ -25,7 +25,7 @@ use crate::serve::{going, json, runtime};
 pub const EXAMPLES: &str = "FILE is what `agon serve export` wrote: the log of all results, their replays, and the table. Nothing in it is taken on trust: the
 chain of the log is followed, every match is computed again from its replay, the seeds from the secret once that is
 published, and the table from the log, to the last digit.
-Exit code 0: all of it holds; 1: something does not; 2: not such a file.
+Exit code 0: everything is correct; 1: something is not; 2: FILE is not an exported contest.
 
 Examples:
   agon verify autumn.agon
@@ -88,11 +88,11 @@ fn told(out: &mut impl io::Write, report: &ArchiveReport) -> Done {
             Some(count) => format!("{count} seeds follow from the published secret"),
             None => "the secret of the seeds is not published yet".to_owned(),
         };
-        writeln!(out, "\n{} the chain holds up to {}", screen.good("It holds:"), report.sha)?;
+        writeln!(out, "\n{} the log's chain is intact up to {}", screen.good("Verified:"), report.sha)?;
         writeln!(out, "{matches}; {seeds}; the table follows from the log")?;
         return Ok(());
     }
-    writeln!(out, "\n{}", screen.bad("It does not hold:"))?;
+    writeln!(out, "\n{}", screen.bad("Wrong:"))?;
     for line in &report.wrong {
         writeln!(out, "  {}", harmless(line))?;
     }

@@ -147,7 +147,7 @@ fn table(workers: &[Working]) -> Table {
         let state = match (worker.revoked, worker.seen) {
             (Some(_), _) => "revoked".to_owned(),
             (None, _) if worker.paused.is_some() => "paused".to_owned(),
-            (None, Time(0)) => "never came".to_owned(),
+            (None, Time(0)) => "not yet connected".to_owned(),
             (None, seen) => format!("{} s ago", (now().0 - seen.0).max(0) / 1000),
         };
         let speed = told.speed.map_or_else(String::new, |speed| format!("{speed:.0}"));

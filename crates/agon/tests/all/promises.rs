@@ -337,7 +337,7 @@ fn a_bot_that_answers_and_reads_to_the_end_of_its_input_ends_well() {
     let place = folder();
     write(place.path(), "bot.py", &BOT.replace("    # here", "    import time; time.sleep(0.01)"));
     let said = all(&run(place.path(), &["check", "cultist-wars", "bot.py"]));
-    assert!(said.contains("ends by itself") && !said.contains("it ended with exit code"), "{said}");
+    assert!(said.contains("exits at end of input") && !said.contains("with exit code"), "{said}");
 }
 
 #[test]
