@@ -315,7 +315,7 @@ test('two matches: what differs first, in orders, in the state, and by chance al
   await page.getByText(/The orders first differ in turn \d+/).waitFor()
   await close(page)
   const seeds = await open('replay=cultist-wars.replay&with=seed.replay')
-  await seeds.getByText(/They begin in different positions \(two seeds\)/).waitFor()
+  await seeds.getByText(/The matches begin in different positions \(two seeds\)/).waitFor()
   await close(seeds)
   const same = await open('replay=cultist-wars.replay&with=cultist-wars.replay')
   await same.getByText('Both matches are the same').waitFor()

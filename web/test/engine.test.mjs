@@ -175,7 +175,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   await panel.getByLabel('The order instead, as a bot writes it').fill('WAIT')
   await panel.getByRole('button', { name: 'See the chance change' }).click()
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.wish?.gain.count >= 40)
-  assert.match(await panel.textContent(), /points of chance with this order, from \d+ ± \d+ %/)
+  assert.match(await panel.textContent(), /with this order the chance changes by [+−]?\d+ ± \d+ points, from \d+ ± \d+ %/)
   // The original order changes nothing, down to the last future.
   const own = await page.evaluate(() => window.agon.players[0].analyst.written(window.agon.players[0].step.answers[0].seat))
   await panel.getByLabel('The order instead, as a bot writes it').fill(own)
@@ -186,7 +186,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   // Whatever is beyond noise in any turn is listed, and leads there.
   await page.waitForFunction(() => window.agon.players[0].analyst.outlook?.marks.length > 0, undefined, { timeout: 60_000 })
   const listed = panel.locator('ol button').first()
-  assert.match(await listed.textContent(), /greedy (would play differently|would do worse): [+−]\d+ ± \d+ points/)
+  assert.match(await listed.textContent(), /with greedy's order, the chance of this seat would be \d+ ± \d+ points (higher|lower)/)
   await listed.click()
   // The list keeps changing meanwhile; what is marked stays marked.
   await page.waitForFunction(() => window.agon.players[0].analyst.step === window.agon.players[0].stepNumber && window.agon.players[0].analyst.outlook)
@@ -208,7 +208,7 @@ engines('analysis: the match is played on from the turn while one looks, is stop
   const marked = await place((await strip.boundingBox()).width)
   // The row of diamonds is below the picture of the chances.
   await strip.hover({ position: { x: marked.x, y: 63 } })
-  await page.locator('.timeline .say').getByText(/greedy (would play differently|would do worse): [+−]\d+ ± \d+ points/).waitFor()
+  await page.locator('.timeline .say').getByText(/with greedy's order, the chance of this seat would be \d+ ± \d+ points (higher|lower)/).waitFor()
   const colours = await strip.evaluate((canvas, x) => {
     const scale = window.devicePixelRatio
     const [red, green, blue, alpha] = canvas.getContext('2d').getImageData(Math.round(x * scale), Math.round(63 * scale), 1, 1).data
@@ -237,28 +237,28 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   await whole(page)
   await page.getByRole('tab', { name: 'analysis' }).click()
   const panel = page.locator('.analysis')
-  assert.equal(await panel.getByLabel('Its bot').inputValue(), 'idle', 'the bot that the replay names')
-  const said = panel.getByRole('status').filter({ hasText: 'of 20 futures' })
+  assert.equal(await panel.getByLabel('Bot to run').inputValue(), 'idle', 'the bot that the replay names')
+  const said = panel.getByRole('status').filter({ hasText: 'of 20 simulations' })
 
   // A bot that does not exist is reported in a sentence.
-  await panel.getByLabel('Its bot').fill('nowhere/bot')
-  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await panel.getByLabel('Bot to run').fill('nowhere/bot')
+  await panel.getByRole('button', { name: 'Run the bot' }).click()
   await panel.getByRole('alert').getByText('nowhere/bot').waitFor()
   assert.doesNotMatch(await panel.textContent(), /[Ss]topped/, 'nobody stopped it')
   // So is one that ends on its way; that is no verdict on its order.
-  await panel.getByLabel('Its bot').fill('gone')
-  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await panel.getByLabel('Bot to run').fill('gone')
+  await panel.getByRole('button', { name: 'Run the bot' }).click()
   await panel.getByRole('alert').getByText(/cannot be asked: it ended on the way to this turn\. turn 1/).waitFor()
   assert.doesNotMatch(await panel.textContent(), /[Mm]istake( that shows)?:/)
 
   // It plays on beside the page, which stays usable; and it is stopped.
-  await panel.getByLabel('Its bot').fill('idle')
+  await panel.getByLabel('Bot to run').fill('idle')
   await panel.getByLabel('Against').fill('late')
-  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await panel.getByRole('button', { name: 'Run the bot' }).click()
   await page.waitForFunction(() => window.agon.players[0].trial.soFar?.futures > 0)
   await page.evaluate(() => window.agon.players[0].turn(1))
   await page.waitForFunction(() => window.agon.players[0].analyst.step === 6 && window.agon.players[0].analyst.outlook?.orders[0]?.gain.count > 0)
-  assert.match(await said.textContent(), /turn \d+.*\d+ of 20 futures played/s, 'of the turn that was asked about')
+  assert.match(await said.textContent(), /turn \d+.*\d+ of 20 simulations/s, 'of the turn that was asked about')
   assert.doesNotMatch(await panel.textContent(), /[Mm]istake( that shows)?:/, 'no verdict before the end')
   // By keyboard, while what is known of the turn grows above it.
   await panel.getByRole('button', { name: 'Stop the bot' }).press('Enter')
@@ -267,27 +267,27 @@ engines('analysis: the bot itself is asked whether its order was a mistake, and 
   // Asked again, to the end: what helps the bot itself counts as a mistake.
   await page.evaluate(() => window.agon.players[0].turn(-1))
   await panel.getByLabel('Against').fill('idle')
-  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await panel.getByRole('button', { name: 'Run the bot' }).click()
   await page.waitForFunction(() => !window.agon.players[0].trial.running, undefined, { timeout: 120_000 })
-  assert.match(await panel.textContent(), /Mistake: with 0 CONVERT 6 the bot itself gains \+\d+ ± \d+ points of chance, in 20 futures/)
+  assert.match(await panel.textContent(), /Mistake: playing 0 CONVERT 6 instead would change its chance by \+\d+ ± \d+ points \(20 simulations\)/)
 
   // A bot that carries on by itself does worse with that order: asked on a phone, where everything has its place, too.
   await page.setViewportSize({ width: 390, height: 844 })
-  await panel.getByLabel('Its bot').fill('builtin:greedy')
+  await panel.getByLabel('Bot to run').fill('builtin:greedy')
   await panel.getByLabel('Against').fill('')
   assert.equal(await panel.getByLabel('Against').getAttribute('placeholder'), 'builtin:greedy')
-  await panel.getByRole('button', { name: 'Ask the bot' }).click()
-  await panel.getByText(/No mistake: with 0 CONVERT 6 the bot itself does worse, −\d+ ± \d+ points of chance, in 20 futures/).waitFor()
+  await panel.getByRole('button', { name: 'Run the bot' }).click()
+  await panel.getByText(/No mistake: playing 0 CONVERT 6 instead would change its chance by −\d+ ± \d+ points \(20 simulations\)/).waitFor()
   assert.deepEqual(await serious(page), [])
 
   // The program is ended while the bot plays: that is reported, with what is known and no verdict.
-  await panel.getByLabel('Its bot').fill('idle')
+  await panel.getByLabel('Bot to run').fill('idle')
   await panel.getByLabel('Against').fill('late')
-  await panel.getByRole('button', { name: 'Ask the bot' }).click()
+  await panel.getByRole('button', { name: 'Run the bot' }).click()
   await page.waitForFunction(() => window.agon.players[0].trial.soFar?.futures > 0)
   stage.servers.at(-1).kill('SIGKILL')
   await panel.getByRole('alert').getByText('agon ended before the bot was done').waitFor()
-  await panel.getByText(/Stopped, no verdict: \d+ of 20 futures played/).waitFor()
+  await panel.getByText(/Stopped, no verdict: \d+ of 20 simulations/).waitFor()
   await close(page)
 })
 

@@ -61,7 +61,7 @@ async function asked(page, against) {
   await page.getByRole('tab', { name: 'analysis' }).click()
   await page.waitForFunction(() => window.agon.players[0].analyst?.outlook?.orders[0].gain.count > 200)
   await page.getByLabel('Against').fill(against)
-  await page.getByRole('button', { name: 'Ask the bot' }).click()
+  await page.getByRole('button', { name: 'Run the bot' }).click()
   await page.getByText(/^Mistake/).waitFor()
   await page.getByText('Analyse all turns').scrollIntoViewIfNeeded()
 }

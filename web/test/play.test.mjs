@@ -355,7 +355,8 @@ engines('a recorded match is played on from a turn, by its link, by hand', async
   await page.goto(`${folder}/#replay=recorded.replay&turn=10`)
   await page.waitForFunction(() => window.agon?.players[0]?.stepNumber === 10)
   await page.getByRole('button', { name: 'Play on…' }).click()
-  assert.match(await page.getByRole('button', { name: 'Copy as command' }).getAttribute('title'), /agon replay fork recorded\.replay BOT --seat 1 --turn 10/)
+  // As the game counts, the turn after the shown one: the bot plays from where the page does.
+  assert.match(await page.getByRole('button', { name: 'Copy as command' }).getAttribute('title'), /agon replay fork recorded\.replay BOT --seat 1 --turn 11/)
   await page.getByRole('button', { name: 'Play on', exact: true }).click()
   assert.equal(await ready(page), true)
   assert.equal(await page.evaluate(() => window.agon.playing.turn.steps), 10)

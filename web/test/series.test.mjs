@@ -178,7 +178,7 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
   assert.deepEqual(tested('bot').passed, 1)
 
   // Another answer, or its later chance.
-  await dialog.getByLabel('What is expected').selectOption('another answer')
+  await dialog.getByLabel('What is expected').selectOption('this answer')
   assert.ok(await dialog.getByRole('button', { name: 'Download both' }).isDisabled(), 'nothing is expected yet')
   await dialog.getByLabel('The answer').fill('0 MOVE 1 3')
   stage.write('other/bot.sh', WAITER.replace('echo WAIT', 'echo 0 MOVE 1 3'))
@@ -186,7 +186,7 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
   await keep('other')
   assert.equal(tested('other').passed, 1)
   assert.equal(await dialog.getByRole('button', { name: 'Copy as command' }).getAttribute('title'), "agon replay keep lost.replay --seat 1 --turn 7 --is '0 MOVE 1 3'")
-  await dialog.getByLabel('What is expected').selectOption('how it stands some turns later')
+  await dialog.getByLabel('What is expected').selectOption('the position some turns later')
   await dialog.getByLabel('After this many turns').fill('5')
   stage.write('later/bot.sh', WAITER)
   stage.write('later/agon.toml', readFileSync(stage.path('bot/agon.toml')))

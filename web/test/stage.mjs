@@ -211,6 +211,33 @@ export async function whole(page) {
   await page.waitForFunction(() => window.agon?.players.every(({ stream }) => stream.known), undefined, { timeout: 60_000 })
 }
 
+/** Lets a bot play the match at hand to its end, watches it, and sees that it is the one that was played. */
+export async function playedToTheEnd(page) {
+  const free = () => page.waitForFunction(() => {
+    const playing = window.agon?.playing
+    return playing && !playing.busy && (playing.turn.end || (playing.mine && playing.prospect))
+  }, undefined, { timeout: 60_000 })
+  await free()
+  for (let tries = 0; tries < 60 && !(await page.evaluate(() => !!window.agon.playing.turn.end)); tries++) {
+    await page.evaluate(() => window.agon.playing.lend(window.agon.playing.hand.adviser, 50))
+    await free()
+  }
+  const steps = await page.evaluate(() => window.agon.playing.turn.steps)
+  await page.getByRole('button', { name: 'Watch', exact: true }).click()
+  await page.waitForFunction(() => window.agon?.players[0]?.stream.end?.end === 'whole' && !window.agon.playing, undefined, { timeout: 60_000 })
+  const seen = await page.evaluate(() => [window.agon.players[0].stream.total, window.agon.players[0].stream.head.seats.map(({ label }) => label)])
+  assert.equal(seen[0], steps)
+  assert.ok(seen[1].includes('human'), seen[1].join())
+  assert.equal(await page.getByText('cannot be shown').count(), 0)
+}
+
+/** Plays on from the shown turn of a recorded match, by its button, and does the same. */
+export async function playedOn(page) {
+  await page.getByRole('button', { name: 'Play on…' }).click()
+  await page.getByRole('button', { name: 'Play on', exact: true }).click()
+  await playedToTheEnd(page)
+}
+
 /** Where the viewer is. */
 export function standing(page) {
   return page.evaluate(() => {

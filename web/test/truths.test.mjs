@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert'
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { AGON, Stage, close, serious, whole } from './stage.mjs'
+import { AGON, Stage, close, playedOn, serious, whole } from './stage.mjs'
 
 const WORDS = 'four unrelated words here'
 const WIDTHS = [390, 768, 1280, 1920]
@@ -86,6 +86,8 @@ test('deadlines, names, pauses, rulings and lost connections are told as they ar
   await whole(wide)
   await wide.keyboard.press('.')
   await look(wide, 'viewer')
+  // What is played on from it is watched in the same place.
+  if (await wide.evaluate(() => !!document.querySelector('meta[name=agon-engine], script[src*=engine]'))) await playedOn(wide)
   await wide.getByRole('button', { name: "The match's page" }).click()
   await wide.waitForURL(match)
 

@@ -93,7 +93,7 @@ engines('a script is played at once, and again whenever it is saved; its console
   // The file is read again, written, and saved: that is confirmed.
   page.removeAllListeners('dialog')
   page.once('dialog', (dialog) => dialog.accept())
-  await page.getByRole('button', { name: 'Read again' }).click()
+  await page.getByRole('button', { name: 'Reload from disk' }).click()
   await page.getByText(/bot\.js read again/).waitFor()
   await write(page, WALKER)
   assert.match(await page.locator('.status').innerText(), /^bot\.js saved\.$/)

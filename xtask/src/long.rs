@@ -68,6 +68,36 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "calls",
+        about: "every call that starters, builds, probes and the bots of a folder (AGON_BOTS) make inside is on the filter's list; 3 minutes",
+        command: &[
+            "--config",
+            "env.AGON_CALLS='1'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "alone",
+            "--",
+            "bots_and_builds_call_what_is_listed",
+            "--nocapture",
+        ],
+    },
+    Proof {
+        name: "programs",
+        about: "120 programs and ten runtimes that the filter was not made for run inside as outside; half a minute",
+        command: &[
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "alone",
+            "--",
+            "other_programs_run_inside_as_outside",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "launcher",
         about: "5,000 descriptions and orders of all kinds: refused, or held, and nothing is left; 5 minutes",
         command: &[

@@ -65,10 +65,10 @@ impl ContestState {
         match self {
             Self::Running => None,
             Self::Draining => Some(
-                "The contest will be paused: matches that have begun are finished, nothing new starts. What is handed in or asked for is kept until the organiser goes on.",
+                "The contest will be paused: matches that have begun are finished, nothing new starts. Uploads and match requests are kept until it resumes.",
             ),
             Self::Paused => Some(
-                "The contest is paused: no match starts. What is handed in or asked for is kept, and played once the organiser goes on.",
+                "The contest is paused. Uploads and match requests are kept and will be played when it resumes.",
             ),
         }
     }

@@ -43,6 +43,12 @@ pub const LARGEST_ASKED: u64 = 64 << 10;
 pub const LARGEST_ANSWER: u64 = 8 << 20;
 /// The largest replay, in bytes.
 pub const LARGEST_REPLAY: u64 = 64 << 20;
+/// Header of each answer to an account: how many requests it has in a minute.
+pub const LIMIT: &str = "ratelimit-limit";
+/// Header: how many of them are left.
+pub const LEFT: &str = "ratelimit-remaining";
+/// Header: in how many seconds it has all of them again.
+pub const RESET: &str = "ratelimit-reset";
 
 /// A moment in milliseconds since 1970 (UTC).
 pub type Moment = i64;

@@ -172,6 +172,8 @@ words! {
     /// The stages from an upload to a bot that plays.
     #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
     Stage {
+        /// Before any of them: a newer upload took its place.
+        Waiting = "waiting",
         /// The archive, and what is in it.
         Unpacking = "unpacking",
         /// Its build.

@@ -94,13 +94,15 @@ fn python(text: &str, for_others: bool) -> Option<String> {
             return Some((*what).to_owned());
         }
         let package = PACKAGES.iter().find(|(module, _)| *module == top).map_or(top, |(_, package)| package);
-        let install = tools::install(&format!("python3 -m pip install {package}"), for_others);
-        let own = if for_others { "" } else { " (a module of your own has to lie in the bot's folder)" };
+        // Beside the bot: Pythons of distributions refuse to install for all, and there it comes along to a contest.
+        let install = tools::install(&format!("python3 -m pip install --target . {package}"), for_others);
+        let own =
+            if for_others { "" } else { ", in the bot's folder, where a module of your own has to lie, too" };
         return Some(format!("{install}{own}"));
     }
     let says = |part: &str| text.contains(part);
     let what = if says("Missing parentheses in call to 'print'") || says("NameError: name 'raw_input'") {
-        "it is written for Python 2; convert it: 2to3 -w FILE, or run it with cmd:python2 FILE"
+        "it is written for Python 2; convert it, or run it with cmd:python2 FILE where Python 2 is installed"
     } else if says("SyntaxError: Non-UTF-8 code") || says("SyntaxError: (unicode error) 'utf-8'") {
         "save the file as UTF-8"
     } else if says("TabError") {
@@ -245,7 +247,8 @@ fn others(text: &str, for_others: bool) -> Option<String> {
     }
     if let Some(function) = between(text, "Call to undefined function ", "()") {
         let module = function.split('_').next().unwrap_or(function);
-        return Some(format!("a module of PHP is missing; try: sudo apt install php-{module}"));
+        let install = tools::install(&format!("sudo apt install php-{module}"), for_others);
+        return Some(format!("a module of PHP is missing; {install}"));
     }
     if text.contains("You must install or update .NET") || text.contains("You must install .NET") {
         return Some("install the .NET it was built for, or build it on this machine".to_owned());
@@ -301,9 +304,9 @@ mod tests {
     const SAID: &[(&str, &str)] = &[
         (
             "Traceback (most recent call last):\n  File \"bot.py\", line 1\nModuleNotFoundError: No module named 'numpy'\n",
-            "pip install numpy",
+            "pip install --target . numpy",
         ),
-        ("ModuleNotFoundError: No module named 'cv2'\n", "pip install opencv-python"),
+        ("ModuleNotFoundError: No module named 'cv2'\n", "pip install --target . opencv-python"),
         ("ModuleNotFoundError: No module named 'gamelib'\n", "starter kit"),
         ("SyntaxError: Missing parentheses in call to 'print'. Did you mean print(...)?\n", "Python 2"),
         (

@@ -109,8 +109,8 @@ pub struct Welcome {
 /// A sentence, when there is none or it is unusable.
 pub fn token_file(run: &Run) -> Result<PathBuf, String> {
     let file = run.token_file.as_ref().ok_or_else(|| {
-        "joining takes a token: make a file with one, (umask 077; head -c 24 /dev/urandom | base64 > token), pass it here as \
-         --join-token token, and give a copy to whoever joins"
+        "a `join:` seat needs a token. Make a file with one: `(umask 077; head -c 24 /dev/urandom | base64 > token)`. Then add \
+         --join-token token here, and copy the file to the machine that joins"
             .to_owned()
     })?;
     read_token(file)?;

@@ -18,13 +18,13 @@ const KINDS: &[(&[&str], &str)] = &[
     ),
     (
         &["mts", "cts", "tsx", "jsx"],
-        "TypeScript or JavaScript under an ending that agon does not run; call it .ts or .js",
+        "TypeScript or JavaScript with an extension that agon does not run; call it .ts or .js",
     ),
-    (&["pyw", "pyi", "pyx"], "Python under an ending that agon does not run; call it .py"),
+    (&["pyw", "pyi", "pyx"], "Python with an extension that agon does not run; call it .py"),
     (&["h", "hpp", "hh", "hxx", "inl"], "a header; name the source file that holds main"),
     (
         &["o", "obj", "so", "a", "dylib", "lib", "dll", "pyc", "pyd"],
-        "a part of a program and no program; name what it was built from",
+        "only a part of a program; name what it was built from",
     ),
     (
         &["bat", "cmd", "ps1"],
@@ -35,13 +35,13 @@ const KINDS: &[(&[&str], &str)] = &[
             "md", "txt", "rst", "pdf", "doc", "docx", "rtf", "html", "htm", "css", "csv", "log", "png",
             "jpg", "jpeg", "gif", "svg",
         ],
-        "a document and no program; name the bot itself",
+        "not a program but a document; name the bot itself",
     ),
     (
         &["json", "toml", "yaml", "yml", "xml", "ini", "cfg", "lock"],
-        "settings and no program; name the bot's folder",
+        "not a program but settings; name the bot's folder",
     ),
-    (&["replay", "jsonl"], "what agon recorded, and no bot; agon watch shows it"),
+    (&["replay", "jsonl"], "not a bot but a recording of agon; agon watch shows it"),
     (
         &[
             "scala", "sc", "swift", "hs", "ml", "clj", "jl", "r", "dart", "ex", "exs", "erl", "nim", "zig",
@@ -68,8 +68,8 @@ pub fn no_program(file: &Path) -> Option<String> {
     of_ending(file).or_else(|| {
         let may_be = starts_as_program(file) || sys::may_execute(file) || !file.is_file() || is_foreign(file);
         (!may_be).then(|| {
-            "it is no program (it begins neither with #! nor as a compiled one), and its ending does not say what runs it; give it \
-             its language's ending, or put it into a folder with an agon.toml that says how it is run (agon docs bots)"
+            "it is not a program (it begins neither with #! nor as a compiled one), and its extension does not say what runs it; give it \
+             its language's extension, or put it into a folder with an agon.toml that says how it is run (agon docs bots)"
                 .to_owned()
         })
     })

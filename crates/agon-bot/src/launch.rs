@@ -68,8 +68,8 @@ pub enum LaunchError {
     },
     /// A folder of no known layout.
     #[error(
-        "bot `{bot}`: the folder holds neither agon.toml nor one of run.sh, application.py, grid_player.py, package.json, \
-         bot.py, bot.js; {hint}"
+        "bot `{bot}`: this folder has no agon.toml and no file that agon can start ({}, package.json); {hint}",
+        KNOWN.join(", ")
     )]
     UnknownFolder {
         bot: String,
@@ -274,12 +274,13 @@ impl Launch {
 /// Runtimes with threads of their own.
 const RUNTIMES: &[&str] = &["java", "dotnet", "mono"];
 
+/// Files that a folder's bot is started from, the first of them that is there.
+const KNOWN: [&str; 7] =
+    ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"];
+
 /// The file that runs in a folder of a known layout.
 pub(crate) fn known_file(folder: &Path) -> Option<PathBuf> {
-    ["run.sh", "application.py", "grid_player.py", "bot.py", "bot.js", "main.py", "main.js"]
-        .map(|known| folder.join(known))
-        .into_iter()
-        .find(|file| file.is_file())
+    KNOWN.iter().map(|known| folder.join(known)).find(|file| file.is_file())
 }
 
 /// Gives a CodinGame script the functions that only exist there.
@@ -337,20 +338,33 @@ fn near(path: &Path) -> String {
 /// How deep a folder is searched for the bot that its user may have meant, and how many folders of it.
 const DEEPEST: usize = 4;
 const MOST_FOLDERS: usize = 64;
+/// How many bots inside a folder are named.
+const MOST_NAMED: usize = 4;
 
-/// Suggestions for a folder that is no bot: a bot inside it, or a file.
+/// Suggestions for a folder that is no bot: a bot inside it, which of several, or a file.
 fn inside(bot: &str, folder: &Path) -> String {
     let mut open = std::collections::VecDeque::from([(PathBuf::new(), 0)]);
+    let mut found = Vec::new();
     for _ in 0..MOST_FOLDERS {
         let Some((place, depth)) = open.pop_front() else { break };
         let here = folder.join(&place);
         if depth > 0 && (here.join(manifest::FILE).is_file() || known_file(&here).is_some()) {
-            return Advised::NameInner(within(bot, &place)).to_string();
+            found.push(within(bot, &place));
+            continue;
         }
         let mut names = names(&here);
         names.sort();
         let folders = names.into_iter().filter(|name| !name.starts_with('.') && here.join(name).is_dir());
         open.extend(folders.take_while(|_| depth < DEEPEST).map(|name| (place.join(name), depth + 1)));
+    }
+    match &found[..] {
+        [] => {}
+        [one] => return Advised::NameInner(one.clone()).to_string(),
+        several => {
+            let named: Vec<String> = several.iter().take(MOST_NAMED).map(|one| typed(one)).collect();
+            let more = if several.len() > MOST_NAMED { ", ..." } else { "" };
+            return format!("did you mean one of its folders: {}{more}?", named.join(", "));
+        }
     }
     let mut names = names(folder);
     names.sort();

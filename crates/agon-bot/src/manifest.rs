@@ -239,7 +239,7 @@ fn unknown(key: &Spanned<impl AsRef<str>>, table: &str, allowed: &[&str]) -> Wro
 /// The type of a value, in plain words.
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
-        DeValue::String(_) => "a text",
+        DeValue::String(_) => "a string",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",
         DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date",
@@ -251,11 +251,11 @@ fn kind(value: &DeValue<'_>) -> &'static str {
 fn mistyped(key: &str, value: &Spanned<DeValue<'_>>, wanted: &str, example: &str) -> Wrong {
     let own = key.rsplit('.').next().unwrap_or(key);
     let is = kind(value.get_ref());
-    (value.span(), format!("`{key}` is {is} and must be {wanted}; write {own} = {example}"))
+    (value.span(), format!("`{key}` must be {wanted}, not {is}; write {own} = {example}"))
 }
 
 fn string(key: &str, value: &Spanned<DeValue<'_>>, example: &str) -> Result<String, Wrong> {
-    let wanted = "a text in quotes";
+    let wanted = "a string in quotes";
     let text = value.get_ref().as_str().ok_or_else(|| mistyped(key, value, wanted, example))?;
     match text.trim().is_empty() && !key.starts_with("env.") {
         true => {
@@ -266,9 +266,9 @@ fn string(key: &str, value: &Spanned<DeValue<'_>>, example: &str) -> Result<Stri
 }
 
 fn strings(key: &str, value: &Spanned<DeValue<'_>>, example: &str) -> Result<Vec<String>, Wrong> {
-    let wrong = |value| mistyped(key, value, "a list of texts in quotes", example);
+    let wrong = |value| mistyped(key, value, "a list of strings in quotes", example);
     let list = value.get_ref().as_array().ok_or_else(|| wrong(value))?;
-    list.iter().map(|one| Ok(one.get_ref().as_str().ok_or_else(|| wrong(value))?.to_owned())).collect()
+    list.iter().map(|one| Ok(one.get_ref().as_str().ok_or_else(|| wrong(one))?.to_owned())).collect()
 }
 
 fn command(key: &str, value: &Spanned<DeValue<'_>>, example: &str) -> Result<Command, Wrong> {
@@ -312,7 +312,7 @@ fn inner<'a, 'i>(
 ) -> Result<&'a DeTable<'i>, Wrong> {
     let wrong = || {
         let is = kind(value.get_ref());
-        (value.span(), format!("`{key}` is {is} and must be a table; write [{key}] and below it {example}"))
+        (value.span(), format!("`{key}` must be a table, not {is}; write [{key}] and below it {example}"))
     };
     value.get_ref().as_table().ok_or_else(wrong)
 }
@@ -405,7 +405,7 @@ mod tests {
         let why = of("'512 MB'").expect_err("a text");
         assert!(
             why.starts_with(
-                ":2:10: `sandbox.memory` is a text and must be a number of megabytes; write memory = 512"
+                ":2:10: `sandbox.memory` must be a number of megabytes, not a string; write memory = 512"
             ),
             "{why}"
         );
@@ -421,13 +421,13 @@ mod tests {
             ("xyzzy = 1", ":1:1: there is no key `xyzzy`; allowed are name"),
             (
                 "run = 5",
-                ":1:7: `run` is a number and must be a command in quotes, or a list of its words; write run = \"python3 bot.py\"",
+                ":1:7: `run` must be a command in quotes, or a list of its words, not a number; write run = \"python3 bot.py\"",
             ),
             ("run = python3 bot.py", "text must be in quotes; write run = \"python3 bot.py\""),
             ("run = 1e", "text must be in quotes; write run = \"1e\""),
             (
                 "run = ['a', 5]",
-                "`run` is a list and must be a list of texts in quotes; write run = [\"python3\", \"bot.py\"]",
+                "`run` must be a list of strings in quotes, not a number; write run = [\"python3\", \"bot.py\"]",
             ),
             ("run = ''", ":1:7: run: ``: the command is empty"),
             ("build = 'cd x && make'", ":1:9: build: `cd x && make`: `&&` needs a shell"),
@@ -438,15 +438,15 @@ mod tests {
             ("hello", "this line is not a setting"),
             ("[defaults", "in brackets"),
             ("run = 'a'\nrun = 'b'", "a second time"),
-            ("env = 'A=b'", "`env` is a text and must be a table; write [env]"),
-            ("[env]\nA = 2", ":2:5: `env.A` is a number and must be a text in quotes; write A = \"2\""),
+            ("env = 'A=b'", "`env` must be a table, not a string; write [env]"),
+            ("[env]\nA = 2", ":2:5: `env.A` must be a string in quotes, not a number; write A = \"2\""),
             (
                 "[defaults]\nopponent = 'x'",
                 "did you mean `defaults.opponents`? Allowed are game, rules, opponents",
             ),
             (
                 "[defaults]\nopponents = 'x'",
-                "must be a list of texts in quotes; write opponents = [\"builtin:greedy\"]",
+                "must be a list of strings in quotes, not a string; write opponents = [\"builtin:greedy\"]",
             ),
             ("dialect = 'line'", "did you mean \"lines\"?"),
             ("name = ' '", "`name` is empty"),

@@ -57,7 +57,6 @@ impl fmt::Display for ProgramEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Runs => f.write_str("it still runs"),
-            Self::Code(0) => f.write_str("it ended by itself (exit code 0)"),
             Self::Code(code) => write!(f, "it ended with exit code {code}"),
             Self::Signal(signal) => {
                 let name = match *signal {

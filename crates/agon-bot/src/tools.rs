@@ -4,6 +4,8 @@ use std::io::Read as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::advised::Advised;
+
 /// A program that bots need.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
@@ -60,7 +62,7 @@ pub(crate) fn install(how: &str, for_others: bool) -> String {
             "it is not installed here: include it in your bot's folder, or ask the organiser to install it"
                 .to_owned()
         }
-        false => format!("install it: {how}"),
+        false => Advised::Install(how.to_owned()).to_string(),
     }
 }
 

@@ -19,6 +19,7 @@ use std::io::{self, BufRead, BufReader, Seek as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use agon_api::result::{self, Fields, MatchResult, Proven};
+use agon_bot::advised::NextCommand;
 use agon_game::setup::seed_as_string;
 use agon_game::{Outcome, RulesName};
 use agon_spec::{MapSpec, MatchSpec, Ponder, RecordedClock, RulesSpec, spec};
@@ -580,14 +581,16 @@ pub fn read_header(path: &Path) -> Result<JournalHeader, JournalError> {
 
 /// What a file that is no journal is instead, and what to do with it.
 fn other_kind(path: &Path, start: &[u8]) -> Option<String> {
-    let typed = agon_bot::words::typed_path(path);
     Some(match start {
         [] => "it is empty".to_owned(),
         [b'P', b'K', 3, 4, ..] => {
-            format!("it is an archive; if it is an exported contest, `agon verify {typed}` shows its table")
+            format!(
+                "it is an archive; if it is an exported contest, `{}` shows its table",
+                NextCommand::Verify.at(path)
+            )
         }
         _ if start.starts_with(&agon_replay::MAGIC[..7]) => {
-            format!("it is a replay; `agon replay info {typed}` shows what happened in it")
+            format!("it is a replay; `{}` shows what happened in it", NextCommand::ReplayInfo.at(path))
         }
         [b'{', ..] => return None,
         _ => "its first line is not that of a series; name the folder of a series, or its journal.jsonl"

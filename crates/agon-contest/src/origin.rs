@@ -71,8 +71,8 @@ impl OwnEnding {
             Self::Rules => "by the rules alone",
             Self::OthersFault => "another bot failed",
             Self::OthersTimeout => "another bot was late",
-            Self::OwnFault => "it failed itself",
-            Self::OwnTimeout => "it was late itself",
+            Self::OwnFault => "it failed",
+            Self::OwnTimeout => "it was late",
         }
     }
 

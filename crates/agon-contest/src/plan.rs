@@ -115,7 +115,10 @@ impl Plan {
             }
             SeriesKind::Sprt => (2, "a test needs NEW and OLD".to_owned()),
             SeriesKind::Tournament => {
-                let why = format!("a tournament in matches of {} seats needs that many bots", self.seats);
+                let why = format!(
+                    "name at least {} bots: a tournament needs as many as its matches have seats",
+                    self.seats
+                );
                 (usize::from(self.seats), why)
             }
         };

@@ -13,8 +13,8 @@ use agon_stats::{Decision, Sprt};
 
 use crate::format::Schedule;
 use crate::journal::{Entry, Journal, JournalHeader, MatchId, VoidEntry};
-use crate::plan::{BlockPlan, Plan};
-use crate::standing::SeriesStanding;
+use crate::plan::{BlockPlan, Plan, SeriesKind};
+use crate::standing::{SeriesStanding, crash};
 use crate::work::{MatchFate, Output, Trouble};
 
 /// Hands out matches and counts them.
@@ -513,8 +513,28 @@ impl Inside {
             let decision = self.progress.standing.feed(&block, &self.header, &entries);
             if decision != Decision::Continue {
                 self.end(SeriesEnd::Decided(decision));
+            } else if self.header.kind == SeriesKind::Gauntlet
+                && let Some(bot) = self.progress.standing.stillborn()
+            {
+                // Surely a mistake, and nothing that could be measured. A test says so as its answer.
+                self.end(SeriesEnd::Failed(Trouble::NeverAnswered(self.stillborn(bot, &entries))));
             }
         }
+    }
+
+    /// What to say of a bot that only crashes, in a block of these matches.
+    fn stillborn(&self, bot: usize, entries: &[Entry]) -> String {
+        let crashed = entries.iter().find_map(|entry| {
+            let seat = (1..).zip(&entry.bots).find(|(_, one)| **one == bot)?.0;
+            Some((entry, crash(entry, seat)?))
+        });
+        let (message, again) = match crashed {
+            Some((entry, fault)) => (fault.message.as_str(), self.header.command(entry)),
+            None => ("it crashed", String::new()),
+        };
+        let label = &self.header.bots[bot].label;
+        let matches = self.progress.standing.points[bot].1;
+        format!("{label} never answered: in each of its {matches} matches it {message}\n  {again}")
     }
 
     /// Ends the series when nothing is left to play.

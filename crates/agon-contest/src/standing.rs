@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use agon_api::result::FaultCount;
+use agon_match::FaultKind;
 use agon_stats::block::MOST_POINTS;
 use agon_stats::twin::half_opponents_beaten;
 use agon_stats::{
@@ -30,6 +32,8 @@ pub struct SeriesStanding {
     pub points: Vec<(f64, u64)>,
     /// For each bot, in how many matches it gave an answer.
     answered: Vec<u64>,
+    /// In how many matches of each bot its program ended before its first answer.
+    stillborn: Vec<u64>,
     /// Where the points came from.
     pub origin: Origin,
 }
@@ -115,6 +119,8 @@ impl Pairing {
 
 /// After how many blocks a test ends because one of its sides never answered.
 const SILENT: u64 = 10;
+/// After how many matches a series ends because a bot's program ended before its first answer in all of them.
+const STILLBORN: u64 = 4;
 
 /// How the blocks of a plan are scored.
 pub fn block_shape(plan: &Plan) -> Shape {
@@ -185,6 +191,7 @@ impl SeriesStanding {
             test: sprt.map(|sprt| Sequential::in_rounds(sprt, maps as u64)),
             points: vec![(0.0, 0); plan.bots],
             answered: vec![0; plan.bots],
+            stillborn: vec![0; plan.bots],
             origin: Origin::default(),
         }
     }
@@ -216,7 +223,9 @@ impl SeriesStanding {
         }
         for entry in entries {
             for (seat, &bot) in (1..).zip(&entry.bots) {
-                self.answered[bot] += u64::from(!entry.result.proven.silent.contains(&seat));
+                let is_silent = entry.result.proven.silent.contains(&seat);
+                self.answered[bot] += u64::from(!is_silent);
+                self.stillborn[bot] += u64::from(is_silent && crash(entry, seat).is_some());
             }
         }
         self.origin.add(entries, about);
@@ -235,7 +244,9 @@ impl SeriesStanding {
         // What never answers is not what was to be tested: nothing is decided by its losses.
         match self.silent().is_empty() {
             true => decision,
-            false if self.pairings[plan.pairing].blocks < SILENT => Decision::Continue,
+            false if self.stillborn().is_none() && self.pairings[plan.pairing].blocks < SILENT => {
+                Decision::Continue
+            }
             false => self.test.as_mut().map_or(decision, Sequential::out_of_games),
         }
     }
@@ -248,6 +259,18 @@ impl SeriesStanding {
             .map(|(bot, _)| bot)
             .collect()
     }
+
+    /// A bot whose program has ended before its first answer in each of its matches, of which there are enough to see that.
+    pub fn stillborn(&self) -> Option<usize> {
+        let mut bots = self.points.iter().zip(&self.stillborn);
+        bots.position(|((_, matches), stillborn)| *matches >= STILLBORN && stillborn == matches)
+    }
+}
+
+/// How the program in a seat, from 1, crashed in a match.
+pub fn crash(entry: &Entry, seat: u8) -> Option<&FaultCount> {
+    let faults = entry.result.observed.faults.counted();
+    faults.iter().find(|fault| fault.seat == seat && fault.kind == FaultKind::Crash.word())
 }
 
 /// Whether the two bots of a block answered alike wherever they sat, so that it cannot tell them apart.

@@ -73,6 +73,8 @@ pub enum Trouble {
     Machine(String),
     /// A bot cannot be started.
     CannotStart(String),
+    /// A bot's program only ever ended before its first answer.
+    NeverAnswered(String),
     /// A match cannot be set up.
     Setup(String),
     /// The journal cannot be written.
@@ -89,9 +91,11 @@ impl fmt::Display for Trouble {
                 "this machine was too busy to be fair: no match that counts could be played, however often it was tried (last: {why})\n  \
                  lower -j, or make the machine quieter"
             ),
-            Self::Machine(why) | Self::CannotStart(why) | Self::Setup(why) | Self::Journal(why) => {
-                f.write_str(why)
-            }
+            Self::Machine(why)
+            | Self::CannotStart(why)
+            | Self::NeverAnswered(why)
+            | Self::Setup(why)
+            | Self::Journal(why) => f.write_str(why),
             Self::Own(why) => write!(f, "agon itself failed: {why}; please report it"),
         }
     }

@@ -136,7 +136,7 @@ fn attacks() -> Vec<Attack> {
     }
     // Time: strength goes with the round, so that the mean of all is even.
     for (step, maps) in [(2, 1), (2, 5), (4, 1), (5, 3), (8, 1)] {
-        let name = format!("wins every other {step} rounds");
+        let name = format!("wins in the first half of every {step} rounds");
         add(attack("time", &name, maps, Nothing, move |game| {
             noisy(if game.round % step < step / 2 { 0.9 } else { 0.1 })
         }));

@@ -147,7 +147,7 @@ pub fn check_turn(replay: &Replay, seat: Seat, step: u32) -> Result<(), DeskErro
     let count = TurnCount::of(replay);
     let last = count.turn(replay.steps.len().saturating_sub(1) as u32);
     Err(DeskError::Impossible(format!(
-        "--turn {}: seat {seat} answers nothing then; the replay holds the turns {} to {last}",
+        "--turn {}: seat {seat} is not asked in this turn; the match has the turns {} to {last}",
         count.turn(step),
         count.first()
     )))

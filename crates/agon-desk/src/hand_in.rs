@@ -70,7 +70,7 @@ impl PackedBot {
             )));
         }
         let (name, files) = (name(&own), vec![name(&own)]);
-        Ok(Self { bytes, own: Some(own), name, files, what: "the one source file" })
+        Ok(Self { bytes, own: Some(own), name, files, what: "its single source file" })
     }
 
     /// A zip, without folders when `flat`. The same files give the same bytes.

@@ -113,7 +113,7 @@ impl Losses {
         if repeats > 0 {
             let repeats = thousands(repeats);
             notes.push(format!(
-                "{repeats} matches only repeat what was played from the same start and do not count"
+                "matches that only repeat others from the same start do not count: {repeats}"
             ));
         }
         let game = agon_games::named(&header.game).map_err(DeskError::Impossible)?;
@@ -168,8 +168,8 @@ impl Losses {
                 Some(format!("{label} lost all of them: there are no others to compare them with"))
             }
             _ if self.places.is_empty() && self.happenings.is_empty() => Some(format!(
-                "none of the {} groups of matches that were tried is more common among its losses than among its other matches, \
-                 beyond chance; more matches may reveal one",
+                "nothing stands out: of {} patterns that were tried none is significantly more common in its losses; more matches may \
+                 reveal one",
                 thousands(self.tried as u64)
             )),
             _ => None,
@@ -216,7 +216,7 @@ fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) ->
         let of: Vec<&Own> = matches.iter().filter(|own| own.is_lost() == lost).collect();
         of.iter().filter(|own| kept(own)).count() as f64 / of.len().max(1) as f64
     };
-    let inside = "so what happened inside the matches is not compared; a series with --replays all keeps what that needs";
+    let inside = "so what happened inside the matches cannot be compared; run the series with --replays all to keep them";
     match (share(true), share(false)) {
         // A bot that lost nothing, or everything, gets a note about that anyway.
         _ if !matches.iter().any(Own::is_lost) || matches.iter().all(Own::is_lost) => return 0,
@@ -226,7 +226,7 @@ fn read_replays(matches: &mut [Own], journal: &Path, notes: &mut Vec<String>) ->
             return 0;
         }
         _ => {
-            notes.push(format!("only some replays were kept, most of them of lost matches, {inside}"));
+            notes.push(format!("most replays of matches that were not lost are gone, {inside}"));
             return 0;
         }
     }

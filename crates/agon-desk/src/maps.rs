@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use agon_bot::advised::NextCommand;
 use agon_game::{AnyGame, MapFindings, SetupError};
 use serde::Serialize;
 
@@ -69,7 +70,8 @@ fn examine(
     match tried.min_by_key(|&(guess, errors, ..)| (guess, errors)) {
         Some((_, _, game, findings)) => Ok((game, findings)),
         None => Err(DeskError::Impossible(format!(
-            "{shown}: no game can read this as a map; `agon maps check --game GAME {shown}` says what is wrong with it"
+            "{shown}: no game can read this as a map; `{}` says what is wrong with it",
+            NextCommand::MapsCheck.about([shown])
         ))),
     }
 }

@@ -138,11 +138,13 @@ pub fn read(paths: &[PathBuf]) -> Result<JournalBlocks, DeskError> {
         };
         let left_out = past.entries - copied - (whole.len() * games) as u64;
         if left_out > 0 {
-            read.notes.push(format!(
-                "{}: {} of incomplete blocks, or of blocks after one, do not count",
-                path.display(),
-                journal::count(left_out as usize, "match", "matches")
-            ));
+            let why = match left_out {
+                1 => "1 match does not count, because its block, or an earlier one, is incomplete".to_owned(),
+                _ => format!(
+                    "{left_out} matches do not count, because their blocks, or earlier ones, are incomplete"
+                ),
+            };
+            read.notes.push(format!("{}: {why}", path.display()));
         }
         if !past.voids.is_empty() {
             read.notes.push(format!(

@@ -172,7 +172,7 @@ impl Cpus {
 impl std::fmt::Display for Cpus {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::One => "one CPU for each bot; Java, .NET and Mono may use all",
+            Self::One => "one, which the bots share; Java, .NET and Mono may use all",
             Self::All => "each bot may use all CPUs, as at home",
         })
     }

@@ -95,6 +95,9 @@ fn merge(table: &mut Table, changes: Table, path: &str, place: &str) -> Result<(
             (old, new) => {
                 let given = match new {
                     Value::Float(number) => number.to_string(),
+                    Value::String(text) => {
+                        format!("`{}`", text.chars().take(40).collect::<String>().escape_debug())
+                    }
                     _ => kind(&new).to_owned(),
                 };
                 let why = format!("`{full}` must be {}, not {given}", kind(old));
@@ -135,7 +138,7 @@ fn in_words(message: &str) -> String {
 
 fn kind(value: &Value) -> &'static str {
     match value {
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Integer(_) => "a whole number",
         Value::Float(_) => "a number",
         Value::Boolean(_) => "true or false",

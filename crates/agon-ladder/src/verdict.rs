@@ -236,9 +236,10 @@ impl Evidence {
         if self.blocks == 0 {
             return f.write_str("no block was played");
         }
+        // With the minus of a keyboard, as consoles and scripts have it; pages show a true one.
         let signed = |elo: f64| match elo.round() {
             0.0 => "0".to_owned(),
-            whole => format!("{whole:+}").replace('-', "−"),
+            whole => format!("{whole:+}"),
         };
         match (self.elo, self.low, self.high) {
             (Some(elo), Some(low), Some(high)) => {

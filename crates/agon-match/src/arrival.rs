@@ -674,8 +674,20 @@ impl Expected {
         let said = program.take_said();
         let mut words =
             last_words(&said).map(|words| format!("; it last wrote: `{words}`")).unwrap_or_default();
-        if let Some(advice) = advice::of_end(&said, ending, program.run().for_others) {
-            words = format!("{words}; {advice}");
+        let advice = advice::of_end(&said, ending, program.run().for_others);
+        // Nobody had given it any input: it took its empty standard input for the match.
+        let reads_input = self.joins.is_none()
+            && match &advice {
+                Some(advice) => advice.starts_with("it read on"),
+                None => ending == ProgramEnd::Code(0),
+            };
+        match advice {
+            _ if reads_input => {
+                words += ". In this game bots connect to AGON_ADDRESS; a bot that reads and writes lines instead says so in its \
+                          agon.toml (dialect = \"lines\"), or is named lines:COMMAND";
+            }
+            Some(advice) => words = format!("{words}; {advice}"),
+            None => {}
         }
         Some(match late {
             Some(late) if self.joins.is_some() && ending == ProgramEnd::Runs => {

@@ -154,8 +154,8 @@ impl FaultCause {
             ),
             Self::NotStarted(
                 "before it was connected to ws://127.0.0.1:8765, it ended with exit code 1; it last wrote: `ModuleNotFoundError: \
-                 No module named 'websockets'`; install it: python3 -m pip install websockets (a module of your own has to lie \
-                 in the bot's folder)"
+                 No module named 'websockets'`; install it: python3 -m pip install --target . websockets, in the bot's \
+                 folder, where a module of your own has to lie, too"
                     .to_owned(),
             ),
             Self::LongMessage("a line longer than 10000 bytes".to_owned()),
@@ -192,9 +192,6 @@ impl fmt::Display for FaultCause {
             Self::Gone { ending, unfinished, last_words, advice } => {
                 match ending {
                     ProgramEnd::Runs => f.write_str("closed its output while an answer was expected")?,
-                    ProgramEnd::Code(0) => {
-                        f.write_str("exited by itself while an answer was expected (exit code 0)")?;
-                    }
                     ProgramEnd::Code(code) => {
                         write!(f, "exited while an answer was expected, with exit code {code}")?;
                     }
@@ -244,8 +241,8 @@ impl fmt::Display for FaultCause {
             }
             Self::Unasked(times) => write!(
                 f,
-                "in {times} {} the answer arrived before the question: it sends more than it is asked for, and the surplus is \
-                 read as its next answer",
+                "in {times} {} the answer arrived before the question: it came too late for an earlier question, or the bot \
+                 sends more than one answer to each",
                 if *times == 1 { "turn" } else { "turns" }
             ),
             Self::Pondered { used, own } => write!(

@@ -128,17 +128,15 @@ impl FaultKind {
     /// What to change, unless the fault's message already says so.
     pub fn change(self) -> Option<&'static str> {
         match self {
-            Self::Timeout => {
-                Some("answer sooner, flush after every answer, and read all of the input (docs/faults.md)")
-            }
+            Self::Timeout => Some("answer sooner, flush after every answer, and read all of the input"),
             Self::Crash => {
-                Some("start the bot by hand with the input it had: agon replay export FILE --input --seat N")
+                Some("start the bot by hand with the same input, and read what it writes to standard error")
             }
             Self::Malformed => {
                 Some("print exactly the form the rulebook gives; debug text belongs on standard error")
             }
             Self::Exception => Some(
-                "catch it where it is thrown, or fix what it reports; its trace is kept: agon replay show --stderr",
+                "catch it where it is thrown, or fix what it reports; its trace is kept with its standard error",
             ),
             Self::Stray => Some("print one answer for each question; debug text belongs on standard error"),
             Self::Pondering => {
@@ -162,6 +160,21 @@ impl FaultKind {
             Self::Pondering => "computed in the opponent's time",
             Self::Exception => "exception",
             Self::Disturbing => "disturbed others",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_change_is_said_where_there_is_no_command_line_too() {
+        for change in FaultKind::ALL.into_iter().filter_map(FaultKind::change) {
+            assert!(
+                !change.contains("agon ") && !change.contains(".md"),
+                "pages of a site show it: {change}"
+            );
         }
     }
 }

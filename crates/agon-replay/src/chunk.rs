@@ -81,7 +81,7 @@ pub fn read(from: &mut Reader<'_>, room: usize) -> Result<Chunk, Stop> {
     let stored = from.take(stored_length as usize).ok_or(Stop::Cut)?;
     let expected = from.array::<4>().ok_or(Stop::Cut)?;
     if check(tag, flags, stored) != expected {
-        return Err(Stop::Damaged("a chunk does not match its check"));
+        return Err(Stop::Damaged("a checksum does not match"));
     }
     let raw = match flags {
         PACKED => packing::unpack(stored, raw_length).ok_or(Stop::Damaged("a chunk cannot be unpacked"))?,

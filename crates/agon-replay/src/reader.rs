@@ -20,12 +20,12 @@ pub const MOST_ITEMS: usize = 2 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReplayError {
     /// Not a replay.
-    #[error("this is not a replay of agon (it begins with other bytes)")]
+    #[error("this is not a replay of agon")]
     Foreign,
     /// Of a later format.
     #[error("this replay has a newer format than this program reads; update agon")]
     Newer,
-    #[error("this replay is damaged: {0}")]
+    #[error("this replay is damaged or was altered: {0}")]
     Damaged(String),
 }
 

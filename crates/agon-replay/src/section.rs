@@ -46,11 +46,11 @@ pub fn section(
     let game = &replay.header.game;
     let rule = rule.ok_or_else(|| {
         format!(
-            "nothing was rejected in this step: name the rule that it shows; `agon explain {game}` lists them"
+            "no order was rejected in this turn, so name the rule that the section is about with --rule ID (`agon rules {game}` lists the rules)"
         )
     })?;
     if !is_rule_id(rule) {
-        return Err(format!("`{rule}` is not the id of a rule; `agon explain {game}` lists them"));
+        return Err(format!("`{rule}` is not the id of a rule; `agon rules {game}` lists the rules"));
     }
     text += &facts(session, answers, &leaves(&before));
     let who: Vec<&str> = replay.header.seats.iter().map(|seat| seat.label.as_str()).collect();

@@ -19,6 +19,7 @@ use crate::confinement::{Confinement, Wall};
 use crate::group::{Group, Hierarchies};
 use crate::message::{self, Order, Plan, Report, Request, Step as _, StepRefusal};
 use crate::meter::{Charge, Meter};
+use crate::record;
 use crate::slot::{
     FIRST_USER, Keeper, LAST_USER, MOST_SLOTS, PATIENCE, Slot, ask, hear, lock, pair, readable, tell,
 };
@@ -230,6 +231,7 @@ impl Launcher {
             group: slot.group.clone().filter(|_| grouped),
             home: home.as_ref().map_or_else(|| "/tmp".into(), |folder| folder.path().to_owned()),
             cpus: lock(&self.0.cpus).clone(),
+            record: record::wanted(),
         };
         let (control, there) = pair().step("a connection")?;
         let request = Request::Build(Box::new(plan.clone()));

@@ -1,6 +1,7 @@
 //! The first process of a sandbox: trusted, and everything in the sandbox ends with it. It builds the walls, waits
 //! for the order, starts the program behind the last of them, and reaps the dead.
 
+use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::path::Path;
 
@@ -19,8 +20,8 @@ use crate::spawner::IGNORED;
 use crate::sys::{self, Arg, Forked, Reaped};
 
 /// The init's whole life, in the namespaces it was born into.
-pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
-    let ready = build(plan, trees, &control).and_then(|built| Ok((folders(plan)?, built)));
+pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd, record: Option<File>) {
+    let ready = build(plan, trees, &control, record.as_ref()).and_then(|built| Ok((folders(plan)?, built)));
     let Built { listener, rules, layers } = match ready {
         Ok((folders, built)) => {
             let all = folders.iter().chain(&built.layers).chain(&built.listener);
@@ -39,7 +40,7 @@ pub fn live(plan: &Plan, trees: Option<Trees>, control: OwnedFd) {
     // The host now holds them, like the folders.
     drop((listener, layers));
     let Ok(Some((order, stdio))) = message::receive::<Order>(&control) else { return };
-    match start(plan, &order, stdio, rules.as_ref()) {
+    match start(plan, &order, stdio, rules.as_ref(), record) {
         Err(refusal) => {
             let _ = message::send(&control, &Report::Refused(refusal), &[]);
         }
@@ -79,7 +80,12 @@ struct Built {
 }
 
 /// Builds everything that the program need not do itself.
-fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Built, StepRefusal> {
+fn build(
+    plan: &Plan,
+    trees: Option<Trees>,
+    control: &OwnedFd,
+    record: Option<&File>,
+) -> Result<Built, StepRefusal> {
     let (mut listener, mut rules, mut layers) = (None, None, Vec::new());
     // The first to be killed when the machine itself runs out of memory.
     let _ = std::fs::write("/proc/self/oom_score_adj", "800");
@@ -117,9 +123,10 @@ fn build(plan: &Plan, trees: Option<Trees>, control: &OwnedFd) -> Result<Built, 
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
             .step("ending with the spawner")?;
     }
-    // Nothing of the spawner's stays open except the connection to the host.
+    // Nothing of the spawner's stays open except the connection to the host and the record.
     let mut kept =
         vec![Some(control.as_fd()), listener.as_ref().map(AsFd::as_fd), rules.as_ref().map(AsFd::as_fd)];
+    kept.push(record.map(AsFd::as_fd));
     kept.extend(layers.iter().map(|layer| Some(layer.as_fd())));
     close_all_but(&kept).step("closing what is not needed")?;
     Ok(Built { listener, rules, layers })

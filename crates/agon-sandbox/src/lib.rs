@@ -14,6 +14,8 @@ pub mod attack;
 pub mod suite;
 
 #[cfg(target_os = "linux")]
+mod calls;
+#[cfg(target_os = "linux")]
 mod claim;
 #[cfg(target_os = "linux")]
 mod copy;
@@ -40,6 +42,8 @@ mod meter;
 #[cfg(target_os = "linux")]
 mod program;
 #[cfg(target_os = "linux")]
+mod record;
+#[cfg(target_os = "linux")]
 mod root;
 #[cfg(target_os = "linux")]
 mod slot;
@@ -64,6 +68,7 @@ pub use message::{Order, StepRefusal};
 #[cfg(target_os = "linux")]
 pub use meter::Charge;
 #[cfg(target_os = "linux")]
+pub use record::{CallRecord, RecordedCall, record_calls, recorded};
 pub use root::{SETTINGS, SYSTEM};
 
 /// The roles of this program inside a sandbox; `arguments` are those after [`SUBCOMMAND`].

@@ -15,7 +15,9 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, mount_remount, move_mount, open_tree};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::filter;
 use crate::message::{Step as _, StepRefusal};
+use crate::record::CallRecorder;
 use crate::sys::{self, Arg};
 
 /// Files of `/proc` that are the same for all programs of this machine, or that clocks tell anyway.
@@ -111,6 +113,8 @@ fn times_told() -> String {
 pub struct Questions {
     listener: OwnedFd,
     memory: u64,
+    /// What notes all questions, if the filter puts more than that of memory.
+    recorder: Option<CallRecorder>,
 }
 
 // The kernel's structures and commands for them (`linux/seccomp.h`), the same on all 64-bit machines.
@@ -122,8 +126,8 @@ const IS_VALID: i64 = 0x4008_2102;
 const GO_ON: u32 = 1;
 
 impl Questions {
-    pub fn new(listener: OwnedFd, memory: u64) -> Self {
-        Self { listener, memory }
+    pub fn new(listener: OwnedFd, memory: u64, recorder: Option<CallRecorder>) -> Self {
+        Self { listener, memory, recorder }
     }
 
     /// Answers one question, which is there.
@@ -138,11 +142,16 @@ impl Questions {
         }
         let word = |at: usize| u64::from_ne_bytes(question[at..][..8].try_into().unwrap_or_default());
         let (id, process, place) = (word(0), word(8) as u32, word(32));
-        let told = self.tell(id, process, place);
+        let call = question.last_chunk();
+        let outcome = self.recorder.as_ref().zip(call).map(|(recorder, call)| recorder.note(call));
         let mut answer = sys::bytes(&[id, 0]);
-        let (error, flags) = match told {
-            Ok(()) => (0_i32, 0_u32),
-            Err(_) => (0, GO_ON),
+        let (error, flags) = match outcome {
+            Some(outcome) if let Some(errno) = filter::refusal(outcome) => (-(errno as i32), 0_u32),
+            Some(libc::SECCOMP_RET_ALLOW) => (0, GO_ON),
+            _ => match self.tell(id, process, place) {
+                Ok(()) => (0, 0),
+                Err(_) => (0, GO_ON),
+            },
         };
         answer.extend(error.to_ne_bytes());
         answer.extend(flags.to_ne_bytes());

@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use crate::confinement::{Confinement, Wall};
 use crate::group::Group;
+use crate::record::CallRecord;
 
 /// Longest message, in bytes.
 const LONGEST: usize = 128 << 10;
@@ -37,6 +38,8 @@ pub(crate) struct Plan {
     pub home: PathBuf,
     /// The CPUs that build and look after it; all when empty. The program's own CPUs are in its order.
     pub cpus: Vec<usize>,
+    /// Where its calls are recorded, if they are.
+    pub record: Option<CallRecord>,
 }
 
 impl Plan {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use crate::filter::{self, Shape};
 use crate::landlock::Rules;
 use crate::machine::Questions;
 use crate::message::{self, Order, Plan, Step as _, StepRefusal};
+use crate::record::CallRecorder;
 use crate::root;
 use crate::spawner::IGNORED;
 use crate::sys::{self, Arg};
@@ -34,6 +36,7 @@ pub fn start(
     order: &Order,
     stdio: Vec<OwnedFd>,
     rules: Option<&Rules>,
+    record: Option<File>,
 ) -> Result<Started, StepRefusal> {
     let stdio: [OwnedFd; 3] = stdio
         .try_into()
@@ -49,6 +52,7 @@ pub fn start(
     };
     let program = sys::start_sharing(become_it).step("a process for the program")?;
     drop((stdio, tell));
+    let mut recorder = record.map(|file| CallRecorder::new(filter::program(shape(plan)), file));
     let mut questions = None;
     // Its end of this closes by itself when it has become the program.
     while let Some((refusal, mut with)) =
@@ -56,7 +60,10 @@ pub fn start(
     {
         match refusal {
             Some(refusal) => return Err(refusal),
-            None => questions = with.pop().map(|listener| Questions::new(listener, plan.confinement.memory)),
+            None => {
+                let memory = plan.confinement.memory;
+                questions = with.pop().map(|listener| Questions::new(listener, memory, recorder.take()));
+            }
         }
     }
     Ok(Started { program, signal, questions })
@@ -190,16 +197,24 @@ fn prepare(
         open_up();
     }
     if plan.has(Wall::Filter) {
-        let strict = !plan.has(Wall::Group) || plan.group.is_none();
-        let shape = Shape { sockets: confinement.network.has_sockets(), strict, asks: true };
-        match sys::install_asking_filter(&filter::program(shape)) {
+        let mut program = filter::program(shape(plan));
+        if let Some(record) = &plan.record {
+            program = filter::asking(&program, record.all);
+        }
+        match sys::install_asking_filter(&program) {
             Ok(listener) => message::send(tell, &None::<StepRefusal>, &[listener.as_fd()]),
             // Only one listener is possible, and what this machine itself runs in may have it: the kernel answers then.
-            Err(_) => sys::install_filter(&filter::program(Shape { asks: false, ..shape })),
+            Err(_) => sys::install_filter(&filter::program(Shape { asks: false, ..shape(plan) })),
         }
         .step("the filter of system calls")?;
     }
     Ok(())
+}
+
+/// The filter of the program.
+fn shape(plan: &Plan) -> Shape {
+    let strict = !plan.has(Wall::Group) || plan.group.is_none();
+    Shape { sockets: plan.confinement.network.has_sockets(), strict, asks: true }
 }
 
 /// For a control: a descriptor inherited by the program by mistake.

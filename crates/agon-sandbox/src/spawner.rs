@@ -142,6 +142,7 @@ fn begin(
         .map(|path| rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()))
         .transpose()
         .step("the cgroup")?;
+    let record = plan.record.as_ref().map(|record| record.open()).transpose().step("the record of calls")?;
     let (wait, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("a pipe")?;
     let outside = home.and_then(|home| home.outside.as_ref());
     let shares = outside.is_some() && !plan.confinement.network.has_sockets();
@@ -161,7 +162,7 @@ fn begin(
             // Without the byte, the parent has given up.
             if rustix::io::read(&wait, &mut [0_u8; 1]) == Ok(1) {
                 drop(wait);
-                init::live(plan, trees, control);
+                init::live(plan, trees, control, record);
             }
             sys::leave(1)
         }

@@ -131,6 +131,44 @@ fn shared_memory_is_the_sandboxes_own_and_bounded() {
 }
 
 #[test]
+fn calls_are_recorded_and_answered_as_without_a_record() {
+    let Some((launcher, found)) = launcher_at(Level::C, "no filter") else { return };
+    let line = "uname -s; getconf _PHYS_PAGES; flock /tmp/x echo locked; unshare -r true; ls /usr | wc -l; echo $((6 * 7)) | cat";
+    let see = || shell(&launcher, &found.walls, &Confinement::default(), line).0;
+    let plain = see();
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut records = Vec::new();
+    for all in [false, true] {
+        let file = folder.path().join(format!("calls-{all}"));
+        agon_sandbox::record_calls(Some(agon_sandbox::CallRecord { file: file.clone(), all }));
+        let told = see();
+        agon_sandbox::record_calls(None);
+        assert_eq!(told, plain, "recorded: {all}");
+        records.push(agon_sandbox::recorded(&std::fs::read_to_string(&file).expect("a record")));
+    }
+    let has = |all: usize, name: &str, refused: Option<u32>| {
+        records[all].iter().any(|call| call.name == name && call.refused == refused)
+    };
+    assert!(has(0, "flock", Some(0)) && has(0, "unshare", Some(libc_enosys())), "{:?}", records[0]);
+    assert!(
+        records[0].iter().all(|call| call.refused.is_some() || call.name == "sysinfo"),
+        "{:?}",
+        records[0]
+    );
+    assert!(
+        has(1, "flock", Some(0)) && has(1, "uname", None) && has(1, "getdents64", None),
+        "{:?}",
+        records[1]
+    );
+    assert!(records[0].is_subset(&records[1]));
+}
+
+/// The error of a call that is not there.
+fn libc_enosys() -> u32 {
+    rustix::io::Errno::NOSYS.raw_os_error() as u32
+}
+
+#[test]
 fn places_in_shared_memory_and_settings_are_shown_where_they_are() {
     let Some((launcher, found)) = launcher_at(Level::B, "no namespaces") else { return };
     let folder = tempfile::tempdir().expect("a folder");

@@ -96,7 +96,7 @@ fn a_file_that_is_no_script_is_refused_with_the_place_of_its_mistake() {
         ),
         ("bot.js", "throw 'no';", "no"),
         ("bot.js", "const fs = require('fs');", "ReferenceError: require is not defined"),
-        ("bot.js", "const fs = require('fs');", "a script is one file: bundle what it requires"),
+        ("bot.js", "const fs = require('fs');", "--outfile=one.js"),
         ("bot.js", "const all = []; for (;;) all.push(new Array(1000).fill(0));", "out of memory"),
     ];
     for (file, source, part) in refusals {

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek};
 use std::path::Path;
 
+use agon_bot::advised::NextCommand;
 use agon_contest::parallel::on_all_cpus;
 use agon_ladder::Table;
 use agon_store::{
@@ -130,8 +131,8 @@ pub async fn export(
     let (store, contest) = status::look(folder).await?;
     if reveal && !contest.paused {
         return Err(ServerError::Wrong(format!(
-            "the secret reveals the seeds of all future matches, and this contest still plays: `agon serve pause {}` first",
-            folder.display()
+            "the secret reveals the seeds of all future matches, and this contest still plays: `{}` first",
+            NextCommand::ServePause.at(folder)
         )));
     }
     let terms = crate::terms_of(&store, &contest).await?;

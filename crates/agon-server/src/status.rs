@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use agon_bot::advised::NextCommand;
 use agon_ladder::{LadderRow, StandingVersion, Table, shown};
 use agon_store::reads::Counts;
 use agon_store::{
@@ -36,8 +37,9 @@ pub const PLACING: u64 = agon_ladder::PLACED;
 pub async fn look(folder: &Path) -> Result<(ContestStore, ContestRow), ServerError> {
     let none = || {
         ServerError::Wrong(format!(
-            "{}: there is no contest in it; `agon serve {0} --new GAME` starts one",
-            folder.display()
+            "{}: there is no contest in it; `{}` starts one",
+            folder.display(),
+            NextCommand::ServeNew.at(folder)
         ))
     };
     if !agon_store::is_there(folder) {

@@ -22,6 +22,7 @@ use ipnet::IpNet;
 mod device;
 mod who;
 
+use crate::limits::PER_ACCOUNT;
 use crate::problem::Refused;
 use crate::rights::{Actor, Object, Person, Verb, may};
 use crate::routes::{Body, Door, Route, RouteObject};
@@ -289,7 +290,7 @@ fn sign_in_first(route: &Route) -> Refused {
         return Refused::new(StatusCode::UNAUTHORIZED, "Figures are not public", text);
     }
     if route.is_for_programs() {
-        let text = "The request has no token, or one that is unknown or has ended. Make one on the page /account of this contest; \
+        let text = "The request has no token, or one that is unknown or has expired. Make one on the page /account of this contest; \
                     `agon login` says how.";
         return Refused::new(StatusCode::UNAUTHORIZED, "A token is needed", text);
     }
@@ -468,7 +469,9 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
             Refused::new(StatusCode::MISDIRECTED_REQUEST, "Wrong address", text).into_response()
         }
     };
-    let who = response.extensions().get::<Visit>().map_or_else(|| "nobody".to_owned(), Visit::who);
+    let visit = response.extensions().get::<Visit>();
+    let who = visit.map_or_else(|| "nobody".to_owned(), Visit::who);
+    let room = visit.and_then(Visit::person).map(|person| site.limits.room(person.account, site.now()));
     if let Some(problem) = response.extensions_mut().remove::<Refused>() {
         let ask = response.extensions_mut().remove::<Visit>();
         let again = response.headers().get(header::RETRY_AFTER).cloned();
@@ -482,6 +485,13 @@ pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Requ
     }
     response = answers::aside(&site, response).await;
     let headers = response.headers_mut();
+    if let Some((left, until)) = room.filter(|_| is_for_programs) {
+        // A program that has much to ask can leave room for the pages of whoever started it.
+        let seconds = (until.0 - site.now().0).max(0) / 1000 + 1;
+        headers.insert(agon_api::LIMIT, PER_ACCOUNT.into());
+        headers.insert(agon_api::LEFT, left.into());
+        headers.insert(agon_api::RESET, seconds.into());
+    }
     // Not `no-referrer`: browsers would then not tell us that a form was ours.
     gate::finish(headers, "same-origin", POLICY);
     // Browsers complain about it at addresses they do not trust, such as a network without encryption.

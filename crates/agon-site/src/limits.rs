@@ -81,6 +81,17 @@ impl<K: Hash + Eq + Clone> Windows<K> {
         Ok(())
     }
 
+    /// How many of this many may still be counted, and when they are all there again.
+    pub fn room(&self, key: &K, most: u32, now: Time) -> (u32, Time) {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        match counts.get(key) {
+            Some((begun, count)) if now.0 - *begun < self.length => {
+                (most.saturating_sub(*count), Time(*begun + self.length))
+            }
+            _ => (most, now),
+        }
+    }
+
     /// Whether this many were counted.
     pub fn is_full(&self, key: &K, most: u32, now: Time) -> bool {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,6 +208,11 @@ impl RequestLimits {
         }
     }
 
+    /// How many requests an account has left, and when it has all of them again.
+    pub fn room(&self, account: AccountId, now: Time) -> (u32, Time) {
+        self.accounts.room(&account, PER_ACCOUNT, now)
+    }
+
     /// Opens a stream; none if there is no room.
     pub fn stream(&self, account: Option<AccountId>, from: IpAddr) -> Option<Ticket> {
         match account {
@@ -289,7 +305,10 @@ mod tests {
         }
         assert_eq!(limits.request(Some(AccountId(1)), HERE, Time(6)), Err(Time(60_005)));
         assert_eq!(limits.request(Some(AccountId(2)), HERE, Time(6)), Ok(()), "others are not held back");
+        assert_eq!(limits.room(AccountId(1), Time(6)), (0, Time(60_005)));
+        assert_eq!(limits.room(AccountId(1), Time(60_005)), (PER_ACCOUNT, Time(60_005)));
         assert_eq!(limits.request(Some(AccountId(1)), HERE, Time(60_005)), Ok(()));
+        assert_eq!(limits.room(AccountId(1), Time(60_006)), (PER_ACCOUNT - 1, Time(120_005)));
     }
 
     /// Sixty people behind one address, each of whom opens a page a second, and signs up ten times.

@@ -23,7 +23,7 @@ pub const LARGEST_TEAM: u8 = 20;
 const WRONG_PASSWORDS: u32 = 10;
 
 /// What a map is called that the seed makes or picks, before a match names it.
-pub const MADE_MAP: &str = "map from the seed";
+pub const MADE_MAP: &str = "generated map";
 
 /// The default number of best teams to decide.
 const BEST: usize = 3;
@@ -301,7 +301,7 @@ impl SettingsForm {
         }
         let word = SignUpWord::ALL.into_iter().find(|word| word.word() == self.sign_up);
         let word = word.ok_or("Sign-up: open, with a code, or closed.")?;
-        let mut document: DocumentMut = text.parse().map_err(|error| format!("{FILE}: {error}"))?;
+        let mut document = parsed(text)?;
         let site = section(&mut document, "site")?;
         set(site, "title", Some(value(title)));
         set(site, "time_zone", Some(value(self.time_zone.trim())));
@@ -327,10 +327,24 @@ impl SettingsForm {
 /// A sentence that says what is wrong with the file.
 pub fn write_level(folder: &Path, level: Level) -> Result<(), String> {
     rewrite(folder, |text| {
-        let mut document: DocumentMut = text.parse().map_err(|error| format!("{FILE}: {error}"))?;
+        let mut document = parsed(text)?;
         set(section(&mut document, "sandbox")?, "level", Some(value(level.to_string())));
         Ok(document.to_string())
     })
+}
+
+/// The file of a contest. The section that a new one has in comments begins here: written below those, it would be there twice for
+/// whoever removes the signs of comments.
+fn parsed(text: &str) -> Result<DocumentMut, String> {
+    const BEGINS: &str = "\n# [sandbox]\n";
+    let wrong = |error| format!("{FILE}: {error}");
+    let document: DocumentMut = text.parse().map_err(wrong)?;
+    if document.contains_key("sandbox") || !text.contains(BEGINS) {
+        return Ok(document);
+    }
+    let opened = text.replacen(BEGINS, "\n[sandbox]\n", 1);
+    let lines = opened.split_inclusive('\n').filter(|line| !line.starts_with("# level = "));
+    lines.collect::<String>().parse().map_err(wrong)
 }
 
 /// Changes the file of a contest's folder: whole, or not at all.
@@ -393,6 +407,18 @@ mod tests {
             matches: "50".into(),
             level: String::new(),
         }
+    }
+
+    #[test]
+    fn the_section_in_comments_begins_where_it_is_and_may_then_be_uncommented() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let commented = "\n# [sandbox]\n# memory = 512\n# level = \"A\"   # the lowest\n# trust_bots = true\n";
+        std::fs::write(folder.path().join(FILE), format!("{TEXT}{commented}")).expect("written");
+        write_level(folder.path(), Level::B).expect("a good file");
+        let text = std::fs::read_to_string(folder.path().join(FILE)).expect("there");
+        assert!(text.ends_with("\n[sandbox]\nlevel = \"B\"\n# memory = 512\n# trust_bots = true\n"), "{text}");
+        let file = ContestFile::parse(&text.replace("\n# ", "\n").replace("Our cup", "# Our cup"));
+        assert_eq!(file.expect("a good file").sandbox.memory, Some(512 << 20));
     }
 
     #[test]

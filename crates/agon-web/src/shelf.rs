@@ -41,7 +41,7 @@ pub(crate) struct Shelf {
 pub enum ShelfError {
     /// Not one of ours.
     #[error(
-        "This viewer does not have `{0}`. Run `agon watch {0}`, or open the viewer's start page and drop the file there"
+        "This viewer does not have `{0}`. Open the viewer's start page and drop the file there, or start `agon watch FILE`"
     )]
     Unknown(String),
     /// Cannot be read.

@@ -240,7 +240,7 @@ impl Unpacking {
                 Component::Normal(part) if LITTER.iter().any(|litter| part == *litter) => return Ok(()),
                 Component::Normal(part) => inside.push(part),
                 Component::CurDir => {}
-                _ => return Err(format!("`{}` in it leads out of the archive", name.display())),
+                _ => return Err(format!("`{}` points outside the archive", name.display())),
             }
         }
         if inside.components().count() > DEEPEST {

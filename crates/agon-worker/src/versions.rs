@@ -8,6 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use agon_bot::advised::NextCommand;
 use agon_bot::build::Build;
 use agon_bot::manifest::Manifest;
 use agon_bot::program::ProgramEnd;
@@ -233,7 +234,8 @@ impl VersionShelf {
                     "The archive holds no bot. Expected `agon.toml` or `bot.py` at its top; found one folder, `{name}/`."
                 ),
                 Some(format!(
-                    "Zip what is inside `{name}`, not the folder itself; `agon submit {name}` does so."
+                    "Zip what is inside `{name}`, not the folder itself; `{}` does so.",
+                    NextCommand::Submit.about([&name])
                 )),
             ));
         }

@@ -39,7 +39,7 @@ static BUILT: LazyLock<String> = LazyLock::new(|| {
   agon games                                          what can be played
   agon new cultist-wars python my-bot                 a bot to start from
   agon play cultist-wars my-bot builtin:greedy        one match
-  agon check cultist-wars my-bot                      does it do everything it must?
+  agon check cultist-wars my-bot                      does it follow the protocol and the rules?
   agon watch agon-replays/LAST.replay                 see it in the browser
   agon sprt cultist-wars my/bot.py git:HEAD~1         is it better than yesterday's?
   agon replay info agon-replays/LAST.replay           what happened in it
@@ -77,10 +77,10 @@ pub(crate) enum Command {
     /// Let a bot on this machine play in a match on another
     #[command(after_help = join::EXAMPLES)]
     Join(join::JoinOptions),
-    /// Check that a bot does all it must: scripted situations, each finding with its rule
+    /// Check a bot in scripted situations; each problem names the rule it breaks
     #[command(after_help = check::EXAMPLES)]
     Check(check::CheckOptions),
-    /// Run the tests in a bot's folder: turns it should now play differently
+    /// Run the tests in a bot's folder: recorded turns, with the answers expected there
     #[command(after_help = test::EXAMPLES)]
     Test(test::TestOptions),
     /// Build a bot: with the command in its agon.toml, or the compiler of its language
@@ -118,19 +118,19 @@ pub(crate) enum Command {
     /// Play one unrated match at the contest with a submitted version
     #[command(after_help = challenge::EXAMPLES)]
     Challenge(challenge::ChallengeOptions),
-    /// Go back to an earlier version: it plays for the team again
+    /// Go back to an earlier version at the contest: it plays for the team again
     #[command(after_help = challenge::BACK)]
     Back(challenge::BackOptions),
     /// Show where you stand in the contest
     #[command(after_help = look::STATUS)]
     Status(look::LookOptions),
-    /// List what you submitted to the contest, and what became of it
+    /// List the versions you submitted to the contest, and the state of each
     #[command(after_help = look::VERSIONS)]
     Versions(look::LookOptions),
-    /// Show the output of a build at the contest, or what your bot wrote in a match
+    /// Show what your bot's build at the contest printed, or what your bot wrote in a match there
     #[command(after_help = logs::EXAMPLES)]
     Logs(logs::LogsOptions),
-    /// Run a contest: a ladder to which bots are submitted, with a built-in worker
+    /// Run a contest: teams submit bots, and a ladder plays them
     #[command(after_help = serve::EXAMPLES)]
     Serve(serve::ServeOptions),
     /// Play matches of a contest that runs elsewhere, with a token from its organiser
@@ -179,8 +179,8 @@ pub(crate) enum Command {
     Docs(docs::DocsOptions),
     /// Compare an engine with recorded matches of the original
     #[command(
-        after_help = "Files and folders are searched for records; a record is recognised by its content. One that ends before its match does is
-compared up to its last complete line and counted as cut (Terminal).
+        after_help = "Files and folders are searched for records; a record is recognised by its content. An incomplete record
+(Terminal) is compared up to its last complete line and counted as cut off.
 Exit code 0: at least one record was compared and nothing differs; 1: a difference, a damaged record, or none found;
 2: a path does not exist.
 
@@ -194,7 +194,7 @@ Example:
   agon bench referee               the referee's own cost over two native bots
   agon bench referee --bot ./bot   over two of your own")]
     Bench(bench::BenchOptions),
-    /// Show what this machine has and allows, and what to do about the rest
+    /// Check this machine: languages, limits, sandbox; and say how to add what is missing
     #[command(after_help = doctor::EXAMPLES)]
     Doctor(doctor::DoctorOptions),
     /// Prove that the sandbox of this machine holds

@@ -61,6 +61,7 @@ fn page() -> String {
             series::json::Steps,
             series::json::Origin,
             series::json::Mean,
+            series::json::OfBot,
             series::json::OfOpponent,
             series::json::OfEnding,
             series::json::GauntletResult,
@@ -254,10 +255,15 @@ fn skipped_in(text: &str, found: &mut BTreeSet<(String, String)>) {
         text[..end].trim_start_matches("r#").to_owned()
     };
     let (mut own, mut skips) = (String::new(), false);
+    // The page may call a type by another name.
+    let mut renamed = None;
     for line in text.lines().map(str::trim) {
+        if let Some((_, name)) = line.split_once("ts(rename = \"") {
+            renamed = Some(word(name));
+        }
         let public = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub ")).unwrap_or(line);
         if let Some(name) = public.strip_prefix("struct ") {
-            (own, skips) = (word(name), false);
+            (own, skips) = (renamed.take().unwrap_or_else(|| word(name)), false);
         } else if line.contains("skip_serializing_if") {
             skips = true;
         } else if !line.starts_with("#[")
@@ -265,6 +271,7 @@ fn skipped_in(text: &str, found: &mut BTreeSet<(String, String)>) {
             && !line.is_empty()
             && !line.starts_with(')')
         {
+            renamed = None;
             let field = public.split_once(": ").map(|(name, _)| name.trim_start_matches("r#"));
             if let Some(field) = field.filter(|_| skips) {
                 found.insert((own.clone(), field.to_owned()));
@@ -283,6 +290,7 @@ fn keys_that_may_be_absent_are_marked() {
         ("PrintedMatch", "notes"),
         ("SeatResult", "rejections"),
         ("Fault", "stderr"),
+        ("Finding", "rule"),
     ] {
         assert!(skipped.contains(&(own.to_owned(), field.to_owned())), "{own} {field}: {skipped:?}");
     }

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
+use agon_bot::advised::NextCommand;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -136,7 +137,11 @@ pub fn explain(error: Error, words: &[OsString]) -> String {
     };
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let hint = match error.kind() {
-        ErrorKind::UnknownArgument => words.iter().skip(1).find_map(|word| habit(word)),
+        ErrorKind::UnknownArgument => words
+            .iter()
+            .skip(1)
+            .find_map(|word| habit(word))
+            .or_else(|| text(ContextKind::InvalidArg).and_then(|word| one_too_many(&word, &words))),
         ErrorKind::InvalidSubcommand => {
             text(ContextKind::InvalidSubcommand).and_then(|word| command(&word, &words))
         }
@@ -162,6 +167,14 @@ fn habit(word: &str) -> Option<String> {
     Some(format!("{word} is unknown here; {what}"))
 }
 
+/// Says that a command takes one file, where a shell made several of one word.
+fn one_too_many(word: &str, words: &[String]) -> Option<String> {
+    let is_file = |word: &str| std::path::Path::new(word).is_file();
+    let command = words.get(1..)?.iter().take_while(|word| !is_file(word) && !word.starts_with('-'));
+    let command: Vec<&str> = command.map(String::as_str).collect();
+    is_file(word).then(|| format!("`agon {}` takes one file", command.join(" ")))
+}
+
 /// The equivalent here of a word in the place of a command.
 fn command(word: &str, words: &[String]) -> Option<String> {
     // `agon maps` and others have commands of their own; only the first word is checked here.
@@ -172,10 +185,15 @@ fn command(word: &str, words: &[String]) -> Option<String> {
         return Some(format!("did you mean `{own}`?"));
     }
     if agon_games::find(word).is_some() {
-        return Some(format!("the command comes first, as in: agon play {}", words[1..].join(" ")));
+        return Some(format!("the command comes first, as in: {}", NextCommand::Play.about(&words[1..])));
     }
     let is_file = std::path::Path::new(word).exists();
-    is_file.then(|| format!("{word} is a file or folder, and a command comes first: agon check GAME {word}"))
+    is_file.then(|| {
+        format!(
+            "{word} is a file or folder, and a command comes first: {}",
+            NextCommand::CheckBot.about([word])
+        )
+    })
 }
 
 /// The message for an invalid number, without the parser's words.

@@ -117,7 +117,7 @@ fn parse(line: &str) -> Result<Order, String> {
             target: number("a target", words.next())?,
         }),
         "" => Err(format!("exactly one space stands between words; {FORMS}")),
-        other => Err(format!("`{}` is not an action; {FORMS}", shown(other))),
+        _ => Err(format!("`{}` is not an action; {FORMS}", shown(line.trim_matches(|c| c <= ' ')))),
     }
 }
 

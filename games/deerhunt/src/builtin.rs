@@ -28,7 +28,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     },
     BuiltinInfo {
         name: "warden",
-        about: "mines, multiplies, defends, then hunts; looks one exchange of blows ahead",
+        about: "mines, multiplies, defends, then hunts; looks ahead one round of attacks",
         options: &[("budget", "positions it tries in a half-turn, 0 to 100000 (default 400)")],
     },
 ];

@@ -10,7 +10,7 @@ use crate::rules::PRESETS;
 pub const INFO: GameInfo = GameInfo {
     name: "deerhunt",
     title: "Deerhunt",
-    summary: "Two armies of workers and melees mine, multiply and fight in the fog",
+    summary: "two armies of workers and melees mine, multiply and fight in the fog",
     rules_version: 1,
     seats: (2, 2),
     step: "half-turn",

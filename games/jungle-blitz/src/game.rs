@@ -28,7 +28,7 @@ use crate::view::View;
 pub const INFO: GameInfo = GameInfo {
     name: "jungle-blitz",
     title: "Jungle Blitz",
-    summary: "Up to four teams gather diamonds, let them grow in their hands and drop them for points",
+    summary: "up to four teams gather diamonds, let them grow in their hands and drop them for points",
     rules_version: 1,
     seats: (1, MAX_TEAMS as u8),
     step: "tick",

@@ -78,7 +78,7 @@ impl Dialect<Ostibot> for Talk {
             self.owed[seat.index()] = owed;
             // On a slow machine a host may report late that it gave a script up: that has been reported already.
             let failed = matches!(read(message), Err(Unread::Failed(_)));
-            let why = "an answer came after it was given up, and is not looked at";
+            let why = "an answer arrived after its time was up, and was ignored";
             return Heard::Ignore((!failed).then(|| why.to_owned()));
         }
         self.answered[seat.index()] = true;

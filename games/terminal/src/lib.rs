@@ -73,7 +73,7 @@ use crate::work::Work;
 pub const INFO: GameInfo = GameInfo {
     name: "terminal",
     title: "Terminal",
-    summary: "Build a defence on a diamond, and send units across it to the other's edge",
+    summary: "build a defence on a diamond, and send units across it to the other's edge",
     rules_version: 2,
     seats: (2, 2),
     step: "turn",

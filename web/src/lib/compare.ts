@@ -42,7 +42,7 @@ export async function compare(a: MatchStream, b: MatchStream, gone: () => boolea
 
 function sentence(orders: number | null, state: number | null, where: (step: number) => string, seeds: string): string {
   if (orders === null && state === null) return 'Both matches are the same: every order and every position.'
-  if (state === 0) return `They begin in different positions (${seeds}); ${orders === null ? 'the orders are the same' : `the orders first differ in ${where(orders)}`}.`
+  if (state === 0) return `The matches begin in different positions (${seeds}); ${orders === null ? 'the orders are the same' : `the orders first differ in ${where(orders)}`}.`
   if (orders === null) return `The orders are the same; the positions first differ after ${where(state!)}, by chance alone (${seeds}).`
   if (state === null) return `The orders first differ in ${where(orders)}; the positions never do.`
   if (state < orders) return `The positions first differ after ${where(state)}, by chance alone (${seeds}); the orders first differ in ${where(orders)}.`

@@ -1,5 +1,7 @@
 // A turn of a match as a test of a bot: the same as `agon replay keep` writes (`crates/agon-desk/src/kept.rs`).
 
+import { agon } from './command'
+
 /** What a test expects: not the recorded answer, a certain answer, or the bot's later chance. */
 export type Expected = 'not again' | 'is' | 'later'
 
@@ -20,8 +22,6 @@ interface Wanted {
 
 /** A text as a TOML string; JSON's strings are valid basic strings, except for one character. */
 const quoted = (text: string) => JSON.stringify(text).replaceAll('\u007f', '\\u007f')
-/** A text as a shell word. */
-const word = (text: string) => (/^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 /** The number that a moment names, such as `turn 12, player 2`; none where the game counts no steps. */
 export function turnOf(moment: string, stepWord: string): number | undefined {
@@ -39,10 +39,10 @@ export function kept(wanted: Wanted): { toml: string; command: (file: string) =>
     more.push('--later', `${turns}`, '--advantage', `${chance}`)
   } else if (expected === 'is') {
     lines.push('[answer]', `is = [${quoted(other.trim())}]`)
-    more.push('--is', word(other.trim()))
+    more.push('--is', other.trim())
   } else {
     lines.push('[answer]', `is_not = [${quoted(given)}]`)
   }
-  const command = (file: string) => ['agon replay keep', word(file), '--seat', seat, '--turn', turn, ...more].join(' ')
+  const command = (file: string) => agon('replay', 'keep', file, '--seat', seat, '--turn', turn, ...more)
   return { toml: `${lines.join('\n')}\n`, command, whole: expected !== 'is' || other.trim() !== '' }
 }

@@ -10,11 +10,12 @@ test('an estimate is told with twice its error', () => {
 
 test('what may be noise is never told as certain', () => {
   const of = (mean: number, error: number, sure: boolean) => opinion('greedy', { mean, error, count: 400 }, sure)
-  expect(of(0.18, 0.02, true)).toBe('greedy would play differently: +18 ± 4 points')
-  expect(of(-0.18, 0.02, true)).toBe('greedy would do worse: −18 ± 4 points')
-  expect(of(0.03, 0.02, false)).toBe('greedy would do about as well: +3 ± 4 points')
-  expect(of(0.05, 0.02, false)).toBe('greedy might do better: +5 ± 4 points')
-  expect(opinion('greedy', { mean: 0, error: 0.5, count: 0 }, false)).toBe('greedy has not evaluated it yet')
+  expect(of(0.18, 0.02, true)).toBe("with greedy's order, the chance of this seat would be 18 ± 4 points higher")
+  expect(of(-0.18, 0.02, true)).toBe("with greedy's order, the chance of this seat would be 18 ± 4 points lower")
+  expect(of(0.03, 0.02, false)).toBe("with greedy's order, the chance of this seat would be about the same: +3 ± 4 points")
+  expect(of(0.05, 0.02, false)).toBe("with greedy's order, the chance of this seat might be 5 ± 4 points higher")
+  expect(opinion('greedy', { mean: 0, error: 0.5, count: 0 }, false)).toBe("with greedy's order, the chance of this seat is not known yet")
+  expect(of(-0.33, 0.185, false)).toBe("with greedy's order, the chance of this seat is not known yet: −33 ± 37 points")
 })
 
 test('what a bot itself made of another order: a mistake only where that was found, and no praise for noise', () => {

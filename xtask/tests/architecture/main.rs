@@ -130,12 +130,12 @@ fn drawing(uses: &Uses) -> String {
 #[test]
 fn nothing_is_used_in_a_circle_and_the_drawing_is_up_to_date() {
     let page = format!(
-        "# Rooms\n\n\
-         Who uses whom, drawn by a test from the manifests and the imports. What stands lower knows nothing of what\n\
-         stands higher, so there is no circle. `ARCHITECTURE.md` says what each is for.\n\n\
+        "# Module dependencies\n\n\
+         Which crates and modules use which, drawn by a test from the manifests and the imports. Each depends\n\
+         only on those listed below it, so there are no cycles. `ARCHITECTURE.md` says what each is for.\n\n\
          ## Crates\n\n{}\n## The rooms of the command line\n\nFolders of `crates/agon/src`.\n\n{}\n\
          ## Files that use each other\n\n\
-         Inside a crate, of modules that stand side by side, each with its own parts. Everywhere else the files are in\n\
+         These modules of one crate, each with its own parts, depend on each other. All other files form\n\
          layers, too.\n\n{}",
         drawing(&crates()),
         drawing(&rooms()),

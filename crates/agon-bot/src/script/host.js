@@ -169,19 +169,19 @@
   };
 
   // What scripts of browsers and of Node expect to find, and what there is instead.
-  const ANSWERS = "a script is called and answers, and nothing of it runs later: `await` and queueMicrotask work within a "
-    + "call, and `state` keeps what is to be remembered";
-  const ALONE = "there is no network and no file around a script: write what it needs into it";
-  const NO_NODE = "there is no Node around a script, with `--js node` neither: console.log prints and performance.now() is "
+  const ANSWERS = "a script runs only while it is called: `await` and queueMicrotask work within a call; return what must be "
+    + "remembered as `state`";
+  const ALONE = "a script has no network and no files: write what it needs into it";
+  const NO_NODE = "a script is not run by Node, not even with `--js node`: console.log prints and performance.now() is "
     + "the clock; a bot that needs Node can be a program, see `agon docs scripts`";
-  const NO_BROWSER = "there is no browser around a script: `input` is all it sees, and `state` keeps what is to be remembered";
+  const NO_BROWSER = "a script is not run by a browser: `input` is all it sees; return what must be remembered as `state`";
   const MISSING = {
     __proto__: null,
     setTimeout: ANSWERS, setInterval: ANSWERS, setImmediate: ANSWERS, requestAnimationFrame: ANSWERS,
     clearTimeout: ANSWERS, clearInterval: ANSWERS,
     fetch: ALONE, XMLHttpRequest: ALONE, WebSocket: ALONE,
-    require: "a script is one file: bundle what it requires (npx esbuild bot.js --bundle --format=esm --outfile=one.js); "
-      + "Node's own modules, like `fs`, are not there",
+    // Short, because the line that quotes it is cut off.
+    require: "Node's modules do not exist here; bundle yours: npx esbuild bot.js --bundle --format=esm --outfile=one.js",
     process: NO_NODE, Buffer: NO_NODE, __dirname: NO_NODE, __filename: NO_NODE,
     window: NO_BROWSER, document: NO_BROWSER, localStorage: NO_BROWSER, self: NO_BROWSER,
     Worker: "a script has one thread", SharedArrayBuffer: "a script has one thread", Atomics: "a script has one thread",

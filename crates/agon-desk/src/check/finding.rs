@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agon_bot::advised::NextCommand;
 use agon_bot::program::ProgramEnd;
 use agon_game::{GameInfo, MapChoice, Seat, Setup, Transport};
 use agon_match::{Fault, FaultKind, RejectedOrder};
@@ -79,15 +80,18 @@ pub type KeepReplay<'a> = dyn Fn(&str, &[u8]) -> Option<PathBuf> + 'a;
 
 /// Above this share of the limit, an answer is close to it.
 const CLOSE: f64 = 0.7;
+/// What helps a bot that starts slowly.
+const SOONER: &str =
+    "load and compute less before the first answer; keep tables in a file or compute them later";
 /// More than one rejected order in this many answers is too many.
 const FEW: usize = 10;
 
 /// The kinds of situations that get findings of their own.
 const SITUATIONS: [(Kind, &str); 4] = [
-    (Kind::Little, "when little is left"),
-    (Kind::Much, "when much is there"),
+    (Kind::Little, "with few units left"),
+    (Kind::Much, "on a crowded board"),
     (Kind::Last, "on the last turn"),
-    (Kind::Big, "with the biggest input"),
+    (Kind::Big, "with the largest input"),
 ];
 
 /// All findings, in the order of a bot's life.
@@ -124,11 +128,11 @@ pub fn all(
     }
     findings.extend(report.time());
     let quiet = "as many answers as questions".to_owned();
-    findings.push(report.faults("nothing unasked", &[FaultKind::Stray], FindingStatus::Failed, quiet));
+    findings.push(report.faults("no stray output", &[FaultKind::Stray], FindingStatus::Failed, quiet));
     if info.alternating {
         let still = "it computes only in its own turns".to_owned();
         findings.push(report.faults(
-            "in others' turns",
+            "idle in others' turns",
             &[FaultKind::Pondering],
             FindingStatus::Warning,
             still,
@@ -212,18 +216,16 @@ impl<'a> Report<'a> {
     /// A command that shows a match again, or its replay if no command can set it up.
     fn again(&self, number: usize) -> Option<String> {
         let situation = &self.situations[number];
-        let quoted = shlex::try_quote(self.bot).ok()?;
         if let Some(setup) = set_up(situation).filter(|_| situation.setup.seats == 2) {
             let other = format!("builtin:{}", situation.opponent);
-            let bots = match situation.seat == Seat::new(0) {
-                true => format!("{quoted} {other}"),
-                false => format!("{other} {quoted}"),
-            };
-            return Some(format!("agon play {} {bots} {setup}", self.info.name));
+            let (bot, other) = (self.bot.to_owned(), other);
+            let bots = if situation.seat == Seat::new(0) { [bot, other] } else { [other, bot] };
+            let game = [self.info.name.to_owned()];
+            return Some(NextCommand::Play.about(game.into_iter().chain(bots).chain(setup)));
         }
         let name = format!("check-{}-{}.replay", self.info.name, number + 1);
         let file = (self.keep)(&name, &self.seen[number].replay)?;
-        Some(format!("agon replay info {0}   (agon replay show {0} --turn ...)", file.display()))
+        Some(NextCommand::ReplayInfo.at(&file))
     }
 
     /// A finding about faults; `good` is its text when there is none.
@@ -254,6 +256,16 @@ impl<'a> Report<'a> {
         if never.status == FindingStatus::Failed {
             return never;
         }
+        // Where its first question went unanswered, there is no time of a first answer to compare.
+        let missed = self.matches().filter(|(situation, seen)| {
+            let is_late = |fault: &Fault| fault.kind == FaultKind::Timeout;
+            seen.times.is_empty() && seen.record.faults_of(situation.seat).any(is_late)
+        });
+        if let missed @ 1.. = missed.count() {
+            let all = self.seen.len();
+            let seen = format!("no first answer in {missed} of {all} matches");
+            return CheckFinding::new(WHAT, FindingStatus::Failed, seen).change(SOONER);
+        }
         let firsts: Vec<&Time> = self.times().map(|(_, time)| time).filter(|time| time.first).collect();
         let slowest = firsts.iter().max_by(|a, b| a.ms.total_cmp(&b.ms));
         let Some(slowest) = slowest else {
@@ -269,9 +281,7 @@ impl<'a> Report<'a> {
         let finding = CheckFinding::new(WHAT, status, seen);
         match status {
             FindingStatus::Passed => finding,
-            _ => finding.change(
-                "load and compute less before the first answer; keep tables in a file or compute them later",
-            ),
+            _ => finding.change(SOONER),
         }
     }
 
@@ -314,23 +324,31 @@ impl<'a> Report<'a> {
             }
             let (number, first) = of_rule[0];
             // If a rejected order ends the match, one is too many.
-            let fatal = of_rule.iter().find(|(number, order)| {
-                let record = &self.seen[*number].record;
-                let seat = self.situations[*number].seat;
+            let is_fatal = |number: usize, order: &RejectedOrder| {
+                let record = &self.seen[number].record;
+                let seat = self.situations[number].seat;
                 let lost = record.outcome.as_ref().is_some_and(|outcome| outcome.ranks[seat.index()] > 1);
                 lost && order.step + 1 == record.steps
-            });
+            };
+            let fatal = of_rule.iter().find(|(number, order)| is_fatal(*number, order));
             let many = of_rule.len() * FEW > answers;
             let status = if fatal.is_some() || many { FindingStatus::Failed } else { FindingStatus::Warning };
             let (number, first) = fatal.map_or((number, first), |(number, order)| (*number, *order));
-            let lost = if fatal.is_some() { ", which lost a match" } else { "" };
-            let times = of_rule.len();
-            let seen =
-                format!("{times} of its orders in {answers} answers were rejected{lost}: {}", first.message);
+            let lost = match of_rule.iter().filter(|(number, order)| is_fatal(*number, order)).count() {
+                0 => String::new(),
+                1 => ", which lost a match".to_owned(),
+                many => format!(", which lost {many} matches"),
+            };
+            let orders =
+                if of_rule.len() == 1 { "1 order".to_owned() } else { format!("{} orders", of_rule.len()) };
+            let seen = format!("{orders} in {answers} answers rejected{lost}: {}", first.message);
             let mut finding = CheckFinding::new(WHAT, status, seen);
             finding.rule = Some(rule.to_owned());
             finding.place = Some(self.place(number, &first.turn));
-            finding.change = Some(format!("agon explain {rule} shows the rule, its code and its test"));
+            finding.change = Some(format!(
+                "`{}` shows the rule, its code and its test",
+                NextCommand::Explain.about([rule])
+            ));
             finding.again = self.again(number);
             findings.push(finding);
         }
@@ -379,15 +397,17 @@ impl<'a> Report<'a> {
             })
             .sum();
         let words = match kind {
-            Kind::Big => self.situations[own[0].0].what.trim_start_matches("the biggest input: ").to_owned(),
+            Kind::Big => self.situations[own[0].0].what.trim_start_matches("the largest input: ").to_owned(),
             _ => format!("from {} positions reached by other bots", own.len()),
         };
-        if answers == 0 {
-            return Some(CheckFinding::new(what, FindingStatus::Note, "it was never asked there"));
-        }
+        let words = match answers {
+            0 => return Some(CheckFinding::new(what, FindingStatus::Note, "it was never asked there")),
+            1 => format!("1 answer; {words}"),
+            _ => format!("{answers} answers; {words}"),
+        };
         let whole = own.iter().all(|(_, seen)| seen.whole);
         debug_assert!(whole, "a match without a fault goes on to its end");
-        Some(CheckFinding::new(what, FindingStatus::Passed, format!("{answers} answers; {words}")))
+        Some(CheckFinding::new(what, FindingStatus::Passed, words))
     }
 
     /// Times against the limit, first answers left out.
@@ -426,7 +446,7 @@ impl<'a> Report<'a> {
 
 /// How the bot ends.
 fn ends(info: &GameInfo, ending: Option<(ProgramEnd, Duration)>) -> Option<CheckFinding> {
-    const WHAT: &str = "ends by itself";
+    const WHAT: &str = "exits at end of input";
     let (ending, after) = ending?;
     let waits = match info.transport {
         Transport::Lines => "after its input ended",
@@ -439,28 +459,32 @@ fn ends(info: &GameInfo, ending: Option<(ProgramEnd, Duration)>) -> Option<Check
             let ms = milliseconds(after.as_secs_f64() * 1e3);
             CheckFinding::new(WHAT, FindingStatus::Passed, format!("{ms} after its input was closed"))
         }
+        ProgramEnd::Code(code) => {
+            CheckFinding::new(WHAT, FindingStatus::Note, format!("yes, with exit code {code} (0 would be cleaner)"))
+        }
         other => CheckFinding::new(WHAT, FindingStatus::Note, format!("{other}, {waits}")),
     })
 }
 
 /// The options that set a whole match up again; none if it depends on files.
-fn set_up(situation: &Situation) -> Option<String> {
+fn set_up(situation: &Situation) -> Option<Vec<String>> {
     let Setup { rules, map, seed, .. } = &situation.setup;
     if situation.kind != Kind::Whole || rules.file.is_some() {
         return None;
     }
-    let mut line = format!("--seed {seed}");
+    let mut words = vec!["--seed".to_owned(), seed.to_string()];
+    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     match map {
         MapChoice::Default => {}
-        MapChoice::Named(name) => line += &format!(" --map {name}"),
-        MapChoice::Generated => line += " --map generate",
+        MapChoice::Named(name) => add("--map", name.clone()),
+        MapChoice::Generated => add("--map", "generate".to_owned()),
         MapChoice::File(..) => return None,
     }
     if !rules.preset.is_empty() {
-        line += &format!(" --rules {}", rules.preset);
+        add("--rules", rules.preset.clone());
     }
     for (name, value) in &rules.sets {
-        line += &format!(" --set {}", shlex::try_quote(&format!("{name}={value}")).ok()?);
+        add("--set", format!("{name}={value}"));
     }
-    Some(line)
+    Some(words)
 }

@@ -166,7 +166,7 @@ fn biggest(game: &dyn AnyGame, base: &Setup) -> Option<Situation> {
     }
     let (length, setup) = best?;
     Some(Situation {
-        what: format!("the biggest input: {length} bytes, {} bots", setup.seats),
+        what: format!("the largest input: {length} bytes, {} bots", setup.seats),
         kind: Kind::Big,
         setup,
         seat: Seat::new(0),

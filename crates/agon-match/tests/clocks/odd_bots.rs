@@ -134,7 +134,7 @@ const ODD: &[Odd] = &[
     odd(
         "ends, but its child holds the output",
         Shell("question; sleep 1000 & exit 0"),
-        Loses(Crash, "exited by itself"),
+        Loses(Crash, "with exit code 0"),
     ),
     // Answering strangely.
     odd(

@@ -11,6 +11,9 @@ const NO_FILTER: Control = Control::Without(&[Wall::Filter]);
 /// In its own namespaces, with all rights in them.
 const AS_ROOT: Control = Control::Without(&[Wall::Filter, Wall::Capabilities, Wall::Landlock]);
 
+/// A program of one instruction, which keeps what was received.
+static KEEP_ALL: libc::sock_filter = libc::sock_filter { code: 6, jt: 0, jf: 0, k: u32::MAX };
+
 /// Calls whose kernel code must not be reached, with harmless arguments. Without the filter the kernel answers
 /// that the call is not permitted or that the arguments are wrong; with it, that there is no such call.
 macro_rules! reach {
@@ -105,6 +108,23 @@ pub fn list() -> Vec<Attack> {
             sys::call(libc::SYS_fcntl, ask).map(|_| "watched".into())
         })
         .control(NO_FILTER),
+        new("program-for-socket", "run a program in the kernel for what a socket receives", FILTER, |_| {
+            let (one, _other) = std::os::unix::net::UnixDatagram::pair()?;
+            let number = i64::from(std::os::fd::AsRawFd::as_raw_fd(&one));
+            // `struct sock_fprog`: how many instructions, and where they are.
+            let program = sys::bytes(&[1, (&raw const KEEP_ALL) as u64]);
+            let level = Arg::Int(libc::SOL_SOCKET.into());
+            let attach = Arg::Int(libc::SO_ATTACH_FILTER.into());
+            let words = &mut [Arg::Int(number), level, attach, Arg::In(&program), Arg::Int(16)];
+            sys::call(libc::SYS_setsockopt, words).map(|_| "it runs".into())
+        })
+        .control(NO_FILTER),
+        new("dispatch-own-calls", "have its own calls dispatched by the kernel", FILTER, |_| {
+            // Switched off, so that it can go on.
+            sys::call(libc::SYS_prctl, &mut [Arg::Int(59), Arg::Int(0)])
+                .map(|_| "the kernel's code answered".into())
+        })
+        .control(NO_FILTER),
     ];
     list.extend(calls());
     list
@@ -147,6 +167,8 @@ fn calls() -> Vec<Attack> {
         "reach-memory-release" SYS_process_mrelease "release another's memory" [-1, 0];
         "reach-page-gifts" SYS_vmsplice "give pages to a pipe" [-1, 0, 0, 0];
         "reach-events-of-files" SYS_io_setup "take the machine's events of asynchronous input, with a wrong address" [1, 0];
+        "reach-page-copies" SYS_tee "share pages between pipes" [-1, -1, 0, 0];
+        "reach-several-futexes" SYS_futex_waitv "wait for several futexes" [0, 0, 1, 0, 0];
         "reach-queue-notices" SYS_mq_notify "be told of messages in a queue" [-1, 0];
         "reach-real-time" SYS_sched_setscheduler "run before everybody else" [0, 1, 0];
         "reach-deadlines" SYS_sched_setattr "run by deadlines" [0, 0, 0];

@@ -155,7 +155,7 @@ pub async fn make_token(ask: Visit, Form(typed): Form<Typed>) -> Result<Response
     let content = html! {
         p { code.secret { (secret) } }
         p { "It is shown only once: keep it where only you can read it. It is valid for 90 days, and you can revoke it at any time." }
-        p { "In a terminal, which asks for it:" }
+        p { "Run this in a terminal, and paste the token when asked:" }
         pre { "agon login " (ask.address) }
         p { a.button href="/account" { "Back to the account" } }
     };

@@ -148,7 +148,7 @@ async fn page(ask: &Visit, wanted: &Wanted, why: Option<&str>) -> Result<Markup,
     let own: Vec<_> = own.iter().map(|own| &own.version).filter(|own| own.state.can_play()).collect();
     if own.is_empty() {
         let content = html! { p.row { a.button.main href="/draft" { "Try a draft" } a.button href="/upload" { "Submit a version" } } };
-        let lead = "Submit one first, which has to pass its check; or try a draft, which needs no version.";
+        let lead = "Submit a version and let it pass its check, or try a draft, which needs none.";
         return Ok(frame::page(ask, Here::Home, "You have no version to challenge with yet", lead, content));
     }
     let (room, is_room) = room(ask, quota(ask).await?.as_ref());
@@ -250,7 +250,7 @@ async fn draft_page(
             }
             (choices(ask, &shown, wanted))
             label.field {
-                span { "Or a file instead of the text" }
+                span { "Or upload a file instead" }
                 input type="file" name="file";
                 small { "An archive or a single file, as for a version." }
             }

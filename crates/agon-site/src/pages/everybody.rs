@@ -160,7 +160,7 @@ fn handed_out(ask: &Visit, linked: &[Linked]) -> Markup {
     let text: String = [["name", "team", "link"]].into_iter().chain(rows).map(|row| written(&row)).collect();
     html! {
         section.card {
-            header { h2 { (words::many(linked.len() as i64, "account is made", "accounts are made")) } span.faint { "these links are shown only once" } }
+            header { h2 { (words::many(linked.len() as i64, "account created", "accounts created")) } span.faint { "these links are shown only once" } }
             div.in {
                 p { "Give each person theirs, and nobody else's. Anyone who loses theirs can get a new one below." }
                 (frame::alone(ask))
@@ -229,7 +229,7 @@ fn one(record: &[String], others: usize) -> Result<(String, Option<String>), Str
         return Err(format!("{MOST_NEWCOMERS} people at once is the limit; send the rest afterwards."));
     }
     if record.iter().skip(2).any(|more| !more.is_empty()) {
-        return Err("it has more than a name and a team.".to_owned());
+        return Err("it has more than two columns.".to_owned());
     }
     let name = agon_server::check_name(&record[0], "an account").map_err(|why| format!("{why}."))?;
     let team = record.get(1).filter(|team| !team.is_empty());
@@ -291,9 +291,9 @@ fn bounded(wrong: &[WrongLine], made: usize) -> Vec<String> {
         told.insert(
             0,
             match made {
-                0 => format!("No account was made: {lines}. Mend {them} below and send the list again."),
+                0 => format!("No account was created: {lines}. Correct {them} below and send the list again."),
                 _ => format!(
-                    "{lines}, and left below: mend {them} and send {them} again. The other accounts are made."
+                    "{lines}, and still in the box below: correct {them} and send {them} again. The other accounts were created."
                 ),
             },
         );
@@ -310,7 +310,7 @@ fn told(unfit: &Unenrollable, most: u8) -> String {
             )
         }
         Unenrollable::TeamFull(team) => {
-            format!("`{team}` would have more than {most}; the team size is in the settings.")
+            format!("`{team}` would have more than {most} members, the limit in the settings.")
         }
     }
 }

@@ -54,11 +54,11 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             } }
         }
         section.card {
-            header { h2 { "Exports" } span.faint { "the last " (KEPT) " are kept, in " code { "exports" } " of the contest's folder" } }
+            header { h2 { "Exports" } span.faint { "the last " (KEPT) " are kept in the contest's folder, under " code { "exports" } } }
             @if made.is_empty() { p.empty { "None yet." } }
             @else {
                 table.dense {
-                    thead { tr { th scope="col" { "Begun" } th.number scope="col" { "Size" } th scope="col" { "" } } }
+                    thead { tr { th scope="col" { "Started" } th.number scope="col" { "Size" } th scope="col" { "" } } }
                     tbody { @for one in &made { tr {
                         td { (ask.settings.told(one.began, "%a %-d %b %H:%M:%S")) }
                         td.number { (words::bytes(one.bytes)) }
@@ -77,7 +77,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                         span { "With the secret of the seeds, for when the contest is over: it also reveals the seeds of all future matches" }
                     }
                 } @else {
-                    p.faint { "The secret of the seeds is not in it: it would reveal the seeds of future matches. When the contest is over and paused, it can be published here." }
+                    p.faint { "The secret of the seeds is not included: it would reveal the seeds of future matches. When the contest is over and paused, it can be published here." }
                 }
                 button.main { "Export the contest" }
             }

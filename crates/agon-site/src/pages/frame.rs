@@ -170,8 +170,8 @@ pub fn alone(ask: &Visit) -> Markup {
     html! {
         @if matches!(ask.site.way, Way::Loopback) {
             p.note { (icon("warn")) span {
-                "This address works only on this machine: stop " code { "agon serve" } " and start it again with "
-                code { "--lan" } " first, or as " code { "agon docs contest" } " says."
+                "This address works only on this machine. To let others in, restart " code { "agon serve" } " with " code { "--lan" }
+                " (other ways: " code { "agon docs contest" } ")."
             } }
         }
     }

@@ -4,7 +4,7 @@ use agon_api::contest::ContestState;
 use agon_api::played::{SeatView, Viewpoint};
 use agon_contest::config::SignUpWord;
 use agon_store::reads::{Ended, Filter, StoredMatch};
-use agon_store::{Entrant, EntrantId, EntrantVersion, Kind, VersionState};
+use agon_store::{Entrant, EntrantId, EntrantVersion, Kind, Ruled, VersionState};
 use maud::{Markup, html};
 
 use crate::gate::Visit;
@@ -81,7 +81,7 @@ fn without_team(ask: &Visit, shown: &Shown) -> Markup {
             a.button href="/draft" { "Try a draft" }
             @if !is_over { a.button href="/team" { "Team" } }
             a.button href="/rules" { "Rules" }
-            a.button href="/get" { "Starters, and agon for the terminal" }
+            a.button href="/get" { "Starters and tools" }
         }
         section.card {
             header { h2 { "Who to beat" } a href="/ladder" { "Whole ladder" } }
@@ -116,7 +116,13 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
         answer = format!("{} is disqualified", team.name);
         lead = format!(
             "Reason: {} Your matches no longer count and no new ones are played. If you disagree, talk to the organiser.",
-            reason.map_or("", |ruled| ruled.reason.as_str())
+            words::sentence(reason.map_or("", |ruled| ruled.reason.as_str()))
+        );
+    } else if let Some(ruled) = newest_out(&rulings, &versions) {
+        answer = format!("v{} was removed from the ratings", ruled.0);
+        lead = format!(
+            "Reason: {} Choose another version on its page, or submit a new one.",
+            words::sentence(ruled.1)
         );
     }
     let newest = versions.iter().rev().find(|version| version.state == VersionState::Live);
@@ -163,6 +169,17 @@ async fn of_team(ask: &Visit, shown: &Shown, team: &Entrant) -> Result<Markup, R
     let heading = frame::live("heading", "board acts work", 5, heading);
     let content = frame::live("home", "board acts work", 5, content);
     Ok(frame::with_heading(ask, Here::Home, &answer, heading, content))
+}
+
+/// The last version that a ruling took out and that had played for the team, with the reason, when none plays now.
+fn newest_out<'a>(rulings: &'a [Ruled], versions: &[&EntrantVersion]) -> Option<(i64, &'a str)> {
+    if versions.iter().any(|version| version.state == VersionState::Live || version.state.is_waiting()) {
+        return None;
+    }
+    let out = agon_store::out(rulings);
+    let last = versions.iter().rev().find(|version| version.state == VersionState::Former)?;
+    let team = rulings.iter().rev().find(|ruled| ruled.version == Some(last.id))?;
+    out.contains(&(team.entrant, Some(last.id))).then_some((last.n, team.reason.as_str()))
 }
 
 fn nothing_played(versions: &[&EntrantVersion]) -> String {
@@ -279,7 +296,7 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
         let text: String = fault.chars().take(160).collect();
         items.push(item(
             "warn",
-            "Your bot lost a match through its own fault".to_owned(),
+            "Your bot lost a match by its own fault".to_owned(),
             text,
             "Open the match",
             format!("/match/{}", played.id),

@@ -152,7 +152,7 @@ pub fn best(head: &TableHead) -> String {
     match head.bots {
         1 => format!("The first is the best with {these} certainty."),
         bots => {
-            format!("These are the top {bots} with {these} certainty; their order is {order} certain.")
+            format!("Which bots are the top {bots} is {these} certain, their order {order} certain.")
         }
     }
 }

@@ -273,7 +273,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                 .to_owned()
         }
         _ => format!(
-            "It {}: its result appears here once it has been played and verified.",
+            "The match {}. Its result appears here once it has been played and verified.",
             match played.state {
                 MatchState::Planned => "waits for its turn".to_owned(),
                 _ => format!("is {}", state(&played)),
@@ -329,7 +329,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             dt { "Map" } dd { (ask.site.map_of(played.map, played.seed)) }
             dt { "Seed" } dd { code { (played.seed) } }
             @if let Some(seq) = played.log_seq.filter(|seq| *seq > 0) { dt { "Log" } dd { "row " (seq) ", sealed" } }
-            @if let Some(at) = played.settled { dt { "Accepted" } dd { (settings.told(at, "%a %-d %b %Y %H:%M:%S")) } }
+            @if let Some(at) = played.settled { dt { "Recorded" } dd { (settings.told(at, "%a %-d %b %Y %H:%M:%S")) } }
             @if played.wasted > 0 { dt { "Earlier attempts" } dd { (played.wasted) " void (server's fault)" } }
         }
     };
@@ -340,11 +340,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
 }
 
 fn score(score: f64) -> String {
-    if score.fract() == 0.0 {
-        format!("{score:.0}").replace('-', "−")
-    } else {
-        format!("{score:.2}").replace('-', "−")
-    }
+    words::minus(&if score.fract() == 0.0 { format!("{score:.0}") } else { format!("{score:.2}") })
 }
 
 /// The entrant of a seat, in a few words: the team and the version.

@@ -64,9 +64,9 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let oldest = counts.oldest.map_or_else(|| "–".to_owned(), |oldest| words::ago(oldest, ask.now));
     let content = html! {
         section.card.figures {
-            (figure("Oldest job waits", oldest, words::many(counts.planned, "job waits", "jobs wait")))
+            (figure("Longest wait", oldest, words::many(counts.planned, "job waits", "jobs wait")))
             (figure("Matches to play", words::count(owed.matches), drained(pace)))
-            (figure("Matches per hour", words::count(pace.an_hour()), words::many(counts.leased, "match is being played", "matches are being played")))
+            (figure("Matches per hour", words::count(pace.an_hour()), words::many(counts.leased, "match is handed out", "matches are handed out")))
             (figure("Being checked", checking.to_string(), "uploads".to_owned()))
             (figure("Void, last hour", words::count(void), "server's fault, replayed".to_owned()))
             (figure("Abandoned", words::count(counts.dead - counts.unfit), "after three attempts, server's fault".to_owned()))
@@ -81,7 +81,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                     @if failures.is_empty() { p.empty { "None." } }
                     @else { table.dense { tbody { @for failure in &failures { tr {
                         td { (failure.what) }
-                        td { @if failure.ours { (chip("bad", "warn", "ours")) } @else { (chip("", "warn", "theirs")) } }
+                        td { @if failure.ours { (chip("bad", "warn", "server's fault")) } @else { (chip("", "warn", "bot's fault")) } }
                         td.number { b { (words::count(failure.count)) } }
                     } } } } }
                 }
@@ -137,7 +137,8 @@ fn answer(
     (owed, disk): (i64, Option<u64>),
 ) -> (String, String) {
     let silent: Vec<&Working> = workers.iter().filter(|worker| workers::is_silent(worker, ask.now)).collect();
-    let pace = match pace.needs() {
+    let pace_needs = pace.needs();
+    let pace = match pace_needs {
         Some(0) => "No rated matches are outstanding.".to_owned(),
         None => format!("About {} left to play.", words::many(owed, "rated match", "rated matches")),
         Some(ms) => {
@@ -153,9 +154,20 @@ fn answer(
         return ("The disk is full".to_owned(), text);
     }
     if going.paused {
+        let left = match pace_needs {
+            Some(0) => "No rated matches are outstanding.".to_owned(),
+            None => {
+                format!("About {} left to play.", words::many(owed, "rated match is", "rated matches are"))
+            }
+            Some(ms) => format!(
+                "About {} left to play, about {} once resumed.",
+                words::many(owed, "rated match is", "rated matches are"),
+                words::span(ms)
+            ),
+        };
         return (
             "The contest is paused".to_owned(),
-            format!("No new match starts, and nothing is lost. {pace}"),
+            format!("No new match starts, and nothing is lost. {left}"),
         );
     }
     if going.draining {
@@ -248,8 +260,8 @@ async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, R
                 @if going.paused {
                     li { div { p { "Matches start again." } (go_on) } }
                 } @else if going.draining {
-                    li { div { p { "Scheduled matches are played and no new ones are scheduled; then the contest is paused." } (go_on) } }
-                    li { div { p { "Pauses at once: scheduled matches stay scheduled." } (pause) } }
+                    li { div { p { "Stops draining: new matches are scheduled again." } (go_on) } }
+                    li { div { p { "Draining: scheduled matches are still played, then the contest pauses. This pauses it at once; scheduled matches stay scheduled." } (pause) } }
                 } @else {
                     li { div { p { "No new match starts; " (playing) " in play will finish. Nothing is lost." } (pause) } }
                     li { div { p { "Every block that has begun is finished, nothing new is scheduled, and then the contest is paused. Use it before stopping the server, so that no block is left half-played." } (drain) } }
@@ -443,7 +455,7 @@ fn settings_page(ask: &Visit, answers: &SettingsForm, why: Option<&str>) -> Mark
     let (answer, lead) = match ask.settings.sign_up {
         None => (
             "Who may take part, and until when?",
-            "Nobody can sign up until this is set. It is written to contest.toml, which you can edit as well; your comments stay.",
+            "Nobody can sign up until this is set. These settings are kept in contest.toml. You can also edit that file; your comments stay.",
         ),
         Some(_) => ("Settings", "They are in contest.toml, which you can edit as well; your comments stay."),
     };
@@ -489,8 +501,11 @@ pub async fn write_settings(ask: Visit, Form(answers): Form<SettingsForm>) -> Re
         store.act(Invite { contest, code: secrets::code(), actor: actor.clone(), now }).await?;
     }
     let (verb, object) = ("set".to_owned(), "contest.toml".to_owned());
-    let detail =
-        format!("sign-up {}, team size {}, closes {}", answers.sign_up, answers.team_size, answers.closes);
+    let closes = match answers.closes.trim() {
+        "" => "no closing date".to_owned(),
+        closes => format!("closes {closes}"),
+    };
+    let detail = format!("sign-up {}, team size {}, {closes}", answers.sign_up, answers.team_size);
     store.act(Tell { contest, actor, verb, object, detail, now }).await?;
     Ok(redirect::to("/organise").into_response())
 }

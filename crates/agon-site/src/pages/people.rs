@@ -68,7 +68,7 @@ fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Marku
     let title = &ask.settings.title;
     let closed = || {
         let lead = match ask.settings.sign_up {
-            None => "The organiser has not said yet who may take part.",
+            None => "Sign-up has not opened yet.",
             _ => "The organiser has closed sign-up.",
         };
         frame::page(
@@ -100,7 +100,7 @@ fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Marku
         }
         p { "Already have an account? " a href="/sign-in" { "Sign in" } "." }
     };
-    let lead = "Only a name and a password are needed, and no e-mail address.";
+    let lead = "You only need a name and a password; no e-mail address.";
     // Somebody with an account may still try drafts.
     let closed = ask.settings.closed(ask.now).unwrap_or_default();
     frame::page(
@@ -257,8 +257,8 @@ fn sign_in_page(ask: &Visit, name: &str, next: &str, done: Option<&str>, why: Op
             button.main { "Sign in" }
         }
         p {
-            "New here? " a href="/sign-up" { "Sign up" } ". "
-            "Forgotten your password? An organiser can make you a link that sets a new one."
+            @if matches!(ask.settings.sign_up, Some(SignUpWord::Open | SignUpWord::Invite)) { "New here? " a href="/sign-up" { "Sign up" } ". " }
+            "Forgotten your password? Ask an organiser for a link to set a new one."
         }
     };
     frame::page(ask, Here::Elsewhere, "Sign in", "", content)

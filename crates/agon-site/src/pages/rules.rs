@@ -1,15 +1,17 @@
 //! The rules of the game, from its rulebook, and the terms of this contest.
 
-use std::collections::BTreeMap;
-
+use agon_game::{Answer, PackedAnswer, Seat, Seeded, Session};
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{Event, Options, Parser};
 
 use crate::gate::Visit;
-use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here};
-use crate::pages::{numbers, words};
+use crate::pages::numbers::{self, RuleField};
+use crate::pages::words;
 use crate::problem::Refused;
+
+/// Steps of a match within which every game has come to its later limits.
+const SHOWN_STEPS: usize = 24;
 
 /// What decides results and cannot be changed while the contest runs: terms and their values, for a list of facts.
 pub fn fixed(ask: &Visit) -> Markup {
@@ -21,25 +23,47 @@ pub fn fixed(ask: &Visit) -> Markup {
         _ => (0..settings.maps.len() as i64).map(|map| settings.map(map)).collect::<Vec<_>>().join(", "),
     };
     let clock = ask.site.server.terms().clock.clock();
-    // The limit of the rules, in numbers: what a first answer may take.
-    let limit = ask.site.server.table().open(0, 1).ok().and_then(|session| {
-        let first = session.deciding().iter().next()?;
-        Some(format!("{} ms", words::count(i64::from(session.limit_ms(first)))))
-    });
-    let limit = limit.unwrap_or_else(|| "that of the rules".to_owned());
+    let limit = ask.site.server.table().open(0, 1).map_or_else(|_| "not known".to_owned(), limits);
     html! {
         dt { "Game" } dd { (game) }
         dt { "Rules" } dd { (rules) }
         dt { "Maps" } dd { (maps) }
-        dt { "Seats of a match" } dd { (ask.site.server.policy().seats) }
-        dt { "Time for an answer" } dd { @match clock.cap {
+        dt { "Players in a match" } dd { (ask.site.server.policy().seats) }
+        dt { "Time per answer" } dd { @match clock.cap {
             Some(cap) => { (limit) " by the rules, and " (words::count(cap.as_millis() as i64)) " ms at most here" }
             None => (limit),
         } }
         dt { "Time for a match" } dd { @match clock.in_all() {
-            Some(total) => { (words::count(total.as_millis() as i64)) " ms for all answers of a bot together" }
+            Some(total) => { (words::count(total.as_millis() as i64)) " ms per bot, all its answers together" }
             None => "no limit but those of the answers",
         } }
+    }
+}
+
+/// The limits of the rules in numbers: `1,000 ms for the first answer, then 50 ms`. Some games give the first turns more.
+fn limits(mut session: Box<dyn Session>) -> String {
+    let mut chance = Seeded::stream(1, "limits");
+    let mut seen = Vec::new();
+    for _ in 0..SHOWN_STEPS {
+        let deciding: Vec<Seat> = session.deciding().iter().collect();
+        let Some(first) = deciding.first() else { break };
+        seen.push(session.limit_ms(*first));
+        let answers: Vec<(Seat, PackedAnswer)> = deciding
+            .iter()
+            .map(|seat| (*seat, Answer::Given { order: session.stray(*seat, &mut chance), think_ms: 0 }))
+            .collect();
+        if session.outcome().is_some() || session.play(&answers).is_err() {
+            break;
+        }
+    }
+    let ms = |limit: u32| match limit {
+        0 => "no limit".to_owned(),
+        limit => format!("{} ms", words::count(i64::from(limit))),
+    };
+    match (seen.first(), seen.last()) {
+        (Some(first), Some(last)) if first != last => format!("{} at first, then {}", ms(*first), ms(*last)),
+        (Some(first), _) => ms(*first),
+        _ => "not known".to_owned(),
     }
 }
 
@@ -50,8 +74,9 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let own = grounds.first().map_or_else(Vec::new, |ground| numbers::fields(&ground.rules));
     let usual = usual(&settings.game, ask.site.server.policy().seats);
     let default = info.presets.first().map_or("the game's own", |preset| preset.name);
+    let before = |field: &RuleField| usual.iter().find(|usual| usual.path == field.path);
     let changed =
-        own.iter().filter(|field| usual.get(&field.path).is_some_and(|value| *value != field.value)).count();
+        own.iter().filter(|field| before(field).is_some_and(|usual| usual.value != field.value)).count();
     let content = html! {
         section.card {
             header { h2 { "In this contest" } }
@@ -65,13 +90,13 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             }
         }
         section.card {
-            header { h2 { "The numbers of this contest" } span.faint { (words::many(changed as i64, "differs", "differ")) " from the preset " (default) } }
+            header { h2 { "The numbers of this contest" } span.faint { @match changed { 0 => { "all as in the preset " (default) } n => { (words::many(n as i64, "differs", "differ")) " from the preset " (default) } } } }
             details.in open[changed > 0] {
-                summary { (words::many(own.len() as i64, "number", "numbers")) ", as in the rules file of this contest" }
+                summary { "All " (words::many(own.len() as i64, "number", "numbers")) " of this contest's rules file" }
                 table.dense {
                     thead { tr { th scope="col" { "Field" } th.number scope="col" { "Here" } th.number scope="col" { "In " (default) } } }
                     tbody { @for field in &own {
-                        @let before = usual.get(&field.path);
+                        @let before = before(field).map(|usual| &usual.value);
                         tr {
                             td { code { (field.path) } }
                             td.number { @if before.is_some_and(|value| *value == field.value) { (field.value) } @else { b { (field.value) } } }
@@ -81,10 +106,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                 }
             }
         }
-        @if changed > 0 {
-            p.note { (icon("warn")) span { "The rulebook below is the game's. Where it names a number, the number is this contest's; where it says one without its name, the table above decides." } }
-        }
-        article.prose { (PreEscaped(markdown(&numbers::with_numbers(info.rulebook, &own)))) }
+        article.prose { (PreEscaped(markdown(&numbers::rulebook(info.rulebook, &own, &usual)))) }
     };
     Ok(frame::page(
         &ask,
@@ -95,12 +117,11 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     ))
 }
 
-/// The numbers of the game's default rules, by path.
-fn usual(game: &str, seats: usize) -> BTreeMap<String, String> {
+/// The numbers of the game's default rules.
+fn usual(game: &str, seats: usize) -> Vec<RuleField> {
     let setup = agon_game::Setup { seats: u8::try_from(seats).unwrap_or(2), ..agon_game::Setup::default() };
     let session = agon_games::find(game).and_then(|game| game.open(&setup).ok());
-    let fields = session.map_or_else(Vec::new, |session| numbers::fields(&session.recipe().rules));
-    fields.into_iter().map(|field| (field.path, field.value)).collect()
+    session.map_or_else(Vec::new, |session| numbers::fields(&session.recipe().rules))
 }
 
 async fn secret(ask: &Visit) -> Result<String, Refused> {

@@ -96,7 +96,7 @@ fn row(ask: &Visit, shown: &Shown, decided: &LogEntry) -> Markup {
 fn table(ask: &Visit, shown: &Shown, decided: &[LogEntry]) -> Markup {
     html! {
         table.dated {
-            thead { tr { th scope="col" { "When" } th scope="col" { "Who" } th scope="col" { "What" } th scope="col" { "Why" } th.number.wide scope="col" { "Row of the log" } } }
+            thead { tr { th scope="col" { "When" } th scope="col" { "Who" } th scope="col" { "What" } th scope="col" { "Why" } th.number.wide scope="col" { "Log entry" } } }
             tbody { @for one in decided.iter().rev().take(200) { (row(ask, shown, one)) } }
         }
     }
@@ -126,7 +126,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             @if decided.is_empty() { p.empty { "When an organiser takes a team or a version out of the ratings, or has matches played again, it is listed here with the reason." } }
             @else { (table(&ask, &shown, &decided)) }
         }
-        p.faint.foot { "A ruling is a row of the sealed log: it takes a team, a version or single blocks out of the ratings from the first match on, but nothing out of the log. Recomputed from the log, the table is the same." }
+        p.faint.foot { "Rulings are entries in the sealed log. They take a team, a version or some matches out of the ratings, also in retrospect; the log keeps everything, so that anyone can recompute the table from it." }
     };
     let lead = "What organisers have decided about teams and versions, and why.";
     Ok(frame::page(&ask, Here::Ladder, &answer, lead, content))
@@ -165,7 +165,7 @@ async fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Result<Mark
                 fieldset {
                     legend { "What" }
                     (choice("out", "Out of the ratings", "It no longer plays, and none of its matches count, as if it had never played. The log keeps them all."))
-                    (choice("back", "Reinstate", "Its matches count again, and it plays again if it is its team's live version."))
+                    (choice("back", "Reinstate", "Its matches count again. A version that was taken out does not go live by itself: its team chooses it again."))
                     (choice("again", "Play again", "What it has played so far no longer counts, for anyone; if it is live, the same number of matches is played again. This cannot be undone."))
                 }
                 (field("Reason", "One line, for everyone to read.", html! { input name="reason" value=(typed.reason) required maxlength="300"; }))
@@ -177,7 +177,7 @@ async fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Result<Mark
             @if decided.is_empty() { p.empty { "None yet." } } @else { (table(ask, &shown, &decided)) }
         }
     };
-    let lead = "Each ruling is recorded in the sealed log and takes effect immediately. A single match is played again from its own page.";
+    let lead = "Each ruling is recorded in the sealed log and takes effect immediately. To have a single match played again, open its page.";
     Ok(frame::page(ask, Here::Organise, &answer, lead, content))
 }
 
@@ -196,7 +196,7 @@ pub async fn rule(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refu
         return match ask.site.server.annul(annul, ask.now).await {
             Ok(0) => again("None of this version's matches count. Nothing was done.").await,
             Ok(_) => Ok(redirect::to("/organise/rulings").into_response()),
-            Err(ServerError::Wrong(why)) => again(&format!("Not done: {why}.")).await,
+            Err(ServerError::Wrong(why)) => again(&words::sentence(&why)).await,
             Err(error) => Err(error.into()),
         };
     }
@@ -207,9 +207,10 @@ pub async fn rule(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refu
     match ask.site.server.rule(rule, ask.now).await {
         Ok(true) => Ok(redirect::to("/organise/rulings").into_response()),
         Ok(false) => {
-            again("That is already so, or there is no such team or version. Nothing was done.").await
+            again("Nothing was changed: that ruling applies already, or there is no such team or version.")
+                .await
         }
-        Err(ServerError::Wrong(why)) => again(&format!("Not done: {why}.")).await,
+        Err(ServerError::Wrong(why)) => again(&words::sentence(&why)).await,
         Err(error) => Err(error.into()),
     }
 }
@@ -239,9 +240,7 @@ pub async fn again(ask: Visit, Form(typed): Form<Again>) -> Result<Response, Ref
             Err(Refused::wrong(text).then("The match", &back))
         }
         Ok(_) => Ok(redirect::to("/rulings").into_response()),
-        Err(ServerError::Wrong(why)) => {
-            Err(Refused::wrong(format!("Not done: {why}.")).then("The match", &back))
-        }
+        Err(ServerError::Wrong(why)) => Err(Refused::wrong(words::sentence(&why)).then("The match", &back)),
         Err(error) => Err(error.into()),
     }
 }
@@ -259,8 +258,8 @@ pub async fn admit(ask: &Visit) -> Result<(), Refused> {
     let reason = rulings.iter().rev().find(|ruled| ruled.entrant == team && ruled.version.is_none());
     let reason = reason.map_or("", |ruled| ruled.reason.as_str());
     let text = format!(
-        "An organiser's reason: {reason} Nothing it hands in would play, so nothing was kept. Talk to the organiser; once the team \
-         is reinstated, hand it in again."
+        "Reason: {} Your team cannot submit until it is reinstated. If you disagree, talk to the organiser.",
+        words::sentence(reason)
     );
     Err(Refused::new(StatusCode::FORBIDDEN, "Your team is disqualified", text).then("Rulings", "/rulings"))
 }

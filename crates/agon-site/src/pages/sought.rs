@@ -39,7 +39,7 @@ pub const LONGEST_REASON: usize = 200;
 
 /// The endings that can be filtered by, as they are in the address and as people read them.
 pub const WAYS: [(&str, &str); 5] =
-    [("", "All"), ("won", "Won"), ("drawn", "Drawn"), ("lost", "Lost"), ("faults", "Own faults")];
+    [("", "All"), ("won", "Won"), ("drawn", "Drawn"), ("lost", "Lost"), ("faults", "Lost by a fault")];
 
 impl Asked {
     /// The same filter for the store.

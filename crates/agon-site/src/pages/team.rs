@@ -59,7 +59,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             }
         }
         p.lead { (lead(line, team)) (unlike(&rivals)) }
-        @if let Some(ruled) = &ruled { p.note { (icon("warn")) span { "Disqualified on " (ask.settings.told(ruled.at, "%a %-d %b")) ": " (ruled.reason) " Its matches do not count, and it no longer plays. " a href="/rulings" { "All rulings" } } } }
+        @if let Some(ruled) = &ruled { p.note { (icon("warn")) span { "Disqualified on " (ask.settings.told(ruled.at, "%a %-d %b")) ": " (words::sentence(&ruled.reason)) " Its matches do not count, and it no longer plays. " a href="/rulings" { "All rulings" } } } }
     };
     let content = html! {
         div.halves {
@@ -215,7 +215,7 @@ fn maps_and_endings(team: &Entrant, maps: &[PlayedMap], endings: &[EndingCount],
     };
     html! {
         section.card {
-            header { h2 { "By map and by way of ending" } }
+            header { h2 { "By map and ending" } }
             @if maps.is_empty() { p.empty { "No rated matches yet." } }
             @else {
                 table.dense { tbody {
@@ -225,7 +225,7 @@ fn maps_and_endings(team: &Entrant, maps: &[PlayedMap], endings: &[EndingCount],
                             td { @if let Some(number) = map.number { a href=(format!("/matches?team={}&map={number}", team.id)) { (map.name) } } @else { (map.name) } }
                             td.wide { (axis.expected(value, (low, high), None)) }
                             td.number { b { (format!("{value:.0}")) } span.faint { " ± " (format!("{:.0} % of points", (high - low) / 2.0)) } }
-                            td.number.faint { "of " (words::count(map.count)) }
+                            td.number.faint { (words::many(map.count, "match", "matches")) }
                         }
                     }
                     @for ending in endings.iter().take(8) { tr {

@@ -61,7 +61,7 @@ impl Trial {
         let blocks = words::many(i64::from(verdict.blocks), "block", "blocks");
         let mut said = match verdict.says {
             Says::Unknown if self.kept.ended.is_none() => {
-                format!("Not known yet against v{n}: {} after {blocks}.", figure(verdict))
+                format!("Not clear yet whether it beats v{n}: {} after {blocks}.", figure(verdict))
             }
             Says::Unknown => format!("Inconclusive against v{n}: {} after {blocks}.", figure(verdict)),
             _ => format!("{} against v{n}, in {blocks}.", figure(verdict)),
@@ -100,7 +100,7 @@ pub fn in_table(trial: Option<&Trial>) -> Markup {
 fn unknown(trial: Option<&Trial>) -> &'static str {
     match trial.is_some_and(|trial| trial.kept.ended.is_some()) {
         true => "inconclusive",
-        false => "not known yet",
+        false => "undecided",
     }
 }
 

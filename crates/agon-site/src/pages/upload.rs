@@ -83,7 +83,7 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
                 input type="file" name="file" required;
                 small { "A zip or tar.gz of its folder, with " code { "agon.toml" } " at the top, or a single file like " code { "bot.py" } ". Up to 20 MiB." }
             }
-            @if alone { p.faint { "You are not in a team yet: one is created with your name." } }
+            @if alone { p.faint { "You are not in a team yet: one will be created under your name." } }
             @if let Some(room) = &room { p.faint { (room) } }
             button.main { "Submit" }
         }
@@ -161,9 +161,9 @@ async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Res
     if let UploadOutcome::Added(Added::Same(version, n, state)) = uploaded {
         let text = match state {
             VersionState::Failed => "It is byte for byte the same, and it failed: its page says why.",
-            _ => "It is byte for byte the same, and keeps its matches. Nothing was changed.",
+            _ => "It is the same file, byte for byte, so nothing was changed.",
         };
-        let title = format!("You have already submitted this: it is v{n}");
+        let title = format!("You have already submitted this as v{n}");
         let same = Refused::new(StatusCode::CONFLICT, title, text);
         return Err(same.then(&format!("v{n}"), &format!("/version/{version}")));
     }

@@ -63,16 +63,18 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let rulings = store.rulings().await?;
     let out = agon_store::out(&rulings);
     let is_out = out.contains(&(team.id, None)) || out.contains(&(team.id, Some(version.id)));
-    if is_out && version.state == VersionState::Live {
-        let who = if out.contains(&(team.id, None)) { team.name.clone() } else { format!("v{}", version.n) };
-        let ruled = rulings.iter().rev().find(|ruled| ruled.entrant == team.id);
-        answer = format!("v{} plays no more", version.n);
+    if is_out && matches!(version.state, VersionState::Live | VersionState::Former) {
+        let of_team = out.contains(&(team.id, None));
+        let about = (!of_team).then_some(version.id);
+        let ruled = rulings.iter().rev().find(|ruled| ruled.entrant == team.id && ruled.version == about);
+        let who = if of_team { team.name.clone() } else { format!("v{}", version.n) };
+        answer = format!("{who} was removed from the ratings");
         lead = format!(
-            "{who} is out, by an organiser's ruling: {} Its matches do not count. Talk to the organiser.",
-            ruled.map_or("", |ruled| ruled.reason.as_str())
+            "Reason: {} Its matches do not count. If you disagree, talk to the organiser.",
+            words::sentence(ruled.map_or("", |ruled| ruled.reason.as_str()))
         );
     }
-    let may_act = may(&ask.actor, Verb::Act, ask.object) && !out.contains(&(team.id, None));
+    let may_act = may(&ask.actor, Verb::Act, ask.object) && !is_out;
     let n = version.n;
     let back = |to: &OwnVersion, class: &str| {
         act(
@@ -107,7 +109,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         (history(&ask, &shown, &all, version.id).await?)
         section.card {
             header { h2 { "Matches of v" (n) } }
-            @if played.is_empty() { p.empty { "No matches yet. Its check match comes first." } }
+            @if played.is_empty() { p.empty { @if version.state.is_waiting() { "No matches yet. Its check match comes first." } @else { "It has played no matches." } } }
             @else { (matches::table(&ask, &played[..played.len().min(20)], Some(Viewpoint::Version(version.id.0)))) }
         }
         dl.facts {
@@ -159,7 +161,7 @@ fn answer(
                 (false, _) => format!("v{n} no longer plays"),
             },
             match (&version.reason, live) {
-                (Some(reason), _) => sentence(reason),
+                (Some(reason), _) => words::sentence(reason),
                 (None, Some(live)) => {
                     format!("v{} plays for the team now. This version's matches still count.", live.n)
                 }
@@ -168,6 +170,12 @@ fn answer(
                 }
             },
         ),
+        VersionState::Failed if version.cause.as_ref().is_some_and(|cause| cause.stage == Stage::Waiting) => {
+            let cause = version.cause.as_ref().map_or_else(String::new, |cause| {
+                format!("{} {}", cause.what, cause.fix.as_deref().unwrap_or_default())
+            });
+            (format!("v{n} was replaced"), cause)
+        }
         VersionState::Failed => (
             format!("v{n} cannot play"),
             match live {
@@ -209,16 +217,11 @@ fn after_check(version: &EntrantVersion, live: Option<&EntrantVersion>) -> Strin
     }
 }
 
-/// A text as a sentence: with a capital letter, and a full stop.
-fn sentence(text: &str) -> String {
-    let mut signs = text.chars();
-    let first: String = signs.next().into_iter().flat_map(char::to_uppercase).collect();
-    let end = if text.ends_with('.') { "" } else { "." };
-    format!("{first}{}{end}", signs.as_str())
-}
-
 /// Why it failed, beginning with whose fault it is.
 fn why(version: &EntrantVersion) -> Markup {
+    if version.cause.as_ref().is_some_and(|cause| cause.stage == Stage::Waiting) {
+        return html! {};
+    }
     let Some(cause) = &version.cause else {
         return html! {
             @if let Some(reason) = version.reason.as_ref().filter(|_| version.state == VersionState::Failed) {
@@ -238,6 +241,7 @@ fn why(version: &EntrantVersion) -> Markup {
 /// The name of a stage.
 pub fn stage(stage: Stage) -> &'static str {
     match stage {
+        Stage::Waiting => "before it was checked",
         Stage::Unpacking => "while it was unpacked",
         Stage::Building => "in its build",
         Stage::Starting => "when it was started",
@@ -265,7 +269,7 @@ fn progress(own: &OwnVersion) -> (usize, bool) {
         (VersionState::Trial, _) => (3, false),
         (VersionState::Former, _) if is_declined(own) => (3, false),
         (VersionState::Live | VersionState::Former, _) => (4, false),
-        (VersionState::Failed, Some(Stage::Unpacking | Stage::Building)) => (1, true),
+        (VersionState::Failed, Some(Stage::Waiting | Stage::Unpacking | Stage::Building)) => (1, true),
         (VersionState::Failed, _) => (2, true),
     }
 }
@@ -301,13 +305,13 @@ fn steps(ask: &Visit, own: &OwnVersion, check: Option<&StoredMatch>, trial: Opti
         (
             "Check match",
             checked.map(|took| how.map_or(took.clone(), |how| format!("{took}: {how}"))).or(done(3)),
-            "one match without a fault",
+            if failed { "not played" } else { "one match without a fault" },
         ),
         (
             "Live",
             live.map(|at| format!("since {}", clock(at))).filter(|_| version.state == Live).or(done(4)),
             match (version.only_if_better, version.state) {
-                (_, Former) => "it never was",
+                (_, Former | Failed) => "it never was",
                 (true, _) => "if it is better than the version before",
                 (false, _) => "as soon as it passes",
             },
@@ -315,7 +319,11 @@ fn steps(ask: &Visit, own: &OwnVersion, check: Option<&StoredMatch>, trial: Opti
         (
             "Verdict",
             verdict,
-            if is_first { "none: there is no earlier version" } else { "against the version before" },
+            match version.state {
+                _ if is_first => "none: there is no earlier version",
+                Failed => "none",
+                _ => "against the version before",
+            },
         ),
     ];
     let goes_on = trial.is_some_and(|trial| trial.kept.ended.is_none());
@@ -348,6 +356,7 @@ fn build_card(version: &EntrantVersion, log: &str) -> Markup {
                 p.empty { @match version.state {
                     VersionState::Received => "It is waiting to be built.",
                     VersionState::Building => "It is being built.",
+                    VersionState::Failed if version.cause.as_ref().is_some_and(|cause| cause.stage == Stage::Waiting) => "It was not built.",
                     _ => "No output: there was nothing to build, or the build printed nothing.",
                 } }
             } @else {
@@ -367,9 +376,11 @@ async fn check_card(
     check: Option<&StoredMatch>,
 ) -> Result<Markup, Refused> {
     let Some(played) = check else {
-        return Ok(
-            html! { section.card { header { h2 { "Check match" } } p.empty { "It comes after the build: one match, against a built-in bot if there is one." } } },
-        );
+        return Ok(html! { section.card { header { h2 { "Check match" } } p.empty { @match version.state {
+            state if state.is_waiting() => "It comes after the build: one match, against a built-in bot if there is one.",
+            VersionState::Failed => "It was not played.",
+            _ => "None was needed.",
+        } } } });
     };
     let seat = played.seats.iter().position(|seat| seat.version == version.id.0);
     let own = match seat {

@@ -3,6 +3,19 @@
 use agon_store::Time;
 use maud::{Markup, html};
 
+/// A text in which a minus before a number is a true one: every number below zero on a page comes from here.
+pub fn minus(text: &str) -> String {
+    let mut told = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(sign) = rest.next() {
+        let is_minus = sign == '-' && " (:".contains(before) && rest.peek().is_some_and(char::is_ascii_digit);
+        told.push(if is_minus { '−' } else { sign });
+        before = sign;
+    }
+    told
+}
+
 /// A whole number with commas: `31,480`.
 pub fn count(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
@@ -13,7 +26,7 @@ pub fn count(number: i64) -> String {
         }
         text.push(digit);
     }
-    if number < 0 { format!("−{text}") } else { text }
+    if number < 0 { minus(&format!("-{text}")) } else { text }
 }
 
 /// A number with its sign, a true minus: `+48`, `−12`.
@@ -21,7 +34,7 @@ pub fn signed(number: f64) -> String {
     let rounded = number.round();
     match rounded {
         _ if rounded > 0.0 => format!("+{rounded:.0}"),
-        _ if rounded < 0.0 => format!("−{:.0}", -rounded),
+        _ if rounded < 0.0 => minus(&format!("{rounded:.0}")),
         _ => "0".to_owned(),
     }
 }
@@ -38,8 +51,8 @@ pub fn percent(share: f64) -> String {
 /// How long something takes, or how long ago it was: `8 s`, `41 min`, `5 h`, `2 d`.
 pub fn span(ms: i64) -> String {
     match ms.max(0) / 1000 {
-        seconds @ 0..=99 => format!("{seconds} s"),
-        seconds @ 100..=5_999 => format!("{} min", seconds / 60),
+        seconds @ 0..=59 => format!("{seconds} s"),
+        seconds @ 60..=5_999 => format!("{} min", seconds / 60),
         seconds @ 6_000..=172_799 => format!("{} h", seconds / 3600),
         seconds => format!("{} d", seconds / 86_400),
     }
@@ -70,11 +83,12 @@ pub fn bytes(number: u64) -> String {
     }
 }
 
-/// Words that follow a colon elsewhere, as a sentence of their own.
+/// Words that follow a colon elsewhere, or a person's reason, as a sentence: with a capital letter and a full stop.
 pub fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).chain(['.']).collect()
+    let mut letters = words.trim().chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if words.trim().ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
 }
 
 /// What a step of a match is called in a game: `turn`, `half-turn`.
@@ -96,6 +110,7 @@ pub fn many(number: i64, one: &str, more: &str) -> String {
 /// One of our texts, with names of files and the like between backticks for terminals: on a page they become code. A last
 /// backtick without a partner is shown as it is.
 pub fn told(text: &str) -> Markup {
+    let text = &minus(text);
     let parts: Vec<&str> = text.split('`').collect();
     let pairs = (parts.len() - 1) / 2 * 2;
     html! {
@@ -109,6 +124,18 @@ pub fn told(text: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_minus_before_a_number_is_a_true_one_and_a_hyphen_stays() {
+        let said = "v-1 stays: -7 ± 3 Elo (-12 to -1), map-2, 2-5, - no";
+        assert_eq!(minus(said), "v-1 stays: −7 ± 3 Elo (−12 to −1), map-2, 2-5, - no");
+        // No other source of pages makes one.
+        let pages = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/pages")).expect("a folder");
+        for file in pages.flatten().map(|entry| entry.path()).filter(|file| file.is_file()) {
+            let text = std::fs::read_to_string(&file).expect("a file");
+            assert!(!text.contains('−') || file.ends_with("words.rs"), "{}", file.display());
+        }
+    }
 
     #[test]
     fn numbers_read_as_people_write_them() {

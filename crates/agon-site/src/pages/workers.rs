@@ -81,7 +81,7 @@ fn void(worker: &Working) -> String {
 pub fn card(ask: &Visit, workers: &[Working]) -> Markup {
     html! {
         section.card {
-            header { h2 { "Workers" } a href="/organise/workers" { "All of them, tokens" } }
+            header { h2 { "Workers" } a href="/organise/workers" { "All machines and tokens" } }
             table.dense {
                 thead { tr { th scope="col" { "Machine" } th.number scope="col" { "Running" } th.number scope="col" { "Last hour" } th.number.desk scope="col" { "Void" } th scope="col" { "State" } } }
                 tbody { @for worker in workers.iter().filter(|worker| worker.revoked.is_none()) { tr {
@@ -129,7 +129,7 @@ async fn whole(ask: &Visit, why: Option<&str>, made: Option<(&str, &str)>) -> Re
             "None of them counted: those matches were played again. Such a machine is broken or cheating; revoke its token."
         }
         None => {
-            "Another machine needs an address and a token, but no open port. It proves its sandbox and its speed when it joins, and may leave at any moment."
+            "Another machine needs the address of this site and a token; it needs no open port. It proves its sandbox and its speed when it joins, and may leave at any moment."
         }
     };
     let content = html! {
@@ -199,7 +199,7 @@ fn again_form(ask: &Visit, workers: &[Working]) -> Markup {
             (frame::field("Machine", "One whose token was revoked.", html! { select name="worker" required { @for worker in workers.iter().filter(|worker| worker.revoked.is_some()) {
                 option value=(worker.id) { (worker.name) }
             } } }))
-            (frame::field("Reason", "One line, for everyone to read. Ladder blocks with a match that it posted no longer count, and others are played. This cannot be undone.", html! { input name="reason" required maxlength="300"; }))
+            (frame::field("Reason", "One line, for everyone to read. Every block with a match that it reported no longer counts and is played again with other seeds. This cannot be undone.", html! { input name="reason" required maxlength="300"; }))
             button.danger { "Play again" }
         }
     }

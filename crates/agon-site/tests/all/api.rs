@@ -120,8 +120,18 @@ async fn answers_are_as_the_description_says() {
     assert!(ladder.lines.iter().all(|line| line.boss && line.live.is_some()), "{ladder:?}");
     let list: Matches = judge.read("get", "/api/v1/matches", &nobody.get("/api/v1/matches").await);
     assert_eq!((list.matches.len(), list.next), (0, None));
-    // Before the first upload there is no team, and nothing of one's own.
-    let me: Me = judge.read("get", "/api/v1/me", &ann.get("/api/v1/me").await);
+    // Before the first upload there is no team, and nothing of one's own. An account is told what it may still ask for.
+    let answer = ann.get("/api/v1/me").await;
+    let room = |answer: &Answer| -> Vec<u32> {
+        let names = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
+        names.iter().filter_map(|name| answer.header(name)?.parse().ok()).collect()
+    };
+    let (before, after) = (room(&answer), room(&ann.get("/api/v1/me").await));
+    assert!(
+        before[0] == 600 && after[1] + 1 == before[1] && (1..=61).contains(&after[2]),
+        "{before:?} {after:?}"
+    );
+    let me: Me = judge.read("get", "/api/v1/me", &answer);
     assert_eq!((me.name.as_str(), me.team, me.quota), ("Ann", None, None));
     let none: Versions = judge.read("get", "/api/v1/versions", &ann.get("/api/v1/versions").await);
     assert!(none.versions.is_empty());

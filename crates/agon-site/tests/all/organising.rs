@@ -352,7 +352,7 @@ async fn a_class_comes_by_a_list_and_a_wrong_line_stops_nobody_else() {
     assert_eq!(answer.status, 200, "{text}");
     for line in [
         "6 lines are wrong, and left below",
-        "3 accounts are made",
+        "3 accounts created",
         "Line 3: the name looks like `Zoë`",
         "Line 4: the team's name looks like `Ones`",
         &format!("Line 5: the team's name looks like `{boss}`"),
@@ -371,7 +371,7 @@ async fn a_class_comes_by_a_list_and_a_wrong_line_stops_nobody_else() {
     }
     // A good list: each person has a link that sets a password, once.
     let page = send(&mut rita, "Ann;Twos\r\nBob;Twos\r\nCid\r\n").await;
-    assert_eq!((page.status, page.text().contains("3 accounts are made")), (200, true), "{}", page.text());
+    assert_eq!((page.status, page.text().contains("3 accounts created")), (200, true), "{}", page.text());
     assert!(
         page.text().contains("This address works only on this machine"),
         "nobody else can open these links"

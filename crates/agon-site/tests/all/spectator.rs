@@ -19,7 +19,7 @@ async fn a_bots_page_leads_to_the_matches_behind_each_number() {
     let page = browser.get(&format!("/team/{}", team.id)).await;
     assert_eq!(page.status, 200);
     let text = page.text();
-    assert!(text.contains(name.as_str()) && text.contains("By map and by way of ending"), "{text}");
+    assert!(text.contains(name.as_str()) && text.contains("By map and ending"), "{text}");
     assert!(text.contains("Head to head") && text.contains("expected from the ratings"), "{text}");
     // Against one opponent: no match against a third is listed.
     let (other, rival) = shown.teams.iter().nth(1).expect("another boss");

@@ -129,7 +129,7 @@ impl Act for Drained {
         .await?
         .rows_affected();
         if changed > 0 {
-            let detail = "everything planned has been played";
+            let detail = "all scheduled matches were played";
             note(conn, self.contest, self.now, ["server", "pause", "contest", detail]).await?;
         }
         Ok(changed > 0)

@@ -194,10 +194,11 @@ async fn replace_waiting(
             .execute(&mut *conn)
             .await?;
         let cause = Cause {
+            // Nobody's fault; what is not its author's may be handed in again.
             whose: Whose::Ours,
-            stage: Stage::Unpacking,
-            what: format!("v{n} was submitted before this version had its turn, and replaced it."),
-            fix: Some("Hand it in again to have it checked.".to_owned()),
+            stage: Stage::Waiting,
+            what: format!("v{n} was submitted before this version was checked, so it was skipped."),
+            fix: Some("Submit it again if you want it checked.".to_owned()),
         };
         let demote = Demote { version: VersionId(older), cause, now };
         demote.run(conn).await?;

@@ -177,7 +177,7 @@ impl Act for Revoke {
         .await?;
         let Some(name) = name else { return Ok(false) };
         let freed = Reclaim { worker: self.worker, now: self.now }.run(&mut *conn).await?;
-        let detail = format!("{} of its matches are waiting again", freed.waiting);
+        let detail = format!("{} of its matches went back to the queue", freed.waiting);
         note(conn, self.contest, self.now, [&self.actor, "revoke", &format!("worker {name}"), &detail])
             .await?;
         Ok(true)

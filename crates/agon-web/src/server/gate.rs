@@ -112,7 +112,7 @@ pub async fn start(
     let Some(place) = app.take_link(&link) else {
         let text = "This link has already been opened, or belongs to another run of agon. For a new one, press \
                     Enter in the console where agon runs.";
-        return refuse(StatusCode::FORBIDDEN, "This link is used up", text);
+        return refuse(StatusCode::FORBIDDEN, "This link has already been used", text);
     };
     let nonce = fresh_secret();
     let policy =

@@ -9,6 +9,7 @@ use std::time::Instant;
 use agon_bot::{BotName, NameKind, inside, rights};
 use agon_desk::check::{BotCheck, CheckFinding, CheckStep, Checked, Checker, FindingStatus};
 use agon_game::AnyGame;
+use agon_sandbox::CallRecord;
 use clap::Args;
 
 use crate::author::changes;
@@ -24,8 +25,8 @@ use crate::replay::feed::{self, FeedOptions};
 
 /// Examples for the help.
 pub const EXAMPLES: &str =
-    "Plays whole matches and scripted situations from every side: little left, a crowded board, the last
-turn, the biggest input. Each finding says what was seen, the rule, and what to change.
+    "Plays whole matches and scripted situations in every seat: few units left, a crowded board, the last
+turn, the largest input. Each finding says what was seen, the rule, and what to change.
 Exit code 0: nothing failed (there may be warnings); 1: something failed.
 
 Examples:
@@ -36,6 +37,9 @@ Examples:
   agon check --as https://cup.example          under the conditions of a contest
   agon check terminal my/algo --against lost.replay --seat 2   its answers to a recorded match
   agon check terminal my/algo --against lost.replay --turn 17  both answers to one turn";
+
+/// How many refused calls are named.
+const MOST_CALLS: usize = 6;
 
 /// Options of `agon check`.
 #[derive(Args, Debug, Clone)]
@@ -50,7 +54,7 @@ pub struct CheckOptions {
     pub sandbox: SandboxOptions,
     #[command(flatten)]
     pub there: AsOptions,
-    /// Instead compares the bot's answers with a recorded match, turn by turn; a replay from agon or from the original contest
+    /// Compares the bot's answers with those of a recorded match instead; FILE is a replay of agon or of the original contest
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "map", "rules", "set", "strict"], help_heading = "Recorded match")]
     pub against: Option<PathBuf>,
     /// The seat it takes there [default: 1]
@@ -89,7 +93,11 @@ pub fn run(options: &CheckOptions) -> Done {
         conditions.check_game(game.info().name)?;
     }
     let stop = common::stop_on_ctrl_c();
-    let check = || check(options, game, &bot, (&setup, conditions.as_ref()), stop);
+    let scratch = tempfile::tempdir()?;
+    // Only refused calls are put to anybody: the others take the time that they always take.
+    let record = CallRecord { file: scratch.path().join("calls"), all: false };
+    agon_sandbox::record_calls(Some(record.clone()));
+    let check = || check(options, game, &bot, (&setup, conditions.as_ref()), &record.file, stop);
     match options.watch {
         true => changes::again(&bot, options.json, stop, check),
         false => check(),
@@ -134,9 +142,12 @@ fn check(
     game: &dyn AnyGame,
     bot: &str,
     (setup, conditions): (&SetupOptions, Option<&Conditions>),
+    calls: &Path,
     stop: &AtomicBool,
 ) -> Done {
     let began = Instant::now();
+    // What an earlier check of this run has noted.
+    let _ = fs::remove_file(calls);
     let name = common::bot(bot, &options.sandbox.bots())?;
     if options.build {
         builds::ensure(&name, true)?;
@@ -184,8 +195,25 @@ fn check(
             ),
         );
     }
+    if let Some(refused) = refused_calls(calls) {
+        checked.note("system calls", refused);
+    }
     checked.seconds = began.elapsed().as_secs_f64();
     report(options, game, &name, &checked)
+}
+
+/// What the sandbox refused a bot, besides what runtimes try and do well without.
+fn refused_calls(record: &Path) -> Option<String> {
+    let text = fs::read_to_string(record).ok()?;
+    let mut told: Vec<String> = agon_sandbox::recorded(&text)
+        .into_iter()
+        .filter(|call| !call.is_usual())
+        .map(|call| call.to_string())
+        .collect();
+    let more = told.len().saturating_sub(MOST_CALLS);
+    told.truncate(MOST_CALLS);
+    told.extend((more > 0).then(|| format!("and {more} more")));
+    (!told.is_empty()).then(|| format!("the sandbox refuses {}; see `agon docs security`", told.join("; ")))
 }
 
 /// Runs a check beside a bar that shows how far it is.
@@ -253,7 +281,9 @@ fn print(out: &mut impl io::Write, screen: Screen, finding: &CheckFinding) -> io
     let rule = finding.rule.as_ref().map(|rule| format!(" [{rule}]")).unwrap_or_default();
     writeln!(out, "{sign} {:<22} {}{rule}", finding.what, screen::harmless(&finding.seen))?;
     screen::quote(out, screen, &finding.stderr)?;
-    for (word, text) in [("where", &finding.place), ("change", &finding.change), ("again", &finding.again)] {
+    let again = finding.again.as_deref().unwrap_or_default();
+    let again = if again.starts_with("agon play") { "again" } else { "look" };
+    for (word, text) in [("where", &finding.place), ("change", &finding.change), (again, &finding.again)] {
         if let Some(text) = text {
             writeln!(out, "    {} {}", screen.dim(&format!("{word:<7}")), screen::harmless(text))?;
         }

@@ -83,9 +83,9 @@ pub fn run(options: &DoctorOptions) -> Done {
     add("limits", "cache", folder(&build::cache(), "AGON_CACHE"));
     add("limits", "images", images());
     add("limits", "ports", port());
-    add("containment", "end with agon", die_with_parent());
-    add("containment", "waiting is counted", counters());
-    add("containment", "CPU of its own", pinning());
+    add("containment", "leftovers", die_with_parent());
+    add("containment", "busy machine", counters());
+    add("containment", "CPU pinning", pinning());
     for (what, seen) in sandbox() {
         add("containment", what, seen);
     }
@@ -206,7 +206,7 @@ fn load() -> Seen {
         load if load > cpus => with(
             Warning,
             format!("{load:.1}, more than there are CPUs"),
-            "matches may be void: stop other programs, or lower -j",
+            "matches may have to be played again: stop other programs, or play fewer at once (-j)",
         ),
         load if load > cpus / 2.0 => (Note, format!("{load:.1} on {cpus} CPUs"), None),
         load => good(format!("{load:.1} on {cpus} CPUs")),
@@ -327,14 +327,14 @@ fn port() -> Seen {
 
 fn die_with_parent() -> Seen {
     match rustix::process::child_subreaper() {
-        Ok(_) => good("bots and everything they start end with their match, and with agon"),
+        Ok(_) => good("none: bots and all that they start end with their match, and with agon"),
         Err(error) => with(Warning, format!("orphans cannot be adopted: {error}"), "use Linux 3.4 or later"),
     }
 }
 
 fn counters() -> Seen {
     match sys::Counters::own().and_then(|counters| counters.read()) {
-        Some(_) => good("a bot that this machine kept waiting does not lose because of it"),
+        Some(_) => good("the time that a bot waits for a CPU is measured and not charged"),
         None => with(
             Warning,
             "this kernel does not count how long a process waits for a CPU",

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::advised::NextCommand;
 use agon_bot::manifest::{self, Command, Manifest};
 use agon_bot::rights;
 use agon_game::setup::nearest;
@@ -98,9 +99,8 @@ pub fn run(options: &NewOptions) -> Done {
     let starter = offer.starter;
     let Some(folder) = folder else {
         return Err(Failure::usage(format!(
-            "name the folder for the bot: agon new {} {} my-bot",
-            game.name,
-            starter.language.name()
+            "name the folder for the bot: {}",
+            NextCommand::New.about([game.name, starter.language.name()])
         )));
     };
     write_all(starter, folder)?;
@@ -142,7 +142,7 @@ fn write_all(starter: &Starter, folder: &Path) -> Done {
         Ok(false) => {}
         Ok(true) => {
             return Err(Failure::usage(format!(
-                "{shown} is not empty; name a new folder, nothing was written"
+                "{shown} is not empty, so nothing was written; name a new folder"
             )));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

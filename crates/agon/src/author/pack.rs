@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use agon_bot::manifest::Manifest;
 use agon_bot::rights;
 use agon_desk::hand_in::{PackedBot, folder};
+use agon_desk::words::thousands;
 use clap::Args;
 
 use crate::author::json;
@@ -68,6 +69,14 @@ pub fn run(options: &PackOptions) -> Done {
         return common::print_json(&mut out, &json::Packed { game: info.name, file, bytes, files });
     }
     let shown = screen::output().strong(&file.display().to_string());
+    let bytes = thousands(bytes);
+    if packed.own.as_deref() == Some(file) {
+        return Ok(writeln!(
+            out,
+            "submit {shown} as it is ({bytes} bytes): {} takes a single source file",
+            info.title
+        )?);
+    }
     writeln!(out, "{shown}: {bytes} bytes, {} for {}", packed.what, info.title)?;
     if packed.files.len() > 1 {
         packed.files.iter().try_for_each(|name| writeln!(out, "  {name}"))?;

@@ -14,7 +14,7 @@ use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 
 /// Examples for the help of `agon sandbox test`.
-pub const EXAMPLES: &str = "Each attack is a small program that tries what a hostile bot would try, and each has a control in which it must win:
+pub const EXAMPLES: &str = "Each attack is a small program that tries what a hostile bot would try, and each has a control in which it must succeed:
 an attack that fails everywhere proves nothing. Network attempts aim only at the loopback.
 With --fairness they play real matches instead, and try to gain time, or to cost their opponent some.
 
@@ -42,10 +42,10 @@ pub(crate) struct TestOptions {
     /// Only attacks whose name begins with one of these
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// Also runs each attack where it must win
+    /// Also runs each attack where it must succeed, to prove that it is a real attack
     #[arg(long)]
     pub controls: bool,
-    /// Attacks the referee's clock and its verdicts instead of the walls
+    /// Attacks the referee's clock and verdicts instead of the sandbox
     #[arg(long)]
     pub fairness: bool,
     /// Acts as if the machine allowed no more than this level

@@ -36,12 +36,12 @@ A test by hand:
   is = [\"3 SHOOT 5\"]         one of these; or is_not = [...], none of them
   [later]
   turns = 20                   all bots play on for this many turns
-  advantage = 0.5              its chance to finish first is then at least this; or score = 12";
+  advantage = 0.5              by then its chance of finishing first is at least this; or score = 12";
 
 /// Options of `agon test`.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct TestOptions {
-    /// Only tests whose names contain one of these texts
+    /// Only tests whose names contain one of these words
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// The folder of the bot

@@ -39,7 +39,7 @@ pub fn within(path: &Path, bots: &Bots) -> Result<Option<PathBuf>, String> {
     let Some(folder) = unpacked(archive, bots)? else { return Ok(None) };
     let inner = path.strip_prefix(archive).unwrap_or(Path::new(""));
     if !inner.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(format!("{}: name what lies in the archive, without `..`", path.display()));
+        return Err(format!("{}: name what is in the archive, without `..`", path.display()));
     }
     // With the archive's only folder or without it, as people see it.
     let places = [folder.join(inner), folder.parent().unwrap_or(&folder).join(inner)];

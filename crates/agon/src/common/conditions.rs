@@ -74,8 +74,9 @@ impl AsOptions {
             Err(Trouble::Away(why)) => {
                 let text = fs::read(&file).ok();
                 let kept = text.and_then(|text| serde_json::from_slice::<Kept>(&text).ok());
-                let kept = kept
-                    .ok_or_else(|| Failure::own(format!("{why}; and nothing it said before is kept here")))?;
+                let kept = kept.ok_or_else(|| {
+                    Failure::own(format!("{why}; and this machine has no saved copy of its settings"))
+                })?;
                 eprintln!("note: {}; using what it said {} ago", harmless(&why), ago(kept.at));
                 kept
             }

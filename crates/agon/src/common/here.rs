@@ -16,12 +16,12 @@ pub fn read() -> Result<Option<Manifest>, Failure> {
 pub fn game(here: Option<&Manifest>) -> Result<String, Failure> {
     let Some(here) = here else {
         return Err(Failure::usage(format!(
-            "no game is named, and this folder has no {FILE}; write: agon COMMAND GAME BOT ... (agon games lists them)"
+            "which game? Name it after the command, as in `agon play GAME BOT BOT` (`agon games` lists the games), or run this in the folder of a bot whose {FILE} names it"
         )));
     };
     here.defaults.game.clone().ok_or_else(|| {
         Failure::usage(format!(
-            "no game is named, neither here nor in ./{FILE}: add [defaults] with game = \"...\""
+            "which game? Name it after the command, or add [defaults] with game = \"...\" to ./{FILE}"
         ))
     })
 }
@@ -72,7 +72,7 @@ impl About {
     pub fn opponents(&self) -> Result<&[String], Failure> {
         if self.opponents.is_empty() {
             return Err(Failure::usage(format!(
-                "no opponent is named, neither here nor in ./{FILE}: add opponents = [\"builtin:...\"] to [defaults]"
+                "name an opponent on the command line, or add opponents = [\"builtin:...\"] to [defaults] in ./{FILE}"
             )));
         }
         Ok(&self.opponents)
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_mistyped_game_stays_a_game() {
         assert_eq!(about(Some(HERE), &["terminl", "."]).expect("read").0, "terminl");
-        assert!(about(None, &[]).expect_err("nothing").contains("no game is named"));
+        assert!(about(None, &[]).expect_err("nothing").contains("which game?"));
         assert!(about(Some("name = 'x'"), &[]).expect_err("nothing").contains("add [defaults]"));
     }
 }

@@ -70,6 +70,16 @@ impl Failure {
         Self::Own(message.into())
     }
 
+    /// The same failure, and what stands of what was done before it.
+    #[must_use]
+    pub fn with(self, more: &str) -> Self {
+        match self {
+            Self::Usage(why) => Self::Usage(why + more),
+            Self::Own(why) => Self::Own(why + more),
+            other => other,
+        }
+    }
+
     /// It as a sentence, where it is no end of a command.
     pub fn sentence(self) -> String {
         match self {
@@ -82,18 +92,30 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         let (code, message) = match self {
             Self::Check => (1, None),
-            Self::Usage(message) => (2, Some(message)),
-            Self::Own(message) => (3, Some(message)),
+            Self::Usage(message) => (2, Some(in_words(&message))),
+            Self::Own(message) => (3, Some(in_words(&message))),
             Self::Answer(code) => (code, None),
             Self::Unread => (0, None),
         };
         if let Some(message) = message {
             // It may quote a file from somebody else.
             let line = format!("{} {}", screen::errors().bad("error:"), screen::harmless_lines(&message));
-            eprintln!("{}", screen::folded(&line));
+            eprintln!("{}", screen::folded_message(&line));
         }
         ExitCode::from(code)
     }
+}
+
+/// A message without the numbers that the standard library writes behind the system's words.
+fn in_words(message: &str) -> String {
+    const NUMBER: &str = " (os error ";
+    let plain = message.replace("No such file or directory (os error 2)", "no such file or folder");
+    let mut parts = plain.split(NUMBER);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once(')') {
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => text + rest,
+        _ => text + NUMBER + part,
+    })
 }
 
 impl From<SetupError> for Failure {
@@ -162,7 +184,7 @@ pub struct SetupOptions {
     /// Changes one rule; may be given several times
     #[arg(long, value_name = "RULE=VALUE", help_heading = "Match")]
     pub set: Vec<String>,
-    /// Short for --set strict=true: a bot's slips end its match as in the original, in games that forgive them
+    /// Short for --set strict=true: in games that are lenient here, a bot's mistake ends its match, as in the original
     #[arg(long, help_heading = "Match")]
     pub strict: bool,
 }
@@ -230,7 +252,15 @@ pub fn setup(spec: &MatchSpec, game: &dyn AnyGame, seats: usize) -> Result<Setup
             MapChoice::File(file.clone(), bytes)
         }
         MapSpec::Named(name) if info.maps.is_empty() || name.contains(['/', '.']) => {
-            return Err(Failure::usage(format!("map `{name}`: no such file")));
+            let made = if info.maps.is_empty() && info.generates_maps {
+                "; its maps are made from the seed"
+            } else {
+                ""
+            };
+            return Err(Failure::usage(format!(
+                "{} has no map `{name}`, and there is no such file{made}",
+                info.title
+            )));
         }
         MapSpec::Named(name) => MapChoice::Named(name.clone()),
     };
@@ -303,7 +333,7 @@ pub enum PonderKind {
     /// It is stopped between its turns and reported
     #[default]
     Stop,
-    /// It is allowed
+    /// It may compute at any time
     Allow,
 }
 
@@ -450,6 +480,13 @@ pub fn stop_on_ctrl_c() -> &'static AtomicBool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_systems_words_come_without_numbers() {
+        assert_eq!(in_words("x: No such file or directory (os error 2)"), "x: no such file or folder");
+        assert_eq!(in_words("Permission denied (os error 13); go on"), "Permission denied; go on");
+        assert_eq!(in_words("it wrote (os error of its own)"), "it wrote (os error of its own)");
+    }
 
     #[test]
     fn labels_tell_bots_apart_and_number_no_more_than_they_must() {

@@ -6,13 +6,15 @@
 //! to the address for which it was kept and nowhere else: no redirection is followed, and without encryption it goes only
 //! to private networks, unless the user allows more.
 
+use agon_bot::advised::NextCommand;
 use jiff::Timestamp;
 use std::fmt;
 use std::io::Read as _;
 use std::net::{IpAddr, ToSocketAddrs as _};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use agon_api::{LARGEST_ANSWER, Problem};
+use agon_api::{LARGEST_ANSWER, LEFT, LIMIT, Problem, RESET};
 use agon_site::listen::is_private;
 use clap::Args;
 use serde::Serialize;
@@ -33,6 +35,10 @@ const ANSWER: Duration = Duration::from_secs(60);
 const FILE: Duration = Duration::from_secs(600);
 /// How long following something survives an absent server: it may be restarting.
 const AWAY: Duration = Duration::from_secs(60);
+/// How long one of many requests waits for its turn, where others use up what the account may ask for.
+const CROWDED: Duration = Duration::from_secs(600);
+/// The longest wait that a server is believed.
+const LONGEST_WAIT: u64 = 60;
 
 /// Which contest to use.
 #[derive(Args, Debug, Clone, Default)]
@@ -51,7 +57,7 @@ pub(crate) struct Line {
     /// Lets the token travel unencrypted to a public address
     #[arg(long, help_heading = "Contest")]
     pub plain_http: bool,
-    /// The SHA-256 of the contest's certificate, if nobody vouches for it (`agon serve --tls-self-signed` prints it)
+    /// The SHA-256 fingerprint of the contest's certificate, if it is self-signed (`agon serve --tls-self-signed` prints it)
     #[arg(long, value_name = "SHA256", env = "AGON_FINGERPRINT", help_heading = "Contest")]
     pub fingerprint: Option<Fingerprint>,
 }
@@ -91,7 +97,7 @@ impl OnlineOptions {
             }
             (None, None) => logins.current().map(|login| Address::parse(&login.url)).transpose()?.ok_or_else(|| {
                 Failure::usage(
-                    "no contest is known here: `agon login URL` with its address, or set AGON_URL and AGON_TOKEN",
+                    "you are not logged in to a contest: run `agon login URL`, or set AGON_URL and AGON_TOKEN",
                 )
             })?,
         };
@@ -101,7 +107,8 @@ impl OnlineOptions {
             token.map(|token| token.trim().to_owned()).or_else(|| kept.map(|login| login.token.clone()));
         let Some(token) = token else {
             return Err(Failure::usage(format!(
-                "{address}: no token is kept for it here: `agon login {address}`"
+                "{address}: no token is kept for it here: `{}`",
+                NextCommand::Login.about([&address.0])
             )));
         };
         Online::new(address, Some(token), &line)
@@ -183,6 +190,23 @@ impl Trouble {
             Self::Strange(_) => false,
         }
     }
+
+    /// How long to wait before the next try.
+    fn wait(&self) -> Duration {
+        let asked = match self {
+            Self::Refused(problem) => problem.retry_after.and_then(|seconds| u64::try_from(seconds).ok()),
+            _ => None,
+        };
+        Duration::from_secs(asked.unwrap_or(1).clamp(1, LONGEST_WAIT))
+    }
+
+    /// How long it is worth to try again.
+    fn patience(&self) -> Duration {
+        match self {
+            Self::Refused(problem) if problem.status == 429 => CROWDED,
+            _ => AWAY,
+        }
+    }
 }
 
 impl fmt::Display for Trouble {
@@ -222,6 +246,39 @@ pub struct Online {
     token: Option<String>,
     /// The path below which everything is requested.
     root: &'static str,
+    /// What it last said that this account may still ask for.
+    room: Mutex<Option<Room>>,
+}
+
+/// What an account may still ask for.
+#[derive(Clone, Copy)]
+struct Room {
+    of: u64,
+    left: u64,
+    /// When all of it is there again.
+    whole: Instant,
+}
+
+impl Room {
+    fn read(answer: &Response<Body>) -> Option<Self> {
+        let number = |name: &str| answer.headers().get(name)?.to_str().ok()?.trim().parse::<u64>().ok();
+        let seconds = number(RESET)?.clamp(1, LONGEST_WAIT);
+        Some(Self {
+            of: number(LIMIT)?,
+            left: number(LEFT)?,
+            whole: Instant::now() + Duration::from_secs(seconds),
+        })
+    }
+
+    /// How long one of many requests has to wait: half of what the account may ask for is kept for the pages and commands of whoever it
+    /// belongs to.
+    fn wait(self) -> Duration {
+        if self.left > self.of / 2 {
+            Duration::ZERO
+        } else {
+            self.whole.saturating_duration_since(Instant::now())
+        }
+    }
 }
 
 impl Online {
@@ -258,7 +315,7 @@ impl Online {
             .timeout_connect(Some(CONNECT))
             .user_agent(agon_replay::data::PROGRAM)
             .build();
-        Ok(Self { address, agent: config.new_agent(), token, root: agon_api::ROOT })
+        Ok(Self { address, agent: config.new_agent(), token, root: agon_api::ROOT, room: Mutex::default() })
     }
 
     /// The same below another path.
@@ -283,13 +340,37 @@ impl Online {
         loop {
             match self.get(path, &[]) {
                 Err(trouble) if trouble.may_pass() && began.elapsed() < AWAY => {
-                    let wait = match &trouble {
-                        Trouble::Refused(problem) => problem.retry_after.unwrap_or(1).clamp(1, 60),
-                        _ => 1,
-                    };
-                    std::thread::sleep(Duration::from_secs(wait.unsigned_abs()));
+                    std::thread::sleep(trouble.wait());
                 }
                 answer => return answer,
+            }
+        }
+    }
+
+    /// Asks one thing of many. `rest` waits for this long, and says whether to go on; it leaves the account enough for its owner's own pages
+    /// and commands, and sits out refusals that pass.
+    ///
+    /// # Errors
+    /// When there is no valid answer, or `rest` gave up: then it is the last refusal, or none.
+    pub fn paced<T>(
+        &self,
+        mut rest: impl FnMut(Duration) -> bool,
+        ask: impl Fn(&Self) -> Result<T, Trouble>,
+    ) -> Result<T, Option<Trouble>> {
+        let began = Instant::now();
+        let room = *self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = room.map_or(Duration::ZERO, Room::wait);
+        if !wait.is_zero() && !rest(wait) {
+            return Err(None);
+        }
+        loop {
+            match ask(self) {
+                Err(trouble) if trouble.may_pass() && began.elapsed() < trouble.patience() => {
+                    if !rest(trouble.wait()) {
+                        return Err(Some(trouble));
+                    }
+                }
+                answer => return answer.map_err(Some),
             }
         }
     }
@@ -374,6 +455,9 @@ impl Online {
                 request.header(header::CONTENT_TYPE, "application/octet-stream").send(file).map_err(away)?
             }
         };
+        if let Some(room) = Room::read(&answer) {
+            *self.room.lock().unwrap_or_else(PoisonError::into_inner) = Some(room);
+        }
         self.accepted(answer)
     }
 
@@ -394,9 +478,14 @@ impl Online {
             Error::Timeout(_) => {
                 Trouble::Away(format!("{address} took longer than {} s to answer", patience.as_secs()))
             }
-            Error::HostNotFound => Trouble::Away(format!("{address}: no machine has this name")),
-            Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                Trouble::Away(format!("{address} cannot be reached: nothing listens there. Is it running?"))
+            Error::HostNotFound => {
+                Trouble::Away(format!("{address} cannot be reached: no machine has this name"))
+            }
+            Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Trouble::Away(
+                format!("{address} cannot be reached: nothing is listening there (is the contest running?)"),
+            ),
+            Error::Io(error) if error.to_string().contains("failed to lookup address") => {
+                Trouble::Away(format!("{address} cannot be reached: no machine has this name"))
             }
             Error::Io(_) | Error::ConnectionFailed => {
                 Trouble::Away(format!("{address} cannot be reached, or broke the connection: {error}"))
@@ -431,7 +520,7 @@ impl Online {
         let problem = read.ok().filter(|_| is_problem).and_then(|body| serde_json::from_slice(&body).ok());
         match problem {
             Some(problem) if status == 401 => {
-                let again = format!("`agon login {}` keeps a new one", self.address);
+                let again = format!("`{}` keeps a new one", NextCommand::Login.about([&self.address.0]));
                 let detail = format!("your token is not known there, or has ended; {again}");
                 Err(Trouble::Refused(Problem { title: String::new(), detail, ..problem }))
             }

@@ -16,7 +16,7 @@ pub struct SandboxOptions {
     /// Which bots run in a sandbox (`agon docs security`) [default: what AGON_SANDBOX says, else auto]
     #[arg(long, value_enum, value_name = "WHEN", help_heading = "Sandbox")]
     sandbox: Option<When>,
-    /// Where to keep the files that sandboxed bots wrote in their folders: they write to a copy
+    /// Saves the files that sandboxed bots wrote in this folder (they write only to a copy of their own)
     #[arg(long, value_name = "FOLDER", help_heading = "Sandbox")]
     keep_files: Option<PathBuf>,
     /// The memory of each bot, in bytes, where a contest's conditions say so.

@@ -113,10 +113,34 @@ pub fn room() -> Option<usize> {
     size().map(|(columns, _)| columns).or_else(set)
 }
 
-/// Folds the sentences among these lines at spaces, to the width for tables. The rest of a sentence stands under its beginning, that of
-/// a labelled line under what follows the label. Commands stay whole, to be copied, and so does a path, being one word.
+/// The width of prose that goes into a file or a pipe, where tables are as wide as they are.
+const PROSE: usize = 80;
+
+/// Folds the sentences among these lines at spaces, to the width for tables, and where that is unbounded to 80 columns, except for rows of
+/// tables. The rest of a sentence stands under its beginning, that of a labelled line under what follows the label. Commands stay whole, to
+/// be copied, and so does a path, being one word.
 pub fn folded(text: &str) -> String {
+    match room() {
+        None if !WIDE.load(Ordering::Relaxed) => {
+            let fold = |line: &str| match is_prose(line) {
+                true => folded_to(line, Some(PROSE)),
+                false => line.to_owned(),
+            };
+            text.split_inclusive('\n').map(fold).collect()
+        }
+        room => folded_to(text, room),
+    }
+}
+
+/// The same for a message to the user, which stays one line where no terminal is: programs look for its words.
+pub fn folded_message(text: &str) -> String {
     folded_to(text, room())
+}
+
+/// Whether a line is a sentence, perhaps after a label. A row of a table has more gaps, and a name with its path fewer words.
+fn is_prose(line: &str) -> bool {
+    let gaps = line.trim().split("  ").filter(|part| !part.trim().is_empty()).count().saturating_sub(1);
+    gaps <= 1 && line.split_whitespace().count() > 3
 }
 
 fn folded_to(text: &str, room: Option<usize>) -> String {
@@ -129,7 +153,7 @@ fn folded_to(text: &str, room: Option<usize>) -> String {
         }
         let indent = indent(line);
         let mut used = 0;
-        for word in line.split_inclusive(' ') {
+        for word in words(line) {
             let own = width(word.trim_end_matches(' '));
             if used > indent && used + own > room {
                 folded.truncate(folded.trim_end_matches(' ').len());
@@ -142,6 +166,15 @@ fn folded_to(text: &str, room: Option<usize>) -> String {
         }
     }
     folded
+}
+
+/// The words of a line, each with the spaces behind it. A command in backquotes is one.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    line.split_inclusive(move |sign| {
+        quoted ^= sign == '`';
+        sign == ' ' && !quoted
+    })
 }
 
 /// Where what follows a label begins, or a sentence.
@@ -222,6 +255,16 @@ mod tests {
         assert_eq!(fold(command), command);
         assert_eq!(fold("Journal: /a/long/path/of/one/word\n"), "Journal:\n/a/long/path/of/one/word\n");
         assert_eq!(folded_to("one two three four five six", None), "one two three four five six");
+        assert_eq!(
+            fold("now type `agon serve status 'my cup'` there"),
+            "now type\n`agon serve status 'my cup'`\nthere"
+        );
+        assert!(is_prose("Note: so it is") && is_prose("Elo     a b c"));
+        assert!(
+            !is_prose("1  my-bot  3.2 ms")
+                && !is_prose("  1  my-bot one  3.2 ms")
+                && !is_prose("Journal: /a/b")
+        );
     }
 
     #[test]

@@ -137,7 +137,7 @@ pub fn rejections(
         }
         told.push(key);
         let more = record.rejected.iter().filter(|other| (other.seat, other.rule) == key).count() - 1;
-        let more = if more > 0 { format!(" (and {more} more by that rule)") } else { String::new() };
+        let more = if more > 0 { format!(" (and {more} more under the same rule)") } else { String::new() };
         let bot = screen.seat(order.seat, &screen::harmless(&labels[order.seat.index()]));
         let why = screen::harmless(&order.message);
         let place =

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use agon_api::played::MatchState;
 use agon_api::version::{Cause, Stage, State, Version, Whose};
 use agon_api::{Asked, BuildLog, Contest};
+use agon_bot::advised::NextCommand;
 
 use crate::common::online::Online;
 use crate::common::screen::{self, harmless};
@@ -108,7 +109,7 @@ pub fn version(
         }
         told = version.steps.len();
         if matches!(version.state, State::Received) {
-            held.check(online, &format!("agon logs v{}", version.n))?;
+            held.check(online, &NextCommand::LogsOfVersion.about([format!("v{}", version.n)]))?;
         }
         match version.state {
             State::Live => return Ok(End::Live),
@@ -155,7 +156,7 @@ pub fn asked(
             told = Some(asked.game.state);
         }
         if asked.game.state == MatchState::Planned {
-            held.check(online, &format!("agon logs --match {}", asked.game.id))?;
+            held.check(online, &NextCommand::LogsOfMatch.about([asked.game.id.to_string()]))?;
         }
         if !wait(began, patience)? {
             return Ok(None);

@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 
 use agon_api::{Contest, Me};
+use agon_bot::advised::NextCommand;
 use agon_worker::fleet::{Overview, ROOT};
 use clap::Args;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
@@ -141,7 +142,7 @@ fn fleet(address: Address, options: &LoginOptions) -> Done {
     }
     let machines = if machines == 1 { "1 machine".to_owned() } else { format!("{machines} machines") };
     writeln!(out, "A fleet with {machines}. The token is kept in {}.", logins::path()?.display())?;
-    Ok(writeln!(out, "  agon sprt GAME NEW OLD --on {address}    has them play")?)
+    Ok(writeln!(out, "  {}    has them play", NextCommand::SprtOn.about([&address.0]))?)
 }
 
 /// Runs `agon logout`.

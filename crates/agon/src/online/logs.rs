@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use agon_api::played::OwnSeat;
 use agon_api::{BuildLog, Own};
+use agon_bot::advised::NextCommand;
 use clap::Args;
 
 use crate::common::online::OnlineOptions;
@@ -81,7 +82,11 @@ pub fn run(options: &LogsOptions) -> Done {
     }
     log.text.lines().try_for_each(|line| writeln!(out, "{} {}", screen.dim("|"), harmless(line)))?;
     if let Some(check) = own.check {
-        writeln!(out, "What it wrote in its check match: agon logs --match {check}")?;
+        writeln!(
+            out,
+            "What it wrote in its check match: {}",
+            NextCommand::LogsOfMatch.about([check.to_string()])
+        )?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use agon_api::version::UploadedWord;
 use agon_api::{Contest, Me, Uploaded};
+use agon_bot::advised::NextCommand;
 use clap::Args;
 
 use crate::common::online::OnlineOptions;
@@ -92,9 +93,10 @@ pub fn run(options: &SubmitOptions) -> Done {
         common::print_json(&mut out, &submitted)?;
     }
     let screen = screen::output();
+    let logs = NextCommand::LogsOfVersion.about([format!("v{n}")]);
     let mut say = |text: String| if options.json { Ok(()) } else { writeln!(out, "{text}") };
     match ended {
-        None => say(format!("`agon status` and `agon logs v{n}` show what becomes of it."))?,
+        None => say(format!("`agon status` and `{logs}` show what becomes of it."))?,
         Some(follow::End::Live) => say(screen.good(&format!("v{n} is live: it plays for {team}.")))?,
         Some(follow::End::NotBetter) => {
             let why = uploaded.version.reason.as_deref().unwrap_or("another version plays for the team");
@@ -107,7 +109,7 @@ pub fn run(options: &SubmitOptions) -> Done {
         }
         Some(follow::End::Patience) => {
             return Err(Failure::own(format!(
-                "v{n} is not ready after {:?}; the contest continues with it: `agon logs v{n}`",
+                "v{n} is not ready after {:?}; the contest continues with it: `{logs}`",
                 options.patience
             )));
         }

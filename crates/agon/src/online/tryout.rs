@@ -6,6 +6,7 @@ use std::time::Duration;
 use agon_api::played::{Ended, MatchState, OwnSeat, SeatView};
 use agon_api::version::Whose;
 use agon_api::{Asked, Contest, Me, Own};
+use agon_bot::advised::NextCommand;
 use clap::Args;
 
 use crate::common::conditions::ground;
@@ -35,7 +36,7 @@ const SHOWN: usize = 20;
 /// A requested match: its opponent, where it is played, and how it is followed.
 #[derive(Args, Debug)]
 pub(crate) struct MatchOptions {
-    /// A team on the ladder, or a version of your own, such as v3 [default: the next above]
+    /// A team on the ladder, or a version of your own, such as v3 [default: the team just above yours]
     #[arg(long, value_name = "NAME|vN")]
     pub against: Option<String>,
     /// One of the contest's maps, by its name or its number from 1 [default: the first]
@@ -103,8 +104,9 @@ pub fn follow_to_the_end(online: &Online, contest: &Contest, asked: Asked, wante
     let (id, seat) = (asked.game.id, wanted.seat);
     let asked = follow::asked(online, asked, wanted.patience, wanted.quiet)?.ok_or_else(|| {
         Failure::own(format!(
-            "the match is not over after {:?}; the contest continues with it: `agon logs --match {id}`",
-            wanted.patience
+            "the match is not over after {:?}; the contest continues with it: `{}`",
+            wanted.patience,
+            NextCommand::LogsOfMatch.about([id.to_string()])
         ))
     })?;
     let own: Own = online.patiently(&format!("/matches/{id}/own"))?;
@@ -176,11 +178,12 @@ fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSea
     if let Some(own) = own {
         faults(&mut out, own)?;
         if !notes(&mut out, own, SHOWN)? {
-            writeln!(out, "The rest: agon logs --match {}", game.id)?;
+            writeln!(out, "The rest: {}", NextCommand::LogsOfMatch.about([game.id.to_string()]))?;
         }
     }
     if game.has_replay {
-        writeln!(out, "\nWatch it: {}/match/{}\n  agon replay get {}", online.address, game.id, game.id)?;
+        let get = NextCommand::ReplayGet.about([game.id.to_string()]);
+        writeln!(out, "\nWatch it: {}/match/{}\n  {get}", online.address, game.id)?;
     }
     Ok(())
 }

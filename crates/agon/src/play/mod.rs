@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use agon_bot::NameKind;
+use agon_bot::advised::NextCommand;
 use agon_desk::seats::{header, seat_all};
 use agon_game::{Seat, Seats, Session};
 use agon_match::record::SeatTime;
@@ -67,10 +68,10 @@ pub struct PlayOptions {
     /// Follows the match turn by turn, and frame by frame in games that have frames
     #[arg(long, conflicts_with_all = ["json", "quiet"], help_heading = "Output")]
     pub watch: bool,
-    /// Opens the match in the browser when it is over, until Ctrl-C
+    /// Opens the match in the browser when it is over; press Ctrl-C to stop serving it
     #[arg(long, conflicts_with_all = ["no_replay", "live"], help_heading = "Output")]
     pub open: bool,
-    /// Shows the match in the browser while it is played, until Ctrl-C
+    /// Shows the match in the browser while it is played; press Ctrl-C to stop serving it
     #[arg(long, help_heading = "Output")]
     pub live: bool,
     /// Pause between turns with --watch, in milliseconds
@@ -121,9 +122,8 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     let game = common::game(&about.game)?;
     if let Some(many) = options.many {
         return Err(Failure::usage(format!(
-            "agon play plays one match. For {many} matches from both seats, with statistics, use\n  agon gauntlet {} {}",
-            game.info().name,
-            about.bots.join(" ")
+            "agon play plays one match. For {many} matches from both seats, with statistics, use\n  {}",
+            NextCommand::Gauntlet.about([&[game.info().name.to_owned()][..], &about.bots].concat())
         )));
     }
     let mut sandbox = options.wanted.sandbox.clone();
@@ -394,8 +394,9 @@ fn report(
     faults(&mut out, screen, result)?;
     rejections(&mut out, screen, record, labels)?;
     if let Some(replay) = &result.replay {
-        writeln!(out, "\nReplay: {replay}\n  agon replay info {replay}")?;
-        writeln!(out, "  agon replay show {replay} --turn 10")?;
+        writeln!(out, "\nReplay: {replay}\n  {}", NextCommand::ReplayInfo.about([replay]))?;
+        let turn = record.steps.min(10).to_string();
+        writeln!(out, "  {}", NextCommand::ReplayShow.about([replay, &turn]))?;
     }
     // Built-in bots are not programs, so there is nothing to contain.
     let programs = result.seats.iter().any(|seat| seat.time.answers > 0);
@@ -410,7 +411,7 @@ fn waited(time: &SeatTime) -> Option<String> {
     let more = time.max_ms - time.max_charged_ms;
     (more > 1.0 && more > time.max_ms / 10.0).then(|| {
         format!(
-            "an answer took {} by the clock, {} of which this machine kept it waiting; that is not charged",
+            "one answer took {}; for {} of that this machine was busy with other things, which is not counted",
             milliseconds(time.max_ms),
             milliseconds(more)
         )

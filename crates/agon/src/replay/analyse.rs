@@ -12,7 +12,7 @@ use agon_view::analysis::{Analysis, Mark, Mean};
 use clap::Args;
 
 use crate::common::sandbox::SandboxOptions;
-use crate::common::screen::{self, Screen, harmless};
+use crate::common::screen::{self, Screen, folded, harmless};
 use crate::common::table::shortened;
 use crate::common::{self, Done, Failure};
 use crate::replay::with_bot::WithBotOptions;
@@ -21,7 +21,7 @@ use crate::replay::with_bot::WithBotOptions;
 pub const EXAMPLES: &str = "From each turn the game's quick policy plays the match to its end many times: a seat's chance is how often it comes
 first. An order is marked if the policy's own order in its place would have changed the chance beyond noise. That is
 the policy's opinion, not proof of a mistake: a better bot may have known more.
-With --with-bot your bot is the judge: it is led to the three turns that cost its seat most, and plays on with its own order
+With --with-bot your bot is the judge: it is taken to the three turns that cost its seat most, and plays on with its own order
 and with the policy's, in 20 futures each. If the policy's order helps it beyond noise, its own was a mistake.
 In games with fog an order is judged by what its seat could know: in each pair of futures, the units it could not see are
 placed somewhere else that they could have reached. With --with-bot the match continues from the real position.
@@ -83,8 +83,8 @@ pub fn run(options: &AnalyseOptions) -> Done {
     let (shown, steps) = (options.file.display(), replay.steps.len());
     let count = TurnCount::of(&replay);
     if let Some(turn) = options.turn.filter(|turn| count.step(*turn) as usize >= steps) {
-        let last = count.turn(steps.saturating_sub(1) as u32);
-        return Err(Failure::usage(format!("--turn {turn}: the last turn that was answered is {last}")));
+        let (first, last) = (count.first(), count.turn(steps.saturating_sub(1) as u32));
+        return Err(Failure::usage(format!("--turn {turn}: this match has the turns {first} to {last}")));
     }
     let only = options.turn.map(|turn| count.step(turn) + 1);
     let unusable = |why: String| Failure::usage(format!("{shown}: {why}"));
@@ -109,7 +109,7 @@ pub fn run(options: &AnalyseOptions) -> Done {
         out,
         "{}",
         screen.dim(&format!(
-            "played on by {policy}: {} pairs of futures in {:.1} s",
+            "{policy} played {} pairs of futures in {:.1} s",
             analysis.pairs(),
             began.elapsed().as_secs_f64()
         ))
@@ -187,31 +187,27 @@ fn line(
         }
         Err(_) => format!("{policy}'s order"),
     };
-    writeln!(out, "    with {instead}, the chance of seat {} {told}", mark.seat)
+    let told = format!("    with {instead}, the chance of seat {} {told}", mark.seat);
+    writeln!(out, "{}", folded(&told))
 }
 
 /// Prints what the bot itself made of the other order.
 fn verdict(out: &mut impl io::Write, screen: Screen, tried: &TriedOrder) -> io::Result<()> {
     if let Some(fault) = tried.gone() {
         let fault = harmless(&fault.in_a_line());
-        return writeln!(out, "    the bot cannot be asked: it ended on the way there: {fault}");
+        let told = format!("    the bot cannot be asked: it ended on the way there: {fault}");
+        return writeln!(out, "{}", folded(&told));
     }
     let better = shortened(&harmless(&tried.better_in_a_line()), 40);
     let gain = format!("{}{}", if tried.gain.mean() > 0.0 { "+" } else { "" }, points(&tried.gain));
     let futures = tried.gain.count;
-    match tried.is_mistake() {
-        true => writeln!(
-            out,
-            "    {}: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures",
-            screen.bad("mistake")
-        )?,
-        false => writeln!(
-            out,
-            "    no mistake that shows: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures"
-        )?,
-    }
+    let found = if tried.is_mistake() { screen.bad("mistake") } else { "no mistake that shows".to_owned() };
+    let told = format!(
+        "    {found}: with `{better}` the bot itself gains {gain} percentage points, in {futures} futures"
+    );
+    writeln!(out, "{}", folded(&told))?;
     if let Some(fault) = tried.fault_in_a_line() {
-        writeln!(out, "    on the way it committed a fault: {}", harmless(&fault))?;
+        writeln!(out, "{}", folded(&format!("    on the way it committed a fault: {}", harmless(&fault))))?;
     }
     Ok(())
 }

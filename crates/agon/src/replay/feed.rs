@@ -64,7 +64,7 @@ pub fn run(options: &FeedOptions, wanted: Option<&dyn AnyGame>) -> Done {
     let mut out = io::stdout().lock();
     if !options.json {
         let then = harmless(&replay.header.seats[seat.index()].label);
-        let title = format!("{} · seat {seat}, then {then}", info.title);
+        let title = format!("{} · seat {seat}, played by {then} in the recording", info.title);
         writeln!(out, "{}", screen.strong(&title))?;
     }
     let terms = Terms::new(clock, options.clock.ponder(), common::stop_on_ctrl_c());

@@ -42,7 +42,8 @@ pub struct ForkOptions {
     /// The seat it takes
     #[arg(long, value_name = "N")]
     pub seat: u8,
-    /// The turn from which it plays, counted as in `agon replay show`; `last` for never
+    /// The turn from which it plays, counted as in `agon replay show`; `last`: its answers are only
+    /// compared
     #[arg(long, short, value_name = "T")]
     pub turn: String,
     /// The bots of the other seats, in order [default: those of the replay]
@@ -181,13 +182,14 @@ impl<W: io::Write> Observer for Compare<'_, W> {
     }
 }
 
+/// An answer as it is quoted. In brackets is why there is none.
+fn quoted(answer: &str) -> String {
+    if answer.starts_with('(') { answer.to_owned() } else { format!("`{answer}`") }
+}
+
 /// An answer in the game's own words.
 fn text(session: &dyn Session, seat: Seat, answer: &PackedAnswer) -> String {
-    let mut said = Vec::new();
-    match answer.order().filter(|order| session.say(seat, order, &mut said)) {
-        Some(_) => screen::harmless(&String::from_utf8_lossy(&said)).chars().take(200).collect(),
-        None => "(no answer)".to_owned(),
-    }
+    screen::harmless(&agon_desk::feed::text(session, seat, answer)).chars().take(200).collect()
 }
 
 #[expect(clippy::too_many_arguments, reason = "all that is to be told")]
@@ -233,14 +235,21 @@ fn report(
         if let Some(OtherAnswer { step, recorded, now }) = &seen.first {
             writeln!(
                 out,
-                "  first different answer at {word} {}: `{now}` instead of `{recorded}`",
-                count.turn(*step)
+                "  first different answer at {word} {}: {} instead of {}",
+                count.turn(*step),
+                quoted(now),
+                quoted(recorded)
             )?;
         }
         if let Some(OtherAnswer { step, recorded, now }) = &seen.chosen {
             let other =
-                if now == recorded { "as recorded".to_owned() } else { format!("recorded was `{recorded}`") };
-            writeln!(out, "  its first own answer, at {word} {}: `{now}` ({other})", step + 1)?;
+                if now == recorded { "as recorded".to_owned() } else { format!("recorded: {}", quoted(recorded)) };
+            writeln!(
+                out,
+                "  its first answer that was played, at {word} {}: {} ({other})",
+                count.turn(*step),
+                quoted(now)
+            )?;
         }
         writeln!(out)?;
         let ends = |outcome: &agon_game::Outcome, steps: usize, labels: &dyn Fn(Seat) -> String| {

@@ -1,23 +1,27 @@
 //! `agon replay get`: downloads replays of a contest.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use agon_api::{LARGEST_REPLAY, Match, Matches, Me};
+use agon_bot::advised::NextCommand;
 use agon_bot::rights;
 use agon_replay::Replay;
 use clap::Args;
 
 use crate::common::bar::Bar;
-use crate::common::online::{Online, OnlineOptions};
+use crate::common::online::{Online, OnlineOptions, Trouble};
 use crate::common::{self, Done, Failure};
 use crate::replay::json;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "A contest's replay holds nothing that is private to one bot: `agon logs --match N` shows what yours wrote. Replays that are
-already there are not fetched again, so the same command resumes where it was stopped.
+already there are not fetched again, so the same command resumes where it was stopped. It uses half of the requests that a contest lets an
+account make; the rest is for your own pages and commands.
 
 Examples:
   agon replay get 1042                     match-1042.replay in ./agon-replays
@@ -82,40 +86,40 @@ impl Since {
 /// Runs `agon replay get`.
 pub fn run(options: &GetOptions) -> Done {
     let online = options.online.connect()?;
+    let calls = Calls { online: &online, bar: Bar::new(!options.json), said: Cell::new(false) };
     let stop = common::stop_on_ctrl_c();
     let wanted = match options.all {
-        true => all(&online, options.since)?,
+        true => all(&calls, options.since)?,
         false => options.matches.clone(),
     };
     fs::create_dir_all(&options.output)
         .map_err(|error| Failure::own(format!("{}: {error}", options.output.display())))?;
-    let bar = Bar::new(!options.json && wanted.len() > 1);
-    let all = wanted.len() as u64;
-    let (mut written, mut there) = (Vec::new(), 0);
-    for (done, id) in (0..).zip(wanted) {
-        bar.show(done, Some(all), format!("{done} of {all} replays{}", bar.left(done, all)));
-        if stop.load(Ordering::Relaxed) {
-            return Err(Failure::own(format!(
-                "stopped after {} replays; the same command resumes",
-                written.len()
-            )));
+    let all = wanted.len();
+    let missing: Vec<(i64, PathBuf)> = wanted
+        .into_iter()
+        .map(|id| (id, options.output.join(format!("match-{id}.replay"))))
+        .filter(|(_, path)| !path.is_file())
+        .collect();
+    let (there, rest) = (all - missing.len(), missing.len() as u64);
+    let mut written = Vec::new();
+    for (done, (id, path)) in (0..).zip(missing) {
+        calls.bar.show(done, Some(rest), format!("{done} of {rest} replays{}", calls.bar.left(done, rest)));
+        let fetched = match stop.load(Ordering::Relaxed) {
+            true => Err(stopped()),
+            false => calls.fetch(id, &path),
+        };
+        if let Err(failure) = fetched {
+            return Err(failure.with(&kept(written.len(), rest, &options.output)));
         }
-        let path = options.output.join(format!("match-{id}.replay"));
-        match path.is_file() {
-            true => there += 1,
-            false => {
-                fetch(&online, id, &path)?;
-                written.push(path.display().to_string());
-            }
-        }
+        written.push(path.display().to_string());
     }
-    drop(bar);
+    drop(calls);
     let mut out = io::stdout().lock();
     if options.json {
         return common::print_json(&mut out, &json::Fetched { written: &written, there });
     }
     match &written[..] {
-        [only] if there == 0 => writeln!(out, "{only}\n  agon replay info {only}")?,
+        [only] if there == 0 => writeln!(out, "{only}\n  {}", NextCommand::ReplayInfo.about([only]))?,
         _ => {
             let before = if there > 0 { format!(", {there} were already there") } else { String::new() };
             writeln!(out, "{} replays fetched into {}{before}.", written.len(), options.output.display())?;
@@ -124,16 +128,84 @@ pub fn run(options: &GetOptions) -> Done {
     Ok(())
 }
 
+/// What was fetched before it failed stays.
+fn kept(written: usize, of: u64, folder: &Path) -> String {
+    match written {
+        0 => String::new(),
+        written => format!(
+            ". {written} of {of} replays were fetched into {} and stay there; the same command resumes",
+            folder.display()
+        ),
+    }
+}
+
+fn stopped() -> Failure {
+    Failure::own("stopped")
+}
+
+/// Many requests to one contest.
+struct Calls<'a> {
+    online: &'a Online,
+    bar: Bar,
+    /// Whether it was said why it waits.
+    said: Cell<bool>,
+}
+
+impl Calls<'_> {
+    /// Asks when it is this program's turn.
+    fn ask<T>(&self, ask: impl Fn(&Online) -> Result<T, Trouble>) -> Result<T, Failure> {
+        self.online.paced(|wait| self.rest(wait), ask).map_err(|trouble| match trouble {
+            Some(trouble) if !common::stop_on_ctrl_c().load(Ordering::Relaxed) => trouble.into(),
+            _ => stopped(),
+        })
+    }
+
+    /// Waits; false if the user does not want to.
+    fn rest(&self, wait: Duration) -> bool {
+        if wait > Duration::from_secs(2) && !self.said.replace(true) {
+            self.bar.above(|| {
+                eprintln!(
+                    "Waits {} s now and then: the contest limits what an account may ask for.",
+                    wait.as_secs() + 1
+                );
+            });
+        }
+        let (stop, end) = (common::stop_on_ctrl_c(), Instant::now() + wait);
+        while Instant::now() < end {
+            if stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        true
+    }
+
+    /// Fetches one file: whole, or not at all.
+    fn fetch(&self, id: i64, path: &Path) -> Done {
+        let bytes = self.ask(|online| online.fetch(&format!("/matches/{id}/replay"), &[], LARGEST_REPLAY))?;
+        Replay::read(&bytes).map_err(|error| {
+            Failure::own(format!("match {id}: what came is not a replay: {error}; nothing was written"))
+        })?;
+        let part = path.with_extension("part");
+        let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
+        let written = rights::write_private(&part, &bytes).and_then(|()| fs::rename(&part, path));
+        if written.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+        written.map_err(failed)
+    }
+}
+
 /// The matches of the user's team whose replays are available, newest first.
-fn all(online: &Online, since: Option<Since>) -> Result<Vec<i64>, Failure> {
-    let me: Me = online.get("/me", &[])?;
+fn all(calls: &Calls<'_>, since: Option<Since>) -> Result<Vec<i64>, Failure> {
+    let me: Me = calls.ask(|online| online.get("/me", &[]))?;
     let Some(team) = me.team else { return Ok(Vec::new()) };
     let now = common::now_ms();
     let (mut found, mut before) = (Vec::new(), None::<i64>);
     loop {
         let mut query = vec![("team", team.id.to_string())];
         query.extend(before.map(|before| ("before", before.to_string())));
-        let page: Matches = online.get("/matches", &query)?;
+        let page: Matches = calls.ask(|online| online.get("/matches", &query))?;
         let total = page.matches.len();
         let wanted = page.matches.iter().filter(|game| since.is_none_or(|since| since.takes(game, now)));
         let kept = wanted.clone().count();
@@ -146,21 +218,6 @@ fn all(online: &Online, since: Option<Since>) -> Result<Vec<i64>, Failure> {
             _ => return Ok(found),
         }
     }
-}
-
-/// Fetches one file: whole, or not at all.
-fn fetch(online: &Online, id: i64, path: &Path) -> Done {
-    let bytes = online.fetch(&format!("/matches/{id}/replay"), &[], LARGEST_REPLAY)?;
-    Replay::read(&bytes).map_err(|error| {
-        Failure::own(format!("match {id}: what came is not a replay: {error}; nothing was written"))
-    })?;
-    let part = path.with_extension("part");
-    let failed = |error: io::Error| Failure::own(format!("{}: {error}", path.display()));
-    let written = rights::write_private(&part, &bytes).and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written.map_err(failed)
 }
 
 #[cfg(test)]

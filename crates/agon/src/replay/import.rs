@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::advised::NextCommand;
 use agon_bot::rights;
 use agon_desk::conformance::RecordDifference;
 use agon_desk::replays::{OriginalRecord, bytes, game_of, open};
@@ -38,7 +39,9 @@ pub fn export(replay: &Replay) -> Result<Vec<u8>, Failure> {
     let written = game.export(&replay.header.recipe.setup(), &mut steps, &facts).map_err(Failure::Usage)?;
     written.ok_or_else(|| {
         let title = game.info().title;
-        Failure::usage(format!("agon does not write files of the original of {title}; use --format json"))
+        Failure::usage(format!(
+            "agon cannot write replays in the original format of {title}; use --format json"
+        ))
     })
 }
 
@@ -97,8 +100,9 @@ pub fn run(options: &ImportOptions) -> Done {
         }
         tell(&imported, screen, &mut out)?;
         let shown = path.display();
-        writeln!(out, "\nReplay: {shown}\n  agon replay show {shown} --turn {}", steps / 2)?;
-        writeln!(out, "  agon replay feed {shown} BOT --seat 1")?;
+        let show =
+            NextCommand::ReplayShow.about([path.to_string_lossy().as_ref(), &(steps / 2).max(1).to_string()]);
+        writeln!(out, "\nReplay: {shown}\n  {show}\n  {}", NextCommand::ReplayFeed.at(&path))?;
     }
     if imported.report.differ() == 0 { Ok(()) } else { Err(Failure::Check) }
 }

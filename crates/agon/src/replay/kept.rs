@@ -30,19 +30,19 @@ pub struct KeepOptions {
     /// The turn, counted as in `agon replay show`
     #[arg(long, short, value_name = "T")]
     pub turn: u32,
-    /// The bot must answer this; may be repeated: one of these
+    /// The bot must give this answer; if repeated, one of these answers
     #[arg(long, value_name = "ANSWER", allow_hyphen_values = true)]
     pub is: Vec<String>,
-    /// The bot must not answer this; may be repeated: none of these
+    /// The bot must not give this answer; if repeated, none of these answers
     #[arg(long, value_name = "ANSWER", allow_hyphen_values = true)]
     pub is_not: Vec<String>,
     /// Plays on for this many turns; with --score or --advantage
     #[arg(long, value_name = "TURNS")]
     pub later: Option<u32>,
-    /// The score that the bot must then have at least
+    /// The bot's score must be at least this by then
     #[arg(long, value_name = "X", requires = "later", allow_hyphen_values = true)]
     pub score: Option<f64>,
-    /// The chance to finish first that the bot must then have at least, from 0 to 1
+    /// The bot's chance of finishing first must be at least this by then, from 0 to 1
     #[arg(long, value_name = "P", requires = "later")]
     pub advantage: Option<f64>,
     /// The bots of the other seats from then on, in order [default: those of the replay]
@@ -58,6 +58,15 @@ pub struct KeepOptions {
 
 /// Runs `agon replay keep`.
 pub fn keep(options: &KeepOptions) -> Done {
+    if !options.bot.is_dir() {
+        return Err(Failure::usage(format!("--bot {}: no such folder", options.bot.display())));
+    }
+    if options.later == Some(0) {
+        return Err(Failure::usage("--later 0: at least one more turn is played, as with --later 20"));
+    }
+    if options.later.is_some() && options.score.is_none() && options.advantage.is_none() {
+        return Err(Failure::usage("--later needs something to expect: add --score X or --advantage P"));
+    }
     let answer = WantedAnswer { is: options.is.clone(), is_not: options.is_not.clone() };
     let later = options.later.map(|turns| WantedLater {
         turns,

@@ -40,7 +40,7 @@ pub enum ReplayCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Recompute a replay and compare; an altered one is detected, with the turn where it breaks
+    /// Recompute matches from their replays and compare; says at which turn an altered replay stops matching
     Verify {
         /// The replays.
         #[arg(required = true)]
@@ -64,7 +64,7 @@ pub enum ReplayCommand {
     /// Save a turn as a test for `agon test`: the bot must not repeat that answer, or must reach a given position later
     #[command(after_help = kept::EXAMPLES)]
     Keep(kept::KeepOptions),
-    /// Remove what belongs to single bots; the rest verifies as before
+    /// Remove the bots' private data; the replay can still be verified
     #[command(after_help = redact::EXAMPLES)]
     Redact(redact::RedactOptions),
     /// Fetch replays from the contest you take part in
@@ -81,7 +81,7 @@ Examples:
   agon replay import replay.json.gz -o final.replay"
     )]
     Import(ImportOptions),
-    /// Ask a bot for its answers to a recorded match, turn by turn, beside those given then
+    /// Show how a bot would answer each turn of a recorded match, next to the recorded answers
     #[command(
         after_help = "The bot of one seat is asked as it was then; whatever it answers, the match continues as recorded.
 Exit code 1 if it committed a fault (crash, timeout, stray output).
@@ -151,6 +151,7 @@ fn info(file: &Path, as_json: bool) -> Done {
         let info = json::Info { header, steps: replay.steps.len(), end: replay.end.as_ref() };
         return common::print_json(&mut out, &info);
     }
+    let steps = |number| agon_contest::journal::count(number, "step", "steps");
     let screen = screen::output();
     let title = game_of(header).map_or(header.game.as_str(), |game| game.info().title);
     writeln!(out, "{}", screen.strong(&harmless(title)))?;
@@ -166,19 +167,17 @@ fn info(file: &Path, as_json: bool) -> Done {
         let result = replay.end.as_ref().and_then(|end| end.outcome.as_ref()).map(|outcome| {
             format!("  score {}, rank {}", score(outcome.scores[seat.index()]), outcome.ranks[seat.index()])
         });
-        let named = screen.dim(&harmless(&bot.bot));
-        writeln!(out, "  seat {seat}   {label} {named}{}", result.unwrap_or_default())?;
+        let named = match bot.bot == bot.label {
+            true => String::new(),
+            false => format!(" {}", screen.dim(&harmless(&bot.bot))),
+        };
+        writeln!(out, "  seat {seat}   {label}{named}{}", result.unwrap_or_default())?;
     }
     match &replay.end {
-        None => writeln!(
-            out,
-            "  {}  it was cut off after {} steps",
-            screen.bad("unfinished"),
-            replay.steps.len()
-        )?,
+        None => writeln!(out, "  {}  cut off after {}", screen.bad("unfinished"), steps(replay.steps.len()))?,
         Some(end) => {
             let reason = end.outcome.as_ref().map_or("it does not count", |outcome| outcome.reason.as_str());
-            writeln!(out, "  end      after {} steps: {}", end.steps, harmless(reason))?;
+            writeln!(out, "  end      after {}: {}", steps(end.steps as usize), harmless(reason))?;
             for fault in end.facts["faults"].as_array().into_iter().flatten().take(20) {
                 let text = |key: &str| harmless(fault[key].as_str().unwrap_or(""));
                 let rule =
@@ -198,7 +197,11 @@ fn info(file: &Path, as_json: bool) -> Done {
         }
     }
     let private = replay.notes.values().map(Vec::len).sum::<usize>();
-    let word = if private == 1 { "note" } else { "notes" };
-    writeln!(out, "  private  {private} {word} (stderr and raw answers of the bots)")?;
+    let private = match private {
+        0 => "none".to_owned(),
+        1 => "1 (stderr and raw answers of the bots)".to_owned(),
+        many => format!("{many} (stderr and raw answers of the bots)"),
+    };
+    writeln!(out, "  private notes  {private}")?;
     Ok(())
 }

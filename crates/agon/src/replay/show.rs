@@ -20,7 +20,7 @@ pub const EXAMPLES: &str = "Examples:
   agon replay show FILE --turn 12              the board before turn 12
   agon replay show FILE --turn 12 --frame 30   the board after a frame within turn 12, in games that have frames
   agon replay show FILE --turn 12 --frame all  every frame of turn 12
-  agon replay show FILE --stderr 2             everything the bot of seat 2 wrote to standard error
+  agon replay show FILE --stderr 2             everything that the bot in seat 2 wrote to standard error
   agon replay show FILE --stderr 2 --turn 12   what it wrote at turn 12
   agon replay show FILE --turn 12 --json       the same for scripts, with the state";
 
@@ -32,8 +32,8 @@ pub struct ShowOptions {
     /// Prints everything that the bot of this seat wrote to standard error; with --turn only at that turn
     #[arg(long, value_name = "SEAT", conflicts_with_all = ["frame", "view"])]
     pub stderr: Option<u8>,
-    /// The turn, as the game and its faults count: `turn 12, player 2` is --turn 12; in games that count rounds, the
-    /// steps from 0 [default: the last]
+    /// The turn, numbered as in messages: for `turn 12, player 2` write --turn 12. In games that count rounds (Deerhunt,
+    /// Ostibot) the step, from 0 [default: the last]
     #[arg(long, short)]
     pub turn: Option<u32>,
     /// A frame within that turn, from 0, or `all`
@@ -148,8 +148,8 @@ fn stderr(options: &ShowOptions, seat: u8) -> Done {
     }
     let count = TurnCount::of(&replay);
     if let Some(turn) = turn.filter(|turn| count.step(*turn) as usize >= steps) {
-        let last = count.turn(steps.saturating_sub(1) as u32);
-        return Err(Failure::usage(format!("--turn {turn}: the last turn that was answered is {last}")));
+        let (first, last) = (count.first(), count.turn(steps.saturating_sub(1) as u32));
+        return Err(Failure::usage(format!("--turn {turn}: this match has the turns {first} to {last}")));
     }
     let notes = replay.notes.get(&Seat::new(seat - 1)).map_or(&[][..], Vec::as_slice);
     let written = notes.iter().filter(|note| note.kind == note::STDERR);
@@ -169,7 +169,9 @@ fn stderr(options: &ShowOptions, seat: u8) -> Done {
     }
     if written.is_empty() {
         let at = turn.map(|turn| format!(" at turn {turn}")).unwrap_or_default();
-        eprintln!("note: this replay holds nothing that the bot of seat {seat} wrote to standard error{at}");
+        eprintln!(
+            "note: the bot in seat {seat} wrote nothing to standard error{at}, or it was removed from this replay"
+        );
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use crate::common::{self, ClockOptions, Failure};
 /// Options of `agon analyse` for trying the bot that gave the orders.
 #[derive(Args, Debug, Clone)]
 pub struct WithBotOptions {
-    /// The bot that played: it is led to the marked turns and plays on with either order; what helps it beyond
-    /// noise is called a mistake
+    /// The bot that played. It is taken to the marked turns and plays on from there, with its own order and with the
+    /// policy's; if the policy's helps it beyond noise, its own was a mistake
     #[arg(long, value_name = "BOT", help_heading = "With the bot")]
     pub with_bot: Option<String>,
     /// Its seat [default: the one in which the replay names it]

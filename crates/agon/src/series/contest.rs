@@ -40,7 +40,7 @@ pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
         (file.format.is_some() && format.is_given(), "options of the format"),
     ];
     if let Some((_, what)) = given.iter().find(|(given, _)| *given) {
-        return Err(Failure::usage(format!("{what} beside {path}: that file fixes it; change it there")));
+        return Err(Failure::usage(format!("{what} cannot be given with {path}: that file fixes it; change it there")));
     }
     let wrong = |key: &str, why: &str| Failure::usage(file.wrong(key, why));
     if file.games == Some(0) {
@@ -51,7 +51,7 @@ pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
         ("bots", file.bots.is_empty(), "bots = [\"bots/alice\", \"builtin:greedy\"]"),
     ] {
         if missing {
-            return Err(Failure::usage(format!("{path}: `{key}` is missing: {example}")));
+            return Err(Failure::usage(format!("{path}: `{key}` is missing; add a line such as {example}")));
         }
     }
     let clock = written::clock(&file)?;
@@ -68,7 +68,7 @@ pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
     let games = match written.format {
         Name::RoundRobin | Name::Ladder if file.games.is_none() => {
             return Err(Failure::usage(format!(
-                "{path}: `games` is missing: games = 100 says how many matches each pairing plays, in a ladder each bot"
+                "{path}: `games` is missing; add a line such as games = 100: how many matches each pairing plays, or in a ladder each bot"
             )));
         }
         Name::Swiss | Name::Knockout | Name::DoubleElimination if file.format.is_none() => None,

@@ -59,10 +59,10 @@ pub fn run(options: &SprtOptions) -> Done {
     }
     let accepted = match decision {
         agon_stats::Decision::AcceptH1 => {
-            format!("H1 accepted: {:+} rather than {:+}", test.elo1, test.elo0)
+            format!("H1 accepted: the results fit {:+} better than {}", test.elo1, test.elo0)
         }
         agon_stats::Decision::AcceptH0 => {
-            format!("H0 accepted: {:+} rather than {:+}", test.elo0, test.elo1)
+            format!("H0 accepted: the results fit {} better than {:+}", test.elo0, test.elo1)
         }
         _ => "Undecided".to_owned(),
     };
@@ -82,7 +82,7 @@ pub fn run(options: &SprtOptions) -> Done {
         writeln!(out, "nElo        {normalized:+.1} ± {error:.1}")?;
     }
     writeln!(out, "better      chance {}", certainty(estimate.superiority))?;
-    writeln!(out, "LLR         {llr:+.2} (bounds {lower:.2} and {upper:.2}, {} model)", test.model)?;
+    writeln!(out, "LLR         {llr:+.2} (bounds {lower:.2} and {upper:.2}, --model {})", test.model)?;
     answer(options, word)
 }
 

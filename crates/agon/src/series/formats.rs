@@ -57,7 +57,7 @@ pub enum Name {
     Knockout,
     /// A bot is out after losing two encounters
     DoubleElimination,
-    /// Plays the pairs that tell most about the order; -n is the average number of matches of each bot
+    /// Plays the pairs whose results say most about the ranking; -n is the average number of matches per bot
     Ladder,
 }
 
@@ -235,7 +235,12 @@ pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Resu
         return newcomer::show(out, screen, ready, within);
     }
     let swiss = matches!(format.form, FormatSpec::Swiss { .. });
-    let mut table = Table::new().numbers("place", 0).names("bot").numbers("points", 0);
+    // In a ladder places follow from ratings, and bots meet different opponents: points would only seem to contradict them.
+    let has_points = !matches!(format.form, FormatSpec::Ladder { .. });
+    let mut table = Table::new().numbers("place", 0).names("bot");
+    if has_points {
+        table = table.numbers("points", 0);
+    }
     if swiss {
         table = table.numbers("opponents' points", 1);
     }
@@ -243,14 +248,22 @@ pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Resu
     let points = |halves: u64| Cell::from(format!("{:.1}", halves as f64 / 2.0));
     for place in &places {
         let label = screen::harmless(&header.bots[place.bot].label);
-        let mut row = vec![Cell::from(place.place.to_string()), Cell::from(label), points(place.points)];
+        let mut row = vec![Cell::from(place.place.to_string()), Cell::from(label)];
+        row.extend(has_points.then(|| points(place.points)));
         row.extend(swiss.then(|| points(place.opponents)));
         table.row(row);
     }
     writeln!(out, "{}\n{}", screen.strong(&name(&format.form)), table.text(screen::room()))?;
     let top = top(&format.form, header.bots.len());
     if let Some(certainty) = ready.scheduler.certainty(top) {
-        writeln!(out, "The order of the best {top} is certain to {:.1} %.\n", certainty * 100.0)?;
+        let best = places.iter().take(top).map(|place| screen::harmless(&header.bots[place.bot].label));
+        let best: Vec<String> = best.collect();
+        writeln!(
+            out,
+            "The order of the best {top} ({}) is {:.1} % certain.\n",
+            best.join(", "),
+            certainty * 100.0
+        )?;
     }
     Ok(())
 }

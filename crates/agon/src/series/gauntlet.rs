@@ -19,7 +19,7 @@ use crate::series::{self, Ready, SeriesOptions, USUAL_GAMES, Wanted, json};
 /// Examples for the help.
 pub const EXAMPLES: &str =
     "Every seed is played in every rotation of the seats. In matches of more than two seats the opponents sit together,
-drawn in turn from the list. What the numbers mean: docs/statistics.md.
+drawn in turn from the list. What the numbers mean: agon docs statistics.
 
 Examples:
   agon gauntlet cultist-wars my/bot.py builtin:greedy builtin:hunter -n 200
@@ -162,7 +162,7 @@ fn report(ready: &Ready) -> Done {
     }
     let title = format!("{} against", screen::harmless(&header.bots[0].label));
     writeln!(out, "{}\n{}", screen.strong(&title), table.text(screen::room()))?;
-    progress::faults(&mut out, screen, &state, header)?;
+    progress::faults(&mut out, screen, &state, ready)?;
     progress::notes(&mut out, screen, ready)?;
     io::stdout().lock().write_all(screen::folded(&String::from_utf8_lossy(&out)).as_bytes())?;
     Ok(())

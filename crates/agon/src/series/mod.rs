@@ -352,6 +352,10 @@ pub fn run(ready: &Ready, options: &RunOptions) -> Result<SeriesEnd, Failure> {
     show.close();
     let end = ready.scheduler.look(|progress| progress.end.clone()).unwrap_or(SeriesEnd::Stopped);
     match end {
+        // To go on with the same bot would end the same way.
+        SeriesEnd::Failed(trouble @ agon_contest::Trouble::NeverAnswered(_)) => {
+            Err(Failure::usage(trouble.to_string()))
+        }
         SeriesEnd::Failed(trouble) => {
             let message = format!("{trouble}\n  {}", go_on(ready));
             Err(match trouble {
@@ -371,6 +375,16 @@ impl Ready {
         self.jobs
     }
 
+    /// What to vary where bots play the same again: maps that the seed makes, if the game has them and they are not played yet.
+    pub fn more_starts(&self) -> &'static str {
+        let is_made = |name: &str| name == "generate" || name.is_empty() && self.info.maps.is_empty();
+        let made = self.scheduler.header().maps.iter().any(|map| is_made(&map.name));
+        match self.info.generates_maps && !made {
+            true => "vary maps (--map generate makes one of each seed), seeds or opponents",
+            false => "vary maps, seeds or opponents",
+        }
+    }
+
     /// Whether the user chose the number of matches.
     pub fn length_was_chosen(&self) -> bool {
         self.chosen
@@ -388,10 +402,13 @@ pub fn go_on(ready: &Ready) -> String {
     let again = std::env::args().filter(|word| word != "--resume").chain(["--resume".to_owned()]);
     let words: Vec<String> = again.collect();
     let line = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
-    format!(
-        "{games} finished matches are in {}; go on with\n  {line}",
-        ready.scheduler.journal_path().display()
-    )
+    let path = ready.scheduler.journal_path();
+    let path = path.display();
+    match games {
+        0 => "no match was finished".to_owned(),
+        1 => format!("1 finished match is in {path}; go on with\n  {line}"),
+        _ => format!("{games} finished matches are in {path}; go on with\n  {line}"),
+    }
 }
 
 /// Warns about bots whose files changed while they played.

@@ -26,8 +26,8 @@ const USUAL_WITHIN: u32 = 50;
 /// Options for a newcomer.
 #[derive(Args, Debug, Clone, Default)]
 pub struct NewcomerOptions {
-    /// Places a newcomer among the bots of a journal: it plays those of about its strength until its interval is narrow
-    /// enough. Rules, maps, seats and clock are those of the journal, whose matches count too
+    /// Adds a new bot to the ranking of a journal: it plays bots of similar strength until its interval is narrow enough.
+    /// Rules, maps, seats and clock are taken from the journal, whose matches count too
     #[arg(long, value_name = "BOT", help_heading = "Newcomer")]
     pub add: Option<String>,
     /// The interval to reach, in Elo to each side (95 %) [default: 50]
@@ -115,11 +115,11 @@ impl Past {
             (*clock != ClockOptions::default(), "options of the clock"),
         ];
         if let Some((_, what)) = given.iter().find(|(given, _)| *given) {
-            return Err(Failure::usage(format!("{what} beside --add: the journal fixes it")));
+            return Err(Failure::usage(format!("{what} cannot be given with --add: the journal fixes it")));
         }
         if options.format.is_given() {
             return Err(Failure::usage(
-                "options of the format beside --add: a newcomer's opponents depend on its place",
+                "options of the format cannot be given with --add: a newcomer's opponents depend on its place",
             ));
         }
         let mut words = vec!["agon".to_owned(), "--seats".to_owned(), self.header.seats.to_string()];
@@ -187,10 +187,10 @@ pub fn show(out: &mut impl io::Write, screen: Screen, ready: &Ready, within: u32
     let why = match reason(ready, placed.why) {
         Reason::Narrow => format!("its interval is narrow enough (± {within})"),
         Reason::Above => {
-            "it won everything and stands above all others; more matches would not say how far".to_owned()
+            "it won everything and is above all others; more matches would not say how far".to_owned()
         }
         Reason::Below => {
-            "it won nothing and stands below all others; more matches would not say how far".to_owned()
+            "it won nothing and is below all others; more matches would not say how far".to_owned()
         }
         Reason::Budget => format!("its matches are used up, but ± {within} was wanted (-n N allows more)"),
         Reason::Stopped => format!("it is not placed yet (± {within} is wanted)"),

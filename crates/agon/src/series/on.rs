@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_bot::advised::NextCommand;
 use agon_bot::{BotName, NameKind as BotKind};
 use agon_contest::scheduler::ScheduledMatch as Own;
 use agon_contest::{MatchFate, MatchResult, Observed, Scheduler, SeriesEnd, SeriesSetup, Trouble};
@@ -192,8 +193,8 @@ impl Fleet {
             // Once, until some have come.
             *alone = None;
             self.tell(format!(
-                "the fleet has no machine: `agon work {} --token-file machines.token` on each that should play",
-                self.online.address
+                "the fleet has no machine: `{}` on each that should play",
+                NextCommand::Work.about([self.online.address.0.as_str(), "machines.token"])
             ));
         }
         *before = now;

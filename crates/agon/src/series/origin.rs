@@ -2,6 +2,7 @@
 
 use std::io;
 
+use agon_contest::journal::count;
 use agon_contest::origin::{Gifts, OwnEnding, PointShare};
 use agon_contest::{JournalHeader, Origin, ScoreMean, SeriesKind};
 use agon_desk::words::thousands;
@@ -43,10 +44,14 @@ fn by_name<'a>(means: impl Iterator<Item = (String, &'a ScoreMean)>) -> Vec<Stri
 fn rows(origin: &Origin, header: &JournalHeader) -> Vec<Row> {
     let seats =
         origin.seats.iter().enumerate().map(|(seat, mean)| format!("seat {} {}", seat + 1, percent(mean)));
-    let mut rows = vec![("seats", seats.collect())];
+    let mut seats: Vec<String> = seats.collect();
+    if let Some(last) = seats.last_mut() {
+        last.push_str(" (whoever sat there)");
+    }
+    let mut rows = vec![("by seat", seats)];
     let Some(share) = origin.about(header) else { return rows };
     if share.maps.len() > 1 {
-        rows.push(("maps", by_name(share.maps.iter().map(|(map, mean)| (screen::harmless(map), mean)))));
+        rows.push(("by map", by_name(share.maps.iter().map(|(map, mean)| (screen::harmless(map), mean)))));
     }
     if share.opponents.len() > 1 {
         let label = |bot: usize| screen::harmless(&header.bots[bot].label);
@@ -54,9 +59,10 @@ fn rows(origin: &Origin, header: &JournalHeader) -> Vec<Row> {
     }
     if share.endings.keys().any(|ending| *ending != OwnEnding::Rules) {
         let endings = share.endings.iter().map(|(ending, mean)| {
-            format!("{} {} of {}", ending.word(), percent(mean), thousands(mean.count))
+            let matches = count(mean.count as usize, "match", "matches");
+            format!("{}: {matches}, score {}", ending.word(), percent(mean))
         });
-        rows.push(("endings", endings.collect()));
+        rows.push(("by end", endings.collect()));
     }
     rows
 }

@@ -121,7 +121,8 @@ impl Show {
             let event = json::HowLong { event: "estimate", matches_per_hour: per_hour, hours };
             return print_json(&event);
         }
-        let text = how_long(per_hour, hours);
+        let is_test = scheduler.look(|progress| progress.standing.test.is_some());
+        let text = how_long(per_hour, hours, is_test);
         match &self.bar {
             Some(bar) => bar.above(|| eprintln!("{text}")),
             None if !self.quiet => eprintln!("{text}"),
@@ -201,11 +202,19 @@ fn expected(progress: &Progress, header: &JournalHeader, began: Instant) -> Opti
 }
 
 /// The estimate in one line.
-fn how_long(per_hour: f64, hours: Option<f64>) -> String {
+fn how_long(per_hour: f64, hours: Option<f64>, is_test: bool) -> String {
     let rate = format!("about {} matches an hour", thousands(per_hour.round() as u64));
     match hours {
-        Some(hours) => format!("{rate}; {} to go", duration(hours * 3600.0)),
+        Some(hours) => format!("{rate}; {}", until_end(hours * 3600.0, is_test)),
         None => format!("{rate}; how many it takes is not known yet"),
+    }
+}
+
+/// When the end is expected. A test ends with its verdict, after as many matches as that takes.
+fn until_end(seconds: f64, is_test: bool) -> String {
+    match is_test {
+        true => format!("a verdict is likely in {}", duration(seconds)),
+        false => format!("{} left", duration(seconds)),
     }
 }
 
@@ -237,7 +246,7 @@ fn line(progress: &Progress, header: &JournalHeader, began: Instant) -> String {
     let mut parts = Vec::new();
     parts.push(match progress.all_games {
         Some(all) => format!("{} of {} games", thousands(progress.games), thousands(all)),
-        None => format!("{} games", thousands(progress.games)),
+        None => count(progress.games as usize, "game", "games"),
     });
     match (&progress.standing.test, header.kind) {
         (Some(test), _) => {
@@ -274,7 +283,8 @@ fn line(progress: &Progress, header: &JournalHeader, began: Instant) -> String {
         parts.push(format!("{} put back (machine late)", progress.late));
     }
     parts.push(format!("{:.0} games/s", speed(progress, began)));
-    parts.extend(left(progress, header, began).map(|seconds| format!("{} left", duration(seconds))));
+    let is_test = progress.standing.test.is_some();
+    parts.extend(left(progress, header, began).map(|seconds| until_end(seconds, is_test)));
     parts.join(" · ")
 }
 
@@ -362,8 +372,9 @@ pub fn faults(
     out: &mut impl io::Write,
     screen: Screen,
     progress: &Progress,
-    header: &JournalHeader,
+    ready: &Ready,
 ) -> io::Result<()> {
+    let (header, journal) = (ready.scheduler.header(), ready.scheduler.journal_path());
     for faulty in progress.faults.values() {
         let label = screen::harmless(&header.bots[faulty.bot].label);
         let first = faulty.first.result.observed.faults.counted().iter().find(|fault| {
@@ -382,8 +393,9 @@ pub fn faults(
         )?;
         screen::quote(out, screen, stderr)?;
         writeln!(out, "  {}", screen::harmless(&header.command(&faulty.first)))?;
-        if let Some(replay) = &faulty.first.replay {
-            writeln!(out, "  {}", screen.dim(&format!("replay: {}", screen::harmless(replay))))?;
+        if let Ok(Some(replay)) = faulty.first.kept_beside(&journal) {
+            let replay = replay.display().to_string();
+            writeln!(out, "  {}", screen.dim(&format!("replay: {}", screen::harmless(&replay))))?;
         }
     }
     for Faulty { bot, count, matches, first, .. } in progress.rejected.values() {
@@ -415,10 +427,11 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         writeln!(
             out,
             "Note: {} of {} rounds make nothing more certain: from {} these bots gave the same answers every time, so \
-             playing again proves nothing. Vary maps, seeds or opponents.",
+             playing again proves nothing; {}.",
             thousands(blocks - counted),
             thousands(blocks),
-            count(starts as usize, "start", "starts")
+            count(starts as usize, "start", "starts"),
+            ready.more_starts()
         )?;
     }
     let header = ready.scheduler.header();
@@ -450,7 +463,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
     if header.kind == SeriesKind::Sprt && pairings.iter().all(all_same) {
         writeln!(
             out,
-            "Note: in all {} blocks both bots answered alike, move for move: is what was run what you changed?",
+            "Note: in all {} blocks the two bots gave exactly the same answers. Did you run the version that you changed?",
             thousands(pairings[0].blocks)
         )?;
     }
@@ -465,11 +478,7 @@ pub fn notes(out: &mut impl io::Write, screen: Screen, ready: &Ready) -> io::Res
         )?;
     }
     if progress.waiting > 0 && progress.end != Some(agon_contest::SeriesEnd::Complete) {
-        writeln!(
-            out,
-            "Note: {} matches of incomplete blocks, or of blocks after one, do not count.",
-            progress.waiting
-        )?;
+        writeln!(out, "Note: {}.", incomplete(progress.waiting))?;
     }
     for note in crate::series::changed_meanwhile(ready) {
         writeln!(out, "{} {note}", screen.bad("Warning:"))?;
@@ -535,6 +544,17 @@ pub fn elo(estimate: &Estimate) -> String {
     format!("Elo {} ({})", elo_point(estimate), elo_interval(estimate))
 }
 
+/// Says which finished matches do not count.
+fn incomplete(matches: u64) -> String {
+    match matches {
+        1 => "1 match does not count, because its block, or an earlier one, is incomplete".to_owned(),
+        _ => format!(
+            "{} matches do not count, because their blocks, or earlier ones, are incomplete",
+            thousands(matches)
+        ),
+    }
+}
+
 /// The difference in Elo; unbounded when every game was won or lost.
 pub fn elo_point(estimate: &Estimate) -> String {
     match estimate.elo {
@@ -576,8 +596,15 @@ mod tests {
     #[test]
     fn signs_are_written_and_times_are_short() {
         assert_eq!([43.4, -7.0, 0.4, -0.4].map(whole), ["+43", "-7", "0", "0"]);
-        assert_eq!(how_long(3600.4, Some(2.0)), "about 3,600 matches an hour; 2.0 h to go");
-        assert_eq!(how_long(10.0, None), "about 10 matches an hour; how many it takes is not known yet");
+        assert_eq!(how_long(3600.4, Some(2.0), false), "about 3,600 matches an hour; 2.0 h left");
+        assert_eq!(
+            how_long(3600.4, Some(0.1), true),
+            "about 3,600 matches an hour; a verdict is likely in 6 min"
+        );
+        assert_eq!(
+            how_long(10.0, None, true),
+            "about 10 matches an hour; how many it takes is not known yet"
+        );
         assert_eq!([3.2, 120.0, 7200.0, 1e6].map(duration), ["3 s", "2 min", "2.0 h", "11.6 days"]);
     }
 }

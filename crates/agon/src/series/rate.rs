@@ -19,7 +19,7 @@ use crate::series::cross;
 /// Examples for the help.
 pub const EXAMPLES: &str =
     "The table depends on the results alone, not on their order. Results of another game or under other rules
-get a table of their own. What the numbers mean: docs/statistics.md.
+get a table of their own. What the numbers mean: agon docs statistics.
 
 Examples:
   agon rate agon-series/cultist-wars-tournament-1
@@ -101,10 +101,8 @@ pub fn show(out: &mut impl Write, screen: Screen, rated: &RatedGame) -> io::Resu
     let RatedGame { title, rules, ratings, cross_table: all } = rated;
     let repeats = match ratings.repeats {
         0 => String::new(),
-        repeats => format!(
-            " · {} of them only repeat what the same bots played from the same start and make nothing more certain",
-            thousands(repeats)
-        ),
+        1 => " · 1 block is an exact repeat and adds no certainty".to_owned(),
+        repeats => format!(" · {} blocks are exact repeats and add no certainty", thousands(repeats)),
     };
     let title = format!(
         "{title} · {rules} · {} matches in {} blocks{repeats}",
@@ -153,7 +151,7 @@ fn standings(out: &mut impl Write, group: &[agon_stats::Rated], cross: &CrossTab
         .numbers("95 %", 3)
         .numbers("matches", 2)
         .numbers("score", 1)
-        .numbers("above the next", 0);
+        .numbers("P(better than next)", 0);
     for (place, bot) in group.iter().enumerate() {
         let (elo, interval) = figures(bot);
         let rank = if is_ranked(bot) { (place + 1).to_string() } else { "–".to_owned() };

@@ -24,11 +24,11 @@ use crate::series::{self, Ready, SeriesOptions, Wanted, json};
 /// Examples for the help.
 pub const EXAMPLES: &str = "The test stops as soon as there is enough evidence: it accepts H1 if the difference is more likely elo1 than elo0,
 and H0 in the opposite case. With elo1 of 10, 20, 50 that takes roughly 6,400, 1,600, 260 games (agon sprt --plan).
-What the numbers mean: docs/statistics.md.
+What the numbers mean: agon docs statistics.
 
 Examples:
   agon sprt cultist-wars my/bot.py old/bot.py
-  agon sprt                                                     this folder against its last frozen version
+  agon sprt                                                     this folder against the version pinned most recently
   agon sprt cultist-wars . git:HEAD~1 --elo1 20                 better than yesterday's?
   agon sprt cultist-wars . git:HEAD~1 --fail-unless-better      for a build server
   agon sprt . git:HEAD~1 --as https://cup.example                under the conditions of a contest
@@ -46,7 +46,7 @@ pub struct SprtOptions {
     /// The new version [default: this folder's]
     #[arg(value_name = "NEW")]
     pub new: Option<String>,
-    /// The version to compare it with [default: what `agon pin` froze last here, else the first opponent in ./agon.toml]
+    /// The version to compare it with [default: the version pinned most recently here, else the first opponent in ./agon.toml]
     #[arg(value_name = "OLD")]
     pub old: Option<String>,
     /// H0: a difference not worth having [default: 0]
@@ -73,10 +73,10 @@ pub struct SprtOptions {
     /// Plays nothing: shows how many games the test takes for true differences from -20 to +40
     #[arg(long, conflicts_with = "new", help_heading = "Without a match")]
     pub plan: bool,
-    /// With --seats above 2: the other bots of a match, in which NEW and OLD take the same seat in turn
+    /// With more than two --seats: the bots in the other seats. NEW and OLD play against them from the same seats
     #[arg(long, value_name = "BOT", num_args = 1.., help_heading = "Test")]
     pub field: Vec<String>,
-    /// Stops undecided after this many matches [default: never]
+    /// Stops without a decision after this many matches [default: no limit]
     #[arg(long, short = 'n', value_name = "N", help_heading = "Run")]
     pub games: Option<u64>,
     /// Exits with 1 unless NEW is found to be better, instead of with a code for each answer (see agon docs series)
@@ -215,13 +215,15 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
     let games = u64::from(header.plan(None).games());
     let blocks = if games == 2 { "pairs" } else { "blocks" };
     let over = match header.maps.len() {
-        1 if header.maps[0].name.is_empty() || header.maps[0].name == "generate" => "over seeds".to_owned(),
-        1 => "over this map".to_owned(),
-        maps => format!("over these {maps} maps, in {} rounds", thousands(status.blocks)),
+        1 if header.maps[0].name.is_empty() || header.maps[0].name == "generate" => {
+            "each with a seed of its own".to_owned()
+        }
+        1 => "all on one map".to_owned(),
+        maps => format!("on {maps} maps in {} rounds", thousands(status.blocks)),
     };
     writeln!(
         out,
-        "games       {} in {} {blocks}; the figures are means {over}",
+        "games       {} in {} {blocks}, {over}",
         thousands(pairing.blocks * games),
         thousands(pairing.blocks)
     )?;
@@ -261,14 +263,14 @@ fn report(options: &SprtOptions, ready: &Ready, word: DecisionWord) -> Done {
     let path = bars::path(test.path(), (status.lower, status.upper), PATH);
     writeln!(
         out,
-        "LLR         {:.2} [{path}] {:.2}, now {:+.2} ({} model)",
+        "LLR         {:.2} [{path}] {:.2}, now {:+.2} (--model {})",
         status.lower,
         status.upper,
         status.llr,
         options.test(&USUAL).model
     )?;
     writeln!(out)?;
-    progress::faults(&mut out, screen, &state, header)?;
+    progress::faults(&mut out, screen, &state, ready)?;
     progress::notes(&mut out, screen, ready)?;
     io::stdout().lock().write_all(screen::folded(&String::from_utf8_lossy(&out)).as_bytes())?;
     Ok(())
@@ -288,8 +290,8 @@ fn verdict(options: &SprtOptions, state: &Progress, ready: &Ready, word: Decisio
         Model::Bayesian => "BayesElo",
     };
     let (h0, h1) = (
-        format!(" (H0 accepted: {elo0:+} rather than {elo1:+} {unit})"),
-        format!(" (H1 accepted: {elo1:+} rather than {elo0:+} {unit})"),
+        format!(" (H0 accepted: the results fit {elo0} {unit} better than {elo1:+})"),
+        format!(" (H1 accepted: the results fit {elo1:+} {unit} better than {elo0})"),
     );
     let pairing = &state.standing.pairings[0];
     match word {
@@ -308,7 +310,8 @@ fn verdict(options: &SprtOptions, state: &Progress, ready: &Ready, word: Decisio
             let repeats = pairing.least_of_constant().unwrap_or(0);
             screen.strong(&format!(
                 "{new} scores {points} of {games} against {old}, as far as {repeats} repeats show"
-            )) + ": from each start they play the same again;\nfor more games vary maps, seeds or opponents"
+            )) + ": from each start they play the same again;\nfor more games "
+                + ready.more_starts()
         }
         DecisionWord::NeverAnswered => {
             let silent = state.standing.silent();

@@ -174,7 +174,7 @@ fn report(ready: &Ready, tables: &[RatedGame]) -> Done {
         rate::show(&mut out, screen, table)?;
     }
     let state = ready.scheduler.look(Clone::clone);
-    progress::faults(&mut out, screen, &state, ready.scheduler.header())?;
+    progress::faults(&mut out, screen, &state, ready)?;
     progress::notes(&mut out, screen, ready)?;
     io::stdout().lock().write_all(screen::folded(&String::from_utf8_lossy(&out)).as_bytes())?;
     Ok(())

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::advised::NextCommand;
 use agon_contest::{JournalHeader, SeriesKind};
 use agon_desk::DeskError;
 use agon_desk::losses::{GroupedLoss, LossGroup, Losses};
@@ -16,7 +17,7 @@ use crate::common::{self, Done};
 /// Examples for the help.
 pub const EXAMPLES: &str = "Each sentence names something that is more common among a bot's losses than among its other matches: map, seat and opponent,
 faults, endings, and, if replays of all matches were kept, when it was decided and what the bot was behind in. Only
-what is beyond noise is named, given everything that was tried (docs/statistics.md). A match counts as lost if
+what is beyond noise is named, given everything that was tried (agon docs statistics). A match counts as lost if
 another bot finished ahead of it.
 
 Examples:
@@ -78,18 +79,18 @@ pub fn run(options: &WhyOptions) -> Done {
         return common::print_json(&mut out, &losses);
     }
     let screen = screen::output();
-    writeln!(out, "{}", screen.strong(&losses.heading()))?;
+    writeln!(out, "{}", screen::folded(&screen.strong(&losses.heading())))?;
     for (heading, groups) in losses.sorts() {
         if !groups.is_empty() {
             writeln!(out, "\n{}", screen.strong(heading))?;
         }
         for group in groups.iter().take(LISTED[0]) {
-            writeln!(out, "  {}.", group.sentence)?;
+            writeln!(out, "{}", screen::folded(&format!("  {}.", group.sentence)))?;
             for loss in group.matches.iter().take(LISTED[1]) {
                 let place = format!("{}.{}", loss.block, loss.game);
                 let fell = loss.fell().map(|fell| screen.dim(&format!("  {fell}"))).unwrap_or_default();
                 // Its replay, or the command that plays it again.
-                let link = loss.replay.as_ref().map(|replay| format!("agon watch {replay}"));
+                let link = loss.replay.as_ref().map(|replay| NextCommand::Watch.about([replay]));
                 writeln!(out, "    {place:<6} {}{fell}", harmless(link.as_ref().unwrap_or(&loss.command)))?;
             }
             if let more @ 1.. = group.matches.len().saturating_sub(LISTED[1]) {
@@ -100,7 +101,7 @@ pub fn run(options: &WhyOptions) -> Done {
     if !losses.notes.is_empty() {
         writeln!(out)?;
     }
-    losses.notes.iter().try_for_each(|note| writeln!(out, "{note}."))?;
+    losses.notes.iter().try_for_each(|note| writeln!(out, "{}", screen::folded(&format!("{note}."))))?;
     Ok(())
 }
 
@@ -115,7 +116,7 @@ fn about(header: &JournalHeader, label: Option<&str>) -> Result<usize, DeskError
             DeskError::Impossible(format!("--bot {label}: not in this series; its bots are {}", labels()))
         }),
         None if header.kind == SeriesKind::Tournament => Err(DeskError::Impossible(format!(
-            "a tournament is about no bot in particular: name one with --bot; its bots are {}",
+            "say which bot to explain with --bot; the bots of this tournament are {}",
             labels()
         ))),
         None => Ok(0),

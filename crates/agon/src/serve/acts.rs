@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use agon_bot::NameKind;
+use agon_bot::advised::NextCommand;
 use agon_server::status::look;
 use agon_store::acts::{Added, Drain, Pause, Return};
 use agon_store::{Objects, VersionState};
@@ -13,7 +14,6 @@ use crate::common::sandbox::Bots;
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
 use crate::serve::{now, private, runtime};
-use agon_bot::words::typed_path;
 
 /// Submits a bot for a team.
 pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
@@ -43,9 +43,9 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     match added {
         Added::New(_, n) => writeln!(
             out,
-            "{team} v{n} has been submitted ({} bytes). It plays a check match first; `agon serve status {}` shows the result.",
+            "{team} v{n} has been submitted ({} bytes). It plays a check match first; `{}` shows the result.",
             archive.len(),
-            typed_path(dir)
+            NextCommand::ServeStatus.at(dir)
         )?,
         Added::Same(_, n, _) if back => {
             writeln!(
@@ -106,10 +106,10 @@ pub fn drain(dir: &Path) -> Done {
     })?;
     let said = match (changed, paused) {
         (true, _) => {
-            "It comes to rest: what is planned is played, nothing more is planned, and then it is paused. This only happens while it runs."
+            "It comes to rest: what is planned is played, nothing more is planned, and then it is paused. This only happens while it runs.".to_owned()
         }
-        (false, true) => "It is paused already; `agon serve resume` resumes it.",
-        (false, false) => "It is already coming to rest.",
+        (false, true) => format!("It is paused already; `agon serve resume {}` continues it.", agon_bot::words::typed_path(dir)),
+        (false, false) => "It is already coming to rest.".to_owned(),
     };
     Ok(writeln!(io::stdout(), "{said}")?)
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use agon_bot::advised::NextCommand;
 use agon_server::fleet::Fleet;
 use agon_site::{fleet as site, listen, secrets};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
 use crate::serve::{ServeOptions, name_of, now, open_many_files, pages, private, runtime};
-use agon_bot::words::typed_path;
 
 /// The token of the author who has series played.
 const AUTHOR: &str = "author.token";
@@ -59,14 +59,15 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let address = pages::address(&way, listening.address().port());
     let mut out = io::stdout().lock();
     if !options.quiet {
+        let token = |name: &str| dir.join(name).to_string_lossy().into_owned();
         writeln!(out, "A fleet. Ctrl-C ends it; series wait until it is back.\nIts address: {address}")?;
         pages::tell_way(&way, &mut out)?;
         writeln!(
             out,
-            "On each machine that plays:  agon work {address} --token-file {0}/{MACHINES}\n\
-             Where your bots are, once:   agon login {address} --token-file {0}/{AUTHOR}\n\
-             And then:                    agon sprt GAME NEW OLD --on {address}",
-            typed_path(dir)
+            "On each machine that plays:  {}\nWhere your bots are, once:   {}\nAnd then:                    {}",
+            NextCommand::Work.about([&address, &token(MACHINES)]),
+            NextCommand::LoginFile.about([&address, &token(AUTHOR)]),
+            NextCommand::SprtOn.about([&address])
         )?;
         out.flush()?;
     }

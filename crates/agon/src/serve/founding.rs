@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use agon_bot::advised::NextCommand;
 use agon_contest::{ContestFile, SandboxSection};
 use agon_game::{GameInfo, Transport};
 use agon_ladder::Policy;
@@ -12,7 +13,6 @@ use agon_worker::{ContestTerms, MatchGround};
 
 use crate::common::{self, Failure, SetupOptions, USUAL_LIMIT, written};
 use crate::serve::name_of;
-use agon_bot::words::typed_path;
 
 /// The file in a contest's folder.
 pub const FILE: &str = "contest.toml";
@@ -26,9 +26,9 @@ pub fn can_begin(dir: &Path, game: &str) -> Result<(), Failure> {
     let file = dir.join(FILE);
     if file.exists() {
         return Err(Failure::usage(format!(
-            "{}: there is a contest already; `agon serve {}` resumes it",
+            "{}: there is a contest already; `{}` resumes it",
             file.display(),
-            typed_path(dir)
+            NextCommand::ServeResume.at(dir)
         )));
     }
     if dir.exists() && !dir.is_dir() {
@@ -60,8 +60,8 @@ fn text(info: &GameInfo, dir: &Path) -> String {
     let maps: Vec<&str> = info.maps.iter().map(|map| map.name).take(3).collect();
     let maps = match maps.first() {
         Some(first) => format!(
-            "# maps = [\"{first}\"]             # names or files, taken in turn; `agon maps {}` lists them",
-            info.name
+            "# maps = [\"{first}\"]             # names or files, taken in turn; `{}` lists them",
+            NextCommand::Maps.about([info.name])
         ),
         None => "# maps = [\"mine.txt\"]           # the seed makes them unless files are named".to_owned(),
     };
@@ -143,9 +143,9 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
     let path = dir.join(FILE);
     if !path.is_file() {
         return Err(Failure::usage(format!(
-            "{}: there is no {FILE} in it; `agon serve {} --new GAME` begins a contest",
+            "{}: there is no {FILE} in it; `{}` begins a contest",
             dir.display(),
-            typed_path(dir)
+            NextCommand::ServeNew.at(dir)
         )));
     }
     let file = ContestFile::read(&path).map_err(Failure::Usage)?;

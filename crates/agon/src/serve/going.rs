@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use agon_bot::advised::NextCommand;
 use agon_bot::image::{ImageError, Images};
 use agon_bot::{Confined, Level, Packages, Run, sys};
 use agon_server::{ContestServer, Inside, ServerError, Setting, inside, room, tick};
@@ -20,7 +21,6 @@ use crate::common::{self, Done, Failure, machine};
 use crate::serve::{
     Rated, ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of,
 };
-use agon_bot::words::typed_path;
 
 /// The server looks after everything this often, and whenever it is notified.
 const TICK: Duration = Duration::from_millis(50);
@@ -355,7 +355,7 @@ fn greet(
         _ if jobs == 0 => writeln!(out, "No match is played here.")?,
         Confined::Foreign => writeln!(
             out,
-            "Bots run in a sandbox of level {level}; before the first match it is put to the test with attacks, and so is the clock, for up to 40 seconds."
+            "Bots run in a level {level} sandbox. Before the first match the sandbox and the clock are tested, which takes up to 40 seconds."
         )?,
         Confined::Own => writeln!(
             out,
@@ -365,11 +365,9 @@ fn greet(
             writeln!(out, "You trust these bots: there is no sandbox here, and they run with your rights.")?
         }
     }
-    let shown = typed_path(dir);
-    writeln!(
-        out,
-        "  agon serve add {shown} BOT --team NAME    submits a bot\n  agon serve status {shown}                 the ladder"
-    )
+    let (add, status) = (NextCommand::ServeAdd.at(dir), NextCommand::ServeStatus.at(dir));
+    let wide = add.chars().count() + 4;
+    writeln!(out, "  {add:<wide$}submits a bot\n  {status:<wide$}the ladder")
 }
 
 /// Locks the contest: only one process runs it at a time.
@@ -384,10 +382,10 @@ pub fn hold(dir: &Path) -> Result<File, Failure> {
         let _ = file.take(32).read_to_string(&mut owner);
         let owner: String = owner.chars().filter(char::is_ascii_digit).collect();
         return Err(Failure::usage(format!(
-            "{}: this contest is already being run{}; `agon serve status {}` shows how it stands",
+            "{}: this contest is already being run{}; `{}` shows how it stands",
             dir.display(),
             if owner.is_empty() { String::new() } else { format!(" by process {owner}") },
-            typed_path(dir)
+            NextCommand::ServeStatus.at(dir)
         )));
     }
     file.set_len(0)

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use agon_bot::advised::NextCommand;
 use agon_bot::rights;
 use agon_contest::ContestFile;
 use agon_server::ServerError;
@@ -19,13 +20,12 @@ use crate::common::{self, Done, Failure};
 use crate::serve::founding::FILE;
 use crate::serve::look::{rated_cells, rated_table};
 use crate::serve::{going, json, runtime};
-use agon_bot::words::typed_path;
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "FILE is what `agon serve export` wrote: the log of all results, their replays, and the table. Nothing in it is taken on trust: the
 chain of the log is followed, every match is computed again from its replay, the seeds from the secret once that is
 published, and the table from the log, to the last digit.
-Exit code 0: all of it holds; 1: something does not; 2: not such a file.
+Exit code 0: everything is correct; 1: something is not; 2: FILE is not an exported contest.
 
 Examples:
   agon verify autumn.agon
@@ -88,11 +88,11 @@ fn told(out: &mut impl io::Write, report: &ArchiveReport) -> Done {
             Some(count) => format!("{count} seeds follow from the published secret"),
             None => "the secret of the seeds is not published yet".to_owned(),
         };
-        writeln!(out, "\n{} the chain holds up to {}", screen.good("It holds:"), report.sha)?;
+        writeln!(out, "\n{} the log's chain is intact up to {}", screen.good("Verified:"), report.sha)?;
         writeln!(out, "{matches}; {seeds}; the table follows from the log")?;
         return Ok(());
     }
-    writeln!(out, "\n{}", screen.bad("It does not hold:"))?;
+    writeln!(out, "\n{}", screen.bad("Wrong:"))?;
     for line in &report.wrong {
         writeln!(out, "  {}", harmless(line))?;
     }
@@ -136,7 +136,7 @@ pub fn export(dir: &Path, file: &Path, reveal: bool) -> Done {
             "the secret of the seeds is not in it; when the contest is over, --reveal publishes it"
         )?;
     }
-    Ok(writeln!(out, "anybody can check it: agon verify {}", file.display())?)
+    Ok(writeln!(out, "anybody can check it: {}", NextCommand::Verify.at(file))?)
 }
 
 /// Copies the contest in a folder, even while it runs.
@@ -174,7 +174,7 @@ pub fn restore(file: &Path, dir: &Path) -> Done {
     let mut out = io::stdout().lock();
     writeln!(out, "{}: {}", dir.display(), holds(&kept))?;
     if found.is_empty() {
-        return Ok(writeln!(out, "no damage found; `agon serve {}` resumes it", typed_path(dir))?);
+        return Ok(writeln!(out, "no damage found; `{}` resumes it", NextCommand::ServeResume.at(dir))?);
     }
     for line in &found {
         writeln!(out, "{}", harmless(line))?;

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use agon_api::{COLUMNS, Figure, LadderRow, VersionRating};
+use agon_bot::advised::NextCommand;
 use agon_server::status::{self, ContestStatus};
 use agon_store::{ContestRow, VersionState};
 
@@ -11,7 +12,6 @@ use crate::common::screen::{self, Screen, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::{json, now, runtime};
-use agon_bot::words::typed_path;
 
 /// Shows the state of the contest in a folder.
 pub fn status(dir: &Path, as_json: bool) -> Done {
@@ -21,13 +21,9 @@ pub fn status(dir: &Path, as_json: bool) -> Done {
         return common::print_json(&mut out, &json::Contest::new(&status));
     }
     let screen = screen::output();
-    summary(&mut out, &status)?;
+    summary(&mut out, dir, &status)?;
     if status.board.is_empty() {
-        writeln!(
-            out,
-            "\nNobody is on the ladder: submit bots with `agon serve add {} BOT --team NAME`.",
-            typed_path(dir)
-        )?;
+        writeln!(out, "\nNobody is on the ladder: submit bots with `{}`.", NextCommand::ServeAdd.at(dir))?;
     } else {
         writeln!(out, "\n{}", board(&status.board).text(screen::room()))?;
     }
@@ -49,36 +45,41 @@ pub fn fsck(dir: &Path, replays: bool) -> Done {
     }
     writeln!(
         out,
-        "\n{} findings. Stop the contest, keep a copy of the folder as it is, and report this: agon never leaves such a state.",
-        found.len()
+        "\n{}. Stop the contest, keep a copy of the folder as it is, and report this: agon never leaves such a state.",
+        agon_contest::journal::count(found.len(), "finding", "findings")
     )?;
     Err(Failure::Check)
 }
 
-fn summary(out: &mut impl io::Write, status: &ContestStatus) -> io::Result<()> {
+fn summary(out: &mut impl io::Write, dir: &Path, status: &ContestStatus) -> io::Result<()> {
     let (contest, counts) = (&status.contest, &status.counts);
     let paused = match contest {
-        ContestRow { paused: true, .. } => " · paused: `agon serve resume` resumes it",
-        ContestRow { draining: true, .. } => {
-            " · comes to rest: the planned matches are played, and then it is paused"
+        ContestRow { paused: true, .. } => {
+            format!(" · paused: `agon serve resume {}` continues it", agon_bot::words::typed_path(dir))
         }
-        _ => "",
+        ContestRow { draining: true, .. } => {
+            " · comes to rest: the planned matches are played, and then it is paused".to_owned()
+        }
+        _ => String::new(),
     };
     writeln!(out, "{} · {}{paused}", harmless(&contest.name), contest.game)?;
-    let mut parts = vec![format!("{} results in the log", counts.sealed)];
+    let mut parts = vec![
+        agon_contest::journal::count(usize::try_from(counts.sealed).unwrap_or(0), "result", "results")
+            + " in the log",
+    ];
     let mut add = |count: i64, one: &str, more: &str| match count {
         ..=0 => {}
         1 => parts.push(format!("1 {one}")),
         _ => parts.push(format!("{count} {more}")),
     };
-    add(counts.planned, "match waits", "matches wait");
-    add(counts.leased, "is played", "are played");
-    add(counts.posted, "waits to be recomputed", "wait to be recomputed");
+    add(counts.planned, "match waiting", "matches waiting");
+    add(counts.leased, "in progress", "in progress");
+    add(counts.posted, "waiting to be recomputed", "waiting to be recomputed");
     add(counts.wasted, "attempt failed and was repeated", "attempts failed and were repeated");
     add(counts.dead - counts.unfit, "match was abandoned", "matches were abandoned");
     if let Some(oldest) = counts.oldest {
         let seconds = (now().0 - oldest.0).max(0) / 1000;
-        parts.push(format!("the oldest job is {seconds} s old"));
+        parts.push(format!("oldest job {seconds} s"));
     }
     writeln!(out, "{}", parts.join(" · "))?;
     writeln!(out, "seeds come from a secret with the SHA-256 {}", contest.secret_sha)

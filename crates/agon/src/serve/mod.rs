@@ -25,8 +25,8 @@ use crate::common::{self, Done, Failure};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "A contest is a folder: contest.toml says what is played, agon.db holds every result, objects/ the bots and replays.
-Bots are submitted while it runs; each plays a check match and then on the ladder, where built-in bots stand as
-bosses. Ctrl-C stops it cleanly, and `agon serve DIR` resumes it; nothing is lost even if it is killed.
+Bots are submitted while it runs; each plays a check match and then on the ladder, where the built-in bots play
+as opponents called bosses. Ctrl-C stops it cleanly, and `agon serve DIR` resumes it; nothing is lost even if it is killed.
 
 Its site answers only on this machine, at http://127.0.0.1:8080. --lan opens it to the private network, without encryption,
 --tls-self-signed with it; --tls-cert and --tls-key to the world, or --behind-proxy through a proxy that speaks TLS (agon docs contest).
@@ -97,7 +97,7 @@ pub struct ServeOptions {
     /// them waiting. Encrypted if the site is; else only for private addresses (agon docs contest)
     #[arg(long, value_name = "ADDR", conflicts_with = "no_site")]
     pub workers: Option<SocketAddr>,
-    /// Prints a one-time link that makes whoever opens it an organiser; by default only while there is none
+    /// Prints a one-time link that makes whoever opens it an organiser, even if the contest already has one
     #[arg(long, conflicts_with = "no_site")]
     pub organiser: bool,
     /// Opens no port: the contest is run and viewed from the command line alone
@@ -214,7 +214,7 @@ pub enum ServeCommand {
         /// The machine's name
         name: String,
     },
-    /// Let a paused machine play again; what it did before no longer counts against it
+    /// Let a paused machine play again, as *Resume* on its page does; its earlier failures no longer count against it
     PlayOn {
         /// The contest's folder.
         dir: PathBuf,

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use agon_bot::advised::NextCommand;
 use agon_server::status::look;
 use agon_site::secrets;
 use agon_store::acts::{Enlist, Enlisted, LetPlayOn, Revoke};
@@ -14,7 +15,6 @@ use crate::common::screen::{self, harmless};
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::{json, now, runtime};
-use agon_bot::words::{typed, typed_path};
 
 /// The period over which results are counted, in milliseconds.
 const HOUR: i64 = 3_600_000;
@@ -35,10 +35,9 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
         Enlisted::New(_) => {}
         Enlisted::Taken(other) => {
             return Err(Failure::usage(format!(
-                "there is a machine `{}` already; `agon serve revoke {} {}` ends its token",
+                "there is a machine `{}` already; `{}` ends its token",
                 harmless(&other),
-                typed_path(dir),
-                typed(&harmless(&other))
+                NextCommand::ServeRevoke.about([dir.to_string_lossy().as_ref(), &harmless(&other)])
             )));
         }
         Enlisted::TooMany => {
@@ -102,9 +101,9 @@ fn with(
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "no machine `{}` {needed}; `agon serve workers {}` lists them",
+        "no machine `{}` {needed}; `{}` lists them",
         harmless(name),
-        typed_path(dir)
+        NextCommand::ServeWorkers.at(dir)
     )))
 }
 
@@ -148,7 +147,7 @@ fn table(workers: &[Working]) -> Table {
         let state = match (worker.revoked, worker.seen) {
             (Some(_), _) => "revoked".to_owned(),
             (None, _) if worker.paused.is_some() => "paused".to_owned(),
-            (None, Time(0)) => "never came".to_owned(),
+            (None, Time(0)) => "not yet connected".to_owned(),
             (None, seen) => format!("{} s ago", (now().0 - seen.0).max(0) / 1000),
         };
         let speed = told.speed.map_or_else(String::new, |speed| format!("{speed:.0}"));

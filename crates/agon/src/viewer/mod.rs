@@ -45,7 +45,7 @@ Examples:
 /// Options of `agon watch`.
 #[derive(Args, Debug, Default)]
 pub struct WatchOptions {
-    /// Replays or journals; two replays are compared. Or a bot in JavaScript, to edit beside the board [default: a page
+    /// Replays or journals; two replays are compared. Or an Ostibot script (JavaScript), to edit next to the board [default: a page
     /// with the recent matches]
     #[arg(value_name = "REPLAY|JOURNAL|SCRIPT")]
     pub files: Vec<PathBuf>,

@@ -56,7 +56,7 @@ pub struct WorkOptions {
     /// An environment variable that tells bots where the packages are, the same as on the organiser's machine: PYTHONPATH=/srv/packages/python
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
-    /// Plays bots even if this machine's sandbox cannot contain strangers' programs: you trust them
+    /// Plays the contest's bots even if this machine cannot contain them: they may then read and change your files
     #[arg(long)]
     pub trust_bots: bool,
     /// How the server may be reached.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
+use agon_bot::advised::NextCommand;
 use agon_game::{AnyGame, GameInfo, MapChoice, RulesChoice, Setup};
 use agon_rulebook::CodePlace;
 use clap::Args;
@@ -124,7 +125,10 @@ pub fn rules(options: &RulesOptions) -> Done {
             writeln!(out, "{a} and {b} are the same rules")?;
         }
     } else {
-        write!(out, "{}", game.info().rulebook)?;
+        // Marks for programs stand on lines of their own.
+        for line in game.info().rulebook.lines().filter(|line| !line.starts_with("<!--")) {
+            writeln!(out, "{line}")?;
+        }
     }
     Ok(())
 }
@@ -228,8 +232,9 @@ pub fn maps(options: &MapsOptions) -> Done {
             match info.generates_maps {
                 true => writeln!(
                     out,
-                    "{} makes its map from the seed: agon maps {} generate --draw --seed N",
-                    info.title, info.name
+                    "{} makes its map from the seed: {}",
+                    info.title,
+                    NextCommand::MakeMap.about([info.name])
                 )?,
                 false => {
                     writeln!(out, "{} is always played on this map:\n", info.title)?;
@@ -248,7 +253,12 @@ pub fn maps(options: &MapsOptions) -> Done {
             writeln!(out, "{:<20} {seats}, {width} columns", map.name)?;
         }
         if info.generates_maps && !info.maps.is_empty() {
-            writeln!(out, "{:<20} made from a seed: agon maps {} generate --seed N", "generate", info.name)?;
+            writeln!(
+                out,
+                "{:<20} made from a seed: {}",
+                "generate",
+                NextCommand::MakeMap.about([info.name])
+            )?;
         }
         return Ok(());
     };

@@ -87,10 +87,10 @@ fn a_good_bot_passes_its_check() {
     assert_eq!(code, Some(0), "{report:#}");
     assert_eq!(report["failed"], 0);
     let situations =
-        ["when little is left", "when much is there", "on the last turn", "with the biggest input"];
+        ["with few units left", "on a crowded board", "on the last turn", "with the largest input"];
     let basics =
-        ["starts in time", "answers every turn", "form of answers", "allowed orders", "nothing unasked"];
-    for what in situations.iter().chain(&basics).chain(&["ends by itself"]) {
+        ["starts in time", "answers every turn", "form of answers", "allowed orders", "no stray output"];
+    for what in situations.iter().chain(&basics).chain(&["exits at end of input"]) {
         assert_eq!(finding(&report, what)["status"], "passed", "{what}: {report:#}");
     }
     assert!(text(finding(&report, "repeatable"), "seen").starts_with("yes"));
@@ -106,7 +106,7 @@ fn each_mistake_is_found_and_said() {
         ("exit 4", "answers every turn", "exit code 4", None),
         ("echo hello", "form of answers", "`hello` is not an action", None),
         ("echo 13 SHOOT 0", "allowed orders", "rejected, which lost a match", Some("CW-ORDER-1")),
-        ("echo WAIT; echo WAIT", "nothing unasked", "the answer arrived before the question", None),
+        ("echo WAIT; echo WAIT", "no stray output", "the answer arrived before the question", None),
         ("sleep 1000", "answers every turn", "no complete answer within", None),
     ];
     std::thread::scope(|scope| {
@@ -138,6 +138,11 @@ fn a_bot_that_cannot_start_is_told_so_once() {
     assert_eq!(code, Some(1));
     let found = finding(&report, "starts in time");
     assert!(text(found, "seen").contains("the file is empty"), "{found}");
+    // One that never answers does not start in time either.
+    author.write("late.sh", "#!/bin/sh\nsleep 1000\n");
+    let (_, late) = author.check("late.sh");
+    let late = finding(&late, "starts in time");
+    assert!(text(late, "seen").starts_with("no first answer in"), "{late}");
     // Without any answers, nothing about answers passes.
     let findings = report["findings"].as_array().expect("a list");
     assert!(findings.iter().all(|one| one["status"] != "passed"), "{report:#}");

@@ -46,6 +46,7 @@ const CASES: &[Case] = &[
     case(&[("mein böt.py", "")], "mein bot.py", &["did you mean `mein böt.py`?"]),
     // Folders.
     case(&[("outer/inner/bot.py", "")], "outer", &["is further inside: name outer/inner"]),
+    case(&[("two/a/bot.py", ""), ("two/b/main.py", "")], "two", &["one of its folders: two/a, two/b?"]),
     case(&[("src/Seeker.py", "")], "src", &["name the file itself: src/Seeker.py"]),
     case(&[("notes/todo.txt", "")], "notes", &["add an agon.toml with run"]),
     // agon.toml.
@@ -81,7 +82,11 @@ const CASES: &[Case] = &[
     // Programs that end.
     with(
         "python3",
-        case(&[("bot.py", "import numpyy")], "bot.py", &["No module named 'numpyy'", "pip install numpyy"]),
+        case(
+            &[("bot.py", "import numpyy")],
+            "bot.py",
+            &["No module named 'numpyy'", "pip install --target . numpyy"],
+        ),
     ),
     with("python3", case(&[("bot.py", "import gamelib")], "bot.py", &["Terminal's starter kit"])),
     with("python3", case(&[("bot.py", "print 'WAIT'")], "bot.py", &["Python 2"])),
@@ -116,11 +121,7 @@ const CASES: &[Case] = &[
         ),
     ),
     // Programs that print something other than an answer, or nothing.
-    case(
-        &[("bot.sh", "echo 'Enter your move:'; sleep 100")],
-        "bot.sh",
-        &["`your` is not an action", "a prompt"],
-    ),
+    case(&[("bot.sh", "echo 'Enter your move:'; sleep 100")], "bot.sh", &["` is not an action", "a prompt"]),
     case(
         &[("bot.sh", "echo 'Seeker version two'; sleep 100")],
         "bot.sh",

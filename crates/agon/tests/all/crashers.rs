@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{agon, folder, is_installed, last_event};
+use crate::common::{agon, err, folder, is_installed, last_event, out};
 
 /// A test of `crashy.py` against an idle bot, with limits so wide that time does not matter.
 fn tested(folder: &Path, game: &str, more: &[&str]) -> Value {
@@ -56,4 +56,35 @@ for line in sys.stdin:
     assert_eq!(result["decision"], "not_better", "{result}");
     assert_eq!(result["pairings"][0]["counted"], result["pairings"][0]["blocks"], "something varies here");
     assert_ne!(result["faults"], Value::Array(Vec::new()), "{result}");
+}
+
+#[test]
+fn a_bot_that_dies_at_its_first_line_ends_a_series_early() {
+    if !is_installed("python3") {
+        return;
+    }
+    let folder = folder();
+    std::fs::write(
+        folder.path().join("dead.py"),
+        "import sys\nprint('no plan', file=sys.stderr)\nsys.exit(3)\n",
+    )
+    .expect("a bot");
+    let base = ["-n", "60", "--seed", "1", "-j", "1", "--quiet"];
+    for bots in [["dead.py", "builtin:greedy"], ["builtin:greedy", "dead.py"]] {
+        let series = agon(folder.path(), &[&["gauntlet", "cultist-wars"], &bots[..], &base].concat());
+        let said = err(&series);
+        assert_eq!(series.status.code(), Some(2), "{}{said}", out(&series));
+        assert!(said.contains("dead.py never answered: in each of its 4 matches it "), "{said}");
+        assert!(said.contains("exit code 3") && said.contains("no plan"), "{said}");
+        // What plays it alone, and not how to go on.
+        assert!(said.contains("agon play cultist-wars") && !said.contains("--resume"), "{said}");
+    }
+    let test = ["sprt", "cultist-wars", "dead.py", "builtin:greedy", "--seed", "1", "-j", "1", "--json"];
+    let test = agon(folder.path(), &test);
+    assert_eq!(test.status.code(), Some(15), "{}", err(&test));
+    let result = last_event(&test);
+    assert_eq!(result["pairings"][0]["blocks"], 2, "{result}");
+    // In a tournament it loses, as the rulebook says.
+    let tournament = [&["tournament", "cultist-wars", "dead.py", "builtin:greedy"][..], &base].concat();
+    assert!(agon(folder.path(), &tournament).status.success());
 }

@@ -154,8 +154,8 @@ fn a_newcomer_is_placed_among_those_who_played_before() {
     let short = result(folder.path(), &[&add[..], &["-n", "6", "--within", "1"]].concat());
     assert_eq!((&short["placed"]["reason"], &short["games"]), (&"budget".into(), &6.into()));
     for (more, why) in [
-        (&["--rules", "standard"][..], "--rules beside --add: the journal fixes it"),
-        (&["--format", "swiss"], "options of the format beside --add"),
+        (&["--rules", "standard"][..], "--rules cannot be given with --add: the journal fixes it"),
+        (&["--format", "swiss"], "options of the format cannot be given with --add"),
         (&["--anchor", "nobody=1"], "--anchor nobody: not in the table"),
         (&["--within", "0"], "within 0 Elo"),
         (&["none.jsonl"], "none.jsonl: no journal"),

@@ -89,7 +89,7 @@ fn a_test_whose_replay_is_gone_or_old_says_so() {
     assert!(twice.status.code() == Some(2) && err(&twice).contains("is there already"), "{}", err(&twice));
     let others = agon(folder, &["replay", "keep", "lost.replay", "--seat", "1", "--turn", "8"]);
     assert!(
-        others.status.code() == Some(2) && err(&others).contains("answers nothing then"),
+        others.status.code() == Some(2) && err(&others).contains("is not asked in this turn"),
         "{}",
         err(&others)
     );

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use agon_bot::advised::Advised;
 use agon_testkit::sources::rust_files;
 
 use crate::common::{err, folder};
@@ -45,12 +46,12 @@ fn typed(at: &Path, line: &str) -> Output {
 
 /// A situation, in what folder of a bot it is, what is said, and the command that it is followed by.
 struct Row {
-    /// The id of the advice.
-    id: &'static str,
+    /// What is advised in this folder; a row is of its id.
+    advised: fn(&str) -> Advised,
     what: &'static str,
     files: &'static [(&'static str, &'static str)],
     bot: &'static str,
-    /// Is in what is said.
+    /// Is in what is said beside the advice.
     said: &'static str,
     /// Typed then; `BOT` stands for the bot's own text.
     follow: &'static str,
@@ -60,25 +61,25 @@ struct Row {
 
 const ROWS: &[Row] = &[
     Row {
-        id: "name-inner",
+        advised: |_| Advised::NameInner("./a b/c".to_owned()),
         what: "a bot further inside a folder",
         files: &[("a b/c/bot.py", "BOT")],
         bot: ".",
-        said: "name './a b/c'",
+        said: "",
         follow: "true",
         then: "./a b/c",
     },
     Row {
-        id: "name-inner",
+        advised: |_| Advised::NameInner("x.zip/two three".to_owned()),
         what: "a bot further inside an archive",
         files: &[("one/two three/bot.py", "BOT"), ("one/other.txt", "")],
         bot: "x.zip",
-        said: "name 'x.zip/two three'",
+        said: "",
         follow: "true",
         then: "x.zip/two three",
     },
     Row {
-        id: "name-with-folder",
+        advised: |_| Advised::NameWithFolder("engine".to_owned()),
         what: "a program of the folder, named without the folder",
         files: &[
             ("b/engine", "#!/bin/sh\nexec python3 bot.py\n"),
@@ -86,12 +87,12 @@ const ROWS: &[Row] = &[
             ("b/agon.toml", "run = 'engine'\n"),
         ],
         bot: "b",
-        said: "write ./engine",
+        said: "`engine`",
         follow: "sed -i \"s/'engine'/'.\\/engine'/\" b/agon.toml && chmod +x b/engine",
         then: "b",
     },
     Row {
-        id: "make-executable",
+        advised: |at| Advised::MakeExecutable(format!("{at}/b/./my engine")),
         what: "a program that may not be executed",
         files: &[
             ("b/my engine", "#!/bin/sh\nexec python3 bot.py\n"),
@@ -99,67 +100,50 @@ const ROWS: &[Row] = &[
             ("b/agon.toml", "run = \"'./my engine'\"\n"),
         ],
         bot: "b",
-        said: "try chmod +x",
+        said: "may not be executed",
         follow: "chmod +x 'b/my engine'",
         then: "b",
     },
     Row {
-        id: "convert",
+        advised: |_| Advised::Convert("run.sh".to_owned()),
         what: "a script with the line endings of Windows",
         files: &[("b/run.sh", "#!/bin/bash\r\npython3 -u bot.py\r\n"), ("b/bot.py", "BOT")],
         bot: "b",
-        said: "Windows line endings; convert it: sed -i 's/\\r$//' run.sh",
+        said: "Windows line endings",
         follow: "cd b && sed -i 's/\\r$//' run.sh",
         then: "b",
     },
     Row {
-        id: "name-file",
+        advised: |_| Advised::NameFile("a b/seeker one.py".to_owned()),
         what: "a folder whose only program has a name of its own",
         files: &[("a b/seeker one.py", "BOT")],
         bot: "a b",
-        said: "name the file itself: 'a b/seeker one.py'",
+        said: "",
         follow: "true",
         then: "a b/seeker one.py",
     },
     Row {
-        id: "build",
-        what: "a bot that was never built",
-        files: &[
-            ("a b/src.py", "BOT"),
-            ("a b/agon.toml", "build = 'cp src.py made.py'\nrun = 'python3 -u ./made.py'\n"),
-        ],
-        bot: "a b",
-        said: "with exit code",
-        follow: "agon build 'a b'",
-        then: "a b",
-    },
-    Row {
-        id: "build",
+        advised: |_| Advised::Build("a b".to_owned()),
         what: "a bot whose program was never built",
         files: &[
             ("a b/src", "#!/usr/bin/env python3\nBOT"),
             ("a b/agon.toml", "build = 'install -m 755 src made'\nrun = './made'\n"),
         ],
         bot: "a b",
-        said: "build the bot first: agon build 'a b'",
+        said: "build the bot first",
         follow: "agon build 'a b'",
         then: "a b",
     },
 ];
 
-/// Advice whose situation needs another user or disk, and the test that brings it about.
-const ELSEWHERE: &[&str] = &["set-cache", "move-cache"];
+/// Advice whose situation needs a package, another user, or a full disk: tests of their own bring it about.
+const ELSEWHERE: &[&str] = &["install", "set-cache", "move-cache"];
 
 #[test]
 fn all_advice_is_made_in_one_place_and_followed_here() {
-    for id in agon_bot::advised::Advised::IDS {
-        assert!(
-            ELSEWHERE.contains(&id) || ROWS.iter().any(|row| row.id == id),
-            "no row follows the advice `{id}`"
-        );
-    }
-    for row in ROWS {
-        assert!(agon_bot::advised::Advised::IDS.contains(&row.id), "{}", row.id);
+    let followed: Vec<&str> = ROWS.iter().map(|row| (row.advised)("").id()).collect();
+    for id in Advised::IDS {
+        assert!(ELSEWHERE.contains(&id) || followed.contains(&id), "no row follows the advice `{id}`");
     }
     // What is typed is written nowhere else.
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -178,7 +162,7 @@ fn all_advice_is_made_in_one_place_and_followed_here() {
             "set AGON_CACHE",
             "name the file itself",
             "is further inside",
-            "agon build {",
+            "\"install it: ",
         ] {
             let told = text.lines().find(|line| line.contains(words) && !line.trim_start().starts_with("//"));
             assert!(
@@ -211,7 +195,8 @@ fn what_is_advised_works_as_it_stands() {
             );
         }
         let said = all(&play(at, row.bot, &["--no-replay"]));
-        assert!(said.contains(row.said), "{}: {said}", row.what);
+        let advised = (row.advised)(&at.display().to_string()).to_string();
+        assert!(said.contains(row.said) && said.contains(&advised), "{}: {advised}: {said}", row.what);
         let followed = typed(at, row.follow);
         assert!(followed.status.success(), "{}: {followed:?}", row.what);
         let then = all(&play(at, row.then, &["--no-replay"]));
@@ -265,6 +250,33 @@ fn a_cache_that_cannot_be_written_is_said_with_what_to_set() {
         let said = err(&done.expect("agon starts"));
         assert!(said.contains("set AGON_CACHE to a folder that you may write"), "{bot}: {said}");
     }
+}
+
+/// Packages go beside the bot, as is advised, also where the system's Python refuses to install for all.
+#[test]
+fn a_missing_module_is_there_after_what_is_advised() {
+    let has_pip = Command::new("python3").args(["-m", "pip", "--version"]).output();
+    if !has_pip.is_ok_and(|output| output.status.success()) {
+        return println!("SKIPPED: pip is not installed");
+    }
+    let place = folder();
+    let at = place.path();
+    write(at, "b/bot.py", &BOT.replace("    # here", "    import tinymodule"));
+    let making = "import zipfile\nz = zipfile.ZipFile('tinymodule-1.0-py3-none-any.whl', 'w')\n\
+                  z.writestr('tinymodule.py', '')\nd = 'tinymodule-1.0.dist-info/'\n\
+                  z.writestr(d + 'METADATA', 'Metadata-Version: 2.1\\nName: tinymodule\\nVersion: 1.0\\n')\n\
+                  z.writestr(d + 'WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n\
+                  z.writestr(d + 'RECORD', '')\nz.close()\n";
+    assert!(Command::new("python3").args(["-c", making]).current_dir(at).status().expect("python").success());
+    let said = all(&play(at, "b", &["--no-replay"]));
+    let advised = Advised::Install("python3 -m pip install --target . tinymodule".to_owned());
+    assert!(said.contains(&advised.to_string()), "{said}");
+    let line = advised.to_string();
+    let line = line.split_once(": ").expect("a command").1;
+    let followed = typed(&at.join("b"), &format!("PIP_NO_INDEX=1 PIP_FIND_LINKS=.. {line}"));
+    assert!(followed.status.success(), "{followed:?}");
+    let then = all(&play(at, "b", &["--no-replay"]));
+    assert!(then.contains("Draw after 150"), "{then}");
 }
 
 #[test]
@@ -325,7 +337,7 @@ fn a_bot_that_answers_and_reads_to_the_end_of_its_input_ends_well() {
     let place = folder();
     write(place.path(), "bot.py", &BOT.replace("    # here", "    import time; time.sleep(0.01)"));
     let said = all(&run(place.path(), &["check", "cultist-wars", "bot.py"]));
-    assert!(said.contains("ends by itself") && !said.contains("it ended with exit code"), "{said}");
+    assert!(said.contains("exits at end of input") && !said.contains("with exit code"), "{said}");
 }
 
 #[test]

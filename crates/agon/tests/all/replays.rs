@@ -187,7 +187,7 @@ fn verify_names_what_was_altered_and_goes_on_over_what_it_cannot_read() {
     let text = out(&verified);
     for (name, finding) in [
         ("good.replay", "verified"),
-        ("trailing.replay", "unreadable: this replay is damaged: something follows its end"),
+        ("trailing.replay", "unreadable: this replay is damaged or was altered: something follows its end"),
         ("letter.replay", "unreadable: this is not a replay"),
         ("missing.replay", "unreadable: No such file"),
         ("reason.replay", "altered: breaks at step"),

@@ -364,7 +364,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
     );
     assert!(
         refused(&["replay", "export", "c.replay", "--format", "cultist-wars"])
-            .contains("does not write files of the original")
+            .contains("cannot write replays in the original format")
     );
 }
 

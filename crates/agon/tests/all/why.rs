@@ -90,8 +90,12 @@ fn what_was_made_to_be_lost_on_one_map_in_one_seat_is_named_first() {
         assert_eq!((lost["seat"].as_u64(), lost["map"].as_str()), (Some(2), Some("crossed.txt")));
     }
     let text = out(&agon(folder.path(), &["why", "j.jsonl"]));
-    assert!(text.contains("were on map crossed.txt in seat 2; of the other matches 0 %"), "{text}");
+    // Sentences are folded to 80 columns, in a pipe too; commands are not.
     assert!(text.contains("agon watch j.jsonl.replays/"), "{text}");
+    let sentences = text.lines().filter(|line| !line.contains("agon watch"));
+    assert!(sentences.clone().all(|line| line.chars().count() <= 80), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("were on map crossed.txt in seat 2; of the other matches 0 %"), "{text}");
 }
 
 #[test]

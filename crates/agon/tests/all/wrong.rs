@@ -31,7 +31,7 @@ const LINES: &[(&str, &[&str])] = &[
     // Games.
     ("play terminl a b", &["`terminl`", "did you mean `terminal`?"]),
     ("play chess a b", &["`chess`", "games: cultist-wars"]),
-    ("play", &["no game is named", "agon games"]),
+    ("play", &["which game?", "agon games"]),
     ("play cultist-wars", &["no bots are named", "builtin:NAME"]),
     ("check cultistwars bot.py", &["`cultistwars`", "did you mean `cultist-wars`?"]),
     ("rules", &["<GAME>", "--help"]),
@@ -80,7 +80,7 @@ const LINES: &[(&str, &[&str])] = &[
     ),
     (
         "play cultist-wars wrong/type builtin:greedy",
-        &["wrong/type/agon.toml:1:7", "`run` is a number", "write run ="],
+        &["wrong/type/agon.toml:1:7", "`run` must be a command in quotes", "not a number; write run ="],
     ),
     ("play cultist-wars wrong/shell builtin:greedy", &["wrong/shell/agon.toml:1:7", "`&&` needs a shell"]),
     (
@@ -89,7 +89,7 @@ const LINES: &[(&str, &[&str])] = &[
     ),
     (
         "play cultist-wars wrong/list builtin:greedy",
-        &["wrong/list/agon.toml:1:", "`run` is a list", "texts in quotes"],
+        &["wrong/list/agon.toml:1:", "`run` must be a list of strings in quotes", "not a number"],
     ),
     ("play cultist-wars wrong/none builtin:greedy", &["wrong/none", "run = \"...\""]),
     (
@@ -155,7 +155,11 @@ const LINES: &[(&str, &[&str])] = &[
     ("play cultist-wars a b --sed 5", &["'--sed'", "'--seed'"]),
     ("play cultist-wars a b --json --watch", &["'--json'", "cannot be used with", "'--watch'"]),
     // Files.
-    ("replay info nowhere.replay", &["nowhere.replay"]),
+    ("replay info nowhere.replay", &["nowhere.replay: no such file"]),
+    ("replay info bot.py full/x", &["full/x", "`agon replay info` takes one file"]),
+    ("replay keep x.replay --seat 1 --turn 1 --bot nowhere", &["--bot nowhere: no such folder"]),
+    ("replay keep x.replay --seat 1 --turn 1 --later 20", &["--score X", "--advantage P"]),
+    ("watch nowhere.replay", &["nowhere.replay: no such file"]),
     ("replay info bot.py", &["bot.py", "replay"]),
     ("replay export nowhere.replay --format jsn", &["'jsn'", "--format", "json, html"]),
     ("replay show nowhere.replay --turn x", &["'x'", "--turn", "a whole number"]),
@@ -180,6 +184,7 @@ const RIDDLES: &[&str] = &[
     "ParseIntError",
     "unwrap",
     "is not in 0..",
+    "os error",
 ];
 
 const FILES: &[(&str, &str)] = &[

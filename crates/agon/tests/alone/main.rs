@@ -4,6 +4,7 @@
 mod common;
 mod wire;
 
+mod calls;
 mod cases;
 mod containment;
 mod fair;

@@ -123,7 +123,7 @@ fn somebody_takes_part_from_the_terminal() {
     let mut server = serve(place);
     let url = server.url.clone();
     let ann = Somebody::new(place, "ann");
-    fails(&ann.run(&["status"]), 2, "no contest is known here: `agon login URL`");
+    fails(&ann.run(&["status"]), 2, "you are not logged in to a contest: run `agon login URL`");
     let token = token(&server, "Ann");
     // Logging in: the token is kept where only its owner can read it, and is never shown.
     let wrong = ann.log_in(&url, &"x".repeat(43));
@@ -215,7 +215,7 @@ fn somebody_takes_part_from_the_terminal() {
     assert!(err(&offline).contains("using what it said a moment ago"), "{}", err(&offline));
     assert!(ann.run(&["logout"]).status.success());
     assert!(!std::fs::read_to_string(&kept).expect("there").contains(&token));
-    fails(&ann.run(&["status"]), 2, "no contest is known here");
+    fails(&ann.run(&["status"]), 2, "you are not logged in to a contest");
 }
 
 /// A challenge with a submitted version, and going back to an earlier one.

@@ -8,9 +8,9 @@ use std::process::Command;
 use crate::common::{command, err, folder, good, write_program as write};
 
 /// A program of a language: what it needs, its file, and how it is built and run.
-struct Probe {
-    language: &'static str,
-    needs: &'static str,
+pub struct Probe {
+    pub language: &'static str,
+    pub needs: &'static str,
     file: &'static str,
     text: &'static str,
     build: Option<&'static str>,
@@ -19,7 +19,7 @@ struct Probe {
     least: usize,
 }
 
-const PROBES: &[Probe] = &[
+pub const PROBES: &[Probe] = &[
     Probe {
         language: "Python",
         needs: "python3",
@@ -56,6 +56,25 @@ const PROBES: &[Probe] = &[
         run: "java -cp . Probe",
         least: 60,
     },
+    Probe {
+        language: "Go",
+        needs: "go",
+        file: "probe.go",
+        text: include_str!("../probes/probe.go"),
+        build: Some("GO111MODULE=off go build -o probe probe.go"),
+        run: "./probe",
+        least: 60,
+    },
+    // Mono's compiler and runtime, which Debian has; .NET itself has to be got elsewhere.
+    Probe {
+        language: "C#",
+        needs: "mcs",
+        file: "probe.cs",
+        text: include_str!("../probes/probe.cs"),
+        build: Some("mcs -r:System.Numerics -r:System.Core -r:Microsoft.CSharp -out:probe.exe probe.cs"),
+        run: "mono probe.exe",
+        least: 60,
+    },
 ];
 
 /// What differs, and why: `check: reason`.
@@ -72,6 +91,21 @@ fn outside(at: &Path, line: &str) -> String {
 /// The answers by name, in their order.
 fn answers(text: &str) -> Vec<(&str, &str)> {
     text.lines().filter_map(|line| line.split_once(": ")).collect()
+}
+
+/// Makes a bot of a probe: it answers in a file of its folder, and has nothing to say in the match. Returns its name.
+pub fn prepare(at: &Path, probe: &Probe) -> String {
+    let bot = format!("probe-{}", probe.needs);
+    let place = at.join(&bot);
+    std::fs::create_dir(&place).expect("a folder");
+    std::fs::write(place.join(probe.file), probe.text).expect("a file");
+    if let Some(build) = probe.build {
+        outside(&place, build);
+    }
+    let run = format!("#!/bin/sh\n{} < /dev/null > answers 2> errors\n", probe.run);
+    write(&place, "run.sh", &run);
+    write(&place, "agon.toml", "run = './run.sh'\n");
+    bot
 }
 
 #[test]
@@ -96,20 +130,9 @@ fn what_a_bot_may_rely_on_is_the_same_inside() {
             continue;
         }
         let at = folder();
-        std::fs::create_dir(at.path().join("bot")).expect("a folder");
-        std::fs::write(at.path().join("bot").join(probe.file), probe.text).expect("a file");
-        if let Some(build) = probe.build {
-            outside(&at.path().join("bot"), build);
-        }
-        let told = outside(&at.path().join("bot"), &format!("{} < /dev/null 2> errors | cat", probe.run));
-        // It answers in a file of its folder; then it has nothing to say in the match.
-        write(
-            at.path(),
-            "bot/run.sh",
-            &format!("#!/bin/sh\n{} < /dev/null > answers 2> errors\n", probe.run),
-        );
-        write(at.path(), "bot/agon.toml", "run = './run.sh'\n");
-        let words = ["play", "cultist-wars", "bot", "builtin:idle", "--sandbox", "on", "--no-timeouts"];
+        let bot = prepare(at.path(), probe);
+        let told = outside(&at.path().join(&bot), &format!("{} < /dev/null 2> errors | cat", probe.run));
+        let words = ["play", "cultist-wars", &bot, "builtin:idle", "--sandbox", "on", "--no-timeouts"];
         let more = ["--no-replay", "--quiet", "--keep-files", "kept"];
         good(command(at.path(), &[&words[..], &more].concat()).output().expect("agon"));
         let kept = walk(&at.path().join("kept"), "answers").expect("the answers are kept");
@@ -134,7 +157,7 @@ fn what_a_bot_may_rely_on_is_the_same_inside() {
 }
 
 /// The text of the first file of this name below a folder.
-fn walk(folder: &Path, name: &str) -> Option<String> {
+pub fn walk(folder: &Path, name: &str) -> Option<String> {
     let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
     let here = files.into_iter().find(|file| file.file_name().is_some_and(|own| own == name));

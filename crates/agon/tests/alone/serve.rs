@@ -379,7 +379,7 @@ fn wrong_use_is_said_in_a_sentence() {
         (&["serve", "add", "nowhere", "x", "--team", "A"], "no such file or folder"),
         (
             &["serve", "add", "nowhere", "notes.txt", "--team", "A"],
-            "`notes.txt`: `.txt` is a document and no program",
+            "`notes.txt`: `.txt` is not a program but a document",
         ),
         (&["serve", "cup", "--matches", "0"], "--matches"),
         (&["serve", "pause", "nowhere"], "there is no contest in it"),
