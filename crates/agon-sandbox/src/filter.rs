@@ -126,9 +126,8 @@ const OTHERS: &[u32] = &[5, 8, 10, 15, 36, 1024, 1026, 1031];
 /// Reading only what is in memory.
 const NO_WAIT: u32 = libc::RWF_NOWAIT as u32;
 /// Descriptors, locks of files, seals, hints.
-const FCNTL: &[u32] = &[
-    0, 1, 2, 3, 4, 6, 7, 9, 11, 16, 37, 38, 1025, 1027, 1030, 1032, 1033, 1034, 1035, 1036, 1037, 1038,
-];
+const FCNTL: &[u32] =
+    &[0, 1, 2, 3, 4, 6, 7, 9, 11, 16, 37, 38, 1025, 1027, 1030, 1032, 1033, 1034, 1035, 1036, 1037, 1038];
 /// A process's own name, end, children, rights to give up, and the state of its processor. Not among them: merging its
 /// memory with others' (67), its map of memory (35), counters (31, 32), dispatching its calls (59), sharing cores (62).
 const PRCTL: &[u32] = &[
