@@ -110,6 +110,9 @@ fields! {
         /// In a contest: the hash of the suites of attacks that the machine has held off; none where they do not apply.
         #[serde(skip_serializing_if = "Option::is_none")]
         suites: Option<String>,
+        /// The images that programs ran in, as strangers' do: the hash of each, in order; empty for none.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        images: Vec<String>,
         /// In a series: for each seat, the number of orders that the rules rejected; empty for none.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         rejected: Vec<u64>,

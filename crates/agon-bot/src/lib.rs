@@ -9,6 +9,7 @@ pub mod name;
 pub mod algo;
 pub mod build;
 pub mod excerpt;
+pub mod image;
 mod java;
 mod kinds;
 pub mod launch;
@@ -35,6 +36,7 @@ pub mod sys;
 
 pub use agon_sandbox::Level;
 pub use build::Build;
+pub use image::{Image, ImageSet, Images};
 pub use launch::{Launch, LaunchError};
 pub use name::{BotName, Confined, Js, NameKind};
 pub use process::{

@@ -11,6 +11,8 @@ pub struct Run {
     pub packages: Packages,
     /// The memory of each sandboxed bot, in bytes; the usual if nothing else was said.
     pub memory: Option<u64>,
+    /// The image, by its hash, that strangers' bots and builds run in; if nothing else was said, one of what each needs.
+    pub image: Option<String>,
     /// Where files are kept that the user's own sandboxed bots write in their folders.
     pub kept: Option<PathBuf>,
     /// Whether the next sandbox of each bot is built while the current one plays: for many matches.

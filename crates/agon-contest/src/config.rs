@@ -171,6 +171,8 @@ pub struct SandboxSection {
     /// The memory of each bot, in bytes; in megabytes in the file.
     #[serde(deserialize_with = "megabytes")]
     pub memory: Option<u64>,
+    /// The image that all bots and builds run in, by its hash.
+    pub image: Option<String>,
     /// Folders with packages that all bots and builds can read.
     pub packages: Vec<String>,
     /// Environment variables that lead to them.

@@ -45,6 +45,7 @@ pub fn observed(record: &MatchRecord) -> Observed {
         faults: FaultsTold::Counted(faults(record)),
         max_ms: record.max_ms(),
         wall_us: record.wall_us,
+        images: record.images.iter().cloned().collect(),
         rejected: rejected(record),
         sandbox: sandbox(record),
         ..Observed::default()

@@ -1,6 +1,6 @@
 //! What is known after a match.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use agon_bot::Level;
@@ -37,6 +37,8 @@ pub struct MatchRecord {
     pub notes: Vec<String>,
     /// How each seat's program was held.
     pub held: Vec<Held>,
+    /// The hashes of the images that programs ran in.
+    pub images: BTreeSet<String>,
 }
 
 /// How a seat's program was held.

@@ -246,6 +246,11 @@ pub fn play_on(
     }
     part(players);
     let held = players.iter().map(Held::of).collect();
+    let images = players.iter().filter_map(|player| match player {
+        Player::Program(program) => program.cage()?.image().map(|image| image.hash.clone()),
+        _ => None,
+    });
+    let images = images.collect();
     for player in &mut *players {
         if let Player::Program(program) = player {
             program.kill();
@@ -279,6 +284,7 @@ pub fn play_on(
         wall_us: wall.as_micros() as u64,
         notes,
         held,
+        images,
     }
 }
 

@@ -45,6 +45,9 @@ const OWN: u64 = 8 << 20;
 /// What a program may have. All sizes in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Confinement {
+    /// A folder that holds the system it sees, such as `/usr`, in place of this machine's own: the root of an image. Only with
+    /// its own root.
+    pub image: Option<PathBuf>,
     /// What it may read and run, besides the system's programs and libraries.
     pub readable: Vec<ShownPath>,
     /// Folders below those, as the program sees them, that are shown empty, but for readable places within them. Only with
@@ -85,6 +88,7 @@ impl Default for Confinement {
     /// A bot in a contest: 256 MiB, 64 processes, 64 MiB of files, no network.
     fn default() -> Self {
         Self {
+            image: None,
             readable: Vec::new(),
             hidden: Vec::new(),
             writable: Vec::new(),
@@ -167,6 +171,9 @@ impl Confinement {
         let places = self.places().count() + self.hidden.len();
         if places > MOST_PLACES {
             return Err(Wrong::Places(places));
+        }
+        if let Some(image) = self.image.as_ref().filter(|image| !is_plain(image)) {
+            return Err(Wrong::Place(image.clone()));
         }
         for place in self.places() {
             let own = ["/proc", "/sys", "/dev", "/dev/shm", "/tmp", "/var/tmp", "/etc"];

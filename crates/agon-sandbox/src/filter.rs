@@ -120,12 +120,14 @@ const IOCTL: &[u32] = &[
     0x8933,
     0x8942,
 ];
-/// Signals and leases on what others hold; the size of the referee's pipes.
-const OTHERS: &[u32] = &[8, 10, 15, 1024, 1026, 1031];
+/// Signals and leases on what others hold; the size of the referee's pipes; who holds a lock: whoever may only read a file may lock it
+/// for reading, and another bot would be told of that.
+const OTHERS: &[u32] = &[5, 8, 10, 15, 36, 1024, 1026, 1031];
+/// Reading only what is in memory.
+const NO_WAIT: u32 = libc::RWF_NOWAIT as u32;
 /// Descriptors, locks of files, seals, hints.
-const FCNTL: &[u32] = &[
-    0, 1, 2, 3, 4, 5, 6, 7, 9, 11, 16, 36, 37, 38, 1025, 1027, 1030, 1032, 1033, 1034, 1035, 1036, 1037, 1038,
-];
+const FCNTL: &[u32] =
+    &[0, 1, 2, 3, 4, 6, 7, 9, 11, 16, 37, 38, 1025, 1027, 1030, 1032, 1033, 1034, 1035, 1036, 1037, 1038];
 /// A process's own name, end, children, rights to give up, and the state of its processor. Not among them: merging its
 /// memory with others' (67), its map of memory (35), counters (31, 32), dispatching its calls (59), sharing cores (62).
 const PRCTL: &[u32] = &[
@@ -216,6 +218,9 @@ fn rules(shape: Shape) -> Rules {
     add(libc::SYS_madvise, vec![Test::is_not(2, ADVICE)], UNKNOWN);
     // Two bots could talk by locking a file that both may read; Java complains when this is refused.
     add(libc::SYS_flock, vec![], QUIET);
+    // Which parts of a file are in memory tells who has read it, and what the kernel forgets others have to wait for.
+    add(libc::SYS_preadv2, vec![Test::bits_not(5, NO_WAIT, &[0])], libc::EOPNOTSUPP as u32);
+    add(libc::SYS_fadvise64, vec![Test::is(3, &[libc::POSIX_FADV_DONTNEED as u32])], FORBIDDEN);
     // Whatever it wrote is in memory; the disks are others'.
     add(libc::SYS_sync, vec![], QUIET);
     add(libc::SYS_syncfs, vec![], QUIET);
@@ -544,6 +549,17 @@ mod tests {
         for later in 463..600 {
             assert_eq!(ask(plain, later, &[]), error(libc::ENOSYS), "a call of a later kernel");
         }
+        for (command, answer) in
+            [(libc::F_SETLK, ALLOW), (libc::F_OFD_SETLKW, ALLOW), (libc::F_GETLK, error(libc::EPERM))]
+        {
+            assert_eq!(ask(plain, libc::SYS_fcntl, &[3, command as u64]), answer, "{command}");
+        }
+        let no_wait = libc::RWF_NOWAIT as u64;
+        assert_eq!(ask(plain, libc::SYS_preadv2, &[3, 0, 0, 0, 0, no_wait]), error(libc::EOPNOTSUPP));
+        assert_eq!(ask(plain, libc::SYS_preadv2, &[3, 0, 0, 0, 0, 0]), ALLOW);
+        let forget = libc::POSIX_FADV_DONTNEED as u64;
+        assert_eq!(ask(plain, libc::SYS_fadvise64, &[3, 0, 0, forget]), error(libc::EPERM));
+        assert_eq!(ask(plain, libc::SYS_fadvise64, &[3, 0, 0, 0]), ALLOW);
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub use message::{Order, StepRefusal};
 pub use meter::Charge;
 #[cfg(target_os = "linux")]
 pub use record::{CallRecord, RecordedCall, record_calls, recorded};
+pub use root::{SETTINGS, SYSTEM};
 
 /// The roles of this program inside a sandbox; `arguments` are those after [`SUBCOMMAND`].
 #[cfg(target_os = "linux")]
@@ -87,7 +88,7 @@ pub fn live(arguments: &[std::ffi::OsString]) -> std::process::ExitCode {
             println!("{}", probe(&program).level);
         }
         Some("attack") if attack::live(word(1), word(2)) => {}
-        Some("player") if attack::player::live(word(1), word(2)) => {}
+        Some("player") if attack::player::live(word(1)) => {}
         Some("sleeper") => return sleep(),
         Some("victim") => {
             let folder = arguments.get(2).map(std::path::PathBuf::from).unwrap_or_default();

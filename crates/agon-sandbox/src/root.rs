@@ -1,5 +1,6 @@
 //! The files a program sees: its own root in memory, with the system's programs and libraries read-only.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -95,44 +96,93 @@ fn copy_of(path: &Path) -> io::Result<OwnedFd> {
     Ok(open_tree(CWD, path, flags)?)
 }
 
+/// Where a path of the system is: in an image of it, or on this machine.
+fn of_system(image: Option<&Path>, path: &str) -> PathBuf {
+    below(image.unwrap_or(Path::new("/")), Path::new(path))
+}
+
 /// Those system paths that are folders, not links.
-fn folders_of_system() -> impl Iterator<Item = &'static str> {
-    SYSTEM.into_iter().filter(|path| fs::symlink_metadata(path).is_ok_and(|data| data.is_dir()))
+fn folders_of_system(image: Option<&Path>) -> impl Iterator<Item = &'static str> {
+    let is_folder =
+        move |path: &&str| fs::symlink_metadata(of_system(image, path)).is_ok_and(|data| data.is_dir());
+    SYSTEM.into_iter().filter(is_folder)
 }
 
-/// Puts the system's part into a root: its folders, `/etc` and `/dev`.
-fn furnish(root: &Path) -> Result<(), StepRefusal> {
-    furnish_settings(root)?;
-    fs::create_dir(root.join("dev")).step("folders")?;
-    let links = [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")];
-    // Shared memory and semaphores with names lie in the /tmp of each bot, and count as what it writes there.
-    for (name, target) in links.into_iter().chain([("stderr", "/proc/self/fd/2"), ("shm", "../tmp")]) {
-        symlink(target, root.join("dev").join(name)).step("links to devices")?;
-    }
-    let shown = folders_of_system().map(|path| (path, PLAIN)).chain(DEVICES.map(|path| (path, NO_SET_UID)));
-    for (path, attributes) in shown {
-        Tree::hold(&ShownPath::same(path), attributes).step("the files to be shown")?.show(root)?;
-    }
-    Ok(())
+/// The system's part of a root, held before a root is made: where that is assembled, an image may lie.
+struct Furniture {
+    /// Its folders, and the devices.
+    folders: Vec<Tree>,
+    settings: Settings,
 }
 
-/// Puts an `/etc` into a root.
-fn furnish_settings(root: &Path) -> Result<(), StepRefusal> {
-    fs::create_dir(root.join("etc")).step("folders")?;
-    let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
-    write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
-    write("group", "root:x:0:\nbot:x:1000:\n")?;
-    // One address only: whoever tries the other first would find nobody there.
-    write("hosts", "127.0.0.1 localhost bot\n")?;
-    write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
-    for path in SETTINGS.iter().filter(|path| Path::new(path).exists()) {
-        // Installing a package may replace them at any moment. Libraries do without.
-        let shown = Tree::hold(&ShownPath::same(*path), PLAIN).is_ok_and(|tree| tree.show(root) == Ok(true));
-        if !shown {
-            let _ = fs::remove_file(below(root, Path::new(path)));
+impl Furniture {
+    fn hold(image: Option<&Path>) -> Result<Self, StepRefusal> {
+        let from = |path: &str| ShownPath { outside: of_system(image, path), inside: path.into() };
+        let shown = folders_of_system(image).map(|path| (from(path), PLAIN));
+        let shown = shown.chain(DEVICES.map(|path| (ShownPath::same(path), NO_SET_UID)));
+        let folders = shown.map(|(place, attributes)| Tree::hold(&place, attributes));
+        let folders = folders.collect::<io::Result<_>>().step("the files to be shown")?;
+        Ok(Self { folders, settings: Settings::hold(image) })
+    }
+
+    /// Puts it into a root, with an `/etc` and a `/dev`.
+    fn show(self, root: &Path) -> Result<(), StepRefusal> {
+        self.settings.show(root)?;
+        fs::create_dir(root.join("dev")).step("folders")?;
+        let links = [("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1")];
+        // Shared memory and semaphores with names lie in the /tmp of each bot, and count as what it writes there.
+        for (name, target) in links.into_iter().chain([("stderr", "/proc/self/fd/2"), ("shm", "../tmp")]) {
+            symlink(target, root.join("dev").join(name)).step("links to devices")?;
         }
+        for folder in self.folders {
+            folder.show(root)?;
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// The system's part of an `/etc`.
+struct Settings {
+    held: Vec<Tree>,
+    /// Those of an image that are links: what they lead to is part of it.
+    links: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Settings {
+    fn hold(image: Option<&Path>) -> Self {
+        let (mut held, mut links) = (Vec::new(), Vec::new());
+        for path in SETTINGS {
+            let place = ShownPath { outside: of_system(image, path), inside: path.into() };
+            match fs::read_link(&place.outside) {
+                Ok(target) if image.is_some() => links.push((place.inside, target)),
+                // Installing a package may replace them at any moment. Libraries do without.
+                _ => held.extend(Tree::hold(&place, PLAIN)),
+            }
+        }
+        Self { held, links }
+    }
+
+    /// Puts an `/etc` into a root.
+    fn show(self, root: &Path) -> Result<(), StepRefusal> {
+        fs::create_dir(root.join("etc")).step("folders")?;
+        let write = |name: &str, text: &str| fs::write(root.join("etc").join(name), text).step(name);
+        write("passwd", "root:x:0:0::/:/bin/false\nbot:x:1000:1000::/tmp:/bin/sh\n")?;
+        write("group", "root:x:0:\nbot:x:1000:\n")?;
+        // One address only: whoever tries the other first would find nobody there.
+        write("hosts", "127.0.0.1 localhost bot\n")?;
+        write("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n")?;
+        for setting in self.held {
+            if setting.show(root) != Ok(true) {
+                let _ = fs::remove_file(below(root, &setting.inside));
+            }
+        }
+        for (inside, target) in self.links {
+            let point = below(root, &inside);
+            fs::create_dir_all(point.parent().unwrap_or(root)).step("links of the system")?;
+            symlink(target, point).step("links of the system")?;
+        }
+        Ok(())
+    }
 }
 
 /// The system's part of every root, prepared once: a sandbox gets copies of three mounts, and of what is
@@ -146,29 +196,39 @@ pub struct System {
     settings: Vec<Option<(u64, u64)>>,
 }
 
+/// The image that a system is shown from, if it is not this machine's own.
+type Systems = BTreeMap<Option<PathBuf>, System>;
+
+/// How many systems are kept ready.
+const MOST_SYSTEMS: usize = 16;
+
 impl System {
     /// The existing one, or a new one if there is none or the system's settings were replaced.
     ///
     /// # Errors
     /// The step that failed.
-    pub fn current(held: &mut Option<Self>) -> Result<&Self, StepRefusal> {
-        let settings = settings();
-        let made = match held.take().filter(|held| held.settings == settings) {
+    pub fn current<'a>(held: &'a mut Systems, image: Option<&Path>) -> Result<&'a Self, StepRefusal> {
+        let (settings, key) = (settings(image), image.map(Path::to_owned));
+        let made = match held.remove(&key).filter(|held| held.settings == settings) {
             Some(held) => held,
-            None => Self::make(settings)?,
+            None => Self::make(settings, image)?,
         };
-        Ok(held.insert(made))
+        if held.len() >= MOST_SYSTEMS {
+            held.pop_last();
+        }
+        Ok(held.entry(key).or_insert(made))
     }
 
-    fn make(settings: Vec<Option<(u64, u64)>>) -> Result<Self, StepRefusal> {
+    fn make(settings: Vec<Option<(u64, u64)>>, image: Option<&Path>) -> Result<Self, StepRefusal> {
         let step = "the files to be shown";
         let new = || sys::call(libc::SYS_unshare, &mut [Arg::Int(libc::CLONE_NEWNS.into())]).step(step);
         elsewhere(new, || {
             private_mounts()?;
+            let furniture = Furniture::hold(image)?;
+            let parts = folders_of_system(image).chain(["/dev", "/etc"]).collect();
             let root = mount_root()?;
-            furnish(root)?;
+            furniture.show(root)?;
             mount_remount(root, ROOT | MountFlags::RDONLY, c"").step(step)?;
-            let parts = folders_of_system().chain(["/dev", "/etc"]).collect();
             Ok(Self { space: space().step(step)?, parts, settings })
         })
     }
@@ -211,15 +271,16 @@ fn elsewhere<G, T>(
 }
 
 /// The identities of the current settings files and folders.
-fn settings() -> Vec<Option<(u64, u64)>> {
-    let which = |path: &&str| fs::metadata(path).ok().map(|data| (data.dev(), data.ino()));
+fn settings(image: Option<&Path>) -> Vec<Option<(u64, u64)>> {
+    let which =
+        |path: &&str| fs::symlink_metadata(of_system(image, path)).ok().map(|data| (data.dev(), data.ino()));
     SETTINGS.iter().map(which).collect()
 }
 
 /// What a spawner of root has ready for its sandboxes.
 #[derive(Default)]
 pub struct Prepared {
-    system: Option<System>,
+    systems: Systems,
     owners: Owners,
 }
 
@@ -228,9 +289,12 @@ pub struct Trees {
     shown: Vec<Tree>,
     layers: Vec<Layer>,
     copies: Vec<Copied>,
-    furnished: bool,
-    /// Whether `/etc` is part of what is shown.
-    has_settings: bool,
+    /// The system's part, unless it is among what is shown.
+    furniture: Option<Furniture>,
+    /// The system's part of `/etc`, where something is put into that.
+    settings: Option<Settings>,
+    /// Those of the system's folders that are links to others.
+    links: Vec<(&'static str, PathBuf)>,
 }
 
 impl Trees {
@@ -243,11 +307,16 @@ impl Trees {
         prepared: Option<(&mut Prepared, u32)>,
     ) -> Result<Self, StepRefusal> {
         let step = "the files to be shown";
-        let furnished = prepared.is_some();
         let has_settings = !confinement.places().any(|place| place.inside.starts_with("/etc"));
+        let image = confinement.image.as_deref();
+        let furniture = if prepared.is_none() { Some(Furniture::hold(image)?) } else { None };
+        let settings = if has_settings || prepared.is_none() { None } else { Some(Settings::hold(image)) };
+        let links =
+            SYSTEM.into_iter().filter_map(|path| Some((path, fs::read_link(of_system(image, path)).ok()?)));
+        let links = links.collect();
         let (mut shown, mut owners) = (Vec::new(), None);
         if let Some((prepared, user)) = prepared {
-            shown = System::current(&mut prepared.system)?.copies(has_settings)?;
+            shown = System::current(&mut prepared.systems, image)?.copies(has_settings)?;
             owners = Some((&mut prepared.owners, user));
         }
         let readable = confinement.readable.iter().map(|place| (place, PLAIN));
@@ -263,16 +332,17 @@ impl Trees {
             let owners = owners.as_mut().map(|(owners, user)| (&mut **owners, *user));
             layers.push(Layer::hold(place, owners)?);
         }
-        Ok(Self { shown, layers, copies, furnished, has_settings })
+        Ok(Self { shown, layers, copies, furniture, settings, links })
     }
 
     /// Attaches all of it below `root`, except for what is hidden. Returns the folders of the layers.
     fn show(self, root: &Path, confinement: &Confinement) -> Result<Vec<OwnedFd>, StepRefusal> {
         let hidden = &confinement.hidden;
-        if !self.furnished {
-            furnish(root)?;
-        } else if !self.has_settings {
-            furnish_settings(root)?;
+        if let Some(furniture) = self.furniture {
+            furniture.show(root)?;
+        }
+        if let Some(settings) = self.settings {
+            settings.show(root)?;
         }
         let mut emptied = Vec::new();
         let mut empty = |within: &dyn Fn(&Path) -> bool| {
@@ -354,10 +424,8 @@ pub fn enter(confinement: &Confinement, trees: Option<Trees>) -> Result<Vec<Owne
         None => Trees::hold(confinement, None)?,
     };
     let root = mount_root()?;
-    for path in SYSTEM {
-        if let Ok(target) = fs::read_link(path) {
-            symlink(target, below(root, Path::new(path))).step("links of the system")?;
-        }
+    for (path, target) in &trees.links {
+        symlink(target, below(root, Path::new(path))).step("links of the system")?;
     }
     // Otherwise these folders would get arbitrary rights.
     for folder in ["proc", "tmp"] {

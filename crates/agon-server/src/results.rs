@@ -212,7 +212,7 @@ struct Fitting {
 impl Fitting {
     fn of((observed, replay, own): Over<'_>) -> Option<Self> {
         let kinds = observed.faults.public().iter().flatten();
-        let mut words = kinds.chain([&observed.level]).chain(&observed.suites);
+        let mut words = kinds.chain([&observed.level]).chain(&observed.suites).chain(&observed.images);
         let text = crate::json(observed);
         // What only the owner of all bots is told has no place in a log that everybody may read.
         let is_public = observed.faults.counted().is_empty()

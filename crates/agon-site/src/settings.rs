@@ -66,6 +66,8 @@ pub struct Settings {
     pub packages: Vec<String>,
     /// The memory of each bot, in bytes; none: the usual.
     pub memory: Option<u64>,
+    /// The image, by its hash, that bots run in.
+    pub image: Option<String>,
 }
 
 impl Settings {
@@ -141,6 +143,7 @@ impl Settings {
             trusts_bots: file.sandbox.trust_bots,
             packages: file.sandbox.packages.iter().filter_map(last).collect(),
             memory: file.sandbox.memory,
+            image: file.sandbox.image.clone(),
         })
     }
 

@@ -13,6 +13,7 @@ use agon_store::WorkerId;
 use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Requirements;
+use agon_worker::holding;
 use agon_worker::wire::{
     Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, LeaseRequest, MOST_LEASED, PlayingMachine,
     PostedResult as Sent, ReceivedAll, SeriesWelcome, Voided, Yours, check_name,
@@ -50,6 +51,7 @@ pub const ROUTES: &[Route] = &[
     post("/work/v1/void", Verb::Work, What::Contest, || sent(void)).apart(),
     post("/work/v1/abort", Verb::Work, What::Contest, || sent(abort)).apart(),
     get("/work/v1/source", Verb::Work, What::Contest, || asked_for(source)).apart(),
+    get("/work/v1/image", Verb::Work, What::Contest, || asked_for(image)).apart(),
 ];
 
 /// The program of the caller.
@@ -76,6 +78,14 @@ pub struct BuildOutput {
 pub struct CallerSource {
     run: String,
     sha: String,
+}
+
+/// The list of the contest's image, or a part of a file of it.
+#[derive(Deserialize)]
+pub struct CallerImage {
+    file: Option<String>,
+    #[serde(default)]
+    from: u64,
 }
 
 /// The answer to a worker where only people are answered.
@@ -174,6 +184,7 @@ pub async fn welcome(
             trusts_bots: ask.settings.trusts_bots,
             packages: ask.settings.packages.clone(),
             memory: ask.settings.memory,
+            image: ask.settings.image.clone(),
             beat_ms: (LEASE_MS / 3).unsigned_abs(),
         },
         Employer::Fleet(fleet) => SeriesWelcome {
@@ -184,6 +195,7 @@ pub async fn welcome(
             trusts_bots: true,
             packages: Vec::new(),
             memory: None,
+            image: None,
             beat_ms: fleet::LEASE_MS / 3,
         },
     }))
@@ -231,7 +243,9 @@ async fn needs(ask: &Visit, worker: WorkerId) -> Result<Requirements, Refused> {
             first.map(|first| (first.speed, "the first machine that joined"))
         }
     };
-    let languages = own.map(|own| own.languages.as_slice()).unwrap_or_default();
+    // A machine that holds strangers' bots fetches the contest's image.
+    let fetches = ask.settings.image.is_some() && !ask.settings.trusts_bots;
+    let languages = own.filter(|_| !fetches).map(|own| own.languages.as_slice()).unwrap_or_default();
     Ok(Requirements {
         trusts_bots: ask.settings.trusts_bots,
         level: ask.settings.level,
@@ -367,6 +381,16 @@ pub async fn results(
             let place = incoming::place(&ask, worker)?;
             let post = incoming::whole(ask.site.folder(), body, LARGEST_RESULT, Some(place)).await?;
             let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
+            let mut images = all.iter().flat_map(|(line, _)| &line.observed.images);
+            if let Some(image) = &ask.settings.image
+                && let Some(other) = images.find(|other| *other != image)
+            {
+                let other: String = other.chars().take(64).collect();
+                let text = format!(
+                    "This was played in the image {other}, and the contest's is {image}. Start agon work again: it fetches that."
+                );
+                return Err(Refused::new(StatusCode::CONFLICT, "Another image is wanted", text));
+            }
             let parts =
                 all.iter().map(|(line, replay)| (line.attempt, (&line.observed, *replay, &line.own[..])));
             ask.site.server.post_all(worker, &parts.collect::<Vec<_>>(), ask.now).await?
@@ -429,5 +453,15 @@ pub async fn source(hall: Employer, ReadQuery(own): ReadQuery<CallerSource>) -> 
             bytes.ok_or_else(|| Refused::new(StatusCode::NOT_FOUND, "Nothing is here", none))?
         }
     };
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
+}
+
+/// The contest's image, for a machine that is about to join.
+pub async fn image(hall: Employer, ReadQuery(wanted): ReadQuery<CallerImage>) -> Result<Response, Refused> {
+    let Employer::Contest(ask) = hall else { return Err(Refused::nothing()) };
+    let name = ask.settings.image.clone().ok_or_else(Refused::nothing)?;
+    let read = move || holding::image(&name, wanted.file.as_deref().map(|file| (file, wanted.from)));
+    let bytes = tokio::task::spawn_blocking(read).await.map_err(|_| Refused::ours())?;
+    let bytes = bytes.map_err(|why| Refused::new(StatusCode::NOT_FOUND, "The image is not here", why))?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
 }

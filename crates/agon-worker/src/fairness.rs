@@ -60,8 +60,6 @@ enum Control {
     Pondering,
     /// If only CPU time were charged.
     ByCpu,
-    /// Everywhere: it is accepted.
-    Everywhere,
 }
 
 /// How the winner is determined.
@@ -79,8 +77,6 @@ enum Judge {
     Blame,
     /// It wins if the other is late, or the match void by the machine.
     Void,
-    /// It says so itself.
-    Word,
 }
 
 #[derive(Clone, Copy)]
@@ -108,7 +104,6 @@ impl ClockAttack {
             Control::Sampled => "without group",
             Control::Pondering => "with --ponder allow",
             Control::ByCpu => "charged by CPU time alone",
-            Control::Everywhere => "everywhere: accepted",
         }
     }
 
@@ -196,17 +191,6 @@ pub fn all() -> Vec<ClockAttack> {
         },
         blames("stops-itself", "be stopped when it is late, as if the machine had stopped it"),
         blames("does-not-read", "leave its question in a full pipe, so that its clock does not start"),
-        ClockAttack {
-            sets: &[("answers", "2")],
-            ..new(
-                "drops-cached-files",
-                "have the kernel forget a file that the other reads as well",
-                "nothing: what the kernel keeps of files belongs to all",
-                Level::D,
-                Judge::Word,
-                Control::Everywhere,
-            )
-        },
     ]
 }
 
@@ -230,8 +214,7 @@ pub fn run(wanted: &AttackChoice, each: &mut dyn FnMut(&AttackOutcome)) -> Resul
         if !wanted.names(attack.name) {
             continue;
         }
-        let accepted = attack.control == Control::Everywhere;
-        let may_win = accepted || level > attack.held_at;
+        let may_win = level > attack.held_at;
         let mut came = field.stage(&attack, held_at, Ponder::Stop)?.judged(&attack, false);
         let mut disturbed = false;
         for _ in 1..WINS {
@@ -243,7 +226,7 @@ pub fn run(wanted: &AttackChoice, each: &mut dyn FnMut(&AttackOutcome)) -> Resul
         if came.0 && !may_win && (disturbed || field.is_disturbed()) {
             came = (false, format!("not judged, as other programs use this CPU: {}", came.1));
         }
-        let control = match wanted.controls && !accepted {
+        let control = match wanted.controls {
             true => Some(field.control(&attack)?),
             false => None,
         };
@@ -279,10 +262,6 @@ impl Field {
         let open = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode));
         open(folder.path(), 0o755)?;
         open(&folder.path().join("bot"), 0o755)?;
-        // On a disk, if there is one: what lies in memory is not forgotten.
-        fs::write(folder.path().join("book"), vec![b'.'; 256 << 10])?;
-        fs::File::open(folder.path().join("book"))?.sync_all()?;
-        open(&folder.path().join("book"), 0o644)?;
         Ok(Self { program, folder, cpus: CpuShares::claim(1, 1) })
     }
 
@@ -307,7 +286,6 @@ impl Field {
                 Control::Sampled => self.stage(attack, Some(Level::B), Ponder::Stop)?.judged(attack, false),
                 Control::Pondering => self.stage(attack, None, Ponder::Allow)?.judged(attack, false),
                 Control::ByCpu => self.stage(attack, None, Ponder::Stop)?.judged(attack, true),
-                Control::Everywhere => break,
             };
             if won.0 {
                 break;
@@ -351,14 +329,12 @@ impl Field {
     }
 
     fn launch(&self, name: &str, level: Option<Level>) -> Launch {
-        let book = self.folder.path().join("book");
-        let words = [SUBCOMMAND, "player", name, &book.to_string_lossy()].map(Into::into);
+        let words = [SUBCOMMAND, "player", name].map(Into::into);
         Launch {
             program: self.program.clone().into(),
             arguments: words.to_vec(),
             folder: Some(self.folder.path().join("bot")),
             confined: Confined::Own,
-            reads: vec![book],
             level,
             ..Launch::default()
         }
@@ -474,13 +450,6 @@ impl Seen {
                     (None, false, true) => (false, "it was late, and nobody else".to_owned()),
                 }
             }
-            Judge::Word => {
-                let dropped = sum(ATTACKER, 0, |answer| answer.used.own) > 0;
-                (
-                    dropped,
-                    if dropped { "the file has to be read again" } else { "the file is still there" }.into(),
-                )
-            }
         }
     }
 }
@@ -505,8 +474,6 @@ mod tests {
     fn table() -> String {
         let line = |attack: ClockAttack| {
             let (name, attempt, wall, level) = (attack.name, attack.attempt, attack.wall, attack.held_at);
-            let level =
-                if attack.control == Control::Everywhere { "–".to_owned() } else { level.to_string() };
             format!("| `{name}` | {attempt} | {wall} | {level} | {} |\n", attack.control())
         };
         all().into_iter().map(line).collect()

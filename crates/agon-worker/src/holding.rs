@@ -12,6 +12,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use agon_bot::image::Images;
 use agon_bot::{Confined, Level, Run, build, guard, inside, sys, tools};
 use agon_contest::whole;
 use agon_sandbox::suite::{self, AttackChoice, AttackOutcome};
@@ -116,6 +117,20 @@ fn leads_to(advice: &str, program: &Path) -> Option<Level> {
 /// The word for results and workers: the level of the sandbox, if there is one.
 pub fn word(level: Option<Level>) -> String {
     level.map_or_else(|| "not confined".to_owned(), |level| level.to_string())
+}
+
+/// What a machine that joins asks of the image of this name: its list, or part of a file of it, by the file's hash and where the part
+/// begins.
+///
+/// # Errors
+/// It is not here.
+pub fn image(name: &str, file: Option<(&str, u64)>) -> Result<Vec<u8>, String> {
+    let images = Images::own();
+    let found = match file {
+        None => images.list_of(name),
+        Some((file, from)) => images.part_of(name, file, from),
+    };
+    found.map_err(|error| error.to_string())
 }
 
 /// The level at which bots held this way are held here.

@@ -235,6 +235,7 @@ fn public(record: &MatchRecord, seats: usize) -> Observed {
         wall_us: record.wall_us,
         level: level(&record.held),
         suites: held.then(holding::suites),
+        images: record.images.iter().cloned().collect(),
         ..Observed::default()
     }
 }

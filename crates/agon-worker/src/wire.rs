@@ -55,6 +55,8 @@ pub struct SeriesWelcome {
     pub packages: Vec<String>,
     /// The memory of each bot, in bytes; none: the usual.
     pub memory: Option<u64>,
+    /// The image, by its hash, that bots run in; none: each machine makes its own.
+    pub image: Option<String>,
     /// How often a lease is renewed, in milliseconds.
     pub beat_ms: u64,
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::author::{build, check, doctor, new, pack, sandbox, test};
+use crate::author::{build, check, doctor, image, new, pack, sandbox, test};
 use crate::common::screen;
 use crate::online::{challenge, login, logs, look, submit, tryout};
 use crate::play::{join, referee};
@@ -200,6 +200,9 @@ Example:
     /// Prove that the sandbox of this machine holds
     #[command(subcommand)]
     Sandbox(sandbox::SandboxCommand),
+    /// Make, list and remove images: what bots of others see of this machine's programs
+    #[command(after_help = image::EXAMPLES)]
+    Image(image::ImageOptions),
     /// Print completions for a shell
     #[command(
         after_help = "Commands, options, games, presets, maps, built-in bots, rules and files are completed.

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use cli::{Cli, Command};
 
-use crate::author::{build, check, doctor, new, pack, sandbox, test};
+use crate::author::{build, check, doctor, image, new, pack, sandbox, test};
 use crate::online::{challenge, login, logs, look, submit, tryout};
 use crate::play::{join, referee};
 use crate::series::{gauntlet, pin, rate, sprt, tournament, why};
@@ -57,6 +57,7 @@ fn main() -> ExitCode {
     if let Ok(own) = std::env::current_exe() {
         agon_bot::guard::use_program(own);
     }
+    agon_bot::inside::tell_by(|line| eprintln!("{}", common::screen::harmless(line)));
     let mut command = cli::command();
     let parsed = command.try_get_matches_from_mut(&arguments);
     let told = |matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command));
@@ -85,6 +86,7 @@ fn main() -> ExitCode {
         Command::Build(options) => build::run(&options),
         Command::Doctor(options) => doctor::run(&options),
         Command::Sandbox(command) => sandbox::run(&command),
+        Command::Image(options) => image::run(&options),
         Command::Watch(options) => viewer::run(&options),
         Command::Gauntlet(options) => gauntlet::run(&options),
         Command::Tournament(options) => tournament::run(&options),

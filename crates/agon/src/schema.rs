@@ -135,6 +135,7 @@ fn page() -> String {
             author::json::Attack,
             author::json::AttackEnd,
             author::json::Control,
+            author::json::ImageShown,
         ],
     );
     page += &section(

@@ -14,15 +14,15 @@ type Place = Vec<String>;
 
 /// Where files may use each other, and why. Nothing is to be added but a pair that is one thing.
 const CIRCLES: [(&str, &str, &str); 31] = [
+    (
+        "agon-bot",
+        "image process",
+        "what runs inside sees an image, which is made of the tools that are found for it",
+    ),
     ("agon/common", "fingerprint logins online", "a login is asked for with the fingerprint that it keeps"),
     ("agon/series", "contest formats newcomer tournament", "not yet taken apart"),
     ("agon/series", "counts sprt", "an SPRT and what is counted for it"),
     ("agon/series", "rate site", "a rating and its page"),
-    (
-        "agon-bot/process/inside",
-        "needs strangers",
-        "what a program needs, and what of it strangers are shown",
-    ),
     ("agon-contest", "format journal plan", "not yet taken apart"),
     ("agon-contest", "play scheduler told work", "not yet taken apart"),
     (

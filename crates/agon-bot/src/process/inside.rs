@@ -18,6 +18,7 @@ use agon_sandbox::{
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::build::cache;
+use crate::image::Image;
 use crate::launch::Launch;
 use crate::name::Confined;
 use crate::paths::{is_systems, stays};
@@ -38,6 +39,7 @@ pub use cage::Cage;
 use cage::Changes;
 pub use needs::{Needs, User};
 use spares::Spares;
+pub use strangers::{tell_by, tool as tool_of, unseen};
 
 /// Folders of ours that lie where an author works, and are no part of a bot.
 const OWN_FOLDERS: [&str; 3] = ["agon-replays", "agon-series", "agon-bots"];
@@ -95,6 +97,18 @@ fn add(packages: &Packages, confinement: &mut Confinement, variables: &mut BTree
     variables.extend(packages.variables.clone());
 }
 
+/// Where this program is seen beside an image, if its own place is one of the system's.
+const OWN_PROGRAM: &str = "/agon";
+
+/// Shows an image in place of this machine's system.
+fn show(image: &Image, confinement: &mut Confinement, variables: &mut BTreeMap<String, String>) {
+    let place = |inside: &PathBuf| Some(ShownPath { outside: image.real(inside)?, inside: inside.clone() });
+    confinement.readable.extend(image.places.iter().filter_map(place));
+    confinement.image = Some(image.root());
+    let path: Vec<_> = image.path.iter().map(|folder| folder.to_string_lossy()).collect();
+    variables.insert("PATH".to_owned(), path.join(":"));
+}
+
 /// Ends the sandboxes built ahead, and waits for those that are being ended. Any not ended here end with this program.
 pub fn close() {
     ends::settle();
@@ -118,6 +132,7 @@ pub enum StartTrouble {
 struct Described {
     confinement: Confinement,
     order: Order,
+    image: Option<Arc<Image>>,
     /// How its own folder is shown, if it may change it.
     changes: Option<Changes>,
     remarks: Vec<String>,
@@ -169,29 +184,46 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
         return Err(StartTrouble::Start(io::ErrorKind::NotFound.into()));
     }
     let foreign = launch.confined == Confined::Foreign;
-    let program = match foreign {
-        true => strangers::program(&launch.program, &folder, &user)
-            .ok_or_else(|| StartTrouble::Hidden(strangers::refusal(Path::new(&launch.program))))?,
-        false => folder.join(spawn::find(&launch.program, Some(&folder), &path)),
+    let image = match foreign {
+        true => {
+            Some(strangers::image(launch, &user).map_err(|error| StartTrouble::Machine(error.to_string()))?)
+        }
+        false => None,
     };
-    if !program.exists() {
-        return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::ENOENT)));
-    }
-    if program.is_dir() || !crate::sys::may_execute(&program) {
-        return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::EACCES)));
+    let mut program = match &image {
+        Some(image) => strangers::program(&launch.program, &folder, image)
+            .ok_or_else(|| StartTrouble::Hidden(strangers::refusal(Path::new(&launch.program))))?,
+        None => folder.join(spawn::find(&launch.program, Some(&folder), &path)),
+    };
+    if !image.as_ref().is_some_and(|image| image.runs(&program)) {
+        if !program.exists() {
+            return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::ENOENT)));
+        }
+        if program.is_dir() || !crate::sys::may_execute(&program) {
+            return Err(StartTrouble::Start(io::Error::from_raw_os_error(libc::EACCES)));
+        }
     }
     let_through(&folder, &cache());
     let_through(program.parent().unwrap_or(&program), &cache());
-    let needs = needs::of(launch, &program, foreign, &user);
+    let mut needs = match &image {
+        Some(_) => needs::of_strangers(launch, &user),
+        None => needs::of(launch, &program, &user),
+    };
     let mut confinement = Confinement { memory: memory(launch), ..limits() };
     let mut remarks = Vec::new();
     confinement.readable = needs.places.iter().map(ShownPath::same).collect();
-    confinement.hidden = needs.hidden.into_iter().collect();
+    if let Some(image) = &image {
+        show(image, &mut confinement, &mut needs.variables);
+    }
     // Our own program, run on behalf of a bot: as its script engine, or as the doorkeeper of its seat.
     let known = guard::program().filter(|own| *own == program && !is_systems(own));
     if let Some(own) = known {
         confinement.readable.retain(|place| !own.starts_with(&place.outside));
         confinement.readable.push(ShownPath::same(own));
+    } else if image.is_some() && guard::program() == Some(&*program) {
+        // Where this program is one of the system's, the image has no place for it.
+        confinement.readable.push(ShownPath { outside: program, inside: OWN_PROGRAM.into() });
+        program = OWN_PROGRAM.into();
     }
     for place in launch.reads.iter().filter(|_| !foreign) {
         if !confinement.readable.iter().any(|shown| place.starts_with(&shown.outside)) {
@@ -264,7 +296,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
     let arguments = launch.arguments.iter().map(text).collect::<Result<_, _>>()?;
     let mut order = Order { program, arguments, variables, cpus: cpus.to_vec() };
     tell_memory(confinement.memory, &mut order);
-    Ok(Described { confinement, order, changes, remarks })
+    Ok(Described { confinement, order, image, changes, remarks })
 }
 
 /// Begins to start a bot in a sandbox of its own; returns our ends of its pipes, the sandbox's first process, and the sandbox.
@@ -274,7 +306,7 @@ fn describe(launch: &Launch, seat: u8, cpus: &[usize], keeper: &Keeper) -> Resul
 /// Why it does not start.
 pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(StartedProcess, Cage), StartTrouble> {
     let keeper = keeper().map_err(StartTrouble::Machine)?;
-    let Described { confinement, order, changes, remarks } = describe(launch, seat, cpus, keeper)?;
+    let Described { confinement, order, image, changes, remarks } = describe(launch, seat, cpus, keeper)?;
     let (level, walls) = &keeper.found.at_most(launch.level.unwrap_or(Level::A));
     if *level == Level::D || *level == Level::C && launch.confined == Confined::Foreign {
         return Err(StartTrouble::Machine(unfit(&keeper.found, "a stranger's bot")));
@@ -303,6 +335,7 @@ pub fn begin(launch: &Launch, seat: u8, cpus: &[usize]) -> Result<(StartedProces
         program: order.program,
         confinement,
         confined: launch.confined,
+        image,
         run: Arc::clone(&launch.run),
         changes,
         remarks,

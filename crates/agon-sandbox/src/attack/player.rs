@@ -10,7 +10,7 @@
 use std::cell::Cell;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -192,7 +192,7 @@ pub fn all() -> Vec<AttackPlayer> {
         }),
         AttackPlayer {
             begin: |desk| {
-                let mine = Desk { to: desk.to.try_clone()?, ..Desk::new("")? };
+                let mine = Desk { to: desk.to.try_clone()?, ..Desk::new()? };
                 std::thread::spawn(move || go_on(&mine));
                 Ok(())
             },
@@ -315,12 +315,6 @@ pub fn all() -> Vec<AttackPlayer> {
             },
             ..new("does-not-read")
         },
-        // What the kernel keeps of files is everybody's.
-        thinks("drops-cached-files", |desk| {
-            let book = std::fs::File::open(&desk.book)?;
-            rustix::fs::fadvise(&book, 0, None, rustix::fs::Advice::DontNeed)?;
-            desk.enter(Duration::from_micros(u64::from(!is_cached(&book)?)))
-        }),
     ]
 }
 
@@ -424,31 +418,19 @@ fn is_asked() -> bool {
     poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
-/// Whether the first page of a file can be read without waiting for a disk.
-fn is_cached(file: &std::fs::File) -> io::Result<bool> {
-    let mut page = [0_u8; 4096];
-    let buffers = &mut [io::IoSliceMut::new(&mut page)];
-    match rustix::io::preadv2(file, buffers, 0, rustix::io::ReadWriteFlags::NOWAIT) {
-        Err(rustix::io::Errno::AGAIN) => Ok(false),
-        read => Ok(read.is_ok()),
-    }
-}
-
 /// What a player has before it: its questions, and the ledger in which all of its processes enter what they use.
 struct Desk {
     from: OwnedFd,
     to: OwnedFd,
     born: Instant,
     helper: Cell<Option<Pid>>,
-    /// A file that all players may read.
-    book: PathBuf,
 }
 
 impl Desk {
-    fn new(book: &str) -> io::Result<Self> {
+    fn new() -> io::Result<Self> {
         // A process that is frozen, or one more than the ledger holds, must not make others wait.
         let (from, to) = pipe_with(PipeFlags::NONBLOCK)?;
-        Ok(Self { from, to, born: Instant::now(), helper: Cell::new(None), book: book.into() })
+        Ok(Self { from, to, born: Instant::now(), helper: Cell::new(None) })
     }
 
     fn is_young(&self) -> bool {
@@ -525,9 +507,9 @@ impl Desk {
 }
 
 /// The life of a player.
-pub fn live(name: &str, book: &str) -> bool {
+pub fn live(name: &str) -> bool {
     let Some(player) = all().into_iter().find(|player| player.name == name) else { return false };
-    let played = Desk::new(book).and_then(|desk| {
+    let played = Desk::new().and_then(|desk| {
         (player.begin)(&desk)?;
         while desk.is_asked() {
             let since = desk.take();

@@ -1,8 +1,11 @@
 //! Ways to leave something for the next match or to talk to another one, and what is accepted.
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use super::{Attack, AttackTry, Control, Judge, held};
 use crate::Wall;
@@ -62,6 +65,41 @@ pub fn list() -> Vec<Attack> {
                 }
             },
         )
+        .control(Control::Without(&[Wall::Filter])),
+        new(
+            "shared-range-lock",
+            "see a lock (fcntl) that another one holds on a file both may read",
+            "filter",
+            |to| {
+                let file = fs::File::open(&to.program)?;
+                match fcntl_getlk(&file, &Flock::from(FlockType::WriteLock))? {
+                    Some(_) => Ok("one bit of another match".into()),
+                    None => held("the kernel tells of none"),
+                }
+            },
+        )
+        .control(Control::Without(&[Wall::Filter])),
+        new(
+            "cached-file-seen",
+            "see whether a file that others read is in memory (RWF_NOWAIT)",
+            "filter",
+            |to| {
+                let mut page = [0_u8; 4096];
+                let buffers = &mut [io::IoSliceMut::new(&mut page)];
+                let file = fs::File::open(&to.program)?;
+                match rustix::io::preadv2(file, buffers, 0, rustix::io::ReadWriteFlags::NOWAIT) {
+                    Ok(_) => Ok("it is".into()),
+                    Err(rustix::io::Errno::AGAIN) => Ok("it is not".into()),
+                    Err(error) => Err(error.into()),
+                }
+            },
+        )
+        .control(Control::Without(&[Wall::Filter])),
+        new("cached-file-dropped", "have the kernel forget a file that others read", "filter", |to| {
+            let file = fs::File::open(&to.program)?;
+            rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+            Ok("it was asked to".into())
+        })
         .control(Control::Without(&[Wall::Filter])),
         new("lease", "be told when another one opens a file (F_SETLEASE)", "filter", |_| {
             let home = std::env::var_os("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);

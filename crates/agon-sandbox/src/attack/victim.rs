@@ -55,6 +55,7 @@ pub fn live(user: Option<u32>, folder: &Path, name: &str) -> io::Result<()> {
         .and_then(|()| fs::set_permissions(&memory, fs::Permissions::from_mode(0o666)));
     let program = fs::File::open("/proc/self/exe")?;
     let _ = rustix::fs::flock(&program, rustix::fs::FlockOperation::LockExclusive);
+    let _ = rustix::fs::fcntl_lock(&program, rustix::fs::FlockOperation::LockShared);
     let target =
         Target { pid: std::process::id() as i32, ids, name: name.to_owned(), port, ..Target::default() };
     let mut out = io::stdout();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use agon_bot::{BotName, NameKind, rights};
+use agon_bot::{BotName, NameKind, inside, rights};
 use agon_desk::check::{BotCheck, CheckFinding, CheckStep, Checked, Checker, FindingStatus};
 use agon_game::AnyGame;
 use agon_sandbox::CallRecord;
@@ -165,9 +165,13 @@ fn check(
         };
         return feed::run(&feed, Some(game));
     }
-    if let NameKind::Path(_) = &name.kind {
-        agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
-    }
+    let unseen = match &name.kind {
+        NameKind::Path(_) => {
+            let launch = agon_bot::Launch::of(&name).map_err(|error| Failure::usage(error.to_string()))?;
+            launch.as_ref().map_or_else(Vec::new, inside::unseen)
+        }
+        _ => Vec::new(),
+    };
     let clock = ClockOptions { time_scale: Some(options.time_scale), ..ClockOptions::default() }.clock()?;
     let setup = SetupOptions { seed: Some(setup.seed.unwrap_or(1)), ..setup.clone() };
     let found = BotCheck::new(game, &setup.setup(game, usize::from(game.info().usual_seats()))?)?;
@@ -181,6 +185,15 @@ fn check(
     if let Some(conditions) = conditions {
         let slowest = checked.slowest.and_then(|worst| conditions.scaled(worst));
         conditions.notes().into_iter().chain(slowest).for_each(|note| checked.note("there", note));
+    }
+    for program in unseen {
+        let program = program.display();
+        checked.note(
+            "in a contest",
+            format!(
+                "its image has no {program} unless the organiser adds it: agon image build --add {program}"
+            ),
+        );
     }
     if let Some(refused) = refused_calls(calls) {
         checked.note("system calls", refused);

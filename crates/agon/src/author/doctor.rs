@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use agon_bot::tools::Tool;
-use agon_bot::{build, sys};
+use agon_bot::{Images, build, sys};
 use agon_sandbox::{Level, Shortcoming};
 use clap::Args;
 use serde::Serialize;
@@ -81,6 +81,7 @@ pub fn run(options: &DoctorOptions) -> Done {
     add("limits", "open files", open_files());
     add("limits", "temporary folder", folder(&std::env::temp_dir(), "TMPDIR"));
     add("limits", "cache", folder(&build::cache(), "AGON_CACHE"));
+    add("limits", "images", images());
     add("limits", "ports", port());
     add("containment", "leftovers", die_with_parent());
     add("containment", "busy machine", counters());
@@ -157,6 +158,22 @@ fn languages() -> Vec<(&'static str, Seen)> {
         (tool.language, seen)
     };
     languages::ask().into_iter().map(told).collect()
+}
+
+fn images() -> Seen {
+    let images = Images::own();
+    let all = images.list();
+    let disk = all.iter().filter_map(|(image, _)| image.size().ok()).map(|(_, bytes)| bytes).sum::<u64>();
+    let old = all.iter().filter(|(_, used)| !used).count();
+    let seen = match all.len() {
+        0 => "none yet; one is made when a stranger's bot first needs it".to_owned(),
+        1 => format!("1 for strangers' bots, {} MB", disk >> 20),
+        count => format!("{count} for strangers' bots, {} MB", disk >> 20),
+    };
+    match old {
+        0 => (Note, seen, None),
+        _ => with(Note, format!("{seen}; {old} old"), "agon image rm --old"),
+    }
 }
 
 fn cpus() -> Seen {

@@ -114,6 +114,23 @@ pub(crate) struct Attack {
     pub control: Option<Control>,
 }
 
+/// An image: `agon image --json` prints a list of these, `agon image build --json` one.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct ImageShown {
+    /// Its name: the hash of the list of its files.
+    pub image: String,
+    pub languages: Vec<String>,
+    /// What it holds besides.
+    pub added: Vec<String>,
+    pub files: u64,
+    pub bytes: u64,
+    /// Whether all strangers get it whom it suffices.
+    pub chosen: bool,
+    /// Whether it is as this machine's programs are now.
+    pub used: bool,
+}
+
 /// The result of an attack.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -4,6 +4,7 @@ pub mod build;
 mod changes;
 pub mod check;
 pub mod doctor;
+pub mod image;
 pub mod json;
 pub mod new;
 pub mod pack;

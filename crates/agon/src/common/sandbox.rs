@@ -32,6 +32,8 @@ pub(crate) enum When {
     Auto,
     /// All do
     On,
+    /// All do, as bots of others: they see an image in place of this machine's programs, as in a contest
+    Stranger,
     /// None do: they run with your rights
     Off,
 }
@@ -64,7 +66,10 @@ fn usual() -> When {
     When::from_str(&said, true).unwrap_or_else(|_| {
         if !said.is_empty() {
             NOTED.call_once(|| {
-                eprintln!("note: AGON_SANDBOX={} is none of auto, on, off", screen::harmless(&said));
+                eprintln!(
+                    "note: AGON_SANDBOX={} is none of auto, on, stranger, off",
+                    screen::harmless(&said)
+                );
             });
         }
         When::Auto
@@ -92,6 +97,7 @@ impl Bots {
         let confined = match (self.when, foreign) {
             (When::Off, _) | (When::Auto, false) => Confined::No,
             (When::On, false) => Confined::Own,
+            (When::Stranger, false) => Confined::Foreign,
             (_, true) => Confined::Foreign,
         };
         BotName { confined, run: Arc::new(self.run.clone()), ..name }

@@ -90,6 +90,7 @@ matches = 400                 # rated matches each version plays, besides those 
 # packages = [\"packages\"]       # folders for all bots and builds, read-only; they have no network
 # env = {{ PYTHONPATH = \"/srv/packages/python\" }}
 # level = \"A\"                 # the lowest at which bots are played; written here when the first machine plays
+# image = \"3f9c...\"           # all of the name that `agon image build` printed: every bot runs in it, on every machine
 # memory = 768                # megabytes that each bot has; a machine plays as many matches at once as it has memory for
 # trust_bots = true           # where this machine has no sandbox: I trust these bots
 ",

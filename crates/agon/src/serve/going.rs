@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agon_bot::advised::NextCommand;
+use agon_bot::image::{ImageError, Images};
 use agon_bot::{Confined, Level, Packages, Run, sys};
 use agon_server::{ContestServer, Inside, ServerError, Setting, inside, room, tick};
 use agon_store::Objects;
@@ -63,6 +64,10 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         }
     }
     let setting = founding::read(dir)?;
+    if let Some(image) = founding::sandbox(dir)?.image {
+        let why = |error: ImageError| Failure::usage(format!("contest.toml, [sandbox] image: {error}"));
+        Images::own().keep(&image).map_err(why)?;
+    }
     let (mut playing, mut confined) = (options.jobs != Some(0), Confined::No);
     let (mut all, mut packages) = (Run::default(), Vec::new());
     if playing {
@@ -292,8 +297,8 @@ fn hold_bots(dir: &Path) -> Result<(Confined, Run, Vec<String>), Failure> {
     let places = section.packages.iter().map(Into::into).collect();
     let packages = Packages { places, variables: section.env };
     // Authors cannot install anything here.
-    let memory = section.memory;
-    let run = Run { packages, memory, ahead: true, for_others: true, ..Run::default() };
+    let (memory, image) = (section.memory, section.image);
+    let run = Run { packages, memory, image, ahead: true, for_others: true, ..Run::default() };
     let confined = holding::hold(section.trust_bots, section.level).map_err(Failure::Own)?;
     Ok((confined, run, section.packages))
 }

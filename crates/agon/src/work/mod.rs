@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use agon_bot::image::{self, Images};
 use agon_bot::{Confined, Packages, Run, build, inside, sys};
 use agon_site::secrets;
 use agon_worker::wire::{self, Hello, PlayingMachine, SeriesWelcome};
@@ -96,6 +97,7 @@ pub fn run(options: &WorkOptions) -> Done {
     let (mut all, packages) = show_packages(options)?;
     all.memory = welcome.memory;
     let confined = hold(options, &welcome)?;
+    all.image = fetch_image(&online, &welcome, confined, options.quiet)?;
     let folder = build::cache().join("work").join(place_name(&online.address));
     let _held = hold_folder(&folder)?;
     let mut out = io::stdout().lock();
@@ -361,6 +363,38 @@ fn hold(options: &WorkOptions, welcome: &SeriesWelcome) -> Result<Confined, Fail
             Err(Failure::Own(format!("{why}{more}")))
         }
     }
+}
+
+/// Sees to it that the contest's image is here, if it has one: what is missing of it is fetched.
+fn fetch_image(
+    online: &Online,
+    welcome: &SeriesWelcome,
+    confined: Confined,
+    quiet: bool,
+) -> Result<Option<String>, Failure> {
+    let Some(name) = welcome.image.as_ref().filter(|_| confined == Confined::Foreign) else {
+        return Ok(None);
+    };
+    let images = Images::own();
+    if images.named(name).is_err() {
+        let list = online.fetch("/image", &[], image::LONGEST)?;
+        let mut say = |line: &str| {
+            if !quiet {
+                println!("{line}");
+            }
+        };
+        let mut get = |file: &str, from: u64| {
+            let query = [("file", file.to_owned()), ("from", from.to_string())];
+            let got = online.fetch("/image", &query, image::MOST_PART);
+            got.map_err(|trouble| match trouble {
+                Trouble::Away(why) | Trouble::Strange(why) => why,
+                Trouble::Refused(problem) => format!("{}: {}", problem.title, problem.detail),
+            })
+        };
+        let fetched = images.fetch(name, &list, &mut say, &mut get);
+        fetched.map_err(|error| Failure::own(harmless(&error.to_string()).to_string()))?;
+    }
+    Ok(Some(name.clone()))
 }
 
 /// What holds for all bots here, and the folders of packages that they are shown.

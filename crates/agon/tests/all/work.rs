@@ -178,6 +178,95 @@ fn pause(place: &Path, name: &str) {
     });
 }
 
+/// The images that the results of a contest name, in order.
+fn images(place: &Path) -> Vec<Vec<String>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    runtime.expect("threads").block_on(async {
+        let (store, _) = agon_server::status::look(&place.join("cup")).await.expect("a contest");
+        let log = store.log(0, 1000).await.expect("read");
+        store.close().await;
+        // Built-in bots play without one.
+        let lines = log.iter().map(|row| serde_json::from_str::<Value>(&row.body).expect("JSON"));
+        lines.filter_map(|line| serde_json::from_value(line["outcome"]["images"].clone()).ok()).collect()
+    })
+}
+
+#[test]
+fn every_machine_plays_in_the_contests_image_and_results_of_another_one_are_refused() {
+    let found = agon_sandbox::probe(Path::new(env!("CARGO_BIN_EXE_agon")));
+    if found.level > agon_sandbox::Level::B {
+        return println!("skipped: level {} here: {:?}", found.level, found.missing);
+    }
+    let place = folder();
+    let place = place.path();
+    std::fs::create_dir_all(place.join("cup")).expect("a folder");
+    std::fs::write(place.join("more"), "a file besides").expect("a file");
+    let own = |words: &[&str]| {
+        let mut command = command(place, words);
+        command.env("AGON_CACHE", place.join("cache-server"));
+        command
+    };
+    let image = |more: &[&str]| -> Option<String> {
+        let built =
+            own(&[&["image", "--json", "build", "git"], more].concat()).output().expect("agon starts");
+        if err(&built).contains("not installed") {
+            return None;
+        }
+        Some(json(&good(built))["image"].as_str().expect("a name").to_owned())
+    };
+    let (Some(first), Some(second)) = (image(&[]), image(&["--add", "more"])) else {
+        return println!("skipped: git is not installed");
+    };
+    let play_in = |image: &str| {
+        let text = CONTEST.replace("[sandbox]\n", &format!("[sandbox]\nlevel = 'B'\nimage = '{image}'\n"));
+        std::fs::write(place.join("cup/contest.toml"), text).expect("a file");
+    };
+    let serve = |port: u16| {
+        let mut serve = own(&["serve", "cup", "-j", "0", "--port", &port.to_string()]);
+        let child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts");
+        let mut running = Running(child);
+        let url = site_of(&mut running.0, Duration::from_secs(60));
+        (running, url)
+    };
+    play_in(&"0".repeat(64));
+    let none = own(&["serve", "cup", "-j", "0", "--port", "0"]).output().expect("agon starts");
+    assert_eq!(none.status.code(), Some(2), "{}", err(&none));
+    assert!(err(&none).contains("[sandbox] image: there is no image"), "{}", err(&none));
+
+    play_in(&first);
+    let (server, url) = serve(0);
+    let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    token(place, "one");
+    std::fs::create_dir(place.join("ann")).expect("a folder");
+    std::fs::write(place.join("ann/run.sh"), crate::common::WAITER).expect("a file");
+    std::fs::write(place.join("ann/agon.toml"), "run = \"sh run.sh\"\n").expect("a file");
+    good(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]));
+    let one = work(place, &url, "one", &[]);
+    wait_until("it plays in the image", || images(place).len() > 2);
+    assert!(images(place).iter().all(|images| *images == [first.clone()]), "{:?}", images(place));
+
+    // The organiser changes it: the machine that plays in the old one ends, and fetches the new one when it is started again.
+    drop(server);
+    play_in(&second);
+    let (_server, _) = serve(port);
+    let ended = one.ends();
+    assert_eq!(ended.status.code(), Some(2), "{}{}", out(&ended), err(&ended));
+    assert!(err(&ended).contains("Another image is wanted"), "{}", err(&ended));
+    assert!(out(&ended).contains(&format!("fetching the image {}", &first[..12])), "{}", out(&ended));
+    let before = images(place);
+    assert!(before.iter().all(|images| *images == [first.clone()]), "{before:?}");
+    let one = work(place, &url, "one", &[]);
+    wait_until("it plays in the new one", || images(place).len() > before.len() + 1);
+    assert!(
+        images(place)[before.len()..].iter().all(|images| *images == [second.clone()]),
+        "{:?}",
+        images(place)
+    );
+    one.signal("-INT");
+    let ended = good(one.ends());
+    assert!(out(&ended).contains("of which 1 MB are not here yet"), "{}", out(&ended));
+}
+
 /// Answers one request like a server whose database is away.
 fn answer_as_without_a_database(listener: &std::net::TcpListener) {
     use std::io::{Read as _, Write as _};

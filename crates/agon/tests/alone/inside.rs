@@ -98,6 +98,74 @@ fn a_strangers_build_runs_inside_and_only_files_come_out() {
     assert_eq!(played["seats"][0]["faults"].as_array().map(Vec::len), Some(0), "{played:#}");
 }
 
+/// Looks at the system from inside.
+const LOOKS: &str = r#"#!/bin/sh
+exec 2>&1
+echo "shell $(stat -Lc %i /bin/sh)"
+for place in /usr/share/doc /usr/games /usr/src /home /root/.cargo /usr/bin/passwd; do
+    [ -e $place ] && echo "LEAK: $place"
+done
+touch /usr/new 2>/dev/null && echo LEAK: changed
+echo built > made
+"#;
+
+#[test]
+fn strangers_see_an_image_in_place_of_this_machine() {
+    if !has_one() {
+        return;
+    }
+    use std::os::unix::fs::MetadataExt as _;
+    let at = folder();
+    write(at.path(), "bot/build.sh", LOOKS);
+    write(at.path(), "bot/bot", WAITER);
+    write(at.path(), "bot/agon.toml", "build = './build.sh'\nrun = './bot'\n");
+    let tar = |name: &str| {
+        let tar = Command::new("tar").args(["czf", name, "bot"]).current_dir(at.path()).status();
+        assert!(tar.expect("tar").success());
+    };
+    tar("bot.tar.gz");
+    let built = good(agon(at.path(), &["build", "bot.tar.gz"]));
+    let said = err(&built);
+    assert!(!said.contains("LEAK"), "{said}");
+    assert_eq!(said.matches("making an image").count(), 1, "{said}");
+    let shell = std::fs::metadata("/bin/sh").expect("a shell").ino();
+    let seen: u64 =
+        said.lines().find_map(|line| line.strip_prefix("shell ")).expect("a line").parse().expect("a number");
+    assert_ne!(seen, shell, "a file of its own");
+    // The second time it is there.
+    write(at.path(), "bot/more", "another archive");
+    tar("again.tar.gz");
+    let built = good(agon(at.path(), &["build", "again.tar.gz"]));
+    assert!(!err(&built).contains("making an image"), "{}", err(&built));
+    let listed = json(&good(agon(at.path(), &["image", "--json"])));
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    let seen = agon(at.path(), &["image", "rm", "--old"]);
+    assert!(out(&good(seen)).contains("no old images"));
+}
+
+#[test]
+fn each_result_names_the_image_that_it_was_played_in() {
+    if !has_one() {
+        return;
+    }
+    let at = folder();
+    write(at.path(), "bot/bot", WAITER);
+    write(at.path(), "bot/agon.toml", "run = './bot'\n");
+    let images = |sandbox: &str| -> Vec<Value> {
+        let words = ["gauntlet", "cultist-wars", "bot", "builtin:idle", "-n", "2", "--seed", "3", "-q"];
+        let more = ["--replays", "none", "--sandbox", sandbox, "--journal", sandbox];
+        good(agon(at.path(), &[&words[..], &more].concat()));
+        let journal = std::fs::read_to_string(at.path().join(sandbox)).expect("a journal");
+        let lines = journal.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        lines.filter(|line| line.get("ranks").is_some()).map(|mut line| line["images"].take()).collect()
+    };
+    assert_eq!(images("on"), [Value::Null, Value::Null]);
+    let played = images("stranger");
+    let listed = json(&good(agon(at.path(), &["image", "--json"])));
+    let image = serde_json::json!([listed[0]["image"]]);
+    assert_eq!(played, [image.clone(), image]);
+}
+
 #[test]
 fn a_build_that_takes_too_much_says_of_what() {
     if !has_one() {
@@ -619,22 +687,25 @@ fn every_starter_plays_inside_as_outside() {
             let done = run(at.path(), &[&words[..], &["--sandbox", sandbox]].concat());
             json(&done)
         };
-        let (inside, outside) = (of("on"), of("off"));
-        for key in ["turns", "outcome"] {
-            assert_eq!(inside[key], outside[key], "{bot}: {inside:#}");
+        let outside = of("off");
+        for sandbox in ["on", "stranger"] {
+            let inside = of(sandbox);
+            for key in ["turns", "outcome"] {
+                assert_eq!(inside[key], outside[key], "{bot}, {sandbox}: {inside:#}");
+            }
+            for seat in 0..2 {
+                assert_eq!(
+                    inside["seats"][seat]["score"], outside["seats"][seat]["score"],
+                    "{bot}, {sandbox}: {inside:#} {outside:#}"
+                );
+            }
+            let own = &inside["seats"][0];
+            assert_ne!(own["sandbox"], "off", "{bot}");
+            // On a busy machine, a runtime's threads may run a little past their turn.
+            let faults = own["faults"].as_array().expect("a list").iter();
+            let worse: Vec<_> = faults.filter(|fault| fault["kind"] != "pondering").collect();
+            assert!(worse.is_empty(), "{bot}, {sandbox}: {worse:#?}");
         }
-        for seat in 0..2 {
-            assert_eq!(
-                inside["seats"][seat]["score"], outside["seats"][seat]["score"],
-                "{bot}: {inside:#} {outside:#}"
-            );
-        }
-        let own = &inside["seats"][0];
-        assert_ne!(own["sandbox"], "off", "{bot}");
-        // On a busy machine, a runtime's threads may run a little past their turn.
-        let faults = own["faults"].as_array().expect("a list").iter();
-        let worse: Vec<_> = faults.filter(|fault| fault["kind"] != "pondering").collect();
-        assert!(worse.is_empty(), "{bot}: {worse:#?}");
         played += 1;
     }
     println!("{played} starters played inside as outside");

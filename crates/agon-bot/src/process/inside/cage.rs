@@ -15,6 +15,7 @@ use agon_sandbox::{Bounds, Charge, Confinement, Exit, FileEntry, Level, Sandbox,
 use rustix::process::Pid;
 
 use super::{StartTrouble, ends, excess_of, keeper, not_shown, what_to_do};
+use crate::image::Image;
 use crate::name::Confined;
 use crate::paths::is_systems;
 use crate::process::Excess;
@@ -41,6 +42,8 @@ pub struct Cage {
     /// The file that it runs.
     pub(super) program: PathBuf,
     pub(super) confined: Confined,
+    /// What it sees of the system, if that is not this machine's own.
+    pub(super) image: Option<Arc<Image>>,
     pub(super) run: Arc<Run>,
     /// How its own folder is shown, if it may change it.
     pub(super) changes: Option<Changes>,
@@ -60,6 +63,11 @@ impl Cage {
     /// Whether it has the same share of the CPUs as others that compute at the same time.
     pub fn has_shares(&self) -> bool {
         self.shares
+    }
+
+    /// The image that it runs in, as a stranger's does.
+    pub fn image(&self) -> Option<&Image> {
+        self.image.as_deref()
     }
 
     /// The trusted process above the bot's processes.

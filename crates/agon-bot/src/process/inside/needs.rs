@@ -1,28 +1,31 @@
-//! The files of this machine that a program needs besides its own folder: what runs it, and where that is installed.
+//! The files of this machine that a program of its user's needs besides its own folder: what runs it, and where that is
+//! installed; and the programs that a stranger's command names, from which follows what its [image](super::strangers)
+//! holds.
 //!
 //! A program is followed through its links, its `#!` line and the programs it calls by name, to the folders that
-//! hold interpreters: virtual environments, pyenv, nvm, conda, rustup, a JDK besides the system's. A stranger's
-//! program is not trusted: it may name interpreters, and where those are, and what is shown of them, is decided in
-//! [`strangers`](super::strangers).
+//! hold interpreters: virtual environments, pyenv, nvm, conda, rustup, a JDK besides the system's. Of a stranger's program
+//! only the files in its own folder are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::strangers;
 use crate::launch::Launch;
+use crate::name::Confined;
 use crate::paths::{is_systems, plain, settled, stays};
 use crate::{build, sys, tools};
 
 /// Folders of programs, below the folder of what they belong to.
-pub(super) const BINS: [&str; 4] = ["bin", "sbin", "shims", "libexec"];
+const BINS: [&str; 4] = ["bin", "sbin", "shims", "libexec"];
 /// At most this many files are followed.
 const MOST: usize = 256;
+/// At most this many names are collected.
+const MOST_NAMES: usize = 4096;
 /// Only this much of a script is read.
 const LARGEST: u64 = 64 << 10;
 /// Names of interpreters beside those of [`tools::TOOLS`].
-pub(super) const ALSO: [&str; 12] =
+const ALSO: [&str; 12] =
     ["python", "python2", "sh", "bash", "dash", "env", "mono", "deno", "bun", "kotlin", "pypy3", "ts-node"];
 /// Where tools keep their files, relative to the user's home, unless the variable says otherwise.
 const HOMES: [(&str, &str); 7] = [
@@ -40,8 +43,6 @@ const HOMES: [(&str, &str); 7] = [
 pub struct Needs {
     /// Files and folders, besides the system's and its own folder.
     pub places: BTreeSet<PathBuf>,
-    /// Folders within them that are shown empty.
-    pub hidden: BTreeSet<PathBuf>,
     /// Variables that let its tools find them, including `PATH`.
     pub variables: BTreeMap<String, String>,
 }
@@ -87,27 +88,60 @@ impl User {
     }
 }
 
-/// What `program`, the file that `launch` runs, needs. `foreign` marks a stranger's program.
-pub fn of(launch: &Launch, program: &Path, foreign: bool, user: &User) -> Needs {
-    search(launch, program, foreign, user).finish()
+/// What `program`, the file that `launch` runs, needs.
+pub fn of(launch: &Launch, program: &Path, user: &User) -> Needs {
+    search(launch, program, user).finish()
 }
 
 /// The same for a build, which gets every known compiler that is installed, because `make` and the like may call any
 /// of them.
-pub fn of_build(launch: &Launch, program: &Path, foreign: bool, user: &User) -> Needs {
-    let mut search = search(launch, program, foreign, user);
+pub fn of_build(launch: &Launch, program: &Path, user: &User) -> Needs {
+    let mut search = search(launch, program, user);
     tools::TOOLS.iter().map(|tool| tool.program).chain(ALSO).for_each(|name| search.word(name));
     search.finish()
 }
 
-fn search<'a>(launch: &Launch, program: &Path, foreign: bool, user: &'a User) -> Search<'a> {
+/// What of our own a stranger's command names: what we have compiled for it.
+pub fn of_strangers(launch: &Launch, user: &User) -> Needs {
+    let mut search = search(launch, Path::new(&launch.program), user);
+    std::mem::take(&mut search.names);
+    search.finish()
+}
+
+/// The names of the programs that a stranger's command calls, as far as its words and files say.
+pub fn programs(launch: &Launch, user: &User) -> BTreeSet<String> {
+    let mut search = search(launch, Path::new(&launch.program), user);
+    let name = launch.program.to_string_lossy();
+    // What these read says what else is called.
+    let more: &[&str] = match name.rsplit('/').next() {
+        Some("make" | "gmake") => &["Makefile", "makefile", "GNUmakefile"],
+        Some("npm" | "npx") => &["package.json"],
+        _ => &[],
+    };
+    for file in more {
+        search.script(&search.folder.join(file));
+    }
+    search.names
+}
+
+fn search<'a>(launch: &Launch, program: &Path, user: &'a User) -> Search<'a> {
     let folder = launch.folder.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
-    let mut search =
-        Search { user, folder, foreign, seen: BTreeSet::new(), bins: Vec::new(), needs: Needs::default() };
-    search.file(program);
+    let foreign = launch.confined == Confined::Foreign;
+    let mut search = Search {
+        user,
+        folder,
+        foreign,
+        seen: BTreeSet::new(),
+        names: BTreeSet::new(),
+        needs: Needs::default(),
+    };
+    match foreign {
+        true => search.word(&program.to_string_lossy()),
+        false => search.file(program),
+    }
     let is_shell = program.file_name().is_some_and(|name| name.to_string_lossy().ends_with("sh"));
     for word in &launch.arguments {
-        if is_shell {
+        if is_shell || foreign && word.to_string_lossy().ends_with(".sh") {
             search.script(&plain(&search.folder.join(word)));
         }
         search.argument(Path::new(word));
@@ -127,8 +161,8 @@ struct Search<'a> {
     folder: PathBuf,
     foreign: bool,
     seen: BTreeSet<PathBuf>,
-    /// Where a stranger's tools were found on the path, and where they really are.
-    bins: Vec<(PathBuf, PathBuf)>,
+    /// What a stranger calls.
+    names: BTreeSet<String>,
     needs: Needs,
 }
 
@@ -136,15 +170,17 @@ impl Search<'_> {
     /// Follows a word that names a program.
     fn word(&mut self, word: &str) {
         let name = word.rsplit('/').next().unwrap_or(word);
-        let file = if self.foreign {
-            strangers::tool(name, self.user).map(|tool| {
-                let real = tool.file.canonicalize().ok();
-                let bins =
-                    [Some(&tool.file), real.as_ref()].into_iter().flatten().filter_map(|file| file.parent());
-                self.bins.extend(bins.map(|bin| (tool.on_path.clone(), bin.to_owned())));
-                tool.file
-            })
-        } else if word.contains('/') {
+        if self.foreign {
+            if self.names.len() < MOST_NAMES {
+                self.names.insert(name.to_owned());
+            }
+            let own = plain(&self.folder.join(word));
+            if word.contains('/') && own.starts_with(&self.folder) {
+                self.file(&own);
+            }
+            return;
+        }
+        let file = if word.contains('/') {
             Some(plain(&self.folder.join(word)))
         } else {
             self.user.find(name).next()
@@ -160,12 +196,15 @@ impl Search<'_> {
         if self.seen.len() >= MOST || !file.is_file() || !self.seen.insert(file.to_owned()) {
             return;
         }
-        // Files in a stranger's folder may point anywhere.
-        let trusted = !(self.foreign && file.starts_with(&self.folder));
-        if !trusted && !stays(file, &self.folder) {
-            return;
-        }
-        if trusted {
+        // Files in a stranger's folder may point anywhere. A link to a program of the system is that program.
+        if self.foreign {
+            if !stays(file, &self.folder) {
+                return;
+            }
+            if let Some(name) = file.canonicalize().ok().as_deref().and_then(Path::file_name) {
+                self.names.insert(name.to_string_lossy().into_owned());
+            }
+        } else {
             self.show(file);
             if let Ok(target) = fs::read_link(file) {
                 self.file(&plain(&file.parent().unwrap_or(file).join(target)));
@@ -204,7 +243,7 @@ impl Search<'_> {
         let names = names.into_iter().map(|name| name.trim_start_matches(['-', '+', '?']));
         names.filter(|name| !name.is_empty() && name.len() < 64).for_each(|name| {
             let runs = |file: &Path| file.is_absolute() && file.is_file() && sys::may_execute(file);
-            if !name.contains('/') || runs(Path::new(name)) {
+            if !name.contains('/') || self.foreign || runs(Path::new(name)) {
                 self.word(name);
             }
         });
@@ -218,12 +257,6 @@ impl Search<'_> {
         let Some(folder) = file.parent() else { return };
         if file.starts_with("/nix/store") {
             self.needs.places.insert("/nix/store".into());
-            return;
-        }
-        if self.foreign {
-            let mut needs = std::mem::take(&mut self.needs);
-            strangers::show(file, |place| self.is_too_much(place), &mut needs);
-            self.needs = needs;
             return;
         }
         let is_bin = folder.file_name().is_some_and(|name| BINS.iter().any(|bin| name == *bin));
@@ -331,28 +364,17 @@ impl Search<'_> {
     fn finish(mut self) -> Needs {
         // A place inside another shown place need not be listed.
         let all = self.needs.places.clone();
-        let hidden = &self.needs.hidden;
-        let hides = |other: &Path, place: &Path| {
-            hidden.iter().any(|folder| place.starts_with(folder) && folder.starts_with(other))
-        };
         self.needs.places.retain(|place| {
-            let covers = |other: &PathBuf| other != place && place.starts_with(other) && !hides(other, place);
+            let covers = |other: &PathBuf| other != place && place.starts_with(other);
             !all.iter().any(covers) && place.exists() && place.as_os_str() != "/"
         });
         let shown = |folder: &&PathBuf| {
             let mut places = self.needs.places.iter();
             is_systems(folder) || self.is_its_own(folder) || places.any(|place| folder.starts_with(place))
         };
-        // For what is not shown of the path, where its tools really are.
-        let holds =
-            |bin: &&PathBuf| shown(bin) || self.needs.places.iter().any(|place| place.starts_with(bin));
-        let folders = self.user.path.iter().flat_map(|folder| {
-            let real = self.bins.iter().filter(move |(on_path, _)| on_path == folder).map(|(_, bin)| bin);
-            let is_shown = shown(&folder);
-            real.filter(move |bin| !is_shown && holds(bin)).chain(is_shown.then_some(folder))
-        });
         let mut path: Vec<String> = Vec::new();
-        for folder in folders.map(|folder| folder.to_string_lossy().into_owned()) {
+        for folder in self.user.path.iter().filter(shown).map(|folder| folder.to_string_lossy().into_owned())
+        {
             if !path.contains(&folder) {
                 path.push(folder);
             }

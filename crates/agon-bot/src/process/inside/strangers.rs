@@ -1,33 +1,23 @@
-//! What strangers' commands may name, and what strangers see of the tools that this machine's user has installed.
+//! What strangers' commands may name, and which image they run in.
 //!
-//! They see the system's folders and the packages that an organiser declares. Of a tool somewhere else, such as in a
-//! home, they see only what is executed: its programs, its libraries, its standard library. Never a whole folder of a
-//! manager of versions, which may hold tokens, and no packages that somebody added: those an organiser would have declared.
+//! They see an image of the system and the packages that an organiser declares, and nothing else of this machine: no folder
+//! of a manager of versions, which may hold tokens, and no packages that somebody added.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use super::needs::{ALSO, BINS, Needs, User};
+use super::needs::{self, User};
+use crate::image::{Image, ImageError, ImageLanguage, ImageSet, Images};
+use crate::launch::Launch;
+use crate::name::Confined;
 use crate::paths::{is_systems, plain, stays};
 use crate::process::guard;
 use crate::{build, tools};
 
-/// What is shown of the folder that a tool was installed into, where it has it.
-const PARTS: [&str; 11] =
-    ["bin", "sbin", "lib", "lib64", "libexec", "include", "jmods", "jre", "release", "boot", "conf/logging"];
-/// What else a Java, a Go and a .NET have, and how they are recognised.
-const MORE: [(&str, &[&str]); 3] = [
-    ("lib/modules", &["conf"]),
-    ("pkg/tool", &["pkg", "src", "VERSION", "go.env"]),
-    ("host/fxr", &["host", "shared", "sdk", "sdk-manifests", "packs", "templates"]),
-];
-/// Folders of packages that were added to a tool's own libraries.
-const PACKAGES: [&str; 3] = ["site-packages", "dist-packages", "node_modules"];
 /// How long a manager of versions may take to say where a tool is.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -55,25 +45,12 @@ const MANAGERS: [Manager; 5] = [
     manager("mise", ("MISE_DATA_DIR", ".local/share/mise"), "shims"),
 ];
 
-/// A tool that bots are known to need, as it is installed here.
-pub(crate) struct Found {
-    /// The folder of the path where it was found.
-    pub on_path: PathBuf,
-    /// The program itself.
-    pub file: PathBuf,
-}
-
-/// Finds a tool by its name; none if it is not one, or is not installed.
-pub fn tool(name: &str, user: &User) -> Option<Found> {
-    let is_one = tools::TOOLS.iter().any(|tool| tool.program == name) || ALSO.contains(&name);
-    let mut all = user.find(name).filter(|_| is_one);
-    all.find_map(|found| {
-        let on_path = found.parent()?.to_owned();
-        let file = match managed(&on_path, user) {
-            Some((manager, folder)) => told_by(manager, &folder, name, user)?,
-            None => found,
-        };
-        Some(Found { on_path, file })
+/// Finds a tool by its name; none if it is not installed.
+pub fn tool(name: &str, user: &User) -> Option<PathBuf> {
+    let mut all = user.find(name);
+    all.find_map(|found| match managed(found.parent()?, user) {
+        Some((manager, folder)) => told_by(manager, &folder, name, user),
+        None => Some(found),
     })
 }
 
@@ -105,56 +82,51 @@ fn told_by(manager: &Manager, folder: &Path, name: &str, user: &User) -> Option<
     file
 }
 
-/// Shows what strangers see of the place where a tool is installed.
-pub fn show(file: &Path, is_too_much: impl Fn(&Path) -> bool, needs: &mut Needs) {
-    // What a link leads to is shown where it is: a program finds its parts beside itself.
-    if !file.is_symlink() {
-        needs.places.insert(file.to_owned());
+/// The image that a stranger's command runs in: that of its run, or one that has the languages of all programs that the command names, in its
+/// words and in the scripts that these lead to.
+///
+/// # Errors
+/// Why there is none.
+pub fn image(launch: &Launch, user: &User) -> Result<Arc<Image>, ImageError> {
+    if let Some(own) = &launch.run.image {
+        return Images::own().named(own);
     }
-    let Some(folder) = file.parent() else { return };
-    let is_bin = folder.file_name().is_some_and(|name| BINS.iter().any(|bin| name == *bin));
-    let whole = if is_bin { folder.parent().unwrap_or(folder) } else { folder };
-    if is_too_much(whole) {
-        return;
-    }
-    let mut add = |part: &str| {
-        let place = whole.join(part);
-        if place.exists() {
-            needs.places.insert(place);
+    let names = needs::programs(launch, user);
+    let mut wanted = ImageSet::of_programs(names.iter().map(String::as_str));
+    // What is only mentioned need not be there.
+    wanted.languages.retain(|name| {
+        let language = ImageLanguage::named(name);
+        language.is_some_and(|language| tool(language.programs[0], user).is_some())
+    });
+    let mut say = |line: &str| {
+        if let Some(teller) = TELLER.get() {
+            teller(line);
         }
     };
-    for (sign, parts) in MORE {
-        if whole.join(sign).exists() {
-            parts.iter().for_each(|part| add(part));
-        }
-    }
-    // A virtual environment names the Python it was made from.
-    add("pyvenv.cfg");
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    if whole.parent().is_some_and(|above| name(above) == "node_modules") {
-        // A package that is a program, such as npm.
-        needs.places.insert(whole.to_owned());
-    } else if is_bin && !name(whole).starts_with('.') {
-        PARTS.iter().for_each(|part| add(part));
-        needs.hidden.extend(["lib", "lib64"].into_iter().flat_map(|part| added(&whole.join(part))));
-    }
+    Images::own().take(&wanted, &mut say)
 }
 
-/// The folders of packages below a tool's libraries: directly, or in that of a version (`lib/python3.12`).
-fn added(libraries: &Path) -> Vec<PathBuf> {
-    let versions = fs::read_dir(libraries).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_version = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("python") || name.starts_with("pypy")
-    };
-    let folders = versions.filter(is_version).chain([libraries.to_owned()]);
-    let all = folders.flat_map(|folder| PACKAGES.map(|name| folder.join(name)));
-    all.filter(|folder| folder.is_dir()).collect()
+/// The programs of this machine that a bot calls, as far as its command and scripts say, and that it would not find as a
+/// stranger's: no image holds them unless they are added.
+pub fn unseen(launch: &Launch) -> Vec<PathBuf> {
+    let user = User::own();
+    let as_stranger = Launch { confined: Confined::Foreign, ..launch.clone() };
+    let added = Images::own().chosen().map(|chosen| chosen.added).unwrap_or_default();
+    let names = needs::programs(&as_stranger, &user).into_iter().filter(|name| !ImageLanguage::holds(name));
+    let there = names.filter_map(|name| tool(&name, &user));
+    there.filter(|file| !added.iter().any(|added| file.starts_with(added))).collect()
 }
 
-/// The program that a stranger's command names: a file of its own folder, a program of the system, or a tool. None for
+static TELLER: OnceLock<fn(&str)> = OnceLock::new();
+
+/// Says who tells the user that an image is being made, which takes seconds.
+pub fn tell_by(teller: fn(&str)) {
+    let _ = TELLER.set(teller);
+}
+
+/// The program that a stranger's command names, as it sees it: a file of its own folder, or a program of its image. None for
 /// anything else, whether it is there or not.
-pub fn program(word: &OsStr, folder: &Path, user: &User) -> Option<PathBuf> {
+pub fn program(word: &OsStr, folder: &Path, image: &Image) -> Option<PathBuf> {
     let word = word.to_str()?;
     if word.contains('/') {
         let file = plain(&folder.join(word));
@@ -162,10 +134,8 @@ pub fn program(word: &OsStr, folder: &Path, user: &User) -> Option<PathBuf> {
         let ours = file.starts_with(build::cache().join("built")) || guard::program() == Some(&*file);
         return (ours || stays(&file, folder) || is_systems(&file)).then_some(file);
     }
-    let tool = tool(word, user).map(|tool| tool.file);
-    let of_system = || user.find(word).find(|file| is_systems(file));
     // A name that certainly does not exist makes the system report it.
-    Some(tool.or_else(of_system).unwrap_or_else(|| Path::new("/nonexistent").join(word)))
+    Some(image.find(word).unwrap_or_else(|| Path::new("/nonexistent").join(word)))
 }
 
 /// What a stranger is told of every path that it may not name.
@@ -178,6 +148,7 @@ pub fn refusal(word: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
@@ -200,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_managers_folder_only_the_version_that_is_meant_is_shown() {
+    fn a_manager_is_asked_for_the_version_that_is_meant() {
         let at = tempfile::tempdir().expect("a folder");
         let home = at.path().canonicalize().expect("a folder");
         let asked = "#!/bin/sh\n[ \"$PWD\" = / ] && [ $1 = which ] && echo HOME/versions/3.12/bin/$2";
@@ -208,60 +179,28 @@ mod tests {
         make(
             &home,
             &[
-                (".pyenv/secret", "secret"),
                 (".pyenv/shims/python3", "#!/bin/sh\nexec pyenv exec python3"),
                 (".pyenv/bin/pyenv", &asked),
                 (".pyenv/versions/3.12/bin/python3", "#!/bin/sh"),
-                (".pyenv/versions/3.12/lib/python3.12/os.py", ""),
-                (".pyenv/versions/3.12/lib/python3.12/site-packages/private.py", "secret"),
-                (".pyenv/versions/3.12/secret", "secret"),
             ],
         );
         let user = user(&home, &[".pyenv/shims"]);
-        let found = tool("python3", &user).expect("a Python");
-        let version = home.join(".pyenv/versions/3.12");
-        assert_eq!(found.file, version.join("bin/python3"));
-        assert_eq!(found.on_path, home.join(".pyenv/shims"));
-        let mut needs = Needs::default();
-        show(&found.file, |_| false, &mut needs);
-        let shown: Vec<_> = ["bin", "bin/python3", "lib"].map(|part| version.join(part)).into();
-        assert_eq!(needs.places.into_iter().collect::<Vec<_>>(), shown);
-        let hidden: Vec<_> = needs.hidden.into_iter().collect();
-        assert_eq!(hidden, [version.join("lib/python3.12/site-packages")]);
-        assert!(tool("pyenv", &user).is_none(), "only tools that bots need");
+        assert_eq!(tool("python3", &user), Some(home.join(".pyenv/versions/3.12/bin/python3")));
+        assert_eq!(tool("python4", &user), None);
     }
 
     #[test]
-    fn of_where_programs_are_kept_only_the_program_is_shown() {
+    fn programs_that_an_image_lacks_are_named() {
         let at = tempfile::tempdir().expect("a folder");
-        let home = at.path().canonicalize().expect("a folder");
-        make(
-            &home,
-            &[(".deno/bin/deno", "#!/bin/sh"), (".deno/bin/other", "#!/bin/sh"), (".deno/lib/secret", "")],
-        );
-        let found = tool("deno", &user(&home, &[".deno/bin"])).expect("a Deno");
-        let mut needs = Needs::default();
-        show(&found.file, |_| false, &mut needs);
-        assert_eq!(needs.places, [home.join(".deno/bin/deno")].into());
-    }
-
-    #[test]
-    fn a_program_of_nodes_packages_is_shown_and_the_others_are_not() {
-        let at = tempfile::tempdir().expect("a folder");
-        let home = at.path().canonicalize().expect("a folder");
-        make(
-            &home,
-            &[
-                ("node/v20/lib/node_modules/npm/bin/npm-cli.js", "#!/usr/bin/env node"),
-                ("node/v20/lib/node_modules/private/index.js", "secret"),
-                ("node/v20/bin/node", "#!/bin/sh"),
-            ],
-        );
-        let mut needs = Needs::default();
-        show(&home.join("node/v20/bin/node"), |_| false, &mut needs);
-        show(&home.join("node/v20/lib/node_modules/npm/bin/npm-cli.js"), |_| false, &mut needs);
-        assert_eq!(needs.hidden, [home.join("node/v20/lib/node_modules")].into());
-        assert!(needs.places.contains(&home.join("node/v20/lib/node_modules/npm")));
+        let script = "#!/bin/sh\n# no su\n[ -e x ] || cd \"$0\"\nfind . | xargs sed p | passwd\nexec python3 ./bot.py nobodys\n";
+        make(at.path(), &[("run.sh", script), ("bot.py", "")]);
+        let launch = Launch {
+            program: "./run.sh".into(),
+            folder: Some(at.path().canonicalize().expect("a folder")),
+            ..Launch::default()
+        };
+        let passwd = User::own().find("passwd").next();
+        assert_eq!(unseen(&launch), passwd.into_iter().collect::<Vec<_>>());
     }
 
     #[test]
@@ -273,8 +212,9 @@ mod tests {
         for (link, target) in [("out", "../opt/there"), ("nowhere", "../opt/not-there"), ("own", "run")] {
             symlink(target, bot.join(link)).expect("a link");
         }
-        let user = user(&home, &["bin", "/usr/bin"]);
-        let of = |word: &str| program(OsStr::new(word), &bot, &user);
+        let images = Images::within(home.join("images"));
+        let image = images.make(&ImageSet::default()).expect("an image").image;
+        let of = |word: &str| program(OsStr::new(word), &bot, &image);
         for word in ["../opt/there", "../opt/not-there", "./out", "./nowhere", "../bot/../opt/there"] {
             assert_eq!(of(word), None, "{word}");
         }

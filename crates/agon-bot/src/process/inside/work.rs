@@ -227,17 +227,6 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
         return Err(io::ErrorKind::NotFound.into());
     }
     let foreign = work.confined == Confined::Foreign;
-    let program = match foreign {
-        true => strangers::program(command.get_program(), &folder, &user)
-            .ok_or_else(|| io::Error::other(strangers::refusal(Path::new(command.get_program()))))?,
-        false => folder.join(spawn::find(command.get_program(), Some(&folder), &path)),
-    };
-    if !program.exists() {
-        return Err(io::ErrorKind::NotFound.into());
-    }
-    if program.is_dir() || !sys::may_execute(&program) {
-        return Err(io::ErrorKind::PermissionDenied.into());
-    }
     let launch = Launch {
         program: command.get_program().to_owned(),
         arguments: command.get_args().map(OsStr::to_owned).collect(),
@@ -245,16 +234,43 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
         confined: work.confined,
         ..Launch::default()
     };
-    let Needs { places, hidden, mut variables } = needs::of_build(&launch, &program, foreign, &user);
+    let image = match foreign {
+        true => Some(strangers::image(&launch, &user).map_err(io::Error::other)?),
+        false => None,
+    };
+    let mut program = match &image {
+        Some(image) => strangers::program(command.get_program(), &folder, image)
+            .ok_or_else(|| io::Error::other(strangers::refusal(Path::new(command.get_program()))))?,
+        None => folder.join(spawn::find(command.get_program(), Some(&folder), &path)),
+    };
+    if !image.as_ref().is_some_and(|image| image.runs(&program)) {
+        if !program.exists() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        if program.is_dir() || !sys::may_execute(&program) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+    }
+    let Needs { places, mut variables } = match &image {
+        Some(_) => needs::of_strangers(&launch, &user),
+        None => needs::of_build(&launch, &program, &user),
+    };
     let mut confinement = limits();
     // A copied place is not shown a second time.
     let written = |place: &Path| work.writes.iter().any(|own| place.starts_with(own));
     let shown = places.iter().filter(|place| !written(place));
     confinement.readable = shown.map(ShownPath::same).collect();
-    confinement.hidden = hidden.into_iter().collect();
-    if guard::program() == Some(&program) && !is_systems(&program) {
-        confinement.readable.retain(|place| !program.starts_with(&place.outside));
-        confinement.readable.push(ShownPath::same(&program));
+    if guard::program() == Some(&program) {
+        if !is_systems(&program) {
+            confinement.readable.retain(|place| !program.starts_with(&place.outside));
+            confinement.readable.push(ShownPath::same(&program));
+        } else if image.is_some() {
+            confinement.readable.push(ShownPath { outside: program, inside: super::OWN_PROGRAM.into() });
+            program = super::OWN_PROGRAM.into();
+        }
+    }
+    if let Some(image) = &image {
+        super::show(image, &mut confinement, &mut variables);
     }
     if !foreign {
         for (place, own) in of_user(&user) {

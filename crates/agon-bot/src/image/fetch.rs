@@ -1,0 +1,383 @@
+//! An image from another machine: by its list, whose hash is its name, and then file by file, without those that images here
+//! have already.
+//!
+//! Whoever sends a list may be hostile: nothing is written outside of the image's folder, and no path of it leads out by a link.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use agon_sandbox::SETTINGS;
+use sha2::{Digest as _, Sha256};
+
+use super::gather::{MOST_BYTES, MOST_FILES};
+use super::make::{DATE, check_room, hex};
+use super::shelf::{Images, is_hash};
+use super::{FILES, FORMAT, Image, ImageError, LONGEST, ROOT};
+use crate::rights;
+
+/// A file is sent in parts of at most so many bytes.
+pub const MOST_PART: u64 = 8 << 20;
+/// No path is longer.
+const LONGEST_PATH: usize = 4096;
+
+/// What a line of a list says of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Listed {
+    File { hash: String, bytes: u64, runs: bool },
+    Twin(PathBuf),
+    Link(PathBuf),
+    Folder,
+}
+
+/// A sound list.
+#[derive(Debug)]
+struct List {
+    files: BTreeMap<PathBuf, Listed>,
+    bytes: u64,
+}
+
+impl List {
+    fn read(bytes: &[u8]) -> Result<Self, String> {
+        let text = std::str::from_utf8(bytes).map_err(|_| "its list is no text".to_owned())?;
+        let (mut files, mut all) = (BTreeMap::new(), 0_u64);
+        let mut lines = text.lines();
+        if lines.next() != Some(FORMAT) {
+            return Err("its list is of another version of agon".to_owned());
+        }
+        for line in lines {
+            let wrong =
+                || format!("its list has a wrong line: {}", line.chars().take(100).collect::<String>());
+            let parts: Vec<&str> = line.split('\t').collect();
+            let (path, listed) = match parts[..] {
+                ["language" | "added" | "path", _] => continue,
+                ["place", path] => {
+                    plain(path).ok_or_else(wrong)?;
+                    continue;
+                }
+                [kind @ ("file" | "program"), hash, bytes, path] if is_hash(hash) => {
+                    let bytes: u64 = bytes.parse().map_err(|_| wrong())?;
+                    all = all.saturating_add(bytes);
+                    (path, Listed::File { hash: hash.to_owned(), bytes, runs: kind == "program" })
+                }
+                ["twin", path, first] => (path, Listed::Twin(plain(first).ok_or_else(wrong)?)),
+                ["link", path, target] if !target.is_empty() => (path, Listed::Link(target.into())),
+                ["folder", path] => (path, Listed::Folder),
+                _ => return Err(wrong()),
+            };
+            files.insert(plain(path).ok_or_else(wrong)?, listed);
+            if files.len() > MOST_FILES || all > MOST_BYTES {
+                return Err("it is too large".to_owned());
+            }
+        }
+        let links: BTreeSet<&PathBuf> = files
+            .iter()
+            .filter(|(_, listed)| matches!(listed, Listed::Link(_)))
+            .map(|(path, _)| path)
+            .collect();
+        let through = |path: &Path| path.ancestors().skip(1).any(|above| links.contains(&above.to_owned()));
+        // Settings are shown one by one, from where they are found outside.
+        if files.keys().map(PathBuf::as_path).chain(SETTINGS.map(Path::new)).any(through) {
+            return Err("a path of its list leads through a link".to_owned());
+        }
+        let is_file = |first: &PathBuf| matches!(files.get(first), Some(Listed::File { .. }));
+        if files.values().any(|listed| matches!(listed, Listed::Twin(first) if !is_file(first))) {
+            return Err("its list has a further name of what is no file".to_owned());
+        }
+        Ok(Self { files, bytes: all })
+    }
+}
+
+/// A path from the root with nothing but names, where an image can hold something.
+fn plain(path: &str) -> Option<PathBuf> {
+    let rest = Path::new(path).strip_prefix("/").ok()?;
+    let names = rest.components().all(|part| matches!(part, Component::Normal(_)));
+    let own = ["/proc", "/sys", "/dev"].iter().any(|own| Path::new(path).starts_with(own));
+    let is_written_so = Path::new("/").join(rest.components().collect::<PathBuf>()).as_os_str() == path;
+    (names && !own && is_written_so && path.len() > 1 && path.len() <= LONGEST_PATH).then(|| path.into())
+}
+
+impl Images {
+    /// Makes the image of this name from its list. `get` brings the content of the file with this hash from this byte on, at most
+    /// [`MOST_PART`] bytes of it; `say` gets a line with the size first.
+    ///
+    /// # Errors
+    /// The list or a file is not what its hash says, or it cannot be written.
+    pub fn fetch(
+        &self,
+        name: &str,
+        list: &[u8],
+        say: &mut dyn FnMut(&str),
+        get: &mut dyn FnMut(&str, u64) -> Result<Vec<u8>, String>,
+    ) -> Result<Arc<Image>, ImageError> {
+        let unsound = |why: String| ImageError::Unsound(name.to_owned(), why);
+        if !is_hash(name) || hex(&Sha256::digest(list)) != name {
+            return Err(unsound("its list is not the one of this name".to_owned()));
+        }
+        let wanted = List::read(list).map_err(unsound)?;
+        let _alone = self.alone()?;
+        if let Ok(image) = self.named(name) {
+            return Ok(image);
+        }
+        let known = self.known();
+        let missing = wanted.files.values().filter_map(|listed| match listed {
+            Listed::File { hash, bytes, .. } if !known.contains_key(hash) => Some(*bytes),
+            _ => None,
+        });
+        let missing: u64 = missing.sum();
+        say(&format!(
+            "fetching the image {}: {} MB in {} files, of which {} MB are not here yet",
+            &name[..12],
+            wanted.bytes >> 20,
+            wanted.files.len(),
+            missing.div_ceil(1 << 20)
+        ));
+        let draft = self.draft();
+        let written = write(&wanted, &draft, &known, get).and_then(|()| {
+            let wrong = |error| ImageError::Write(draft.clone(), error);
+            let mut file = rights::create_private(&draft.join(FILES)).map_err(wrong)?;
+            file.write_all(list).and_then(|()| file.sync_all()).map_err(wrong)?;
+            self.place(&draft, name)
+        });
+        let _ = fs::remove_dir_all(&draft);
+        written.map_err(|error| match error {
+            ImageError::Unsound(_, why) => unsound(why),
+            other => other,
+        })?;
+        self.keep(name)?;
+        self.named(name)
+    }
+
+    /// A file of the images here for each hash.
+    fn known(&self) -> BTreeMap<String, PathBuf> {
+        let mut known = BTreeMap::new();
+        for (image, _) in self.list() {
+            let list = fs::read(image.folder.join(FILES)).unwrap_or_default();
+            for (path, listed) in List::read(&list).map(|list| list.files).unwrap_or_default() {
+                if let Listed::File { hash, .. } = listed {
+                    known.insert(hash, below(&image.root(), &path));
+                }
+            }
+        }
+        known
+    }
+
+    /// The list of the image of this name, for another machine.
+    ///
+    /// # Errors
+    /// There is no such image, or its list cannot be read.
+    pub fn list_of(&self, name: &str) -> Result<Vec<u8>, ImageError> {
+        let list = self.named(name)?.folder.join(FILES);
+        let about = fs::metadata(&list).and_then(|about| match about.len() <= LONGEST {
+            true => fs::read(&list),
+            false => Err(io::ErrorKind::FileTooLarge.into()),
+        });
+        about.map_err(|error| ImageError::Write(list, error))
+    }
+
+    /// The content of a file of the image of this name, from this byte on: at most [`MOST_PART`] bytes.
+    ///
+    /// # Errors
+    /// There is no such image or file, or it cannot be read.
+    pub fn part_of(&self, name: &str, hash: &str, from: u64) -> Result<Vec<u8>, ImageError> {
+        let image = self.named(name)?;
+        let list = List::read(&self.list_of(name)?);
+        let list = list.map_err(|why| ImageError::Unsound(name.to_owned(), why))?;
+        let is_it = |listed: &Listed| matches!(listed, Listed::File { hash: own, .. } if own == hash);
+        let found = list.files.iter().find(|(_, listed)| is_it(listed));
+        let (path, _) = found.ok_or_else(|| ImageError::NoSuch(hash.to_owned()))?;
+        let file = below(&image.root(), path);
+        part(&file, from).map_err(|error| ImageError::Write(file, error))
+    }
+}
+
+fn below(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+fn part(file: &Path, from: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(file)?;
+    let left = file.metadata()?.len().saturating_sub(from).min(MOST_PART);
+    let mut bytes = vec![0; usize::try_from(left).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, from)?;
+    Ok(bytes)
+}
+
+fn write(
+    wanted: &List,
+    draft: &Path,
+    known: &BTreeMap<String, PathBuf>,
+    get: &mut dyn FnMut(&str, u64) -> Result<Vec<u8>, String>,
+) -> Result<(), ImageError> {
+    let wrong = |path: &Path| {
+        let path = path.to_owned();
+        move |error: io::Error| ImageError::Write(path, error)
+    };
+    fs::create_dir_all(draft).map_err(wrong(draft))?;
+    let sizes = wanted.files.values().map(|listed| match listed {
+        Listed::File { bytes, .. } => *bytes,
+        _ => 0,
+    });
+    check_room(draft, sizes)?;
+    let root = draft.join(ROOT);
+    let mut folders: BTreeSet<&Path> = [Path::new("/")].into();
+    for (path, listed) in &wanted.files {
+        let own = matches!(listed, Listed::Folder).then_some(path.as_path());
+        folders.extend(path.ancestors().skip(1).chain(own));
+    }
+    for folder in folders {
+        let place = below(&root, folder);
+        fs::create_dir(&place)
+            .and_then(|()| fs::set_permissions(&place, Permissions::from_mode(0o755)))
+            .map_err(wrong(&place))?;
+    }
+    for (path, listed) in &wanted.files {
+        let place = below(&root, path);
+        match listed {
+            Listed::Folder | Listed::Twin(_) => {}
+            Listed::Link(target) => symlink(target, &place).map_err(wrong(&place))?,
+            Listed::File { hash, bytes, runs } => {
+                // What is damaged here comes from there.
+                let here = known.get(hash).is_some_and(|file| {
+                    let mut from = |at| part(file, at).map_err(|error| error.to_string());
+                    fill(&place, (hash, *bytes, *runs), &mut from).is_ok()
+                });
+                if !here {
+                    let _ = fs::remove_file(&place);
+                    fill(&place, (hash, *bytes, *runs), &mut |at| get(hash, at))?;
+                }
+            }
+        }
+    }
+    for (path, listed) in &wanted.files {
+        if let Listed::Twin(first) = listed {
+            let place = below(&root, path);
+            fs::hard_link(below(&root, first), &place).map_err(wrong(&place))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file of this hash and size.
+fn fill(
+    place: &Path,
+    (wanted, bytes, runs): (&str, u64, bool),
+    from: &mut dyn FnMut(u64) -> Result<Vec<u8>, String>,
+) -> Result<(), ImageError> {
+    let wrong = |error| ImageError::Write(place.to_owned(), error);
+    let unsound = |why: String| ImageError::Unsound(String::new(), why);
+    let mode = if runs { 0o755 } else { 0o644 };
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(place).map_err(wrong)?;
+    let (mut at, mut hash) = (0, Sha256::new());
+    while at < bytes {
+        let part = from(at).map_err(unsound)?;
+        if part.is_empty() || part.len() as u64 > (bytes - at).min(MOST_PART) {
+            return Err(unsound(format!("the file {wanted} is of another size")));
+        }
+        hash.update(&part);
+        file.write_all(&part).map_err(wrong)?;
+        at += part.len() as u64;
+    }
+    if hex(&hash.finalize()) != wanted {
+        return Err(unsound(format!("the file {wanted} is not what its name says")));
+    }
+    file.set_permissions(Permissions::from_mode(mode)).map_err(wrong)?;
+    file.set_modified(SystemTime::UNIX_EPOCH + DATE).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::ImageSet;
+
+    /// A shelf with an image of the base and a file of two parts besides.
+    fn shelf(at: &Path) -> (Images, Arc<Image>) {
+        fs::create_dir(at.join("tool")).expect("a folder");
+        fs::write(at.join("tool/data"), vec![7; MOST_PART as usize + 1]).expect("written");
+        let images = Images::within(at.join("images"));
+        let set = ImageSet { added: [at.join("tool")].into(), ..ImageSet::default() };
+        let image = images.make(&set).expect("an image").image;
+        (images, image)
+    }
+
+    #[test]
+    fn an_image_is_fetched_once_and_only_what_is_not_here() {
+        let at = tempfile::tempdir().expect("a folder");
+        let (there, image) = shelf(at.path());
+        let here = Images::within(at.path().join("others"));
+        here.make(&ImageSet::default()).expect("the base is here");
+        let list = there.list_of(&image.hash).expect("a list");
+        let (mut said, mut got) = (Vec::new(), Vec::new());
+        let mut get = |hash: &str, from: u64| {
+            got.push(from);
+            there.part_of(&image.hash, hash, from).map_err(|error| error.to_string())
+        };
+        let fetched = here.fetch(&image.hash, &list, &mut |line| said.push(line.to_owned()), &mut get);
+        let fetched = fetched.expect("fetched");
+        assert_eq!(got, [0, MOST_PART], "one file in two parts");
+        assert!(said.len() == 1 && said[0].contains("9 MB are not here"), "{said:?}");
+        assert_eq!((&fetched.hash, &fetched.set, &fetched.places), (&image.hash, &image.set, &image.places));
+        assert_eq!(here.list_of(&image.hash).expect("a list"), list);
+        assert!(fetched.runs(Path::new("/bin/sh")));
+        assert!(
+            here.list().iter().any(|(listed, used)| listed.hash == image.hash && *used),
+            "nobody calls it old"
+        );
+        drop(fetched);
+        here.remove(&image.hash).expect("removed");
+    }
+
+    #[test]
+    fn a_file_that_is_not_what_its_name_says_leaves_no_image() {
+        let at = tempfile::tempdir().expect("a folder");
+        let (there, image) = shelf(at.path());
+        let here = Images::within(at.path().join("others"));
+        let list = there.list_of(&image.hash).expect("a list");
+        let none = &mut |_: &str| {};
+        let other = "0".repeat(64);
+        assert!(matches!(
+            here.fetch(&other, &list, none, &mut |_, _| Ok(vec![1])),
+            Err(ImageError::Unsound(..))
+        ));
+        for bytes in [vec![], vec![1], vec![1; MOST_PART as usize + 1]] {
+            let fetched = here.fetch(&image.hash, &list, none, &mut |_, _| Ok(bytes.clone()));
+            assert!(matches!(fetched, Err(ImageError::Unsound(..))), "{}", bytes.len());
+        }
+        assert!(here.list().is_empty());
+    }
+
+    #[test]
+    fn no_list_leads_out_of_its_image() {
+        let hash = "0".repeat(64);
+        let sound = format!(
+            "{FORMAT}\nplace\t/opt/a\nfolder\t/opt/a\nfile\t{hash}\t1\t/opt/a/b\ntwin\t/opt/c\t/opt/a/b\nlink\t/bin\tusr/bin\n"
+        );
+        assert_eq!(List::read(sound.as_bytes()).expect("sound").files.len(), 4);
+        let cases = [
+            "folder\t/opt/../../x",
+            "folder\topt",
+            "folder\t/",
+            "folder\t/opt//x",
+            "folder\t/opt/x/",
+            "folder\t/proc/x",
+            "place\t/opt/../..",
+            "file\t00\t1\t/x",
+            "file\t0\t-1\t/x",
+            "folder\t/bin/x",
+            "link\t/etc\t/root",
+            "link\t/etc/maven\t/root",
+            "twin\t/x\t/nowhere",
+            "twin\t/x\t/bin",
+            "device\t/x",
+        ];
+        for line in cases {
+            assert!(List::read(format!("{sound}{line}\n").as_bytes()).is_err(), "{line}");
+        }
+        let large = format!("{sound}file\t{hash}\t{}\t/x\n", u64::MAX);
+        assert!(List::read(large.as_bytes()).is_err());
+    }
+}
