@@ -164,6 +164,7 @@ const OF_A_CONTEST: &[NextCommand] = &[
     NextCommand::Maps,
     NextCommand::ServeAdd,
     NextCommand::ServeNew,
+    NextCommand::ServeContinue,
     NextCommand::ServePause,
     NextCommand::ServeResume,
     NextCommand::ServeRevoke,
@@ -256,6 +257,9 @@ fn a_contest_is_led_by_what_it_says() {
     // Its end.
     let export = "agon serve export 'my cup' 'my cup.agon' --reveal";
     follow(NextCommand::ServePause, &shell(at, export), &[]);
+    let paused = shell(at, "agon serve status 'my cup'");
+    follow(NextCommand::ServeContinue, &paused, &[]);
+    assert!(shell(at, "agon serve pause 'my cup'").status.success());
     let exported = shell(at, export);
     assert!(exported.status.success(), "{}", all(&exported));
     follow(NextCommand::Verify, &exported, &[]);
