@@ -13,7 +13,7 @@ const MATCH = ['cultist-wars', 'builtin:greedy', 'builtin:idle', '--seed', '5', 
 
 before(async () => {
   stage.agon('play', ...MATCH, '-q', '--replay', 'one.replay')
-  address = await stage.watch('one.replay')
+  address = new URL(await stage.watch('one.replay')).origin
   module = await stage.module(address)
 })
 
@@ -85,7 +85,7 @@ engines('a click while the last turn is still shown is not lost', async () => {
 engines('a game that can be played alone begins with an opponent', async () => {
   const page = await stage.browse()
   await page.goto(`${address}/`)
-  await page.getByLabel('Game', { exact: true }).first().selectOption('jungle-blitz')
+  await page.locator('form select').first().selectOption('jungle-blitz')
   await page.getByRole('button', { name: 'Play it yourself' }).click()
   await page.getByRole('button', { name: 'Play', exact: true }).click()
   await page.waitForFunction(() => window.agon?.playing?.stream.head.seats.length === 2)
