@@ -46,6 +46,10 @@ engines('from a page of a folder on a disk', async () => {
   await page.goto(`${pathToFileURL(stage.path(`site/matches/${match}`))}`)
   await whole(page)
   await playedOn(page)
+  // The way back leads to the match of this page.
+  await page.getByRole('button', { name: 'Recorded match' }).click()
+  await page.waitForFunction(() => !window.agon?.players[0]?.stream.head.seats.some(({ label }) => label === 'human'))
+  await whole(page)
   await close(page)
 })
 
