@@ -86,8 +86,12 @@ test('deadlines, names, pauses, rulings and lost connections are told as they ar
   await whole(wide)
   await wide.keyboard.press('.')
   await look(wide, 'viewer')
-  // What is played on from it is watched in the same place.
-  if (await wide.evaluate(() => !!document.querySelector('meta[name=agon-engine], script[src*=engine]'))) await playedOn(wide)
+  // What is played on from it is watched in the same place, and leads back to it.
+  if ((await wide.getByRole('button', { name: 'Play on…' }).count()) > 0) {
+    await playedOn(wide)
+    await wide.getByRole('button', { name: 'Recorded match' }).click()
+    await whole(wide)
+  } else t.diagnostic('this program has no engines for pages')
   await wide.getByRole('button', { name: "The match's page" }).click()
   await wide.waitForURL(match)
 

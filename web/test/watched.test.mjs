@@ -13,7 +13,7 @@ const MATCH = ['cultist-wars', 'builtin:greedy', 'builtin:idle', '--seed', '5', 
 
 before(async () => {
   stage.agon('play', ...MATCH, '-q', '--replay', 'one.replay')
-  address = await stage.watch('one.replay')
+  address = new URL(await stage.watch('one.replay')).origin
   module = await stage.module(address)
 })
 
@@ -46,6 +46,10 @@ engines('from a page of a folder on a disk', async () => {
   await page.goto(`${pathToFileURL(stage.path(`site/matches/${match}`))}`)
   await whole(page)
   await playedOn(page)
+  // The way back leads to the match of this page.
+  await page.getByRole('button', { name: 'Recorded match' }).click()
+  await page.waitForFunction(() => !window.agon?.players[0]?.stream.head.seats.some(({ label }) => label === 'human'))
+  await whole(page)
   await close(page)
 })
 
@@ -85,7 +89,7 @@ engines('a click while the last turn is still shown is not lost', async () => {
 engines('a game that can be played alone begins with an opponent', async () => {
   const page = await stage.browse()
   await page.goto(`${address}/`)
-  await page.getByLabel('Game', { exact: true }).first().selectOption('jungle-blitz')
+  await page.locator('form select').first().selectOption('jungle-blitz')
   await page.getByRole('button', { name: 'Play it yourself' }).click()
   await page.getByRole('button', { name: 'Play', exact: true }).click()
   await page.waitForFunction(() => window.agon?.playing?.stream.head.seats.length === 2)

@@ -82,9 +82,25 @@ fn line_endings(text: &str, _: bool) -> Option<String> {
         let has_return = inner.contains('\r') || inner.contains("\\r") || inner.contains("^M");
         has_return && (LOST.iter().any(|lost| line.contains(lost)) || line.contains("bad interpreter"))
     });
+    // `set -e` of a shell, whose complaint ends with the return itself.
+    let told = told || text.split('\n').any(|line| line.ends_with("llegal option -\r"));
     told.then(|| {
-        format!("a script of the bot has Windows line endings; {}", Advised::Convert("run.sh".to_owned()))
+        let script = complaining_script(text);
+        format!("a script of the bot has Windows line endings; {}", Advised::Convert(script.to_owned()))
     })
+}
+
+/// The script that a shell names before its complaint (`start.sh: 2: ...`, `start.sh: line 2: ...`). If none does, it is the one that
+/// starts a bot without an agon.toml; what `env` complains of is the first line of a script that nobody names.
+fn complaining_script(text: &str) -> &str {
+    let named = text.lines().find_map(|line| {
+        let (name, rest) = line.split_once(": ")?;
+        let number = rest.strip_prefix("line ").unwrap_or(rest).split(':').next()?;
+        let is_place = !number.is_empty() && number.chars().all(|digit| digit.is_ascii_digit());
+        (is_place && !name.contains(' ') && name.len() <= LONGEST_NAME).then_some(name)
+    });
+    let is_unnamed = text.lines().any(|line| line.starts_with("env: ") || line.starts_with("/usr/bin/env: "));
+    named.unwrap_or(if is_unnamed { "FILE" } else { "run.sh" })
 }
 
 fn python(text: &str, for_others: bool) -> Option<String> {
@@ -351,8 +367,19 @@ mod tests {
         ("run.sh: line 2: kotlinc-jvm: command not found\n", "`kotlinc-jvm` is not installed"),
         ("/usr/bin/env: ‘no-such’: No such file or directory\n", "`no-such` is not installed"),
         ("run.sh: 2: ./bot: Permission denied\n", "chmod +x ./bot"),
-        ("env: 'python3\\r': No such file or directory\n", "Windows line endings"),
-        ("run.sh: line 2: $'\\r': command not found\n", "Windows line endings"),
+        (
+            "env: 'python3\\r': No such file or directory\n",
+            "Windows line endings; convert it: sed -i 's/\\r$//' FILE",
+        ),
+        (
+            "run.sh: line 2: $'\\r': command not found\n",
+            "Windows line endings; convert it: sed -i 's/\\r$//' run.sh",
+        ),
+        ("go.sh: 2: set: Illegal option -\r\n", "Windows line endings; convert it: sed -i 's/\\r$//' go.sh"),
+        (
+            "python3: can't open file '/tmp/x/bot.py\r': [Errno 2] No such file or directory\n",
+            "Windows line endings; convert it: sed -i 's/\\r$//' run.sh",
+        ),
         ("bot.rb:1:in `require': cannot load such file -- json5 (LoadError)\n", "gem install json5"),
         ("lua: bot.lua:1: module 'socket' not found:\n", "luarocks install socket"),
         ("Can't locate JSON/XS.pm in @INC (you may need to install the JSON::XS module)\n", "cpan JSON::XS"),

@@ -125,6 +125,7 @@ commands! {
     ReplayShow "replay-show" "agon replay show {} --turn {}"
     ServeAdd "serve-add" "agon serve add {} BOT --team NAME"
     ServeNew "serve-new" "agon serve {} --new GAME"
+    ServeContinue "serve-continue" "agon serve resume {}"
     ServePause "serve-pause" "agon serve pause {}"
     ServeResume "serve-resume" "agon serve {}"
     ServeRevoke "serve-revoke" "agon serve revoke {} {}"

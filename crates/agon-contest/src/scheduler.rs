@@ -514,6 +514,7 @@ impl Inside {
             if decision != Decision::Continue {
                 self.end(SeriesEnd::Decided(decision));
             } else if self.header.kind == SeriesKind::Gauntlet
+                && self.plan.block(self.counts, &self.pairings).is_some()
                 && let Some(bot) = self.progress.standing.stillborn()
             {
                 // Surely a mistake, and nothing that could be measured. A test says so as its answer.

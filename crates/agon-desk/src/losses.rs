@@ -112,9 +112,8 @@ impl Losses {
         let (mut all, repeats) = own(&header, entries, bot);
         if repeats > 0 {
             let repeats = thousands(repeats);
-            notes.push(format!(
-                "matches that only repeat others from the same start do not count: {repeats}"
-            ));
+            notes
+                .push(format!("matches that only repeat others from the same start do not count: {repeats}"));
         }
         let game = agon_games::named(&header.game).map_err(DeskError::Impossible)?;
         let replays = read_replays(&mut all, journal, &mut notes);

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use agon_game::conform::ConformReport;
-use agon_game::{AnyGame, Session};
+use agon_game::{AnyGame, MapChoice, RulesChoice, Session, Setup};
 use agon_replay::{Header, Replay, ReplayError};
 use agon_view::record::{self, Record};
 use agon_view::{OtherRules, Unshowable};
@@ -73,6 +73,13 @@ impl TurnCount {
         let number = moment.strip_prefix(session.info().step).unwrap_or_default().trim_start();
         let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
         Self { first: digits.parse().unwrap_or(0) }
+    }
+
+    /// The same for the matches of a game, which all begin alike.
+    pub fn of_game(game: &dyn AnyGame) -> Self {
+        let (rules, map) = (RulesChoice::default(), MapChoice::Default);
+        let setup = Setup { rules, map, seats: game.info().usual_seats(), seed: 0 };
+        game.open(&setup).map_or(Self { first: 0 }, |session| Self::at_start(session.as_ref()))
     }
 
     /// The number of the first turn.

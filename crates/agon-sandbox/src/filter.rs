@@ -584,37 +584,8 @@ mod tests {
     #[test]
     fn calls_with_many_faces_show_the_harmless_ones() {
         let plain = Shape::default();
-        // Each call, the argument that decides, what is allowed, and what is not and the answer.
-        let faces: [(c_long, usize, &[u64], &[(u64, i32)]); 7] = [
-            (
-                libc::SYS_ioctl,
-                1,
-                &[0x541b, 0x5413, 0x8912],
-                &[(0x5423, libc::EPERM), (0xc018_2101, libc::ENOTTY)],
-            ),
-            (
-                libc::SYS_fcntl,
-                1,
-                &[1, 3, 6, 1030, 1033],
-                &[(1031, libc::EPERM), (10, libc::EPERM), (99, libc::EINVAL)],
-            ),
-            (
-                libc::SYS_prctl,
-                0,
-                &[15, 38, 0x5356_4d41],
-                &[(67, libc::EINVAL), (35, libc::EINVAL), (59, libc::EINVAL)],
-            ),
-            (
-                libc::SYS_madvise,
-                2,
-                &[4, 8, 14],
-                &[(12, libc::EINVAL), (25, libc::EINVAL), (100, libc::EINVAL)],
-            ),
-            (libc::SYS_mknodat, 2, &[0o600, 0o1_0600], &[(0o2_0600, libc::EPERM), (0o6_0600, libc::EPERM)]),
-            (libc::SYS_mmap, 3, &[0x22, 0x1], &[(0x4_0022, libc::ENOMEM)]),
-            (libc::SYS_memfd_create, 1, &[0, 3], &[(4, libc::EINVAL)]),
-        ];
-        for (call, place, good, bad) in faces {
+        // A call, the argument that decides, what is allowed, and what is not and the answer.
+        let check = |call: c_long, place: usize, good: &[u64], bad: &[(u64, i32)]| {
             let with = |value: u64| {
                 let mut arguments = [0; 6];
                 arguments[place] = value;
@@ -623,7 +594,17 @@ mod tests {
             good.iter().for_each(|value| assert_eq!(with(*value), ALLOW, "{call} {value:#x}"));
             bad.iter()
                 .for_each(|(value, errno)| assert_eq!(with(*value), error(*errno), "{call} {value:#x}"));
-        }
+        };
+        let (forbidden, unknown) = (libc::EPERM, libc::EINVAL);
+        let typing = [(0x5423, forbidden), (0xc018_2101, libc::ENOTTY)];
+        check(libc::SYS_ioctl, 1, &[0x541b, 0x5413, 0x8912], &typing);
+        let others = [(1031, forbidden), (10, forbidden), (99, unknown)];
+        check(libc::SYS_fcntl, 1, &[1, 3, 6, 1030, 1033], &others);
+        check(libc::SYS_prctl, 0, &[15, 38, 0x5356_4d41], &[(67, unknown), (35, unknown), (59, unknown)]);
+        check(libc::SYS_madvise, 2, &[4, 8, 14], &[(12, unknown), (25, unknown), (100, unknown)]);
+        check(libc::SYS_mknodat, 2, &[0o600, 0o1_0600], &[(0o2_0600, forbidden), (0o6_0600, forbidden)]);
+        check(libc::SYS_mmap, 3, &[0x22, 0x1], &[(0x4_0022, libc::ENOMEM)]);
+        check(libc::SYS_memfd_create, 1, &[0, 3], &[(4, unknown)]);
         // Programs for sockets are refused at the level of sockets only: elsewhere these numbers are other options.
         let option = |level: u64, option: u64| ask(plain, libc::SYS_setsockopt, &[0, level, option]);
         assert_eq!((option(1, 26), option(1, 2), option(41, 26)), (error(libc::EPERM), ALLOW, ALLOW));

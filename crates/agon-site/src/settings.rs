@@ -412,11 +412,15 @@ mod tests {
     #[test]
     fn the_section_in_comments_begins_where_it_is_and_may_then_be_uncommented() {
         let folder = tempfile::tempdir().expect("a folder");
-        let commented = "\n# [sandbox]\n# memory = 512\n# level = \"A\"   # the lowest\n# trust_bots = true\n";
+        let commented =
+            "\n# [sandbox]\n# memory = 512\n# level = \"A\"   # the lowest\n# trust_bots = true\n";
         std::fs::write(folder.path().join(FILE), format!("{TEXT}{commented}")).expect("written");
         write_level(folder.path(), Level::B).expect("a good file");
         let text = std::fs::read_to_string(folder.path().join(FILE)).expect("there");
-        assert!(text.ends_with("\n[sandbox]\nlevel = \"B\"\n# memory = 512\n# trust_bots = true\n"), "{text}");
+        assert!(
+            text.ends_with("\n[sandbox]\nlevel = \"B\"\n# memory = 512\n# trust_bots = true\n"),
+            "{text}"
+        );
         let file = ContestFile::parse(&text.replace("\n# ", "\n").replace("Our cup", "# Our cup"));
         assert_eq!(file.expect("a good file").sandbox.memory, Some(512 << 20));
     }

@@ -9,8 +9,10 @@ use crate::{author, online, play, replay, series, serve, workshop};
 
 /// A section of the page: its heading and the TypeScript declarations below it.
 fn section(heading: &str, declarations: &[String]) -> String {
-    let declarations: Vec<String> =
-        declarations.iter().map(|one| agon_testkit::generated::tidy(one).replace("export ", "")).collect();
+    let declarations: Vec<String> = declarations
+        .iter()
+        .map(|one| agon_testkit::generated::tidy(one).replace("export type ", "type "))
+        .collect();
     format!("\n## {heading}\n\n```ts\n{}```\n", declarations.join("\n"))
 }
 

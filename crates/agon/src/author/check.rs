@@ -72,6 +72,9 @@ pub struct CheckOptions {
     /// Checks again whenever a file of the bot changes
     #[arg(long)]
     pub watch: bool,
+    /// Prints only what did not pass
+    #[arg(long, short)]
+    pub quiet: bool,
     /// Prints the findings as JSON
     #[arg(long)]
     pub json: bool,
@@ -251,7 +254,8 @@ fn report(options: &CheckOptions, game: &dyn AnyGame, name: &BotName, checked: &
         let screen = screen::output();
         let title = format!("{} · {}", game.info().title, screen::harmless(&name.label()));
         writeln!(out, "{}\n", screen.strong(&title))?;
-        checked.findings.iter().try_for_each(|finding| print(&mut out, screen, finding))?;
+        let shown = |finding: &&CheckFinding| !options.quiet || finding.status != FindingStatus::Passed;
+        checked.findings.iter().filter(shown).try_for_each(|finding| print(&mut out, screen, finding))?;
         let word = |count: usize, word: &str| match count {
             1 => format!("1 {word}"),
             _ => format!("{count} {word}s"),

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use agon_api::played::OwnSeat;
-use agon_api::{BuildLog, Own};
+use agon_api::{BuildLog, Contest, Own};
 use agon_bot::advised::NextCommand;
+use agon_desk::replays::TurnCount;
 use clap::Args;
 
 use crate::common::online::OnlineOptions;
@@ -31,7 +32,7 @@ pub struct LogsOptions {
     /// Shows what your own bots wrote in this match
     #[arg(long = "match", value_name = "N")]
     pub of_match: Option<i64>,
-    /// Only this step of the match, from 1
+    /// Only this turn of the match, as the game counts them
     #[arg(long, value_name = "T", requires = "of_match")]
     pub turn: Option<u32>,
     #[command(flatten)]
@@ -47,7 +48,10 @@ pub fn run(options: &LogsOptions) -> Done {
     let (mut out, screen) = (io::stdout().lock(), screen::output());
     if let Some(game) = options.of_match {
         let mut own: Own = online.get(&format!("/matches/{game}/own"), &[])?;
-        if let Some(step) = options.turn {
+        let contest: Contest = online.get("/contest", &[])?;
+        let turns = Turns::of(&contest.game)?;
+        if let Some(turn) = options.turn {
+            let step = turns.count.step(turn).saturating_add(1);
             for seat in &mut own.seats {
                 seat.notes.retain(|note| note.step == step);
                 seat.faults.retain(|fault| fault.step == step);
@@ -59,7 +63,7 @@ pub fn run(options: &LogsOptions) -> Done {
         for seat in &own.seats {
             writeln!(out, "{}", screen.strong(&format!("seat {}", seat.seat)))?;
             faults(&mut out, seat)?;
-            notes(&mut out, seat, usize::MAX)?;
+            notes(&mut out, seat, &turns, usize::MAX)?;
         }
         if own.seats.iter().all(|seat| seat.notes.is_empty() && seat.faults.is_empty()) {
             writeln!(out, "Your bots wrote nothing there, and did nothing wrong.")?;
@@ -104,8 +108,30 @@ pub fn faults(out: &mut impl Write, own: &OwnSeat) -> Done {
     Ok(())
 }
 
-/// Prints the last `most` lines a bot wrote to standard error, step by step. Returns whether that is all.
-pub fn notes(out: &mut impl Write, own: &OwnSeat, most: usize) -> Result<bool, Failure> {
+/// How a game counts its turns, and what it calls them.
+pub struct Turns {
+    count: TurnCount,
+    word: &'static str,
+}
+
+impl Turns {
+    /// Those of the game of this name.
+    ///
+    /// # Errors
+    /// When this program does not have it.
+    pub fn of(game: &str) -> Result<Self, Failure> {
+        let game = common::game(game)?;
+        Ok(Self { count: TurnCount::of_game(game), word: game.info().step })
+    }
+
+    /// The name of a step, from 1.
+    fn name(&self, step: u32) -> String {
+        format!("{} {}", self.word, self.count.turn(step.saturating_sub(1)))
+    }
+}
+
+/// Prints the last `most` lines a bot wrote to standard error, turn by turn. Returns whether that is all.
+pub fn notes(out: &mut impl Write, own: &OwnSeat, turns: &Turns, most: usize) -> Result<bool, Failure> {
     let screen = screen::output();
     if own.left_out > 0 {
         writeln!(out, "{}", screen.dim(&format!("the first {} notes were left out", own.left_out)))?;
@@ -116,10 +142,26 @@ pub fn notes(out: &mut impl Write, own: &OwnSeat, most: usize) -> Result<bool, F
     let first = lines.len().saturating_sub(most);
     let mut before = None;
     for (step, line) in &lines[first..] {
-        // The step is printed only where it begins.
-        let label = if before == Some(*step) { String::new() } else { format!("step {step}") };
+        // The turn is printed only where it begins.
+        let label = if before == Some(*step) { String::new() } else { turns.name(*step) };
         before = Some(*step);
         writeln!(out, "{} {}", screen.dim(&format!("{label:>9} |")), harmless(line))?;
     }
     Ok(first == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_turns_that_are_printed_are_those_to_type() {
+        for (game, first) in [("cultist-wars", "turn 1"), ("terminal", "turn 0")] {
+            let turns = Turns::of(game).unwrap_or_else(|_| panic!("{game}"));
+            assert_eq!(turns.name(1), first);
+            let number: u32 = first.rsplit(' ').next().and_then(|text| text.parse().ok()).expect("a number");
+            assert_eq!(turns.count.step(number) + 1, 1);
+            assert_eq!(turns.name(18), format!("turn {}", number + 17));
+        }
+    }
 }

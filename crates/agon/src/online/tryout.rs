@@ -14,7 +14,7 @@ use crate::common::online::{Online, OnlineOptions};
 use crate::common::screen::{self, milliseconds};
 use crate::common::{self, Done, Failure, time};
 use crate::online::bundle::Bundle;
-use crate::online::logs::{faults, notes};
+use crate::online::logs::{Turns, faults, notes};
 use crate::online::{follow, json, number, shown, told, version};
 
 /// Examples for the help.
@@ -177,7 +177,7 @@ fn report(online: &Online, contest: &Contest, asked: &Asked, own: Option<&OwnSea
     }
     if let Some(own) = own {
         faults(&mut out, own)?;
-        if !notes(&mut out, own, SHOWN)? {
+        if !notes(&mut out, own, &Turns::of(&contest.game)?, SHOWN)? {
             writeln!(out, "The rest: {}", NextCommand::LogsOfMatch.about([game.id.to_string()]))?;
         }
     }

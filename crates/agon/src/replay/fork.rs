@@ -242,8 +242,11 @@ fn report(
             )?;
         }
         if let Some(OtherAnswer { step, recorded, now }) = &seen.chosen {
-            let other =
-                if now == recorded { "as recorded".to_owned() } else { format!("recorded: {}", quoted(recorded)) };
+            let other = if now == recorded {
+                "as recorded".to_owned()
+            } else {
+                format!("recorded: {}", quoted(recorded))
+            };
             writeln!(
                 out,
                 "  its first answer that was played, at {word} {}: {} ({other})",

@@ -40,7 +40,9 @@ pub fn read(options: &TournamentOptions) -> Result<Asked, Failure> {
         (file.format.is_some() && format.is_given(), "options of the format"),
     ];
     if let Some((_, what)) = given.iter().find(|(given, _)| *given) {
-        return Err(Failure::usage(format!("{what} cannot be given with {path}: that file fixes it; change it there")));
+        return Err(Failure::usage(format!(
+            "{what} cannot be given with {path}: that file fixes it; change it there"
+        )));
     }
     let wrong = |key: &str, why: &str| Failure::usage(file.wrong(key, why));
     if file.games == Some(0) {

@@ -98,13 +98,18 @@ fn who(options: &GauntletOptions) -> Result<(About, SeriesOptions), Failure> {
     Ok((about, series))
 }
 
-/// The message and the exit code of a series that was stopped.
+/// The message of a series that was stopped, and the exit code; one whose bot never answered has measured nothing.
 pub fn conclude(ready: &Ready, end: &SeriesEnd) -> Done {
     if *end == SeriesEnd::Stopped {
         eprintln!("stopped: {}", series::go_on(ready));
         return Err(Failure::Check);
     }
-    Ok(())
+    let header = ready.scheduler.header();
+    let stillborn = ready.scheduler.look(|progress| progress.standing.stillborn().is_some());
+    match header.kind == SeriesKind::Gauntlet && stillborn {
+        true => Err(Failure::Answer(2)),
+        false => Ok(()),
+    }
 }
 
 fn report(ready: &Ready) -> Done {

@@ -108,7 +108,7 @@ pub fn drain(dir: &Path) -> Done {
         (true, _) => {
             "It comes to rest: what is planned is played, nothing more is planned, and then it is paused. This only happens while it runs.".to_owned()
         }
-        (false, true) => format!("It is paused already; `agon serve resume {}` continues it.", agon_bot::words::typed_path(dir)),
+        (false, true) => format!("It is paused already; `{}` continues it.", NextCommand::ServeContinue.at(dir)),
         (false, false) => "It is already coming to rest.".to_owned(),
     };
     Ok(writeln!(io::stdout(), "{said}")?)

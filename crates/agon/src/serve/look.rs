@@ -55,7 +55,7 @@ fn summary(out: &mut impl io::Write, dir: &Path, status: &ContestStatus) -> io::
     let (contest, counts) = (&status.contest, &status.counts);
     let paused = match contest {
         ContestRow { paused: true, .. } => {
-            format!(" · paused: `agon serve resume {}` continues it", agon_bot::words::typed_path(dir))
+            format!(" · paused: `{}` continues it", NextCommand::ServeContinue.at(dir))
         }
         ContestRow { draining: true, .. } => {
             " · comes to rest: the planned matches are played, and then it is paused".to_owned()

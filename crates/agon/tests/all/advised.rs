@@ -164,6 +164,7 @@ const OF_A_CONTEST: &[NextCommand] = &[
     NextCommand::Maps,
     NextCommand::ServeAdd,
     NextCommand::ServeNew,
+    NextCommand::ServeContinue,
     NextCommand::ServePause,
     NextCommand::ServeResume,
     NextCommand::ServeRevoke,
@@ -256,6 +257,9 @@ fn a_contest_is_led_by_what_it_says() {
     // Its end.
     let export = "agon serve export 'my cup' 'my cup.agon' --reveal";
     follow(NextCommand::ServePause, &shell(at, export), &[]);
+    let paused = shell(at, "agon serve status 'my cup'");
+    follow(NextCommand::ServeContinue, &paused, &[]);
+    assert!(shell(at, "agon serve pause 'my cup'").status.success());
     let exported = shell(at, export);
     assert!(exported.status.success(), "{}", all(&exported));
     follow(NextCommand::Verify, &exported, &[]);
@@ -377,4 +381,80 @@ fn a_command_that_is_put_together_is_seen() {
     );
     assert_eq!(put_together("`agon doctor` says more of {x}", '{'), None);
     assert_eq!(put_together("agon {version} is here", '{'), None);
+}
+
+/// Each command in backquotes in the sources of the program and of the viewer: its words up to the first that is about something, and its
+/// options.
+fn named(text: &str) -> Vec<(Vec<String>, Vec<String>)> {
+    let commands = text.match_indices("`agon ").filter_map(|(at, _)| {
+        let rest = &text[at + 6..];
+        // A sentence of a page about agon.
+        if rest.starts_with("answered ${") {
+            return None;
+        }
+        let line = rest[..rest.find(['`', '\n', '"'])?].trim_end_matches('\\');
+        let plain = |word: &&str| {
+            word.chars().all(|sign| sign.is_ascii_lowercase() || sign == '-') && !word.starts_with('-')
+        };
+        let words: Vec<String> = line.split(' ').take_while(plain).map(str::to_owned).collect();
+        let options =
+            line.split([' ', '=']).filter(|word| word.starts_with("--") && word.len() > 2).map(str::to_owned);
+        (!words.is_empty()).then(|| (words, options.collect()))
+    });
+    commands.collect()
+}
+
+#[test]
+fn every_command_that_is_named_exists_with_its_options() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for path in rust_files(&root.join("crates")) {
+        let inner = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+        if !inner.contains("/tests/") {
+            let text = std::fs::read_to_string(&path).expect("a file");
+            texts.push((inner, text.split("#[cfg(test)]").next().unwrap_or_default().to_owned()));
+        }
+    }
+    for place in ["docs", "web/src/ui", "web/src/lib"] {
+        for file in std::fs::read_dir(root.join(place))
+            .expect("a folder")
+            .flatten()
+            .filter(|file| file.path().is_file())
+        {
+            texts.push((
+                format!("{place}/{}", file.file_name().display()),
+                std::fs::read_to_string(file.path()).unwrap_or_default(),
+            ));
+        }
+    }
+    let place = folder();
+    let mut helps = std::collections::HashMap::new();
+    let mut help = |words: &[String]| -> Option<String> {
+        let known = helps.entry(words.to_vec()).or_insert_with(|| {
+            let output = crate::common::agon(
+                place.path(),
+                &[&words.iter().map(String::as_str).collect::<Vec<_>>()[..], &["--help"]].concat(),
+            );
+            output.status.success().then(|| out(&output))
+        });
+        known.clone()
+    };
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for (file, text) in &texts {
+        for (words, options) in named(text) {
+            seen += 1;
+            // The longest part of it that is a command: what follows is about something (`agon maps deerhunt`).
+            let Some(said) = (1..=words.len().min(2)).rev().find_map(|count| help(&words[..count])) else {
+                wrong.push(format!("{file}: there is no command `agon {}`", words.join(" ")));
+                continue;
+            };
+            for option in options {
+                if !said.contains(&option) {
+                    wrong.push(format!("{file}: `agon {}` has no {option}", words.join(" ")));
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "commands are found: {seen}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

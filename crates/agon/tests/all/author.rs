@@ -97,6 +97,9 @@ fn a_good_bot_passes_its_check() {
     // The same for people, with a summary readable at a glance.
     let (_, out, _) = author.agon(&["check", "cultist-wars", "waiter.sh", "--time-scale", "20"]);
     assert!(out.contains("✓ answers every turn") && out.contains("none failed"), "{out}");
+    // Quietly, only what did not pass.
+    let (code, out, _) = author.agon(&["check", "cultist-wars", "waiter.sh", "--time-scale", "20", "-q"]);
+    assert!(code == Some(0) && !out.contains('✓') && out.contains("none failed"), "{out}");
 }
 
 #[test]

@@ -79,6 +79,11 @@ fn a_bot_that_dies_at_its_first_line_ends_a_series_early() {
         // What plays it alone, and not how to go on.
         assert!(said.contains("agon play cultist-wars") && !said.contains("--resume"), "{said}");
     }
+    // When all were played anyway, they are shown, with the same exit code.
+    let four = ["gauntlet", "cultist-wars", "dead.py", "builtin:greedy", "-n", "4", "-j", "1", "--quiet"];
+    let four = agon(folder.path(), &four);
+    assert_eq!(four.status.code(), Some(2), "{}", out(&four));
+    assert!(out(&four).contains("Warning: dead.py never gave an answer"), "{}", out(&four));
     let test = ["sprt", "cultist-wars", "dead.py", "builtin:greedy", "--seed", "1", "-j", "1", "--json"];
     let test = agon(folder.path(), &test);
     assert_eq!(test.status.code(), Some(15), "{}", err(&test));

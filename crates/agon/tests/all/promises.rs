@@ -114,6 +114,19 @@ const ROWS: &[Row] = &[
         then: "b",
     },
     Row {
+        advised: |_| Advised::Convert("start.sh".to_owned()),
+        what: "a script of another name with the line endings of Windows",
+        files: &[
+            ("b/start.sh", "#!/bin/sh\r\nset -e\r\nexec python3 -u bot.py\r\n"),
+            ("b/bot.py", "BOT"),
+            ("b/agon.toml", "run = 'sh start.sh'\n"),
+        ],
+        bot: "b",
+        said: "Windows line endings",
+        follow: "cd b && sed -i 's/\\r$//' start.sh",
+        then: "b",
+    },
+    Row {
         advised: |_| Advised::NameFile("a b/seeker one.py".to_owned()),
         what: "a folder whose only program has a name of its own",
         files: &[("a b/seeker one.py", "BOT")],

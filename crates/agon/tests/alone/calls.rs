@@ -114,7 +114,7 @@ const BUILDS: &[(&str, &str, &str)] = &[
 ];
 
 /// Records what starters call when they are built and play, what builds of package managers and the probes of languages
-/// call (but not C#, whose runtime is among those of the second test), and what the bots of a folder do (`AGON_BOTS`, for the game `AGON_GAME`). Recording is slow, so without
+/// call, and what the bots of a folder do (`AGON_BOTS`, for the game `AGON_GAME`). Recording is slow, so without
 /// `AGON_CALLS=1` it is one starter and one build. `UPDATE_CALLS=1` with it writes the list.
 #[test]
 fn bots_and_builds_call_what_is_listed() {
@@ -154,7 +154,7 @@ fn bots_and_builds_call_what_is_listed() {
         write(at.path(), &format!("{needs}/agon.toml"), "build = './build.sh'\nrun = './build.sh'\n");
         note(name, record(at.path(), &["build", needs]));
     }
-    for probe in super::probes::PROBES.iter().filter(|probe| whole && probe.language != "C#") {
+    for probe in super::probes::PROBES.iter().filter(|_| whole) {
         if agon_bot::tools::is_installed(probe.needs) {
             let bot = super::probes::prepare(at.path(), probe);
             let words =
