@@ -113,7 +113,7 @@ fn python(text: &str, for_others: bool) -> Option<String> {
         // Beside the bot: Pythons of distributions refuse to install for all, and there it comes along to a contest.
         let install = tools::install(&format!("python3 -m pip install --target . {package}"), for_others);
         let own =
-            if for_others { "" } else { ", in the bot's folder, where a module of your own has to lie, too" };
+            if for_others { "" } else { ", in the bot's folder, where your own modules belong, too" };
         return Some(format!("{install}{own}"));
     }
     let says = |part: &str| text.contains(part);
@@ -124,7 +124,7 @@ fn python(text: &str, for_others: bool) -> Option<String> {
     } else if says("TabError") {
         "its lines are indented with tabs and spaces; use one of them"
     } else if says("can't open file") && says("[Errno 2]") {
-        "the file is not in the bot's folder, where its command runs; look at `run`"
+        "there is no such file in the bot's folder, where its command runs; check `run` in agon.toml"
     } else if says("ConnectionRefusedError") {
         "nobody listens where it connects: take the address from AGON_ADDRESS; in games played over standard input it must \
          not connect at all"
@@ -198,7 +198,7 @@ fn java(text: &str, for_others: bool) -> Option<String> {
         );
     }
     if let Some(jar) = between(text, "Unable to access jarfile ", "\n") {
-        return Some(format!("there is no {jar} in the bot's folder; build it, or look at `run`"));
+        return Some(format!("there is no {jar} in the bot's folder; build it, or check `run` in agon.toml"));
     }
     if text.contains("java.util.NoSuchElementException") {
         return Some(
@@ -330,7 +330,7 @@ mod tests {
             "save the file as UTF-8",
         ),
         ("TabError: inconsistent use of tabs and spaces in indentation\n", "tabs and spaces"),
-        ("python3: can't open file '/tmp/x/bto.py': [Errno 2] No such file or directory\n", "look at `run`"),
+        ("python3: can't open file '/tmp/x/bto.py': [Errno 2] No such file or directory\n", "check `run`"),
         ("ConnectionRefusedError: [Errno 111] Connection refused\n", "AGON_ADDRESS"),
         (
             "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)\n",

@@ -122,7 +122,7 @@ mod tests {
                 assert!(said.contains(what) && !said.contains("chmod"), "{name}: {said}");
             }
         }
-        assert!(said("bot", "x", 0o644).is_some_and(|why| why.contains("no program")));
+        assert!(said("bot", "x", 0o644).is_some_and(|why| why.contains("not a program")));
         assert_eq!(said("bot", "x", 0o755), None, "the shell's own scripts need no first line");
         for mode in [0o644, 0o755] {
             assert_eq!(said("bot", "#!/bin/sh\n", mode), None);

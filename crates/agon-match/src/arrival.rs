@@ -698,7 +698,7 @@ impl Expected {
                  its agon.toml (dialect = \"lines\"), or is named lines:COMMAND",
                 late.as_secs_f64()
             ),
-            _ => format!("before it was connected to {address}, {ending}{trouble}{words}"),
+            _ => format!("{ending} before it had connected to {address}{trouble}{words}"),
         })
     }
 }

@@ -153,9 +153,9 @@ impl FaultCause {
                     .to_owned(),
             ),
             Self::NotStarted(
-                "before it was connected to ws://127.0.0.1:8765, it ended with exit code 1; it last wrote: `ModuleNotFoundError: \
+                "it ended with exit code 1 before it had connected to ws://127.0.0.1:8765; it last wrote: `ModuleNotFoundError: \
                  No module named 'websockets'`; install it: python3 -m pip install --target . websockets, in the bot's \
-                 folder, where a module of your own has to lie, too"
+                 folder, where your own modules belong, too"
                     .to_owned(),
             ),
             Self::LongMessage("a line longer than 10000 bytes".to_owned()),

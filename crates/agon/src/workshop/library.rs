@@ -334,6 +334,10 @@ pub fn explain(options: &ExplainOptions) -> Done {
         }
         return Ok(());
     }
+    if let Some(game) = agon_games::find(&options.rule) {
+        let name = game.info().name;
+        return Err(Failure::usage(format!("{name} is a game, not a rule; `agon rules {name}` lists its rules")));
+    }
     let known: Vec<String> = agon_games::all()
         .iter()
         .flat_map(|game| agon_rulebook::rules(game.info().rulebook))

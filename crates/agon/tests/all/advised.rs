@@ -62,7 +62,7 @@ const ROWS: &[Row] = &[
         before: "agon 'a b'",
         filled: &[("GAME", "cultist-wars")],
         code: 0,
-        effect: "ends by itself",
+        effect: "exits at end of input",
     },
     Row {
         next: NextCommand::Explain,

@@ -108,7 +108,7 @@ fn each_mistake_is_found_and_said() {
     let cases = [
         ("exit 4", "answers every turn", "exit code 4", None),
         ("echo hello", "form of answers", "`hello` is not an action", None),
-        ("echo 13 SHOOT 0", "allowed orders", "rejected, which lost a match", Some("CW-ORDER-1")),
+        ("echo 13 SHOOT 0", "allowed orders", "rejected, which lost", Some("CW-ORDER-1")),
         ("echo WAIT; echo WAIT", "no stray output", "the answer arrived before the question", None),
         ("sleep 1000", "answers every turn", "no complete answer within", None),
     ];
@@ -172,7 +172,7 @@ fn a_folder_says_what_is_checked_and_played_in_it() {
     // Where the defaults are missing, the message says what to do.
     let (code, _, err) = author.agon(&["play"]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("this folder has no agon.toml"), "{err}");
+    assert!(err.contains("whose agon.toml names it"), "{err}");
     author.write("half/agon.toml", "[defaults]\nopponents = []\n");
     let (_, _, err) = author.agon_in("half", &["check"]);
     assert!(err.contains("add [defaults] with game"), "{err}");

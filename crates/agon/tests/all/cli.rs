@@ -256,7 +256,7 @@ fn a_bot_that_cannot_start_loses_with_a_reason() {
     std::fs::set_permissions(folder.path().join("windows"), executable).expect("permissions");
     for (bot, expected) in [
         // To make a text executable would not help.
-        ("plain", "it is no program"),
+        ("plain", "it is not a program"),
         ("windows", "Windows line ending"),
         ("cmd:no-such-program-anywhere x", "not installed or not on the PATH"),
     ] {

@@ -222,7 +222,7 @@ fn a_file_names_the_format_and_errors_point_into_it() {
     }
     write("format = 'swiss'\n");
     let both = agon(folder.path(), &["tournament", "cup.toml", "--format", "knockout"]);
-    assert!(err(&both).contains("options of the format beside cup.toml"), "{}", err(&both));
+    assert!(err(&both).contains("options of the format cannot be given with cup.toml"), "{}", err(&both));
     assert!(!folder.path().join("refused.jsonl").exists(), "nothing was begun");
 }
 

@@ -226,7 +226,7 @@ fn what_is_no_program_is_not_to_be_made_executable() {
         ("bot.rar", "unpack it"),
         ("bot.ipynb", "notebook"),
         ("bot.mts", "call it .ts"),
-        ("bot", "is no program"),
+        ("bot", "is not a program"),
     ] {
         write(place.path(), name, "x");
         for mode in [0o644, 0o755] {

@@ -425,7 +425,7 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
     let third = replay_turn(&all);
     let one = out(&show(&["1", "--turn", &third]));
     assert!(one.starts_with("thinking 3\nTraceback") && all.ends_with(&one), "{one}");
-    assert!(err(&show(&["2"])).contains("nothing that the bot of seat 2 wrote"));
+    assert!(err(&show(&["2"])).contains("the bot in seat 2 wrote nothing to standard error"));
     for (words, advice) in [
         (&["3"][..], "a seat from 1 to 2"),
         (&["0"], "a seat from 1 to 2"),

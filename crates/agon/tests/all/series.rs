@@ -198,7 +198,7 @@ fn wrong_usage_is_told_before_the_first_match() {
     assert!(text.contains("c.toml:4:1") && text.contains("did you mean `bots`?"), "{text}");
     write(folder.path(), "c.toml", "game = 'cultist-wars'\nseed = 1\ngames = 2\nbots = ['builtin:greedy']\n");
     let text = refused(&["tournament", "c.toml", "--seed", "2"]);
-    assert!(text.contains("--seed beside c.toml"), "{text}");
+    assert!(text.contains("--seed cannot be given with c.toml"), "{text}");
     let text = refused(&["rate", "c.toml"]);
     assert!(text.contains("c.toml is not a journal of agon"), "{text}");
     let text = refused(&["rate", "nothing.jsonl"]);

@@ -332,7 +332,7 @@ fn what_cannot_be_imported_or_exported_says_why() {
     std::fs::write(place.path().join("note.txt"), "hello\n").expect("a file is written");
     assert!(refused(&["replay", "import", "note.txt"]).contains("not a recorded match"));
     assert!(refused(&["replay", "show", "note.txt"]).contains("not a replay of agon"));
-    assert!(refused(&["replay", "import", "none.replay"]).contains("No such file"));
+    assert!(refused(&["replay", "import", "none.replay"]).contains("no such file"));
     let theirs = out(&agon(place.path(), &["replay", "export", "m.replay", "--format", "terminal"]));
     std::fs::write(place.path().join("damaged.replay"), theirs.replacen("\"p2Stats\":[", "", 1))
         .expect("a file is written");
@@ -405,7 +405,7 @@ for state in states(0):
     bot(&place, "other", strategy);
     let other = fed(&["other", "--seat", "2"]);
     let text = out(&other);
-    assert!(other.status.success() && text.contains("seat 2, then rush"), "{text}");
+    assert!(other.status.success() && text.contains("seat 2, played by rush in the recording"), "{text}");
     assert!(text.contains("only now   [\"DF\",3,12]") && text.contains("turn 11"), "{text}");
     let fed_once = json(&fed(&["other", "--seat", "2", "--turn", "11", "--json"]));
     assert_eq!(fed_once["turns"].as_array().map(Vec::len), Some(1));

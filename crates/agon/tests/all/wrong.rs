@@ -38,6 +38,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("rules jungle", &["`jungle`", "did you mean `jungle-blitz`?"]),
     ("explain CW-SHOT-3", &["CW-SHOT-3", "did you mean CW-SHOOT-3?"]),
     ("explain shooting", &["SHOOTING", "agon rules GAME"]),
+    ("explain cultist-wars", &["a game, not a rule", "agon rules cultist-wars"]),
     ("bench chess", &["`chess`", "games: cultist-wars"]),
     ("new chess python x", &["`chess`", "games:"]),
     ("new cultist-wars pyton x", &["`pyton`", "did you mean `python`?"]),
