@@ -112,8 +112,7 @@ fn python(text: &str, for_others: bool) -> Option<String> {
         let package = PACKAGES.iter().find(|(module, _)| *module == top).map_or(top, |(_, package)| package);
         // Beside the bot: Pythons of distributions refuse to install for all, and there it comes along to a contest.
         let install = tools::install(&format!("python3 -m pip install --target . {package}"), for_others);
-        let own =
-            if for_others { "" } else { ", in the bot's folder, where your own modules belong, too" };
+        let own = if for_others { "" } else { ", in the bot's folder, where your own modules belong, too" };
         return Some(format!("{install}{own}"));
     }
     let says = |part: &str| text.contains(part);

@@ -34,6 +34,9 @@ enum Listed {
     Folder,
 }
 
+/// Brings the content of the file with a hash, from a byte on.
+pub type Part<'a> = dyn FnMut(&str, u64) -> Result<Vec<u8>, String> + 'a;
+
 /// A sound list.
 #[derive(Debug)]
 struct List {
@@ -112,7 +115,7 @@ impl Images {
         name: &str,
         list: &[u8],
         say: &mut dyn FnMut(&str),
-        get: &mut dyn FnMut(&str, u64) -> Result<Vec<u8>, String>,
+        get: &mut Part<'_>,
     ) -> Result<Arc<Image>, ImageError> {
         let unsound = |why: String| ImageError::Unsound(name.to_owned(), why);
         if !is_hash(name) || hex(&Sha256::digest(list)) != name {
@@ -211,7 +214,7 @@ fn write(
     wanted: &List,
     draft: &Path,
     known: &BTreeMap<String, PathBuf>,
-    get: &mut dyn FnMut(&str, u64) -> Result<Vec<u8>, String>,
+    get: &mut Part<'_>,
 ) -> Result<(), ImageError> {
     let wrong = |path: &Path| {
         let path = path.to_owned();

@@ -105,7 +105,7 @@ fn list(images: &Images, as_json: bool) -> Done {
     let all = all.collect::<Result<Vec<_>, _>>()?;
     let mut out = io::stdout().lock();
     if as_json {
-        return Ok(common::print_json(&mut out, &all)?);
+        return common::print_json(&mut out, &all);
     }
     if all.is_empty() {
         writeln!(
@@ -164,7 +164,7 @@ fn make(images: &Images, options: &BuildOptions, as_json: bool) -> Done {
     let image = shown(&made.image, true, Some(&set))?;
     let mut out = io::stdout().lock();
     if as_json {
-        return Ok(common::print_json(&mut out, &image)?);
+        return common::print_json(&mut out, &image);
     }
     writeln!(
         out,

@@ -18,6 +18,7 @@ pub mod packed;
 pub mod sandbox;
 pub mod screen;
 pub mod seats;
+pub mod stopping;
 pub mod table;
 pub mod waiting;
 pub mod wanted;
@@ -26,10 +27,9 @@ pub mod written;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_bot::{BotName, NameKind, sys};
+use agon_bot::{BotName, NameKind};
 use agon_desk::DeskError;
 use agon_desk::seats::{apart, called};
 use agon_game::setup::nearest;
@@ -39,10 +39,10 @@ use agon_spec::clock::is_scale;
 pub use agon_spec::clock::time;
 use agon_spec::{Clock, MapSpec, MatchSpec, Ponder, RulesSpec};
 use clap::{Args, ValueEnum};
-use rustix::process::Signal;
 use serde::Serialize;
 
 use crate::common::sandbox::Bots;
+pub use crate::common::stopping::stop_on_ctrl_c;
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
@@ -453,29 +453,6 @@ pub fn chosen(count: usize, renames: &[String]) -> Result<Vec<Option<String>>, F
 /// The default limit on an answer in games whose bots are scripts: a rulebook that allows minutes for an answer
 /// allows weeks for a series.
 pub const USUAL_LIMIT: Duration = Duration::from_secs(1);
-
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// A signal that comes sooner after the first is the same one: `timeout` sends it to the program and to its group.
-const SAME_SIGNAL: Duration = Duration::from_millis(500);
-
-/// Becomes true when the user presses Ctrl-C. A second time ends the program at once. A background job goes on
-/// ignoring Ctrl-C, and a program started by `nohup` the end of its terminal.
-pub fn stop_on_ctrl_c() -> &'static AtomicBool {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        sys::but_for_ignored(&[Signal::INT, Signal::HUP], || {
-            let mut first: Option<Instant> = None;
-            let _ = ctrlc::set_handler(move || {
-                STOP.store(true, std::sync::atomic::Ordering::SeqCst);
-                if first.get_or_insert_with(Instant::now).elapsed() >= SAME_SIGNAL {
-                    std::process::exit(130);
-                }
-            });
-        });
-    });
-    &STOP
-}
 
 #[cfg(test)]
 mod tests {

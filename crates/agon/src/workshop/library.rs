@@ -336,7 +336,9 @@ pub fn explain(options: &ExplainOptions) -> Done {
     }
     if let Some(game) = agon_games::find(&options.rule) {
         let name = game.info().name;
-        return Err(Failure::usage(format!("{name} is a game, not a rule; `agon rules {name}` lists its rules")));
+        return Err(Failure::usage(format!(
+            "{name} is a game, not a rule; `agon rules {name}` lists its rules"
+        )));
     }
     let known: Vec<String> = agon_games::all()
         .iter()
