@@ -137,14 +137,14 @@ fn answer(
     (owed, disk): (i64, Option<u64>),
 ) -> (String, String) {
     let silent: Vec<&Working> = workers.iter().filter(|worker| workers::is_silent(worker, ask.now)).collect();
-    let pace_needs = pace.needs();
-    let pace = match pace_needs {
+    let left = || words::many(owed, "rated match", "rated matches");
+    let pace = match pace.needs() {
         Some(0) => "No rated matches are outstanding.".to_owned(),
-        None => format!("About {} left to play.", words::many(owed, "rated match", "rated matches")),
-        Some(ms) => {
-            let left = words::many(owed, "rated match", "rated matches");
-            format!("About {left} left to play, which {}.", takes(ms))
+        None => format!("About {} left to play.", left()),
+        Some(ms) if going.paused => {
+            format!("About {} left to play: {} once resumed.", left(), words::span(ms))
         }
+        Some(ms) => format!("About {} left to play, which {}.", left(), takes(ms)),
     };
     let make_room = "Bots and replays can be moved to another disk: `agon serve move FOLDER --objects OTHER`, while the contest is not running.";
     if disk.is_some_and(|free| free < room::FULL) {
@@ -154,20 +154,9 @@ fn answer(
         return ("The disk is full".to_owned(), text);
     }
     if going.paused {
-        let left = match pace_needs {
-            Some(0) => "No rated matches are outstanding.".to_owned(),
-            None => {
-                format!("About {} left to play.", words::many(owed, "rated match is", "rated matches are"))
-            }
-            Some(ms) => format!(
-                "About {} left to play, about {} once resumed.",
-                words::many(owed, "rated match is", "rated matches are"),
-                words::span(ms)
-            ),
-        };
         return (
             "The contest is paused".to_owned(),
-            format!("No new match starts, and nothing is lost. {left}"),
+            format!("No new match starts, and nothing is lost. {pace}"),
         );
     }
     if going.draining {

@@ -1,0 +1,30 @@
+//! Ctrl-C: what runs ends in good order, and at once when it is pressed again.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use agon_bot::sys;
+use rustix::process::Signal;
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// A signal that comes sooner after the first is the same one: `timeout` sends it to the program and to its group.
+const SAME_SIGNAL: Duration = Duration::from_millis(500);
+
+/// Becomes true when the user presses Ctrl-C. A second time ends the program at once. A background job goes on
+/// ignoring Ctrl-C, and a program started by `nohup` the end of its terminal.
+pub fn stop_on_ctrl_c() -> &'static AtomicBool {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        sys::but_for_ignored(&[Signal::INT, Signal::HUP], || {
+            let mut first: Option<Instant> = None;
+            let _ = ctrlc::set_handler(move || {
+                STOP.store(true, Ordering::SeqCst);
+                if first.get_or_insert_with(Instant::now).elapsed() >= SAME_SIGNAL {
+                    std::process::exit(130);
+                }
+            });
+        });
+    });
+    &STOP
+}
