@@ -289,12 +289,12 @@ fn what_other_worlds_have_is_missed_with_what_there_is_instead() {
     for (body, instead) in [
         ("setTimeout(() => {}, 10);", "setTimeout is not defined (at play (bot.js:1:"),
         ("setTimeout(() => {}, 10);", "`await` and queueMicrotask work within a call"),
-        ("setInterval(() => {}, 10);", "nothing of it runs later"),
-        ("fetch('http://localhost');", "there is no network"),
-        ("require('fs');", "bundle what it requires"),
+        ("setInterval(() => {}, 10);", "runs only while it is called"),
+        ("fetch('http://localhost');", "no network and no files"),
+        ("require('fs');", "bundle yours: npx esbuild"),
         ("process.stdout.write('x');", "console.log prints"),
         ("return structuredClone({});", "JSON.parse(JSON.stringify(value))"),
-        ("window.x = 1;", "there is no browser"),
+        ("window.x = 1;", "is not run by a browser"),
     ] {
         let line = answer(body);
         assert!(line.starts_with("{\"failed\":") && line.contains(instead), "{body} gives {line}");

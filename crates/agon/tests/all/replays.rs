@@ -429,7 +429,7 @@ fn whoever_tells_a_fault_quotes_what_the_bot_wrote() {
     for (words, advice) in [
         (&["3"][..], "a seat from 1 to 2"),
         (&["0"], "a seat from 1 to 2"),
-        (&["1", "--turn", "99"], "the last turn"),
+        (&["1", "--turn", "99"], "this match has the turns"),
     ] {
         let said = show(words);
         assert_eq!(said.status.code(), Some(2), "{words:?}");

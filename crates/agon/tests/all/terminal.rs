@@ -428,7 +428,7 @@ for state in states(0):
     };
     assert_eq!(answers(&checked(&["--seat", "2"])), answers(&other));
     let once = out(&checked(&["--turn", "11"]));
-    assert!(once.contains("seat 1, then fortress") && once.contains("seen 11"), "{once}");
+    assert!(once.contains("seat 1, played by fortress") && once.contains("seen 11"), "{once}");
     let of_another = agon(place.path(), &["check", "ostibot", "other", "--against", "m.replay"]);
     assert_eq!(of_another.status.code(), Some(2));
     assert!(

@@ -47,7 +47,7 @@ fn a_bots_author_is_told_what_is_wrong() {
         ("0 MOVE 3.5 2", "`3.5` is not a whole number for a column x"),
         ("0  MOVE 3 2", "exactly one space stands between words"),
         ("0 MOVE  3 2", "`` is not a whole number for a column x"),
-        ("0 fly", "`fly` is not an action"),
+        ("0 fly", "`0 fly` is not an action"),
         ("r\u{1b}[31med", "`r\\u{1b}[31med` is not an action"),
     ] {
         assert!(why(line.as_bytes()).contains(message), "{line:?}: {}", why(line.as_bytes()));
