@@ -29,7 +29,7 @@ pub struct ImageOptions {
     #[command(subcommand)]
     command: Option<ImageCommand>,
     /// Prints them as JSON
-    #[arg(long)]
+    #[arg(long, global = true)]
     json: bool,
 }
 

@@ -60,8 +60,8 @@ fn matches(journal: &Path) -> BTreeMap<(u64, u64), Value> {
     for line in text.lines().skip(1) {
         let mut line: Value = serde_json::from_str(line).expect("JSON");
         let entry = line.as_object_mut().expect("an object");
-        // What was measured, and which match it was: the same series played again has other matches.
-        for own in ["max_ms", "wall_us", "tries", "sandbox", "id", "chain"] {
+        // What was measured, in which sandbox, and which match it was: the same series played again has other matches.
+        for own in ["max_ms", "wall_us", "tries", "sandbox", "images", "id", "chain"] {
             entry.remove(own);
         }
         let of = |name: &str| entry[name].as_u64().expect("a number");
