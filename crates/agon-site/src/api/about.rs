@@ -91,7 +91,7 @@ fn nobody_plays(cpus: usize) -> Machine {
 pub async fn image(ask: Visit, ReadQuery(wanted): ReadQuery<ImageQuery>) -> Result<Response, Refused> {
     let name = ask.settings.image.clone().ok_or_else(|| {
         let text = "This contest names no image: each of its machines makes one of what a bot needs.";
-        Refused::new(StatusCode::NOT_FOUND, "There is no image", text)
+        Refused::wrong(text)
     })?;
     let read = move || holding::image(&name, wanted.file.as_deref().map(|file| (file, wanted.from)));
     let bytes = tokio::task::spawn_blocking(read).await.map_err(|_| Refused::ours())?;
