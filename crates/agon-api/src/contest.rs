@@ -129,6 +129,20 @@ pub struct Machine {
     pub packages: Vec<String>,
     /// The compilers and interpreters installed, with their versions.
     pub languages: Vec<Language>,
+    /// The image that bots run in, by the hash of its list; null: one of what each bot needs, made by each machine.
+    #[serde(default)]
+    pub image: Option<String>,
+}
+
+/// What of the contest's image is wanted: its list, or part of a file of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct ImageQuery {
+    /// The file, by the SHA-256 of its content; without it, the list of all files.
+    pub file: Option<String>,
+    /// Where the part begins, in bytes: at most 8 MiB follow.
+    #[serde(default)]
+    pub from: u64,
 }
 
 /// A compiler or interpreter.

@@ -110,6 +110,7 @@ commands! {
     CheckBot "check" "agon check GAME {}"
     Explain "explain" "agon explain {}"
     Gauntlet "gauntlet" "agon gauntlet {..}"
+    ImageGet "image-get" "agon image get {}"
     Login "login" "agon login {}"
     LoginFile "login-file" "agon login {} --token-file {}"
     LogsOfMatch "logs-of-match" "agon logs --match {}"

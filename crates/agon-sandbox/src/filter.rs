@@ -120,9 +120,11 @@ const IOCTL: &[u32] = &[
     0x8933,
     0x8942,
 ];
-/// Signals and leases on what others hold; the size of the referee's pipes; who holds a lock: whoever may only read a file may lock it
-/// for reading, and another bot would be told of that.
-const OTHERS: &[u32] = &[5, 8, 10, 15, 36, 1024, 1026, 1031];
+/// Signals and leases on what others hold; the size of the referee's pipes.
+const OTHERS: &[u32] = &[8, 10, 15, 1024, 1026, 1031];
+/// Who holds a lock (`F_GETLK`, `F_OFD_GETLK`): whoever may only read a file may lock it for reading, and another bot would be told of
+/// that. So the init says that nobody does.
+const HOLDERS: &[u32] = &[5, 36];
 /// Reading only what is in memory.
 const NO_WAIT: u32 = libc::RWF_NOWAIT as u32;
 /// Descriptors, locks of files, seals, hints.
@@ -212,6 +214,7 @@ fn rules(shape: Shape) -> Rules {
     add(libc::SYS_ioctl, vec![Test::is(1, TYPING)], FORBIDDEN);
     add(libc::SYS_ioctl, vec![Test::is_not(1, IOCTL)], libc::ENOTTY as u32);
     add(libc::SYS_clone, vec![Test::bits_not(0, NAMESPACES, &[0])], FORBIDDEN);
+    add(libc::SYS_fcntl, vec![Test::is(1, HOLDERS)], if shape.asks { ASKED } else { FORBIDDEN });
     add(libc::SYS_fcntl, vec![Test::is(1, OTHERS)], FORBIDDEN);
     add(libc::SYS_fcntl, vec![Test::is_not(1, FCNTL)], UNKNOWN);
     add(libc::SYS_prctl, vec![Test::is_not(0, PRCTL)], UNKNOWN);

@@ -3,7 +3,7 @@
 //! Runtimes ask the system how much memory there is, and size their heaps by the answer. Of `/proc` a program sees its own
 //! processes, and of the rest a few files: some are the kernel's, some are written here, and all others are empty. The
 //! call `sysinfo`, from which the C library and so Java have their answer, is put to the init by the filter, and answered
-//! here as well.
+//! here as well; so is the question who holds a lock.
 
 use std::fs;
 use std::io;
@@ -124,6 +124,8 @@ const ANSWER: i64 = 0xc018_2101;
 const IS_VALID: i64 = 0x4008_2102;
 /// Lets the kernel carry the call out.
 const GO_ON: u32 = 1;
+/// What a `struct flock` begins with when nobody holds the lock that was asked for.
+const NOBODY: [u8; 2] = (libc::F_UNLCK as u16).to_ne_bytes();
 
 impl Questions {
     pub fn new(listener: OwnedFd, memory: u64, recorder: Option<CallRecorder>) -> Self {
@@ -141,14 +143,19 @@ impl Questions {
             return;
         }
         let word = |at: usize| u64::from_ne_bytes(question[at..][..8].try_into().unwrap_or_default());
-        let (id, process, place) = (word(0), word(8) as u32, word(32));
+        let (id, process, number) = (word(0), word(8) as u32, word(16) as u32);
+        let is_lock = i64::from(number) == libc::SYS_fcntl;
         let call = question.last_chunk();
         let outcome = self.recorder.as_ref().zip(call).map(|(recorder, call)| recorder.note(call));
         let mut answer = sys::bytes(&[id, 0]);
         let (error, flags) = match outcome {
             Some(outcome) if let Some(errno) = filter::refusal(outcome) => (-(errno as i32), 0_u32),
             Some(libc::SECCOMP_RET_ALLOW) => (0, GO_ON),
-            _ => match self.tell(id, process, place) {
+            _ if is_lock => match self.tell(id, process, word(48), &NOBODY) {
+                Ok(()) => (0, 0),
+                Err(_) => (-libc::EPERM, 0),
+            },
+            _ => match self.tell(id, process, word(32), &self.machine()) {
                 Ok(()) => (0, 0),
                 Err(_) => (0, GO_ON),
             },
@@ -158,14 +165,14 @@ impl Questions {
         let _ = sys::call(libc::SYS_ioctl, &mut [Arg::Int(own), Arg::Int(ANSWER), Arg::In(&answer)]);
     }
 
-    /// Writes what `sysinfo` answers into the memory of the process that asked.
-    fn tell(&self, id: u64, process: u32, place: u64) -> io::Result<()> {
+    /// Writes an answer into the memory of the process that asked.
+    fn tell(&self, id: u64, process: u32, place: u64, answer: &[u8]) -> io::Result<()> {
         let memory = fs::File::options().write(true).open(format!("/proc/{process}/mem"))?;
         // It still waits for us, so the memory opened is its own, and not that of another process with its number.
         let own = i64::from(self.listener.as_raw_fd());
         let valid = id.to_ne_bytes();
         sys::call(libc::SYS_ioctl, &mut [Arg::Int(own), Arg::Int(IS_VALID), Arg::In(&valid)])?;
-        memory.write_all_at(&self.machine(), place)
+        memory.write_all_at(answer, place)
     }
 
     /// `struct sysinfo`.

@@ -83,7 +83,7 @@ pub fn check(password: &str, known: &Known) -> Result<(), String> {
 
 fn told(part: PasswordPart) -> &'static str {
     match part {
-        PasswordPart::Known => "a name that anybody here would think of",
+        PasswordPart::Known => "something that anybody here would try first",
         PasswordPart::Common => "a password that many use",
         PasswordPart::Word => "a common word or name",
         PasswordPart::Keys => "keys beside each other",

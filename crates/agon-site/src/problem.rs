@@ -49,7 +49,7 @@ impl Refused {
             1..=90 => format!("{seconds} s"),
             _ => format!("{} min", seconds.div_euclid(60) + 1),
         };
-        let text = format!("{what} Try again in {wait}; nothing is lost.");
+        let text = format!("{what} Try again in {wait}.");
         let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "Too much at once", text);
         problem.again = Some(seconds);
         problem

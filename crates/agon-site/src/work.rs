@@ -7,13 +7,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_api::contest::ImageQuery;
 use agon_server::asked::LEASE_MS;
 use agon_server::fleet;
 use agon_store::WorkerId;
 use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Requirements;
-use agon_worker::holding;
 use agon_worker::wire::{
     Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, LeaseRequest, MOST_LEASED, PlayingMachine,
     PostedResult as Sent, ReceivedAll, SeriesWelcome, Voided, Yours, check_name,
@@ -29,6 +29,7 @@ use axum::routing::{get as asked_for, post as sent};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
 
+use crate::api::about;
 use crate::api::read::{self, ReadQuery, Sent as Told};
 use crate::fleet::FleetSite as Fleet;
 use crate::gate::Visit;
@@ -78,14 +79,6 @@ pub struct BuildOutput {
 pub struct CallerSource {
     run: String,
     sha: String,
-}
-
-/// The list of the contest's image, or a part of a file of it.
-#[derive(Deserialize)]
-pub struct CallerImage {
-    file: Option<String>,
-    #[serde(default)]
-    from: u64,
 }
 
 /// The answer to a worker where only people are answered.
@@ -457,11 +450,7 @@ pub async fn source(hall: Employer, ReadQuery(own): ReadQuery<CallerSource>) -> 
 }
 
 /// The contest's image, for a machine that is about to join.
-pub async fn image(hall: Employer, ReadQuery(wanted): ReadQuery<CallerImage>) -> Result<Response, Refused> {
+pub async fn image(hall: Employer, wanted: ReadQuery<ImageQuery>) -> Result<Response, Refused> {
     let Employer::Contest(ask) = hall else { return Err(Refused::nothing()) };
-    let name = ask.settings.image.clone().ok_or_else(Refused::nothing)?;
-    let read = move || holding::image(&name, wanted.file.as_deref().map(|file| (file, wanted.from)));
-    let bytes = tokio::task::spawn_blocking(read).await.map_err(|_| Refused::ours())?;
-    let bytes = bytes.map_err(|why| Refused::new(StatusCode::NOT_FOUND, "The image is not here", why))?;
-    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
+    about::image(ask, wanted).await
 }

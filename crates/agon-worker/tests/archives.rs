@@ -155,13 +155,13 @@ fn cases() -> Vec<(&'static str, &'static str, Vec<u8>, &'static str)> {
     let mut elsewhere = good_zip.clone();
     elsewhere[end + 16..end + 20].copy_from_slice(&0x7fff_ff00_u32.to_le_bytes());
     vec![
-        ("up", "b.tar", tar(&[file("../out", b"x")]), "leads out"),
-        ("in and up", "b.tar", tar(&[file("a/../../out", b"x")]), "leads out"),
-        ("absolute", "b.tar", tar(&[file("/tmp/agon-out", b"x")]), "leads out"),
-        ("up, zipped", "b.zip", zip(&[("../out", b"x")]), "leads out"),
-        ("absolute, zipped", "b.zip", zip(&[("/tmp/agon-out", b"x")]), "leads out"),
-        ("up, as Windows has it", "b.zip", zip(&[("..\\..\\out", b"x")]), "leads out"),
-        ("up by a second name", "b.tar", pax, "leads out"),
+        ("up", "b.tar", tar(&[file("../out", b"x")]), "points outside"),
+        ("in and up", "b.tar", tar(&[file("a/../../out", b"x")]), "points outside"),
+        ("absolute", "b.tar", tar(&[file("/tmp/agon-out", b"x")]), "points outside"),
+        ("up, zipped", "b.zip", zip(&[("../out", b"x")]), "points outside"),
+        ("absolute, zipped", "b.zip", zip(&[("/tmp/agon-out", b"x")]), "points outside"),
+        ("up, as Windows has it", "b.zip", zip(&[("..\\..\\out", b"x")]), "points outside"),
+        ("up by a second name", "b.tar", pax, "points outside"),
         ("link", "b.tar", tar(&[Entry::of("x", EntryType::Symlink)]), "link or a device"),
         ("hard link", "b.tar", tar(&[Entry::of("x", EntryType::Link)]), "link or a device"),
         ("pipe", "b.tar", tar(&[Entry::of("x", EntryType::Fifo)]), "link or a device"),

@@ -3,7 +3,7 @@
 //!
 //! Whoever sends a list may be hostile: nothing is written outside of the image's folder, and no path of it leads out by a link.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink};
@@ -34,7 +34,11 @@ enum Listed {
     Folder,
 }
 
-/// Brings the content of the file with a hash, from a byte on.
+/// Small files are sent together, at most so many.
+const MOST_TOGETHER: usize = 40;
+
+/// Brings the content of the file with a hash, from a byte on; or of several, by their hashes with commas between, whole and one
+/// after the other.
 pub type Part<'a> = dyn FnMut(&str, u64) -> Result<Vec<u8>, String> + 'a;
 
 /// A sound list.
@@ -105,8 +109,7 @@ fn plain(path: &str) -> Option<PathBuf> {
 }
 
 impl Images {
-    /// Makes the image of this name from its list. `get` brings the content of the file with this hash from this byte on, at most
-    /// [`MOST_PART`] bytes of it; `say` gets a line with the size first.
+    /// Makes the image of this name from its list. `get` brings at most [`MOST_PART`] bytes; `say` gets a line with the size first.
     ///
     /// # Errors
     /// The list or a file is not what its hash says, or it cannot be written.
@@ -182,19 +185,29 @@ impl Images {
         about.map_err(|error| ImageError::Write(list, error))
     }
 
-    /// The content of a file of the image of this name, from this byte on: at most [`MOST_PART`] bytes.
+    /// The content of files of the image of this name, as a [`Part`] names them: at most [`MOST_PART`] bytes.
     ///
     /// # Errors
     /// There is no such image or file, or it cannot be read.
-    pub fn part_of(&self, name: &str, hash: &str, from: u64) -> Result<Vec<u8>, ImageError> {
+    pub fn part_of(&self, name: &str, hashes: &str, from: u64) -> Result<Vec<u8>, ImageError> {
         let image = self.named(name)?;
         let list = List::read(&self.list_of(name)?);
         let list = list.map_err(|why| ImageError::Unsound(name.to_owned(), why))?;
-        let is_it = |listed: &Listed| matches!(listed, Listed::File { hash: own, .. } if own == hash);
-        let found = list.files.iter().find(|(_, listed)| is_it(listed));
-        let (path, _) = found.ok_or_else(|| ImageError::NoSuch(hash.to_owned()))?;
-        let file = below(&image.root(), path);
-        part(&file, from).map_err(|error| ImageError::Write(file, error))
+        let none = |hash: &str| ImageError::NoSuch(hash.chars().take(64).collect());
+        let wanted: Vec<&str> = hashes.split(',').take(MOST_TOGETHER).collect();
+        let mut bytes = Vec::new();
+        for hash in &wanted {
+            let is_it = |listed: &Listed| matches!(listed, Listed::File { hash: own, .. } if own == hash);
+            let found = list.files.iter().find(|(_, listed)| is_it(listed));
+            let (path, _) = found.ok_or_else(|| none(hash))?;
+            let file = below(&image.root(), path);
+            let part = part(&file, if wanted.len() == 1 { from } else { 0 });
+            bytes.extend(part.map_err(|error| ImageError::Write(file, error))?);
+            if bytes.len() as u64 > MOST_PART {
+                return Err(none(hash));
+            }
+        }
+        Ok(bytes)
     }
 }
 
@@ -208,6 +221,58 @@ fn part(file: &Path, from: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(left).unwrap_or(0)];
     file.read_exact_at(&mut bytes, from)?;
     Ok(bytes)
+}
+
+/// The files that come from another machine.
+struct Coming<'a, 'b> {
+    get: &'a mut Part<'b>,
+    /// Small files that are wanted, in the order in which they are written.
+    small: VecDeque<(String, u64)>,
+    /// What came with another.
+    here: BTreeMap<String, Vec<u8>>,
+}
+
+impl<'a, 'b> Coming<'a, 'b> {
+    fn of(wanted: &List, known: &BTreeMap<String, PathBuf>, get: &'a mut Part<'b>) -> Self {
+        let mut seen = BTreeSet::new();
+        let small = wanted.files.values().filter_map(|listed| match listed {
+            Listed::File { hash, bytes, .. } if *bytes < MOST_PART && !known.contains_key(hash) => {
+                seen.insert(hash).then(|| (hash.clone(), *bytes))
+            }
+            _ => None,
+        });
+        Self { small: small.collect(), here: BTreeMap::new(), get }
+    }
+
+    /// The content of the file with this hash from a byte on.
+    fn part(&mut self, hash: &str, from: u64) -> Result<Vec<u8>, String> {
+        if let Some(bytes) = self.here.get(hash).filter(|_| from == 0) {
+            return Ok(bytes.clone());
+        }
+        if from > 0 || self.small.front().is_none_or(|(first, _)| first != hash) {
+            return (self.get)(hash, from);
+        }
+        let (mut together, mut sum) = (Vec::new(), 0);
+        while let Some((_, bytes)) = self.small.front()
+            && sum + bytes <= MOST_PART
+            && together.len() < MOST_TOGETHER
+        {
+            sum += bytes;
+            together.extend(self.small.pop_front());
+        }
+        let hashes: Vec<&str> = together.iter().map(|(hash, _)| hash.as_str()).collect();
+        let mut got = (self.get)(&hashes.join(","), 0)?;
+        if got.len() as u64 != sum {
+            return Err(format!("the file {hash} is of another size"));
+        }
+        // A file that stands in the list twice is asked for again: few do, and what is not kept cannot pile up.
+        self.here.clear();
+        for (hash, bytes) in together.into_iter().rev() {
+            let part = got.split_off(got.len() - bytes as usize);
+            self.here.insert(hash, part);
+        }
+        Ok(self.here.get(hash).cloned().unwrap_or_default())
+    }
 }
 
 fn write(
@@ -226,6 +291,7 @@ fn write(
         _ => 0,
     });
     check_room(draft, sizes)?;
+    let mut coming = Coming::of(wanted, known, get);
     let root = draft.join(ROOT);
     let mut folders: BTreeSet<&Path> = [Path::new("/")].into();
     for (path, listed) in &wanted.files {
@@ -251,7 +317,7 @@ fn write(
                 });
                 if !here {
                     let _ = fs::remove_file(&place);
-                    fill(&place, (hash, *bytes, *runs), &mut |at| get(hash, at))?;
+                    fill(&place, (hash, *bytes, *runs), &mut |at| coming.part(hash, at))?;
                 }
             }
         }
@@ -301,6 +367,9 @@ mod tests {
     fn shelf(at: &Path) -> (Images, Arc<Image>) {
         fs::create_dir(at.join("tool")).expect("a folder");
         fs::write(at.join("tool/data"), vec![7; MOST_PART as usize + 1]).expect("written");
+        for small in 0..50 {
+            fs::write(at.join(format!("tool/small-{small}")), format!("{small}")).expect("written");
+        }
         let images = Images::within(at.join("images"));
         let set = ImageSet { added: [at.join("tool")].into(), ..ImageSet::default() };
         let image = images.make(&set).expect("an image").image;
@@ -321,7 +390,7 @@ mod tests {
         };
         let fetched = here.fetch(&image.hash, &list, &mut |line| said.push(line.to_owned()), &mut get);
         let fetched = fetched.expect("fetched");
-        assert_eq!(got, [0, MOST_PART], "one file in two parts");
+        assert_eq!(got, [0, MOST_PART, 0, 0], "one file in two parts, and fifty in two heaps");
         assert!(said.len() == 1 && said[0].contains("9 MB are not here"), "{said:?}");
         assert_eq!((&fetched.hash, &fetched.set, &fetched.places), (&image.hash, &image.set, &image.places));
         assert_eq!(here.list_of(&image.hash).expect("a list"), list);

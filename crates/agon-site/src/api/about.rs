@@ -2,12 +2,16 @@
 
 use std::path::Path;
 
-use agon_api::contest::{Ground, Limits, Machine, Map};
+use agon_api::contest::{Ground, ImageQuery, Limits, Machine, Map};
 use agon_api::{Best, Contest, LARGEST_UPLOAD, Ladder, Me, Team};
 use agon_store::acts::asked::MOST_ASKED;
 use agon_store::acts::version::{MOST_A_DAY, MOST_AN_HOUR, MOST_BYTES};
+use agon_worker::holding;
 use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 
+use crate::api::read::ReadQuery;
 use crate::api::told;
 use crate::gate::Visit;
 use crate::problem::Refused;
@@ -43,7 +47,10 @@ pub async fn contest(ask: Visit) -> Result<Json<Contest>, Refused> {
         maps: maps.collect(),
         clock: terms.clock.to_string(),
         ponder: terms.ponder.to_string(),
-        machine: ask.site.machine().cloned().unwrap_or_else(|| nobody_plays(server.table().cpus())),
+        machine: Machine {
+            image: settings.image.clone(),
+            ..ask.site.machine().cloned().unwrap_or_else(|| nobody_plays(server.table().cpus()))
+        },
         state: own.state(),
         opens: settings.opens.map(|at| at.0),
         closes: settings.closes.map(|at| at.0),
@@ -73,7 +80,23 @@ fn nobody_plays(cpus: usize) -> Machine {
         speed: None,
         packages: Vec::new(),
         languages: Vec::new(),
+        image: None,
     }
+}
+
+/// The contest's image, or a part of a file of it.
+///
+/// # Errors
+/// The contest has none, or it is not here.
+pub async fn image(ask: Visit, ReadQuery(wanted): ReadQuery<ImageQuery>) -> Result<Response, Refused> {
+    let name = ask.settings.image.clone().ok_or_else(|| {
+        let text = "This contest names no image: each of its machines makes one of what a bot needs.";
+        Refused::wrong(text)
+    })?;
+    let read = move || holding::image(&name, wanted.file.as_deref().map(|file| (file, wanted.from)));
+    let bytes = tokio::task::spawn_blocking(read).await.map_err(|_| Refused::ours())?;
+    let bytes = bytes.map_err(|why| Refused::new(StatusCode::NOT_FOUND, "The image is not here", why))?;
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
 }
 
 pub async fn ladder(ask: Visit) -> Result<Json<Ladder>, Refused> {

@@ -60,7 +60,7 @@ fn operation(act: &Operation, schemas: &mut schemars::SchemaGenerator, refused: 
     let (kind, shape) = match act.gives {
         Gives::Json(shape) => ("application/json", shape(schemas).to_value()),
         Gives::Description => ("application/json", json!({ "type": "object" })),
-        Gives::Replay => ("application/octet-stream", json!({})),
+        Gives::Bytes => ("application/octet-stream", json!({})),
     };
     let mut described = json!({
         "summary": act.about,

@@ -7,13 +7,14 @@
 #[cfg(feature = "described")]
 pub mod describe;
 
-mod about;
+pub(crate) mod about;
 mod asked;
 mod matches;
 pub(crate) mod read;
 mod told;
 pub mod versions;
 
+use agon_api::contest::ImageQuery;
 use agon_api::{
     Asked, BuildLog, Challenge, Contest, DraftQuery, Ladder, Match, MatchQuery, Matches, Me, Own,
     UploadQuery, Uploaded, Version, Versions,
@@ -73,7 +74,7 @@ pub enum Sends {
 #[derive(Clone, Copy)]
 pub enum Gives {
     Json(SchemaShape),
-    Replay,
+    Bytes,
     /// The description of the API.
     Description,
 }
@@ -139,7 +140,13 @@ pub const ACTS: &[Operation] = &[
         get("/api/v1/matches/{id}/replay", Verb::See, RouteObject::Contest, || asked_for(matches::replay)),
         "The replay of a match, without what is private to a seat.",
     )
-    .gives(Gives::Replay),
+    .gives(Gives::Bytes),
+    act::<()>(
+        get("/api/v1/image", Verb::Own, RouteObject::Contest, || asked_for(about::image)),
+        "The image that the contest's bots run in: its list, or a part of one of its files.",
+    )
+    .query::<ImageQuery>()
+    .gives(Gives::Bytes),
     // One's own.
     act::<Me>(
         get("/api/v1/me", Verb::Own, RouteObject::Contest, || asked_for(about::me)),

@@ -267,7 +267,10 @@ fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Ma
     frame::page(
         ask,
         Here::Elsewhere,
-        &format!("A new password for {}", known.name),
+        &match known.password.is_some() {
+            true => format!("A new password for {}", known.name),
+            false => format!("Welcome, {}: choose a password", known.name),
+        },
         "The link works once.",
         content,
     )

@@ -19,7 +19,7 @@ use crate::api::versions;
 use crate::gate::Visit;
 use crate::incoming::{self, UploadedBody};
 use crate::pages::frame::{self, Here, field, token, wrong};
-use crate::pages::upload;
+use crate::pages::{rulings, upload};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -139,6 +139,7 @@ pub async fn form(ask: Visit, Query(wanted): Query<Wanted>) -> Result<Markup, Re
 }
 
 async fn page(ask: &Visit, wanted: &Wanted, why: Option<&str>) -> Result<Markup, Refused> {
+    rulings::admit(ask).await?;
     let shown = ask.site.shown().await?;
     let team = ask.person().and_then(|person| person.team);
     let own = match team {
@@ -217,6 +218,7 @@ fn starter(ask: &Visit, language: &str) -> Option<&'static Starter> {
 }
 
 pub async fn draft_form(ask: Visit, Query(wanted): Query<Wanted>) -> Result<Markup, Refused> {
+    rulings::admit(&ask).await?;
     draft_page(&ask, &wanted, None, None).await
 }
 

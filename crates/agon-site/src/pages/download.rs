@@ -93,7 +93,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                 div.in {
                     p { b { "Windows: " } "agon runs in WSL 2, the Linux that comes with Windows 10 and 11. In a terminal, once:" }
                     pre { "wsl --install" }
-                    p { "Then open Ubuntu from the menu and continue there as on any Linux." }
+                    p { "Then open Ubuntu from the menu: everything on this page works there." }
                     p { b { "macOS, or nothing installed: " } "begin with a starter, try it out as a " a href="/draft" { "draft" } ", then submit it on " a href="/upload" { "this site" } "." }
                 }
             }

@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(names, ["Ann", "हिन्दी", "Zoë"]);
         let wrong = bounded(&list.wrong, names.len());
         assert_eq!(wrong.len(), 4, "{wrong:?}");
-        assert!(wrong[0].starts_with("3 lines are wrong, and left below"), "{wrong:?}");
+        assert!(wrong[0].starts_with("3 lines are wrong, and still in the box below"), "{wrong:?}");
         assert!(wrong[1].starts_with("Line 2: `<script>` is not a name for an account"), "{wrong:?}");
         assert!(wrong[1].ends_with("and - _ . ' ·."), "{wrong:?}");
         assert!(wrong[2].starts_with("Line 3: it has more"), "{wrong:?}");

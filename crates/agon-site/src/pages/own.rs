@@ -179,7 +179,7 @@ fn bars(times: &[(u32, f64)]) -> Markup {
     for (x, ms) in columns.iter().enumerate().filter(|(_, ms)| **ms > 0.0) {
         let _ = write!(path, "M{x} 40V{:.1}", 40.0 - ms / most * 38.0);
     }
-    html! { svg.bars viewBox="0 0 300 40" preserveAspectRatio="none" role="img" aria-label=(format!("{} answers, the slowest took {most:.1} ms", times.len())) { path d=(path) {} } }
+    html! { svg.bars viewBox="0 0 300 40" preserveAspectRatio="none" role="img" aria-label=(format!("{}, the slowest took {most:.1} ms", words::many(times.len() as i64, "answer", "answers"))) { path d=(path) {} } }
 }
 
 /// A cause, beginning with whose fault it is.

@@ -69,15 +69,20 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     rulings::admit(ask).await?;
     let alone = ask.person().is_some_and(|person| person.team.is_none());
     let room = room(ask).await?;
+    let shown = ask.site.shown().await?;
+    let own = ask.person().and_then(|person| person.team);
+    let name = shown.teams.values().find(|team| Some(team.id) == own).map(|team| &team.name);
+    let mut versions = shown.board.versions.iter();
+    let has_live = versions.any(|version| version.state == VersionState::Live && Some(&version.entrant) == name);
     let content = html! {
         form.card.form method="post" action="/upload" enctype="multipart/form-data" {
             (wrong(why))
             (token(ask))
             // Before the file, which is read last.
-            label.check {
+            @if has_live { label.check {
                 input type="checkbox" name="only_if_better" value="yes";
                 span { "Go live only if better: it replaces the live version only after a trial shows that it is better" }
-            }
+            } }
             label.field {
                 span { "Your bot" }
                 input type="file" name="file" required;
@@ -96,7 +101,10 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
             }
         }
     };
-    let says = "Your live version stays until the new one has passed its check.";
+    let says = match has_live {
+        true => "Your live version stays until the new one has passed its check.",
+        false => "It goes live once it has passed its check.",
+    };
     Ok(frame::page(ask, Here::Home, "Submit a version", says, content))
 }
 

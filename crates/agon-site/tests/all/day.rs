@@ -122,7 +122,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     let second = answer.header("location").expect("taken in").to_owned();
     play_some(&world, 6).await;
     assert_eq!(ann.get(&second).await.heading(), "v2 is live");
-    assert_eq!(ann.get(&version).await.heading(), "v1 no longer plays");
+    assert_eq!(ann.get(&version).await.heading(), "v1 was removed from the ratings");
     assert_eq!(bob.post(&format!("{version}/live"), &[]).await.status, 404);
     assert_eq!(
         rita.post(&format!("{version}/live"), &[]).await.status,
@@ -293,7 +293,7 @@ async fn who_is_disqualified_leaves_the_table_and_not_the_log_and_comes_back() {
     // A single version: it is no longer live, and nobody can go back to it.
     let version = format!("{anns}/{first}");
     assert_eq!(sent(&mut rita, rule(&version, "out", "Asked for by the team.")).await.status, 303);
-    assert_eq!(ann.get(&format!("/version/{first}")).await.heading(), "v1 no longer plays");
+    assert_eq!(ann.get(&format!("/version/{first}")).await.heading(), "v1 was removed from the ratings");
     assert_eq!(ann.post(&format!("/version/{first}/live"), &[]).await.status, 422);
     assert_eq!(
         ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status,

@@ -351,7 +351,7 @@ async fn a_class_comes_by_a_list_and_a_wrong_line_stops_nobody_else() {
     let text = answer.text().replace("<code>", "`").replace("</code>", "`").replace("&#39;", "'");
     assert_eq!(answer.status, 200, "{text}");
     for line in [
-        "6 lines are wrong, and left below",
+        "6 lines are wrong, and still in the box below",
         "3 accounts created",
         "Line 3: the name looks like `Zoë`",
         "Line 4: the team's name looks like `Ones`",

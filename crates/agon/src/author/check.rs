@@ -116,7 +116,7 @@ fn as_there(options: &CheckOptions, conditions: &Conditions) -> Result<CheckOpti
     }
     let mut sandbox = options.sandbox.clone();
     if conditions.holds_bots() {
-        sandbox.hold_all(conditions.contest.machine.memory);
+        sandbox.hold_all(&conditions.contest.machine);
     }
     let time_scale = conditions.clock(&ClockOptions::default())?.time_scale.unwrap_or(1.0);
     Ok(CheckOptions { setup: conditions.setup(&options.setup)?, time_scale, sandbox, ..options.clone() })

@@ -3,10 +3,12 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use agon_api::Contest;
 use agon_bot::image::{Image, ImageError, ImageLanguage, ImageSet, Images};
 use clap::{Args, Subcommand};
 
 use crate::author::json;
+use crate::common::online::OnlineOptions;
 use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure, screen};
 
@@ -20,6 +22,7 @@ Examples:
   agon image build                      one of all languages installed here, for all strangers
   agon image build Python C++           one with these
   agon image build --add /usr/bin/jq    and with a program besides
+  agon image get https://cup.example    that of a contest, for `agon play --as https://cup.example`
   agon image rm 3f9c                    remove the one whose name begins so
   agon image rm --choice                from now on each bot gets an image of what it needs";
 
@@ -37,8 +40,17 @@ pub struct ImageOptions {
 enum ImageCommand {
     /// Make an image, and give it to all strangers whose bots it suffices for
     Build(BuildOptions),
+    /// Fetch the image of a contest, so that `--as URL` plays in it: works here means works there
+    Get(GetOptions),
     /// Remove images
     Rm(RemoveOptions),
+}
+
+#[derive(Args, Debug)]
+struct GetOptions {
+    /// The contest's address, where you are logged in [default: that of the last `agon login`]
+    #[arg(value_name = "URL")]
+    contest: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -70,6 +82,7 @@ pub fn run(options: &ImageOptions) -> Done {
     match &options.command {
         None => list(&images, options.json),
         Some(ImageCommand::Build(build)) => make(&images, build, options.json),
+        Some(ImageCommand::Get(get)) => fetch(&images, get, options.json),
         Some(ImageCommand::Rm(remove)) => self::remove(&images, remove),
     }
 }
@@ -182,6 +195,28 @@ For all bots of a contest, on all its machines, under [sandbox] in its contest.t
 image = \"{}\"",
         image.image
     )?;
+    Ok(())
+}
+
+/// Fetches what is missing of a contest's image.
+fn fetch(images: &Images, options: &GetOptions, as_json: bool) -> Done {
+    let online = OnlineOptions { url: options.contest.clone(), ..OnlineOptions::default() }.connect()?;
+    let contest: Contest = online.get("/contest", &[])?;
+    let name = contest.machine.image.ok_or_else(|| {
+        Failure::usage(format!(
+            "{} names no image: each of its machines makes one of what a bot needs, as `--sandbox stranger` does here",
+            screen::harmless(&contest.title)
+        ))
+    })?;
+    online.fetch_image(&name, &mut |line| eprintln!("{line}"))?;
+    images.keep(&name).map_err(failed)?;
+    let image = shown(&*images.named(&name).map_err(failed)?, true, None)?;
+    let mut out = io::stdout().lock();
+    if as_json {
+        return common::print_json(&mut out, &image);
+    }
+    writeln!(out, "{}  {} MB in {} files: {}", &image.image[..12], image.bytes >> 20, image.files, holds(&image))?;
+    writeln!(out, "`--as {}` plays in it from now on.", online.address.0)?;
     Ok(())
 }
 

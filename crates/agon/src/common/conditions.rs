@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use agon_api::Contest;
 use agon_api::contest::{Ground, Map};
+use agon_bot::advised::NextCommand;
+use agon_bot::image::Images;
 use agon_bot::{build, inside};
 use agon_contest::content;
 use agon_game::{AnyGame, MapChoice, RulesChoice, Seat, Session, Setup};
@@ -295,7 +297,8 @@ impl Conditions {
 
     /// Whether the contest runs bots in a sandbox.
     pub fn holds_bots(&self) -> bool {
-        matches!(self.contest.machine.sandbox.as_deref(), Some("A" | "B" | "C"))
+        let machine = &self.contest.machine;
+        machine.image.is_some() || matches!(machine.sandbox.as_deref(), Some("A" | "B" | "C"))
     }
 
     /// Says which conditions were used, and what differs here.
@@ -316,6 +319,11 @@ impl Conditions {
             notes.extend(other("processes", machine.processes.map(u64::from), u64::from(limits.processes)));
             if inside::found().is_err() {
                 notes.push("bots run in a sandbox there, which this machine does not have".to_owned());
+            } else if machine.image.as_ref().is_some_and(|image| Images::own().named(image).is_err()) {
+                notes.push(format!(
+                    "bots run in an image there, and with this machine's own programs here; `{}` fetches it",
+                    NextCommand::ImageGet.about([&self.address.0])
+                ));
             }
         }
         notes

@@ -28,5 +28,6 @@ pub fn look(confined: Confined, cpus: usize, packages: &[String], memory: Option
         speed: Some(speed::measure()),
         packages: packages.iter().filter_map(name).collect(),
         languages: told.collect(),
+        image: None,
     }
 }

@@ -7,6 +7,7 @@
 //! to private networks, unless the user allows more.
 
 use agon_bot::advised::NextCommand;
+use agon_bot::image::{self, Images};
 use jiff::Timestamp;
 use std::fmt;
 use std::io::Read as _;
@@ -423,6 +424,28 @@ impl Online {
     /// When the file is incomplete.
     pub fn fetch(&self, path: &str, query: &[(&str, String)], most: u64) -> Result<Vec<u8>, Trouble> {
         self.bytes(self.call(path, query, None, FILE)?, most)
+    }
+
+    /// Sees to it that the image of this name is here: what is missing of it is fetched. `say` gets a line with the size first.
+    ///
+    /// # Errors
+    /// When it is not there, or not what its name says, or cannot be written.
+    pub fn fetch_image(&self, name: &str, say: &mut dyn FnMut(&str)) -> Result<(), Failure> {
+        let images = Images::own();
+        if images.named(name).is_ok() {
+            return Ok(());
+        }
+        let list = self.fetch("/image", &[], image::LONGEST)?;
+        let mut get = |file: &str, from: u64| {
+            let query = [("file", file.to_owned()), ("from", from.to_string())];
+            self.fetch("/image", &query, image::MOST_PART).map_err(|trouble| match trouble {
+                Trouble::Away(why) | Trouble::Strange(why) => why,
+                Trouble::Refused(problem) => format!("{}: {}", problem.title, problem.detail),
+            })
+        };
+        let fetched = images.fetch(name, &list, say, &mut get);
+        fetched.map_err(|error| Failure::own(screen::harmless(&error.to_string()).to_string()))?;
+        Ok(())
     }
 
     /// Sends a request, perhaps with a file.

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
+use agon_api::contest::Machine;
 use agon_bot::build::cache;
+use agon_bot::image::Images;
 use agon_bot::{BotName, Confined, Level, NameKind, Run};
 use agon_match::record::{self, Held};
 use clap::{Args, ValueEnum};
@@ -22,6 +24,9 @@ pub struct SandboxOptions {
     /// The memory of each bot, in bytes, where a contest's conditions say so.
     #[arg(skip)]
     memory: Option<u64>,
+    /// The image that strangers' bots run in, by its hash, where a contest's conditions say so.
+    #[arg(skip)]
+    image: Option<String>,
 }
 
 /// When bots run in a sandbox.
@@ -41,20 +46,21 @@ pub(crate) enum When {
 impl SandboxOptions {
     /// The bots of a command with these options.
     pub fn bots(&self) -> Bots {
-        let run = Run { kept: self.keep_files.clone(), memory: self.memory, ..Run::default() };
+        let run = Run { kept: self.keep_files.clone(), memory: self.memory, image: self.image.clone(), ..Run::default() };
         Bots { when: self.sandbox.unwrap_or_else(usual), run }
     }
 
-    /// Contains all bots if this machine can, unless the user chose otherwise, and gives them this much memory: as does the
-    /// contest whose conditions are used.
-    pub fn hold_all(&mut self, memory: Option<u64>) {
-        self.memory = memory;
+    /// Contains all bots if this machine can, unless the user chose otherwise, with the memory and, if it is here, in the image of
+    /// the contest whose conditions are used.
+    pub fn hold_all(&mut self, there: &Machine) {
+        self.memory = there.memory;
+        self.image = there.image.clone().filter(|image| Images::own().named(image).is_ok());
         let said = std::env::var_os("AGON_SANDBOX").is_some_and(|said| !said.is_empty());
         if self.sandbox.is_none()
             && !said
             && agon_bot::inside::found().is_ok_and(|found| found.level <= Level::C)
         {
-            self.sandbox = Some(When::On);
+            self.sandbox = Some(if self.image.is_some() { When::Stranger } else { When::On });
         }
     }
 }

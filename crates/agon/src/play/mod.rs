@@ -128,7 +128,7 @@ fn play(options: &PlayOptions, conditions: Option<&Conditions>) -> Done {
     }
     let mut sandbox = options.wanted.sandbox.clone();
     if let Some(there) = conditions.filter(|conditions| conditions.holds_bots()) {
-        sandbox.hold_all(there.contest.machine.memory);
+        sandbox.hold_all(&there.contest.machine);
     }
     let mut bots = sandbox.bots();
     bots.run = options.wanted.port.at(bots.run);

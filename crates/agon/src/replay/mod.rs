@@ -163,11 +163,12 @@ fn info(file: &Path, as_json: bool) -> Done {
     writeln!(out, "  written  by {}", harmless(&header.program))?;
     for (seat, bot) in Seat::first(Seat::MAX).zip(&header.seats) {
         let registered = replay.end.as_ref().and_then(|end| end.facts["registered"][seat.index()].as_str());
-        let label = screen.seat(seat, &harmless(SeatInfo::called(&bot.label, registered)));
+        let called = SeatInfo::called(&bot.label, registered);
+        let label = screen.seat(seat, &harmless(called));
         let result = replay.end.as_ref().and_then(|end| end.outcome.as_ref()).map(|outcome| {
             format!("  score {}, rank {}", score(outcome.scores[seat.index()]), outcome.ranks[seat.index()])
         });
-        let named = match bot.bot == bot.label {
+        let named = match bot.bot == called {
             true => String::new(),
             false => format!(" {}", screen.dim(&harmless(&bot.bot))),
         };

@@ -93,7 +93,7 @@ impl SeriesOptions {
         let (map, rules) = there.grounds(&self.map, typed, &self.set)?;
         let clock = there.clock(&self.clock)?;
         if there.holds_bots() {
-            self.run.sandbox.hold_all(there.contest.machine.memory);
+            self.run.sandbox.hold_all(&there.contest.machine);
         }
         if !self.run.quiet {
             there.notes().into_iter().chain(there.speed()).for_each(|note| eprintln!("note: {note}"));

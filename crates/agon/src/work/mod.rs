@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use agon_bot::image::{self, Images};
 use agon_bot::{Confined, Packages, Run, build, inside, sys};
 use agon_site::secrets;
 use agon_worker::wire::{self, Hello, PlayingMachine, SeriesWelcome};
@@ -375,25 +374,12 @@ fn fetch_image(
     let Some(name) = welcome.image.as_ref().filter(|_| confined == Confined::Foreign) else {
         return Ok(None);
     };
-    let images = Images::own();
-    if images.named(name).is_err() {
-        let list = online.fetch("/image", &[], image::LONGEST)?;
-        let mut say = |line: &str| {
-            if !quiet {
-                println!("{line}");
-            }
-        };
-        let mut get = |file: &str, from: u64| {
-            let query = [("file", file.to_owned()), ("from", from.to_string())];
-            let got = online.fetch("/image", &query, image::MOST_PART);
-            got.map_err(|trouble| match trouble {
-                Trouble::Away(why) | Trouble::Strange(why) => why,
-                Trouble::Refused(problem) => format!("{}: {}", problem.title, problem.detail),
-            })
-        };
-        let fetched = images.fetch(name, &list, &mut say, &mut get);
-        fetched.map_err(|error| Failure::own(harmless(&error.to_string()).to_string()))?;
-    }
+    let mut say = |line: &str| {
+        if !quiet {
+            println!("{line}");
+        }
+    };
+    online.fetch_image(name, &mut say)?;
     Ok(Some(name.clone()))
 }
 

@@ -147,6 +147,7 @@ const ROWS: &[Row] = &[
 
 /// Followed by other tests, which have the contest, the machine or the browser that these need: the file, and words of it.
 const ELSEWHERE: &[(NextCommand, &str, &[&str])] = &[
+    (NextCommand::ImageGet, "all/work.rs", &["\"image\", \"get\""]),
     (NextCommand::Login, "alone/online.rs", &["\"login\", url"]),
     (NextCommand::LoginFile, "all/fleet.rs", &["\"login\"", "--token-file"]),
     (NextCommand::LogsOfMatch, "alone/online.rs", &["\"logs\", \"--match\""]),

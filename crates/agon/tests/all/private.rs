@@ -43,6 +43,11 @@ const MAKE_NOTHING: &[&str] = &[
     "docs",
     "explain",
     "games",
+    // An image is made for the archive that is played here.
+    "image",
+    "image build",
+    "image get",
+    "image rm",
     "join",
     "logout",
     "logs",

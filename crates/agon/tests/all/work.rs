@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use crate::common::{Running, agon, command, err, folder, good, json, out, site_of, wait, wait_until};
+use crate::common::{Running, agon, command, err, folder, good, json, out, site_of, token_of, wait, wait_until};
 use agon_store::Time;
 use agon_store::acts::PauseWorker;
 use serde_json::Value;
@@ -191,6 +191,32 @@ fn images(place: &Path) -> Vec<Vec<String>> {
     })
 }
 
+/// A participant fetches the contest's image, and plays in it at home.
+fn in_it_at_home(place: &Path, url: &str, image: &str) {
+    let token = token_of(url, "Bea");
+    let bea = |words: &[&str]| {
+        let mut bea = command(place, words);
+        bea.env("AGON_CACHE", place.join("cache-bea")).env("AGON_URL", url).env("AGON_TOKEN", &token);
+        bea.output().expect("agon starts")
+    };
+    let series = |journal: &str| {
+        let words = ["gauntlet", "cultist-wars", "ann", "builtin:idle", "-n", "2", "--journal", journal, "--as", url];
+        let played = bea(&words);
+        let text = std::fs::read_to_string(place.join(journal)).expect("a journal");
+        let lines = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let images: Vec<Value> = lines.filter_map(|line| line.get("images").cloned()).collect();
+        (err(&good(played)), images)
+    };
+    let (before, own) = series("own/journal.jsonl");
+    assert!(before.contains(&format!("agon image get {url}")) && own.is_empty(), "{before}{own:?}");
+    let got = good(bea(&["image", "get"]));
+    assert!(err(&got).contains("fetching the image") && out(&got).contains(&image[..12]), "{}", out(&got));
+    assert!(err(&good(bea(&["image", "get", url]))).is_empty(), "it is here");
+    let (after, theirs) = series("theirs/journal.jsonl");
+    assert!(!after.contains("agon image get"), "{after}");
+    assert_eq!(theirs, vec![Value::from(vec![image]); 2]);
+}
+
 #[test]
 fn every_machine_plays_in_the_contests_image_and_results_of_another_one_are_refused() {
     let found = agon_sandbox::probe(Path::new(env!("CARGO_BIN_EXE_agon")));
@@ -244,6 +270,7 @@ fn every_machine_plays_in_the_contests_image_and_results_of_another_one_are_refu
     let one = work(place, &url, "one", &[]);
     wait_until("it plays in the image", || images(place).len() > 2);
     assert!(images(place).iter().all(|images| *images == [first.clone()]), "{:?}", images(place));
+    in_it_at_home(place, &url, &first);
 
     // The organiser changes it: the machine that plays in the old one ends, and fetches the new one when it is started again.
     drop(server);

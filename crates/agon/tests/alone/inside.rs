@@ -261,7 +261,7 @@ fn hostile_archives_are_unpacked_inside_and_refused() {
         archive.into_inner().expect("a vector takes all")
     };
     let cases = [
-        (entry("../out", tar::EntryType::Regular, None), "leads out of the archive"),
+        (entry("../out", tar::EntryType::Regular, None), "points outside the archive"),
         (entry("link", tar::EntryType::Symlink, Some("/etc")), "is a link or a device"),
         (b"no archive at all".to_vec(), "not a readable archive"),
     ];
@@ -512,7 +512,7 @@ fn what_cannot_be_shown_is_wrong_and_says_why() {
         ("'/proc/self'", "cannot be shown"),
         ("'/tmp'", "cannot be shown"),
         ("'~/'", "is your home"),
-        ("'/no/such'", "`/no/such`: No such file"),
+        ("'/no/such'", "`/no/such`: no such file or folder"),
         (&many, "40 places are named, but at most 32"),
         ("7", "agon.toml:3:"),
     ] {

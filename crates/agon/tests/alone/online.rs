@@ -200,7 +200,7 @@ fn somebody_takes_part_from_the_terminal() {
     // The server goes away, and a login is removed.
     let _ = server.child.kill();
     let _ = server.child.wait();
-    fails(&ann.run(&["status"]), 3, "cannot be reached: nothing listens there");
+    fails(&ann.run(&["status"]), 3, "cannot be reached: nothing is listening there");
     // The contest's conditions are still known.
     let offline = good(ann.run(&[
         "play",
