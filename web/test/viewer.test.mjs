@@ -61,7 +61,7 @@ test('a turn becomes a section of a spec file, as the command line makes it', as
   await page.waitForFunction(() => window.agon?.players[0]?.stepNumber === 5)
   await page.getByRole('button', { name: 'Save as rules test' }).click()
   const dialog = page.getByRole('dialog', { name: 'A test of the rules' })
-  await dialog.getByText('name the rule that it shows').waitFor()
+  await dialog.getByText('name the rule that the section is about').waitFor()
   await dialog.getByLabel('The rule it is about').fill('CW-SHOOT')
   await dialog.getByText('is not the id of a rule').waitFor()
   await dialog.getByLabel('The rule it is about').fill('CW-TURN-1')

@@ -429,7 +429,9 @@ mod tests {
     #[test]
     fn too_few_bots_make_no_pairing_and_rounds_are_whole() {
         assert!(plan(SeriesKind::Tournament, 4, 3).pairings().is_empty());
-        assert!(plan(SeriesKind::Tournament, 4, 3).check().unwrap_err().contains("needs as many as its matches"));
+        assert!(
+            plan(SeriesKind::Tournament, 4, 3).check().unwrap_err().contains("needs as many as its matches")
+        );
         assert!(plan(SeriesKind::Sprt, 4, 2).check().unwrap_err().contains("--field"));
         assert!(plan(SeriesKind::Tournament, 16, 9_999).check().unwrap_err().contains("more than 100000"));
         for (seats, bots) in [(2, 2), (2, 9), (3, 7), (4, 4)] {

@@ -46,7 +46,7 @@ pub fn section(
     let game = &replay.header.game;
     let rule = rule.ok_or_else(|| {
         format!(
-            "no order was rejected in this turn, so name the rule that the section is about with --rule ID (`agon rules {game}` lists the rules)"
+            "no order was rejected in this turn: name the rule that the section is about (in a terminal with --rule ID); `agon rules {game}` lists the rules"
         )
     })?;
     if !is_rule_id(rule) {

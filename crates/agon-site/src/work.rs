@@ -452,5 +452,5 @@ pub async fn source(hall: Employer, ReadQuery(own): ReadQuery<CallerSource>) -> 
 /// The contest's image, for a machine that is about to join.
 pub async fn image(hall: Employer, wanted: ReadQuery<ImageQuery>) -> Result<Response, Refused> {
     let Employer::Contest(ask) = hall else { return Err(Refused::nothing()) };
-    about::image(ask, wanted).await
+    about::image(*ask, wanted).await
 }

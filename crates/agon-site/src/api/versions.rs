@@ -97,10 +97,8 @@ pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId),
         Done::Back(id, _) => Ok((UploadedWord::Back, id)),
         Done::Refused(cause) => Err(unfit(cause)),
         Done::Added(Added::TooMany(Some(at))) => {
-            let what = format!(
-                "The team has used its uploads for now; the next is possible {}.",
-                until(ask, at)
-            );
+            let what =
+                format!("The team has used its uploads for now; the next is possible {}.", until(ask, at));
             Err(Refused::too_much(&what, (at.0 - ask.now.0) / 1000 + 1))
         }
         Done::Added(Added::TooMany(None)) => Err(Refused::wrong(

@@ -296,7 +296,10 @@ fn next(versions: &[&EntrantVersion], own: &[StoredMatch], team: EntrantId, is_o
         let text: String = fault.chars().take(160).collect();
         items.push(item(
             "warn",
-            format!("{} by a fault of your bot", if played.kind == Kind::Draft { "A draft ended" } else { "A match was lost" }),
+            format!(
+                "{} by a fault of your bot",
+                if played.kind == Kind::Draft { "A draft ended" } else { "A match was lost" }
+            ),
             text,
             "Open the match",
             format!("/match/{}", played.id),

@@ -73,7 +73,8 @@ async fn page(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     let own = ask.person().and_then(|person| person.team);
     let name = shown.teams.values().find(|team| Some(team.id) == own).map(|team| &team.name);
     let mut versions = shown.board.versions.iter();
-    let has_live = versions.any(|version| version.state == VersionState::Live && Some(&version.entrant) == name);
+    let has_live =
+        versions.any(|version| version.state == VersionState::Live && Some(&version.entrant) == name);
     let content = html! {
         form.card.form method="post" action="/upload" enctype="multipart/form-data" {
             (wrong(why))

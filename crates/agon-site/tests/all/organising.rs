@@ -280,6 +280,7 @@ async fn where_cpu_time_is_only_sampled_the_organiser_is_asked_whether_matches_a
         speed: None,
         packages: Vec::new(),
         languages: Vec::new(),
+        image: None,
     };
     world.site.plays_on(machine);
     let page = rita.get("/organise/settings").await.text();

@@ -215,7 +215,14 @@ fn fetch(images: &Images, options: &GetOptions, as_json: bool) -> Done {
     if as_json {
         return common::print_json(&mut out, &image);
     }
-    writeln!(out, "{}  {} MB in {} files: {}", &image.image[..12], image.bytes >> 20, image.files, holds(&image))?;
+    writeln!(
+        out,
+        "{}  {} MB in {} files: {}",
+        &image.image[..12],
+        image.bytes >> 20,
+        image.files,
+        holds(&image)
+    )?;
     writeln!(out, "`--as {}` plays in it from now on.", online.address.0)?;
     Ok(())
 }

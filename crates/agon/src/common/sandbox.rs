@@ -46,7 +46,12 @@ pub(crate) enum When {
 impl SandboxOptions {
     /// The bots of a command with these options.
     pub fn bots(&self) -> Bots {
-        let run = Run { kept: self.keep_files.clone(), memory: self.memory, image: self.image.clone(), ..Run::default() };
+        let run = Run {
+            kept: self.keep_files.clone(),
+            memory: self.memory,
+            image: self.image.clone(),
+            ..Run::default()
+        };
         Bots { when: self.sandbox.unwrap_or_else(usual), run }
     }
 

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use crate::common::{Running, agon, command, err, folder, good, json, out, site_of, token_of, wait, wait_until};
+use crate::common::{
+    Running, agon, command, err, folder, good, json, out, site_of, token_of, wait, wait_until,
+};
 use agon_store::Time;
 use agon_store::acts::PauseWorker;
 use serde_json::Value;
@@ -200,7 +202,8 @@ fn in_it_at_home(place: &Path, url: &str, image: &str) {
         bea.output().expect("agon starts")
     };
     let series = |journal: &str| {
-        let words = ["gauntlet", "cultist-wars", "ann", "builtin:idle", "-n", "2", "--journal", journal, "--as", url];
+        let words =
+            ["gauntlet", "cultist-wars", "ann", "builtin:idle", "-n", "2", "--journal", journal, "--as", url];
         let played = bea(&words);
         let text = std::fs::read_to_string(place.join(journal)).expect("a journal");
         let lines = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
