@@ -212,7 +212,7 @@ mod tests {
             ("elevensigns", "at least 12"),
             (&*"x1y2z3".repeat(22), "at most 128"),
             // Lists that everybody has, with digits and letters that stand for others.
-            ("letmein123456", "a word that anybody here"),
+            ("letmein123456", "something that anybody here"),
             ("starwars2026", "a password that many use"),
             ("Password1234", "too easy to guess"),
             ("P@$$w0rd2026!", "too easy to guess"),
@@ -223,7 +223,7 @@ mod tests {
             ("michael19871987", "too easy to guess"),
             ("thisismypassword", "too easy to guess"),
             // A season or a month and a year.
-            ("summer2026!!", "a word that anybody here"),
+            ("summer2026!!", "something that anybody here"),
             ("w1nter2025##!", "too easy to guess"),
             ("Spring2027#1", "too easy to guess"),
             ("Winter-2026-Summer", "too easy to guess"),
@@ -234,9 +234,9 @@ mod tests {
             ("24.Dezember.2026", "too easy to guess"),
             ("19.11.1987!!", "a year or a date"),
             // Names of the contest, its game, its teams, its people.
-            ("cultist-wars1", "a word that anybody here"),
-            ("cult1stw4rs99", "a word that anybody here"),
-            ("CultistWars-2026!", "a word that anybody here"),
+            ("cultist-wars1", "something that anybody here"),
+            ("cult1stw4rs99", "something that anybody here"),
+            ("CultistWars-2026!", "something that anybody here"),
             ("jung1e-b1itz77", "too easy to guess"),
             ("AutumnCup2026!", "too easy to guess"),
             ("BruteForcers12", "too easy to guess"),

@@ -194,13 +194,18 @@ async fn answers_are_as_the_description_says() {
     let dare: Asked =
         judge.read("post", "/api/v1/challenge", &ann.post_json("/api/v1/challenge", body).await);
     assert_eq!((dare.game.kind, dare.game.seed.as_str()), (Kind::Challenge, "9223372036854775807"));
-    // All but the replay and going back were answered here; tests with matches cover those.
+    // All but the replay, the image and going back were answered here; tests with matches cover those.
     let missing: Vec<_> = routes::all().filter(|route| route.is_api()).map(|route| route.path).collect();
     let missing: Vec<_> =
         missing.iter().filter(|path| !judge.seen.iter().any(|(_, seen)| seen == *path)).collect();
     assert_eq!(
         missing,
-        [&"/api/v1/openapi.json", &"/api/v1/matches/{id}/replay", &"/api/v1/versions/{id}/live"]
+        [
+            &"/api/v1/openapi.json",
+            &"/api/v1/matches/{id}/replay",
+            &"/api/v1/image",
+            &"/api/v1/versions/{id}/live"
+        ]
     );
 }
 

@@ -122,7 +122,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     let second = answer.header("location").expect("taken in").to_owned();
     play_some(&world, 6).await;
     assert_eq!(ann.get(&second).await.heading(), "v2 is live");
-    assert_eq!(ann.get(&version).await.heading(), "v1 was removed from the ratings");
+    assert_eq!(ann.get(&version).await.heading(), "v1 no longer plays");
     assert_eq!(bob.post(&format!("{version}/live"), &[]).await.status, 404);
     assert_eq!(
         rita.post(&format!("{version}/live"), &[]).await.status,

@@ -51,6 +51,8 @@ struct GetOptions {
     /// The contest's address, where you are logged in [default: that of the last `agon login`]
     #[arg(value_name = "URL")]
     contest: Option<String>,
+    #[command(flatten)]
+    online: OnlineOptions,
 }
 
 #[derive(Args, Debug)]
@@ -200,7 +202,9 @@ image = \"{}\"",
 
 /// Fetches what is missing of a contest's image.
 fn fetch(images: &Images, options: &GetOptions, as_json: bool) -> Done {
-    let online = OnlineOptions { url: options.contest.clone(), ..OnlineOptions::default() }.connect()?;
+    let mut online = options.online.clone();
+    online.url = options.contest.clone().or(online.url);
+    let online = online.connect()?;
     let contest: Contest = online.get("/contest", &[])?;
     let name = contest.machine.image.ok_or_else(|| {
         Failure::usage(format!(
