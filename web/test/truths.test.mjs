@@ -118,7 +118,7 @@ test('deadlines, names, pauses, rulings and lost connections are told as they ar
   await rita.fill('[name=reason]', 'Played from two accounts.')
   await rita.click('main button.main')
   await wide.goto(version)
-  assert.match(await wide.locator('h1').innerText(), /v1 plays no more/)
+  assert.match(await wide.locator('h1').innerText(), /was removed from the ratings/)
   wide.wrong.length = 0
   await wide.goto(`${address}/upload`)
   assert.match(await wide.locator('body').innerText(), /Your team is disqualified[\s\S]*Played from two accounts/)
