@@ -246,8 +246,10 @@ impl<'a, 'b> Coming<'a, 'b> {
 
     /// The content of the file with this hash from a byte on.
     fn part(&mut self, hash: &str, from: u64) -> Result<Vec<u8>, String> {
-        if let Some(bytes) = self.here.get(hash).filter(|_| from == 0) {
-            return Ok(bytes.clone());
+        if from == 0
+            && let Some(bytes) = self.here.remove(hash)
+        {
+            return Ok(bytes);
         }
         if from > 0 || self.small.front().is_none_or(|(first, _)| first != hash) {
             return (self.get)(hash, from);
@@ -271,7 +273,7 @@ impl<'a, 'b> Coming<'a, 'b> {
             let part = got.split_off(got.len() - bytes as usize);
             self.here.insert(hash, part);
         }
-        Ok(self.here.get(hash).cloned().unwrap_or_default())
+        Ok(self.here.remove(hash).unwrap_or_default())
     }
 }
 

@@ -170,7 +170,7 @@ fn answer(
                 }
             },
         ),
-        VersionState::Failed if version.cause.as_ref().is_some_and(|cause| cause.stage == Stage::Waiting) => {
+        VersionState::Failed if was_replaced(version) => {
             let cause = version.cause.as_ref().map_or_else(String::new, |cause| {
                 format!("{} {}", cause.what, cause.fix.as_deref().unwrap_or_default())
             });
@@ -219,7 +219,7 @@ fn after_check(version: &EntrantVersion, live: Option<&EntrantVersion>) -> Strin
 
 /// Why it failed, beginning with whose fault it is.
 fn why(version: &EntrantVersion) -> Markup {
-    if version.cause.as_ref().is_some_and(|cause| cause.stage == Stage::Waiting) {
+    if was_replaced(version) {
         return html! {};
     }
     let Some(cause) = &version.cause else {
@@ -236,6 +236,11 @@ fn why(version: &EntrantVersion) -> Markup {
             @if cause.whose == Whose::Ours { p.fix { "Nothing is wrong with your bot. Submit it again; if that does not help, tell an organiser." } }
         },
     )
+}
+
+/// Whether a newer upload took its place before it was checked: nobody's fault.
+fn was_replaced(version: &EntrantVersion) -> bool {
+    version.cause.as_ref().is_some_and(|cause| cause.stage == Stage::Waiting)
 }
 
 /// The name of a stage.
@@ -356,7 +361,7 @@ fn build_card(version: &EntrantVersion, log: &str) -> Markup {
                 p.empty { @match version.state {
                     VersionState::Received => "It is waiting to be built.",
                     VersionState::Building => "It is being built.",
-                    VersionState::Failed if version.cause.as_ref().is_some_and(|cause| cause.stage == Stage::Waiting) => "It was not built.",
+                    VersionState::Failed if was_replaced(version) => "It was not built.",
                     _ => "No output: there was nothing to build, or the build printed nothing.",
                 } }
             } @else {
