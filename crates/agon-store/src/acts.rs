@@ -17,9 +17,11 @@ pub mod expire;
 pub mod lease;
 pub mod people;
 pub mod plan;
+pub mod recheck;
 pub mod result;
 pub mod ruling;
 pub mod seal;
+pub mod settings;
 pub mod start;
 pub mod suspend;
 pub mod teams;
@@ -41,9 +43,11 @@ pub use people::{
     Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, Which,
 };
 pub use plan::{PlanBlocks, PlanTrial, Planned};
+pub use recheck::{DropRecheck, FailRecheck, PassRecheck};
 pub use result::{Judgement, PostReply, PostResult, ReportVoid, VoidReply};
 pub use ruling::GiveRuling;
 pub use seal::Seal;
+pub use settings::{ChangeSettings, SeatBosses, SeeServer, SettingsReply, TakeInSettings};
 pub use start::Start;
 pub use suspend::{Lift, Suspend};
 pub use teams::{JoinTeam, Joined, LeaveTeam, Left, MakeTeam, NewCode, TeamMade, Withdraw};

@@ -24,7 +24,7 @@ pub type Conn = sqlx::AnyConnection;
 pub type Pool = sqlx::AnyPool;
 
 /// All schema steps, each on top of the one before. A published one never changes.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 /// How many reading connections there may be.
 const READERS: u32 = 4;
 
