@@ -1,5 +1,7 @@
 //! The settings of a contest, by their keys: as a contest's file founds it with them, as `agon serve set` and the organiser's form change
 //! them, and as they are told. All of them have the same checks and the same words.
+//!
+//! Longer than 500 lines: one table of keys, with what is checked of each.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -83,9 +83,8 @@ async fn what_is_decided_through_one_server_holds_on_the_other() {
         assert_eq!(rita.post("/organise/freeze", &[]).await.status, 303);
         let answer = upload(&mut ann_there, "print(2)").await;
         assert!(answer.status == 403 && answer.text().contains("Uploads closed on"), "{}", answer.text());
-        let answer = program
-            .ask("POST", "/api/v1/versions?name=bot.py", "application/octet-stream", b"print(3)")
-            .await;
+        let answer =
+            program.ask("POST", "/api/v1/upload?name=bot.py", "application/octet-stream", b"print(3)").await;
         assert!(answer.status == 403 && answer.text().contains("Uploads closed on"), "{}", answer.text());
         let there = async |now: Time| {
             let mut file = second.server.objects().begin().expect("room");

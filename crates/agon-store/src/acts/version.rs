@@ -182,7 +182,7 @@ async fn failed_by_us(conn: &mut Conn, version: i64, image: Option<Time>) -> Res
     .fetch_one(conn)
     .await?;
     let cause: Option<Cause> = cause.as_deref().map(read).transpose()?;
-    let before = image.zip(failed).is_some_and(|(image, failed)| failed < image.0);
+    let before = image.zip(failed).is_some_and(|(image, failed)| failed <= image.0);
     Ok(before || cause.is_some_and(|cause| cause.whose == Whose::Ours))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -14,11 +14,12 @@ use agon_server::settings::{FileDifference, SettingsBy};
 use agon_server::{ContestServer, Inside, ServerError, inside, room, settings, tick};
 use agon_store::reads::MOST_POSTED;
 use agon_store::{ContestSettings, Objects};
-use agon_worker::{PlaySettings, VersionShelf, holding};
+use agon_worker::holding;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, machine};
+use crate::serve::player::{Player, level_of, memory_of};
 use crate::serve::{
     Rated, ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of,
 };
@@ -27,8 +28,6 @@ use crate::serve::{
 const TICK: Duration = Duration::from_millis(50);
 /// Interval of the status lines.
 const TELL: Duration = Duration::from_secs(5);
-/// Size limit of the unpacked and built versions, in bytes: those not played for longest are made ready again when they are needed.
-const MOST_UNPACKED: u64 = 8 << 30;
 /// Pause after trouble such as a full disk.
 const TROUBLE: Duration = Duration::from_secs(2);
 
@@ -66,7 +65,10 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let held = founded.as_ref().unwrap_or(&setting.founding).clone();
     if let Some(image) = &held.image {
         let why = |error: ImageError| {
-            Failure::usage(format!("the contest's image: {error}; `agon image get URL` fetches it"))
+            Failure::usage(match &founded {
+                None => format!("contest.toml, [sandbox] image: {error}"),
+                Some(_) => format!("the contest's image: {error}; `agon image get URL` fetches it"),
+            })
         };
         Images::own().keep(image).map_err(why)?;
     }
@@ -176,90 +178,6 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     tracing::info!("ends");
     told?;
     last
-}
-
-/// The server's own worker.
-struct Player<'a> {
-    server: &'a ContestServer,
-    inside: &'a Inside<'a>,
-    /// Where versions are unpacked and built.
-    work: PathBuf,
-    confined: Confined,
-    /// What holds for all bots here, whatever the organiser decides.
-    all: Run,
-    jobs: usize,
-}
-
-impl Player<'_> {
-    /// Plays until `halt` is set, under the settings that hold: when they change it gives back what it plays, and begins again under them.
-    fn play(&self, halt: &AtomicBool) {
-        let begun = format!("{}-{}", std::process::id(), now().0);
-        let mut round = 0;
-        while !halt.load(Ordering::Relaxed) {
-            let held = self.server.settings();
-            let changed = AtomicBool::new(false);
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    while !halt.load(Ordering::Relaxed) && is_same(&held, &self.server.settings()) {
-                        std::thread::sleep(TICK);
-                    }
-                    changed.store(true, Ordering::Relaxed);
-                });
-                match self.unfit(&held) {
-                    Some(why) => tracing::warn!("no match is played here: {}", harmless(&why)),
-                    None => self.under(&held, format!("{begun}-{round}"), &changed),
-                }
-            });
-            round += 1;
-        }
-    }
-
-    /// Why nothing can be played here under these settings.
-    fn unfit(&self, held: &ContestSettings) -> Option<String> {
-        if self.jobs == 0 {
-            return None;
-        }
-        if let Some(Err(why)) = held.image.as_ref().map(|image| Images::own().keep(image)) {
-            return Some(format!("the contest's image: {why}; `agon image get URL` fetches it"));
-        }
-        match holding::hold(held.trust_bots, level_of(held)) {
-            Ok(confined) if confined == self.confined => None,
-            Ok(_) => Some("bots are to be held in another way; start this server again".to_owned()),
-            Err(why) => Some(why),
-        }
-    }
-
-    fn under(&self, held: &ContestSettings, run: String, stop: &AtomicBool) {
-        let all = Run { memory: memory_of(held), image: held.image.clone(), ..self.all.clone() };
-        let versions = VersionShelf::new(self.work.clone(), self.confined, &self.server.terms().game)
-            .under(all)
-            .bounded(MOST_UNPACKED);
-        let settings = PlaySettings {
-            jobs: self.jobs,
-            run,
-            beat: Duration::from_secs(20),
-            idle: Duration::from_millis(200),
-            aside: true,
-        };
-        agon_worker::run(self.inside, self.server.table(), &versions, &settings, stop);
-    }
-}
-
-/// Whether bots are played under both alike.
-fn is_same(one: &ContestSettings, other: &ContestSettings) -> bool {
-    let conditions =
-        |held: &ContestSettings| (held.image.clone(), held.memory, held.level.clone(), held.trust_bots);
-    conditions(one) == conditions(other)
-}
-
-/// The memory of each bot, in bytes.
-fn memory_of(held: &ContestSettings) -> Option<u64> {
-    held.memory.map(|megabytes| megabytes << 20)
-}
-
-fn level_of(held: &ContestSettings) -> Option<Level> {
-    let word = held.level.as_deref()?;
-    [Level::A, Level::B, Level::C, Level::D].into_iter().find(|level| level.to_string() == word)
 }
 
 /// Says where the file of a contest that was founded says something else than what holds.

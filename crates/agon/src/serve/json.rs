@@ -121,14 +121,14 @@ impl<'a> Verified<'a> {
 /// `serve set`: the settings that hold.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub(crate) struct Settings {
-    pub settings: Vec<Setting>,
+pub(crate) struct HeldSettings {
+    pub settings: Vec<HeldSetting>,
 }
 
 /// A setting of a contest.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(TS))]
-pub(crate) struct Setting {
+pub(crate) struct HeldSetting {
     pub key: &'static str,
     /// As `serve set` takes it; empty for none.
     pub value: String,
@@ -136,10 +136,10 @@ pub(crate) struct Setting {
     pub means: &'static str,
 }
 
-impl Settings {
+impl HeldSettings {
     pub fn new(settings: &ContestSettings) -> Self {
         let setting =
-            |key: &SettingKey| Setting { key: key.word(), value: key.told(settings), means: key.means() };
+            |key: &SettingKey| HeldSetting { key: key.word(), value: key.told(settings), means: key.means() };
         Self { settings: SettingKey::ALL.iter().map(setting).collect() }
     }
 }

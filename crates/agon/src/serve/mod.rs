@@ -9,6 +9,7 @@ pub mod kept;
 mod log;
 mod look;
 mod pages;
+mod player;
 mod private;
 mod set;
 mod workers;

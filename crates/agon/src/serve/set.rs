@@ -47,11 +47,11 @@ pub fn run(dir: &Path, changes: &[String], as_json: bool) -> Done {
     })?;
     let mut out = io::stdout().lock();
     if as_json {
-        common::print_json(&mut out, &json::Settings::new(&after))?;
+        common::print_json(&mut out, &json::HeldSettings::new(&after))?;
         return Ok(());
     }
     if changes.is_empty() {
-        return Ok(writeln!(out, "{}", table(&after).text(screen::room()))?);
+        return Ok(write!(out, "{}", table(&after).text(screen::room()))?);
     }
     let told = told_change(&before, &after);
     match told.is_empty() {

@@ -275,26 +275,26 @@ fn every_machine_plays_in_the_contests_image_and_results_of_another_one_are_refu
     assert!(images(place).iter().all(|images| *images == [first.clone()]), "{:?}", images(place));
     in_it_at_home(place, &url, &first);
 
-    // The organiser changes it: the machine that plays in the old one ends, and fetches the new one when it is started again.
+    // The organiser changes it while it is played: the machine hears of it, fetches the new one, and goes on in that.
+    let set = good(own(&["serve", "set", "cup", &format!("image={second}")]).output().expect("agon starts"));
+    assert!(out(&set).contains("plays a check match in the new image"), "{}", out(&set));
+    wait_until("it plays in the new one", || {
+        images(place).iter().filter(|images| **images == [second.clone()]).count() > 2
+    });
+    let played = images(place);
+    let former = played.iter().take_while(|images| **images == [first.clone()]).count();
+    assert!(former > 2 && played[former..].iter().all(|images| *images == [second.clone()]), "{played:?}");
+    // After a restart it is so, whatever the file says.
     drop(server);
-    play_in(&second);
     let (_server, _) = serve(port);
-    let ended = one.ends();
-    assert_eq!(ended.status.code(), Some(2), "{}{}", out(&ended), err(&ended));
-    assert!(err(&ended).contains("Another image is wanted"), "{}", err(&ended));
-    assert!(out(&ended).contains(&format!("fetching the image {}", &first[..12])), "{}", out(&ended));
-    let before = images(place);
-    assert!(before.iter().all(|images| *images == [first.clone()]), "{before:?}");
-    let one = work(place, &url, "one", &[]);
-    wait_until("it plays in the new one", || images(place).len() > before.len() + 1);
-    assert!(
-        images(place)[before.len()..].iter().all(|images| *images == [second.clone()]),
-        "{:?}",
-        images(place)
-    );
+    let before = images(place).len();
+    wait_until("it plays on", || images(place).len() > before + 1);
     one.signal("-INT");
     let ended = good(one.ends());
-    assert!(out(&ended).contains("of which 1 MB are not here yet"), "{}", out(&ended));
+    for told in [&format!("fetching the image {}", &first[..12]), "of which 1 MB are not here yet"] {
+        assert!(out(&ended).contains(told), "{told}: {}", out(&ended));
+    }
+    assert_eq!(images(place).last(), Some(&vec![second.clone()]));
 }
 
 /// Answers one request like a server whose database is away.
