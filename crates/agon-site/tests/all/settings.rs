@@ -101,6 +101,8 @@ async fn what_is_decided_through_one_server_holds_on_the_other() {
         assert_eq!(form(&mut rita_there, &[("closes", "")]).await, 303);
         let (mut ann_here, _) = first.signed_in(ann, LoginKind::Session).await;
         assert_eq!(upload(&mut ann_here, "print(5)").await.status, 303);
+        let team = ann_here.get("/team").await.text();
+        let code = crate::common::between(&team, "<code class=\"secret\">", "<").to_owned();
         // Who may sign up, and how many make a team.
         let bob = sign_up(&second, "Bob", "").await;
         assert_eq!(form(&mut rita, &[("sign_up", "closed"), ("team_size", "1")]).await, 303);
@@ -118,8 +120,6 @@ async fn what_is_decided_through_one_server_holds_on_the_other() {
             now: second.now(),
         };
         assert_eq!(second.server.store().act(late).await.expect("answered"), SignedUp::Closed);
-        let team = ann_here.get("/team").await.text();
-        let code = crate::common::between(&team, "<code class=\"secret\">", "<").to_owned();
         let mut bob = bob;
         let answer = bob.post("/team/join", &[("code", &code)]).await;
         assert!(answer.text().contains("already has 1 members"), "{}", answer.text());

@@ -387,7 +387,7 @@ fn settings_are_changed_by_a_command_and_a_file_decides_nothing_after_the_foundi
         serving.0.stderr.take().expect("piped").read_to_string(&mut noted).expect("read");
         said + &noted
     };
-    assert!(!serve().contains("note: "), "it was founded by that file");
+    assert!(!serve().contains("contest.toml says"), "it was founded by that file");
     let set = |changes: &[&str]| agon(place, &[&["serve", "set", "cup"], changes].concat());
     let told = good(set(&["matches=60", "closes=2026-12-05T18:00", "time_zone=Europe/Vienna"]));
     assert!(
