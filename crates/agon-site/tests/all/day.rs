@@ -46,6 +46,7 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     assert_eq!(rita.post("/organise/settings", &settings).await.header("location"), Some("/organise"));
     let file = std::fs::read_to_string(world.folder.path().join("contest.toml")).expect("there");
     assert!(file.starts_with("# Ours\n") && !file.contains("2026-11-24"), "a form writes no file: {file}");
+    world.server.now().await.expect("read");
     assert_eq!(SettingKey::Closes.told(&world.server.settings()), "2026-11-24T18:00:00");
     let cockpit = rita.get("/organise").await.text();
     let code = between(&cockpit, "<code class=\"secret\">", "<").to_owned();

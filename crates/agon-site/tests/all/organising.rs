@@ -292,6 +292,7 @@ async fn where_cpu_time_is_only_sampled_the_organiser_is_asked_whether_matches_a
     };
     assert_eq!(rita.post("/organise/settings", &answers("D")).await.status, 422);
     assert_eq!(rita.post("/organise/settings", &answers("B")).await.status, 303);
+    world.server.now().await.expect("read");
     assert_eq!(world.server.settings().level.as_deref(), Some("B"));
     assert!(rita.get("/organise/settings").await.text().contains("value=\"B\" checked"));
     clean(&world).await;

@@ -16,9 +16,8 @@ use super::{Answer, Browser, World};
 
 /// A contest that accepts a machine of speed 100 without a sandbox.
 pub async fn world() -> World {
-    let world = World::with("sign_up = \"open\"", Way::Loopback).await;
-    world.set(&[("trust_bots", "true"), ("speed", "100"), ("tolerance", "10")]).await;
-    world
+    let more = "[sandbox]\ntrust_bots = true\n[workers]\nspeed = 100.0\ntolerance = 10\n";
+    World::with(&format!("sign_up = \"open\"\n{more}"), Way::Loopback).await
 }
 
 /// A program that speaks the workers' protocol.
