@@ -17,7 +17,6 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use ipnet::IpNet;
 
 mod device;
 mod who;
@@ -399,15 +398,13 @@ fn own_address(site: &Site, headers: &HeaderMap) -> String {
 /// `X-Forwarded-For`, so the last that is no proxy of ours is the client's. Anybody may have written what stands before it.
 fn address(site: &Site, request: &Request) -> IpAddr {
     let peer = request.extensions().get::<Peer>().map_or(Ipv4Addr::LOCALHOST.into(), |peer| peer.0);
-    if !matches!(site.way, Way::Proxy(_)) || !peer.is_loopback() {
+    if !site.is_proxy(peer) {
         return peer;
     }
-    forwarded(peer, request.headers(), &site.settings().proxies)
+    forwarded(peer, request.headers(), |address| site.is_proxy(address))
 }
 
-fn forwarded(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
-    let is_proxy =
-        |address: &IpAddr| address.is_loopback() || proxies.iter().any(|one| one.contains(address));
+fn forwarded(peer: IpAddr, headers: &HeaderMap, is_proxy: impl Fn(IpAddr) -> bool) -> IpAddr {
     let lines = headers.get_all("x-forwarded-for").iter().rev();
     let hops = lines.flat_map(|line| line.to_str().unwrap_or("?").rsplit(','));
     let mut nearest = peer;
@@ -415,7 +412,7 @@ fn forwarded(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
         // No proxy of ours has written what cannot be read.
         let Some(address) = hop_address(hop.trim()) else { break };
         nearest = address;
-        if !is_proxy(&address) {
+        if !is_proxy(address) {
             break;
         }
     }
@@ -526,6 +523,7 @@ fn host_is_meant(site: &Site, headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ipnet::IpNet;
     use super::*;
 
     #[test]
@@ -556,7 +554,8 @@ mod tests {
             for line in lines {
                 headers.append("x-forwarded-for", HeaderValue::from_static(line));
             }
-            assert_eq!(forwarded(here, &headers, &proxies).to_string(), client, "{lines:?}");
+            let is_proxy = |address| crate::site::is_proxy(address, &proxies);
+            assert_eq!(forwarded(here, &headers, is_proxy).to_string(), client, "{lines:?}");
         }
     }
 }

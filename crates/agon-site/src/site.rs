@@ -1,6 +1,7 @@
 //! What all requests share.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
@@ -10,6 +11,7 @@ use agon_ladder::TableHead;
 use agon_server::{Board, ContestServer};
 use agon_store::reads::Pulse;
 use agon_store::{ContestId, ContestStore, Entrant, Time};
+use ipnet::IpNet;
 use tokio::sync::{Mutex, watch};
 
 use crate::bench::LoadTest;
@@ -19,7 +21,7 @@ use crate::metrics::Requests;
 use crate::passwords::Passwords;
 use crate::problem::Refused;
 use crate::secrets;
-use crate::settings::{MADE_MAP, Settings};
+use crate::settings::{MADE_MAP, Settings, network};
 use crate::throttle::Throttle;
 use crate::tls::Tls;
 
@@ -33,7 +35,8 @@ pub enum Way {
     Loopback,
     /// From private addresses, without encryption: passwords travel in the clear.
     Lan,
-    /// Through a proxy on this machine that handles TLS, at this address: `https://contest.example`.
+    /// Through a proxy that handles TLS, at this address: `https://contest.example`. It is on this machine, or one that the settings
+    /// name.
     Proxy(String),
     /// Encrypted by this program itself.
     Tls {
@@ -44,6 +47,15 @@ pub enum Way {
 }
 
 impl Way {
+    /// Where it listens unless told otherwise ([`listen`](crate::listen())).
+    pub fn at(&self, bind: Option<IpAddr>, port: u16) -> SocketAddr {
+        let usual: IpAddr = match self {
+            Self::Lan | Self::Tls { .. } => [0, 0, 0, 0].into(),
+            Self::Loopback | Self::Proxy(_) => [127, 0, 0, 1].into(),
+        };
+        (bind.unwrap_or(usual), port).into()
+    }
+
     /// Whether only private addresses are let in, of all that can reach this machine.
     pub fn is_private(&self) -> bool {
         matches!(self, Self::Lan | Self::Tls { private: true, .. })
@@ -78,6 +90,8 @@ pub struct Site {
     shown: Mutex<Option<Kept>>,
     pulse: watch::Sender<Option<Pulse>>,
     machine: OnceLock<Machine>,
+    /// Proxies that the command line names, besides those of the settings.
+    proxies: OnceLock<Vec<IpNet>>,
     /// The hash of the token that allows reading metrics from elsewhere.
     meter: OnceLock<String>,
     /// Where workers come to, if not to the site.
@@ -130,6 +144,7 @@ impl Site {
             shown,
             pulse,
             machine,
+            proxies: OnceLock::new(),
             meter,
             workers_at: OnceLock::new(),
             exports,
@@ -215,6 +230,28 @@ impl Site {
     /// The settings as `contest.toml` was read last.
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether this is the address of one of its proxies.
+    pub fn is_proxy(&self, address: IpAddr) -> bool {
+        matches!(self.way, Way::Proxy(_))
+            && (is_proxy(address, &self.settings().proxies)
+                || self.proxies.get().is_some_and(|proxies| is_proxy(address, proxies)))
+    }
+
+    /// Whether a proxy on another machine may connect.
+    pub fn has_proxies(&self) -> bool {
+        !self.settings().proxies.is_empty() || self.proxies.get().is_some_and(|proxies| !proxies.is_empty())
+    }
+
+    /// Takes requests from these proxies too, addresses or networks.
+    ///
+    /// # Errors
+    /// Which of them is neither.
+    pub fn trust(&self, proxies: &[String]) -> Result<(), String> {
+        let proxies = proxies.iter().map(|text| network(text)).collect::<Result<_, _>>()?;
+        let _ = self.proxies.set(proxies);
+        Ok(())
     }
 
     /// Reads `contest.toml` again.
@@ -307,6 +344,11 @@ impl Site {
     pub fn is_for_good(&self) -> bool {
         self.is_secure() && !matches!(&self.way, Way::Tls { tls, .. } if tls.is_own())
     }
+}
+
+/// Whether this address is on this machine or in one of these networks.
+pub fn is_proxy(address: IpAddr, proxies: &[IpNet]) -> bool {
+    address.is_loopback() || proxies.iter().any(|one| one.contains(&address))
 }
 
 fn written(folder: &Path) -> Option<SystemTime> {

@@ -180,7 +180,9 @@ async fn a_request_names_one_address_on_one_host() {
 #[tokio::test]
 async fn a_server_without_pages_is_asked_for_one_address_on_one_host() {
     let router = axum::Router::new().route("/", axum::routing::get(async || "here"));
-    let listening = agon_site::listen::open(Way::Loopback, router, 0, || ()).await.expect("a port");
+    let listening = agon_site::listen::open(Way::Loopback, router, Way::Loopback.at(None, 0), || ())
+        .await
+        .expect("a port");
     let address = listening.address();
     let browser = Browser { address, cookies: Default::default(), bearer: None, extra: Vec::new() };
     let host = format!("Host: {address}");

@@ -81,7 +81,7 @@ impl World {
         let now = clock.clone();
         let site = Site::new(server.clone(), folder.path(), way, move || Time(now.load(Ordering::Relaxed)));
         let site = site.expect("a good file");
-        let listening = listen(site.clone(), 0).await.expect("a port");
+        let listening = listen(site.clone(), site.way.at(None, 0)).await.expect("a port");
         let mut address = listening.address();
         address.set_ip([127, 0, 0, 1].into());
         Self { folder, server, site, address, clock, listening: Some(listening) }

@@ -12,7 +12,7 @@ mod pages;
 mod private;
 mod workers;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use agon_server::ServerError;
@@ -78,10 +78,18 @@ pub struct ServeOptions {
     /// The port of the site; 0 for a free one
     #[arg(long, value_name = "N", default_value_t = 8080)]
     pub port: u16,
+    /// Listens on this address of the machine instead of 127.0.0.1 (with --lan and TLS: instead of all). With --behind-proxy
+    /// only the proxies that --proxy or contest.toml names may connect (agon docs scaling)
+    #[arg(long, value_name = "ADDR", conflicts_with = "no_site")]
+    pub bind: Option<IpAddr>,
+    /// With --bind: the address of a proxy on another machine, or a network of them such as 10.0.0.0/8. Can be repeated
+    #[arg(long, value_name = "ADDR", requires = "behind_proxy", conflicts_with = "fleet")]
+    pub proxy: Vec<String>,
     /// Opens the site to private addresses, without encryption: passwords are sent in the clear
     #[arg(long, conflicts_with_all = ["behind_proxy", "no_site"])]
     pub lan: bool,
-    /// The public address of the site, at a proxy on this machine that forwards requests: `https://contest.example`
+    /// The public address of the site, at a proxy that forwards requests, on this machine unless --bind says more:
+    /// `https://contest.example`
     #[arg(long, value_name = "URL", conflicts_with = "no_site")]
     pub behind_proxy: Option<String>,
     /// Opens the site to private addresses, encrypted with a certificate of its own, and prints the fingerprint to compare
