@@ -452,6 +452,21 @@ pub async fn share(State(site): State<Arc<Site>>, request: Request, next: Next) 
     }
 }
 
+/// Around every handler: while the database does not answer, nobody waits for it. A request under way is left, and what it asked for may
+/// yet be done.
+pub async fn reach(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    if routes::is_apart_from_the_database(request.uri().path()) {
+        return next.run(request).await;
+    }
+    let mut away = site.away();
+    tokio::select! {
+        biased;
+        // The sender is the site's own.
+        _ = away.wait_for(|away| *away) => Refused::away().into_response(),
+        response = next.run(request) => response,
+    }
+}
+
 /// Around everything: error pages, and the headers of every answer.
 pub async fn finish(State((site, door)): State<(Arc<Site>, Door)>, request: Request, next: Next) -> Response {
     let (began, method, path) = (Instant::now(), request.method().clone(), request.uri().path().to_owned());
@@ -523,8 +538,8 @@ fn host_is_meant(site: &Site, headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ipnet::IpNet;
     use super::*;
+    use ipnet::IpNet;
 
     #[test]
     fn the_last_hop_that_is_no_proxy_of_ours_is_the_client() {

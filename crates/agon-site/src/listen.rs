@@ -83,7 +83,8 @@ async fn of_site(site: Arc<Site>, door: Door, at: SocketAddr) -> io::Result<List
     let (way, router, leaving) = (site.way.clone(), routes::router(site.clone(), door), site.clone());
     let (guests, connections) = (Guests::of(&way, &site), Connections::new(CONNECTIONS_PER_ADDRESS));
     let mut listening = open_at(way, router, at, guests, connections, move || leaving.farewell())?;
-    listening.beside.push(tokio::spawn(beat(site)));
+    listening.beside.push(tokio::spawn(beat(site.clone())));
+    listening.beside.push(tokio::spawn(async move { site.look_out().await }));
     Ok(listening)
 }
 

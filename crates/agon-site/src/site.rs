@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use agon_api::contest::Machine;
 use agon_ladder::TableHead;
@@ -24,6 +24,11 @@ use crate::secrets;
 use crate::settings::{MADE_MAP, Settings, network};
 use crate::throttle::Throttle;
 use crate::tls::Tls;
+
+/// How long the database may take to answer the simplest of questions.
+const ANSWERS: Duration = Duration::from_millis(2_300);
+/// How long after its answer it is asked again. Together, visitors wait for three seconds at most.
+const LOOKS: Duration = Duration::from_millis(500);
 
 /// How many names of maps are kept: a few hundred bytes each.
 const MOST_GROUNDS: usize = 20_000;
@@ -89,6 +94,8 @@ pub struct Site {
     grounds: std::sync::Mutex<BTreeMap<(i64, i64), Arc<str>>>,
     shown: Mutex<Option<Kept>>,
     pulse: watch::Sender<Option<Pulse>>,
+    /// Whether the database does not answer.
+    away: watch::Sender<bool>,
     machine: OnceLock<Machine>,
     /// Proxies that the command line names, besides those of the settings.
     proxies: OnceLock<Vec<IpNet>>,
@@ -143,6 +150,7 @@ impl Site {
             grounds: std::sync::Mutex::default(),
             shown,
             pulse,
+            away: watch::Sender::new(false),
             machine,
             proxies: OnceLock::new(),
             meter,
@@ -308,6 +316,27 @@ impl Site {
     pub fn farewell(&self) {
         self.bench.close();
         self.pulse.send_replace(None);
+    }
+
+    /// Whether the database does not answer.
+    pub fn away(&self) -> watch::Receiver<bool> {
+        self.away.subscribe()
+    }
+
+    /// Asks the database whether it is there, again and again.
+    pub async fn look_out(&self) {
+        let mut lookout = self.store().lookout();
+        loop {
+            let asked = lookout.ask(ANSWERS).await;
+            let is_away = asked.is_err();
+            if let Err(why) = asked
+                && !*self.away.borrow()
+            {
+                tracing::warn!("{why}; pages say so until it answers");
+            }
+            self.away.send_if_modified(|away| std::mem::replace(away, is_away) != is_away);
+            tokio::time::sleep(LOOKS).await;
+        }
     }
 
     /// Checks whether something changed, if anybody is watching.

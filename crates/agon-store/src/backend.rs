@@ -5,7 +5,9 @@
 //! skip locked rows, `FOR UPDATE SKIP LOCKED`, were measured at 1 % more jobs a second, because acts are written in groups and statements
 //! cost more than waiting: so they gain nothing, and neither would row locks.)
 
+use std::future::Future;
 use std::sync::Once;
+use std::time::Duration;
 
 use sqlx::any::{AnyTypeInfo, AnyTypeInfoKind, AnyValueRef};
 use sqlx::error::BoxDynError;
@@ -27,6 +29,10 @@ pub type Pool = sqlx::AnyPool;
 const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
 /// How many reading connections there may be.
 const READERS: u32 = 4;
+/// How long one is waited for: a healthy database has one free long before.
+const FREE: Duration = Duration::from_secs(5);
+/// How long a connection may take to be made.
+const CONNECTED: Duration = Duration::from_secs(5);
 
 /// The two databases supported.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,8 +81,7 @@ impl Place {
 
     /// Opens the writing connection.
     pub async fn connect(&self) -> Result<Conn, StoreError> {
-        drivers();
-        let mut conn = Conn::connect(&self.url).await?;
+        let mut conn = self.reach().await?;
         match self.is_server() {
             true => postgres::writes(&mut conn).await?,
             false => sqlite::prepare(&mut conn, false).await?,
@@ -86,21 +91,24 @@ impl Place {
 
     /// Opens a connection to a server for [`keep`].
     pub async fn keeper(&self) -> Result<Conn, StoreError> {
-        drivers();
-        let mut conn = Conn::connect(&self.url).await?;
+        let mut conn = self.reach().await?;
         postgres::keeps(&mut conn).await?;
         Ok(conn)
     }
 
     /// Opens a connection for reading single rows again and again.
     pub async fn looker(&self) -> Result<Conn, StoreError> {
-        drivers();
-        let mut conn = Conn::connect(&self.url).await?;
+        let mut conn = self.reach().await?;
         self.reads_only(&mut conn).await?;
         if self.is_server() {
             postgres::by_index(&mut conn).await?;
         }
         Ok(conn)
+    }
+
+    async fn reach(&self) -> Result<Conn, StoreError> {
+        drivers();
+        within(CONNECTED, async { Ok(Conn::connect(&self.url).await?) }).await
     }
 
     async fn reads_only(&self, conn: &mut Conn) -> Result<(), sqlx::Error> {
@@ -114,7 +122,7 @@ impl Place {
     pub async fn readers(&self) -> Result<Pool, StoreError> {
         drivers();
         let place = self.clone();
-        let options = sqlx::any::AnyPoolOptions::new().max_connections(READERS);
+        let options = sqlx::any::AnyPoolOptions::new().max_connections(READERS).acquire_timeout(FREE);
         let options = options.after_connect(move |conn, _| {
             let place = place.clone();
             Box::pin(async move { place.reads_only(conn).await })
@@ -133,6 +141,16 @@ fn drivers() {
         // It fails only if another call came first.
         let _ = sqlx::any::install_drivers(drivers);
     });
+}
+
+/// What `asked` finds; a database that takes longer than this is away. The connection is then no good any more: the answer may still
+/// come.
+pub async fn within<T>(
+    patience: Duration,
+    asked: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let late = |_| StoreError::Away(format!("no answer within {:.0} s", patience.as_secs_f64()));
+    tokio::time::timeout(patience, asked).await.map_err(late).flatten()
 }
 
 /// Begins a transaction that will write, once nobody else is writing.

@@ -43,7 +43,7 @@ use thiserror::Error;
 
 pub use acts::Act;
 pub use chain::{link, root};
-pub use duties::Alone;
+pub use duties::{Alone, Lookout};
 pub use objects::{
     Incoming, LARGEST_OBJECT, OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, place_objects, relocate_objects,
 };

@@ -18,6 +18,10 @@ const MOST: usize = 128;
 /// How many acts may wait for their turn; further callers wait, too.
 const WAITING: usize = 1024;
 
+/// A transaction that takes longer has a database that is gone: the longest wait is for another server that froze while it wrote, and whose
+/// transaction is undone after 10 s.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// A transaction longer than this goes into the program's log where that is enabled: everybody else waits for it.
 const LONG: Duration = Duration::from_millis(20);
 
@@ -218,7 +222,7 @@ impl Waiting {
 /// Writes all of them in one transaction; if that fails, each in its own, so that one bad act does not spoil the others. Returns whether
 /// the database can be reached.
 async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
-    match together(conn, &mut deeds).await {
+    match backend::within(PATIENCE, together(conn, &mut deeds)).await {
         Ok(()) => deeds.into_iter().for_each(Deed::done),
         Err(error @ StoreError::Away(_)) => {
             deeds.into_iter().for_each(|deed| deed.failed(error.copy()));
@@ -228,7 +232,7 @@ async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
         Err(_) => {
             for deed in deeds {
                 let mut alone = vec![deed];
-                let done = together(conn, &mut alone).await;
+                let done = backend::within(PATIENCE, together(conn, &mut alone)).await;
                 for deed in alone {
                     match &done {
                         Ok(()) => deed.done(),

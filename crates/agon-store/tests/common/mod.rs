@@ -177,12 +177,25 @@ impl Postgres {
         panic!("the server does not end");
     }
 
-    /// Whether any of its processes exists: all of them work in its data folder.
+    /// Stops all its processes where they are, or lets them go on.
+    pub fn freeze(&self, frozen: bool) {
+        let signal = if frozen { "-STOP" } else { "-CONT" };
+        let pids = self.pids();
+        assert!(Command::new("kill").arg(signal).args(&pids).status().expect("kill").success(), "{pids:?}");
+    }
+
     fn runs(&self) -> bool {
+        !self.pids().is_empty()
+    }
+
+    /// Its processes: all of them work in its data folder.
+    fn pids(&self) -> Vec<String> {
         let data = self.place.join("data");
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        { processes }
-            .any(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|place| place == data))
+        let own = processes.filter(|process| {
+            std::fs::read_link(process.path().join("cwd")).is_ok_and(|place| place == data)
+        });
+        own.map(|process| process.file_name().to_string_lossy().into_owned()).collect()
     }
 
     /// Makes a new database on this server, and assigns it to a folder.
