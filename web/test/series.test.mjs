@@ -167,7 +167,11 @@ test('a turn of a lost match is kept as a test of the bot, which fails until the
     await both
     page.removeAllListeners('download')
     mkdirSync(stage.path(`${as}/tests`), { recursive: true })
-    for (const file of files) await file.saveAs(stage.path(`${as}/tests/${file.suggestedFilename()}`))
+    for (const file of files) {
+      await file.saveAs(stage.path(`${as}/tests/${file.suggestedFilename()}`))
+      // Firefox would call the next one of this name differently.
+      await file.delete()
+    }
   }
   const tested = (bot) => {
     const done = spawnSync(AGON, ['test', '--bot', bot, '--json'], { cwd: stage.folder, encoding: 'utf8' })

@@ -16,6 +16,7 @@ mod left_behind;
 mod many;
 mod online;
 mod probes;
+mod proxies;
 mod serve;
 mod signals;
 mod walls;
