@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Running, Space, address_after, command, err, folder, good, json, last_event, out, wait_until};
+use crate::common::{
+    Running, Space, address_after, command, err, folder, good, json, last_event, out, wait_until,
+};
 use serde_json::Value;
 
 /// A fleet on a port, and its address.
