@@ -51,7 +51,7 @@ async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, Se
     let copied = Store::open(at.path()).await?;
     let named = copied.named_objects().await?;
     copied.close().await;
-    let objects = Objects::open(folder)?;
+    let objects = Objects::open_in_use(folder).await?;
     let mut kept = Kept::default();
     let names = beside.iter().map(|name| (folder.join(name), name.to_string_lossy().into_owned()));
     for (from, name) in names.chain([(database, DATABASE.to_owned())]) {

@@ -139,6 +139,10 @@ impl Writer {
 async fn open(place: &Place) -> Result<Conn, StoreError> {
     let mut conn = place.connect().await?;
     backend::migrate(&mut conn).await?;
+    if let Some(mark) = backend::mark(&mut conn).await? {
+        backend::close(conn).await;
+        return Err(mark.refusal());
+    }
     Ok(conn)
 }
 

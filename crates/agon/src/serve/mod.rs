@@ -225,7 +225,7 @@ pub enum ServeCommand {
     Move {
         /// The contest's folder.
         dir: PathBuf,
-        /// Moves the database into an empty one on a server: postgres://USER:PASSWORD@HOST/NAME
+        /// Moves the database to a server, into an empty one or over the copy that it left there: postgres://USER:PASSWORD@HOST/NAME
         #[arg(long, value_name = "URL", required_unless_present_any = ["back", "objects"])]
         to: Option<String>,
         /// Moves the database back into the folder
@@ -234,6 +234,9 @@ pub enum ServeCommand {
         /// Moves bots, replays and logs to another folder, to s3://BUCKET/PREFIX, or back to DIR/objects
         #[arg(long, value_name = "PLACE", conflicts_with_all = ["to", "back"])]
         objects: Option<String>,
+        /// Replaces an older copy of this contest there without asking
+        #[arg(long)]
+        yes: bool,
     },
     /// Play nothing until the contest is resumed; nothing is lost
     Pause {
@@ -260,7 +263,7 @@ pub fn run(options: &ServeOptions) -> Done {
         (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
         (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),
         (Some(ServeCommand::Move { dir, objects: Some(place), .. }), _) => kept::relocate_objects(dir, place),
-        (Some(ServeCommand::Move { dir, to, .. }), _) => kept::relocate(dir, to.as_deref()),
+        (Some(ServeCommand::Move { dir, to, yes, .. }), _) => kept::relocate(dir, to.as_deref(), *yes),
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
         (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
@@ -281,6 +284,10 @@ impl From<ServerError> for Failure {
         match error {
             ServerError::Wrong(why) => Self::Usage(why),
             ServerError::Store(StoreError::Wrong(why)) => Self::Usage(why),
+            ServerError::Store(
+                error
+                @ (StoreError::Moved { .. } | StoreError::ObjectsMoved { .. } | StoreError::Arriving(_)),
+            ) => Self::Usage(error.to_string()),
             ServerError::Store(error) => Self::Own(error.to_string()),
         }
     }
