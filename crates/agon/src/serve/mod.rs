@@ -42,7 +42,7 @@ Examples:
   agon serve autumn --lan --workers 0.0.0.0:8090   machines that play have a port of their own
   agon serve add autumn my-bot --team Ann          submits a bot, even while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
-  agon serve worker autumn hall-3 > hall-3.token   a token for another machine: agon work URL --token-file hall-3.token
+  agon serve worker autumn hall-3 -o hall-3.token  a token for another machine: agon work URL --token-file hall-3.token
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
   agon serve drain autumn                          the same, once all that was planned is played
   agon serve fsck autumn --replays                 is anything damaged? Every match is computed again
@@ -198,6 +198,9 @@ pub enum ServeCommand {
         dir: PathBuf,
         /// A name for the machine
         name: String,
+        /// Writes it into this new file, which only you can read, instead of printing it
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
     /// List the machines that play
     Workers {
@@ -267,7 +270,7 @@ pub fn run(options: &ServeOptions) -> Done {
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
         (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
-        (Some(ServeCommand::Worker { dir, name }), _) => workers::enrol(dir, name),
+        (Some(ServeCommand::Worker { dir, name, out }), _) => workers::enrol(dir, name, out.as_deref()),
         (Some(ServeCommand::Workers { dir, json }), _) => workers::list(dir, *json),
         (Some(ServeCommand::Revoke { dir, name }), _) => workers::revoke(dir, name),
         (Some(ServeCommand::PlayOn { dir, name }), _) => workers::play_on(dir, name),
