@@ -31,6 +31,7 @@ macro_rules! writers {
 pub mod many;
 mod postgres;
 mod sqlite;
+pub mod tables;
 
 pub use sqlite::snapshot;
 
@@ -70,6 +71,11 @@ impl Place {
     /// When its path cannot be written as an address.
     pub fn file(file: &std::path::Path) -> Result<Self, StoreError> {
         Ok(Self { url: sqlite::url(file)? })
+    }
+
+    /// A database that is gone with its only connection.
+    pub fn in_memory() -> Self {
+        Self { url: "sqlite::memory:".to_owned() }
     }
 
     /// A server.
@@ -270,6 +276,14 @@ pub async fn fold(conn: &mut Conn) -> Result<(), StoreError> {
     }
 }
 
+/// Refuses a file whose schema cannot be read: the driver would never answer.
+pub async fn readable(conn: &mut Conn) -> Result<(), StoreError> {
+    match kind(conn) {
+        Kind::Sqlite => sqlite::schema(conn).await.map(drop),
+        Kind::Postgres => Ok(()),
+    }
+}
+
 /// Who looks after a contest on a server, as that knows them.
 pub async fn keepers(conn: &mut Conn) -> Result<Vec<String>, StoreError> {
     Ok(sqlx::query_scalar(postgres::KEEPERS).fetch_all(conn).await?)
@@ -358,7 +372,16 @@ pub async fn close(conn: Conn) {
 pub async fn integrity(pool: &Pool) -> Result<Vec<String>, StoreError> {
     let mut conn = pool.acquire().await?;
     match kind(&conn) {
-        Kind::Sqlite => sqlite::integrity(&mut conn).await,
+        Kind::Sqlite => {
+            let mut said = sqlite::integrity(&mut conn).await?;
+            let mut fresh = Place::in_memory().connect().await?;
+            migrate(&mut fresh).await?;
+            if sqlite::schema(&mut conn).await? != sqlite::schema(&mut fresh).await? {
+                said.push("its schema is not the one that agon made".to_owned());
+            }
+            close(fresh).await;
+            Ok(said)
+        }
         // It checks what it reads, and enforces references itself.
         Kind::Postgres => Ok(Vec::new()),
     }

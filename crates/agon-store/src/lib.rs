@@ -29,6 +29,7 @@ pub mod names;
 mod backend;
 mod callers;
 mod chain;
+mod checksums;
 mod duties;
 mod moving;
 mod writer;

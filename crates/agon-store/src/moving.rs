@@ -15,28 +15,9 @@ use futures_util::TryStreamExt as _;
 use sqlx::any::AnyArguments;
 use sqlx::{Arguments as _, AssertSqlSafe, Row as _};
 
+use crate::backend::tables::{ColumnKind, TableOf, tables};
 use crate::backend::{self, Conn, Flag, Mark, Place};
 use crate::{DATABASE, DATABASE_AT, StoreError, Time, place_of, write_address};
-
-/// A column, and how its values are read.
-struct Column {
-    name: String,
-    kind: ColumnKind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ColumnKind {
-    Number,
-    Flag,
-    Real,
-    Text,
-}
-
-/// A table. They are in creation order: each refers only to rows of earlier ones.
-struct TableOf {
-    name: String,
-    columns: Vec<Column>,
-}
 
 /// A file that is being filled, until it has its name.
 const DRAFT: &str = "agon.db.part";
@@ -361,35 +342,6 @@ async fn goes_on(from: &mut Conn, into: &mut Conn) -> Result<bool, StoreError> {
         }
     }
     Ok(true)
-}
-
-/// The tables, as SQLite reports them.
-async fn tables(conn: &mut Conn) -> Result<Vec<TableOf>, StoreError> {
-    let names: Vec<String> = sqlx::query_scalar(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' \
-         AND name NOT IN ('schema_version', 'moved') ORDER BY rowid",
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    let mut tables = Vec::new();
-    for name in names {
-        let found: Vec<(String, String)> =
-            sqlx::query_as("SELECT name, type FROM pragma_table_info($1) ORDER BY cid")
-                .bind(&name)
-                .fetch_all(&mut *conn)
-                .await?;
-        let column = |(name, kind): (String, String)| Column {
-            name,
-            kind: match kind.as_str() {
-                "BOOLEAN" => ColumnKind::Flag,
-                "DOUBLE PRECISION" => ColumnKind::Real,
-                "TEXT" => ColumnKind::Text,
-                _ => ColumnKind::Number,
-            },
-        };
-        tables.push(TableOf { name, columns: found.into_iter().map(column).collect() });
-    }
-    Ok(tables)
 }
 
 /// Copies a table.

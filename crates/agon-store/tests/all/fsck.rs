@@ -13,7 +13,7 @@ fn cause() -> Cause {
 }
 
 /// A contest with one block, one match of it sealed, the other leased.
-async fn contest(folder: &std::path::Path) {
+pub(crate) async fn contest(folder: &std::path::Path) {
     let store = Store::open(folder).await.expect("a database");
     let now = Time(1);
     let (contest, lineup) = common::founded(&store, &["a", "b"], now).await;

@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::common;
 
 /// All rows of all tables, as text.
-async fn dump(file: &std::path::Path) -> Vec<String> {
+pub(crate) async fn dump(file: &std::path::Path) -> Vec<String> {
     let mut conn = sqlx::SqliteConnection::connect(file.to_str().expect("a path")).await.expect("opens");
     let names: Vec<String> =
         sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
