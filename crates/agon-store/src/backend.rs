@@ -276,6 +276,25 @@ pub async fn fold(conn: &mut Conn) -> Result<(), StoreError> {
     }
 }
 
+/// Sees to it that nothing deleted is left in the database's files, as far as this user of the database may.
+pub async fn scrub(conn: &mut Conn) -> Result<(), StoreError> {
+    match kind(conn) {
+        // Deleted rows are overwritten; the journal still holds pages of before.
+        Kind::Sqlite => fold(conn).await,
+        Kind::Postgres => {
+            let [own, counted, checkpoint] = postgres::SCRUB;
+            run(conn, own).await?;
+            for statement in [counted, checkpoint] {
+                // The server does both by itself, later.
+                if let Err(error) = run(conn, statement).await {
+                    tracing::debug!("{statement}: {error}");
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
 /// Refuses a file whose schema cannot be read: the driver would never answer.
 pub async fn readable(conn: &mut Conn) -> Result<(), StoreError> {
     match kind(conn) {

@@ -273,6 +273,19 @@ impl Store {
         ContestStore { store: self.clone(), id: contest }
     }
 
+    /// Sees to it that nothing of what was deleted is left in the database's files: to be called after [`acts::Withdraw`]. On a server this
+    /// needs some tables alone for a moment. What the server does only later (its write-ahead log, and what its user may not ask for) it does
+    /// by itself.
+    ///
+    /// # Errors
+    /// Database errors; nothing else is wrong then, and it can be called again.
+    pub async fn scrub(&self) -> Result<(), StoreError> {
+        let mut conn = self.duties.place().mover().await?;
+        let done = backend::scrub(&mut conn).await;
+        backend::close(conn).await;
+        done
+    }
+
     /// Whether the database is on a server, where other servers of the contest may share it.
     pub fn is_shared(&self) -> bool {
         self.duties.is_shared()

@@ -26,6 +26,14 @@ pub const KEEPERS: &str = "SELECT a.application_name || coalesce(' at ' || host(
      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
      AND (CAST(l.classid AS BIGINT) << 32) + CAST(l.objid AS BIGINT) = 7014230593";
 
+/// Tables that hold what people wrote or are known by. Each is written anew without what was deleted from it, and so is what the server
+/// has counted of their values; with a checkpoint the old files go.
+pub const SCRUB: [&str; 3] = [
+    "VACUUM (FULL, ANALYZE) accounts, entrants, versions, events, logins, links, invites, workers",
+    "VACUUM FULL pg_catalog.pg_statistic",
+    "CHECKPOINT",
+];
+
 /// Released before the connection ends: the server notices that only a moment later.
 pub const LET_GO: &str = "SELECT pg_advisory_unlock_all()";
 

@@ -29,9 +29,10 @@ pub fn url(file: &Path) -> Result<String, StoreError> {
 }
 
 /// Sets up a new connection. Another process, such as a command beside the server, may hold the database for a moment. A power cut may lose
-/// the last moments, but never leaves anything half done.
+/// the last moments, but never leaves anything half done. What is deleted is overwritten.
 pub async fn prepare(conn: &mut Conn, reads_only: bool) -> Result<(), sqlx::Error> {
-    let pragmas = "PRAGMA busy_timeout = 20000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
+    let pragmas = "PRAGMA busy_timeout = 20000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \
+                   PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
     conn.execute(pragmas).await?;
     if reads_only {
         conn.execute("PRAGMA query_only = ON").await?;
