@@ -250,6 +250,22 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "bits",
+        about: "500 bits of values in a contest's database and 500 of its file: each that changes a row is found by fsck; 4 minutes",
+        command: &[
+            "--config",
+            "env.AGON_BITS='500'",
+            "test",
+            "-p",
+            "agon-store",
+            "--test",
+            "all",
+            "--",
+            "bits::a_bit_of",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "many",
         about: "50 kills of two servers, two workers, PostgreSQL and a bucket under load: nothing acknowledged is lost or counts twice; 4 minutes",
         command: &[

@@ -219,6 +219,16 @@ impl ContestServer {
             .map_err(|error| ServerError::Wrong(error.to_string()))
     }
 
+    /// Which of the sources that a worker has unpacked belong to nobody any more: of accounts that were deleted, and of drafts.
+    ///
+    /// # Errors
+    /// Store errors.
+    pub async fn unneeded(&self, unpacked: &[String]) -> Result<Vec<String>, ServerError> {
+        let needed = self.store.sources().await?;
+        let is_needed = |source: &&String| source.parse::<Sha>().is_ok_and(|sha| needed.contains(&sha));
+        Ok(unpacked.iter().filter(|source| !is_needed(source)).cloned().collect())
+    }
+
     /// The same for a worker elsewhere: only what plays in a match that it holds; none otherwise.
     ///
     /// # Errors

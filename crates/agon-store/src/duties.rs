@@ -38,6 +38,10 @@ impl Duties {
         }
     }
 
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
     pub fn is_shared(&self) -> bool {
         self.place.is_server()
     }

@@ -93,7 +93,8 @@ async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
             }
             form.card.form method="post" action="/account/delete" {
                 h2 { "Delete the account" }
-                p { "Your name is replaced by a number everywhere. If nobody else is in your team, its bot leaves the ladder and its uploads are removed; the matches it played stay in the log. This cannot be undone." }
+                p { "Your name is replaced by a number on all pages, in the log and in replays. If nobody else is in your team, its bot leaves the ladder, and its uploads and what was unpacked of them are removed here and on the machines that play, on one that is away when it is back; the matches it played stay in the log. This cannot be undone." }
+                p { "It does not reach copies that the organiser made before: backups, exports, and what was left behind when the contest was moved. Ask the organiser about those." }
                 (token(ask))
                 input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Your password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
@@ -231,6 +232,15 @@ pub async fn delete(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) ->
             tracing::warn!("the upload {sha} of a deleted account is still there: {error}");
         }
     }
+    let store = ask.site.store().clone();
+    // Whoever leaves does not wait for it; what fails is done again within a day.
+    tokio::spawn(async move {
+        if let Err(error) = store.scrub().await {
+            tracing::warn!(
+                "what was deleted may still be in the database's files: {error}; it is tried again in a day"
+            );
+        }
+    });
     let cookie = set_cookie(&ask.site, &headers, None, 0);
     Ok((cookie, redirect::to("/")).into_response())
 }

@@ -150,7 +150,7 @@ impl Act for RecordUse {
     type Reply = ();
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
-        sqlx::query("UPDATE logins SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2")
+        sqlx::query("UPDATE logins SET checksum = NULL, seen_ms = $2 WHERE id = $1 AND seen_ms < $2")
             .bind(self.login.0)
             .bind(self.now.0)
             .execute(conn)
@@ -206,7 +206,7 @@ impl Act for SetPassword {
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         let name: Option<String> = sqlx::query_scalar(
-            "UPDATE accounts SET password = $2 WHERE id = $1 AND withdrawn_ms IS NULL RETURNING name",
+            "UPDATE accounts SET checksum = NULL, password = $2 WHERE id = $1 AND withdrawn_ms IS NULL RETURNING name",
         )
         .bind(self.account.0)
         .bind(&self.password)
@@ -291,11 +291,12 @@ impl Act for TakeLink {
             return Ok(false);
         }
         if self.kind == LinkKind::Organiser {
-            let name: String =
-                sqlx::query_scalar("UPDATE accounts SET organiser = TRUE WHERE id = $1 RETURNING name")
-                    .bind(self.account.0)
-                    .fetch_one(&mut *conn)
-                    .await?;
+            let name: String = sqlx::query_scalar(
+                "UPDATE accounts SET checksum = NULL, organiser = TRUE WHERE id = $1 RETURNING name",
+            )
+            .bind(self.account.0)
+            .fetch_one(&mut *conn)
+            .await?;
             note(conn, self.contest, self.now, [&name, "organise", &name, "by the one-time link"]).await?;
         }
         // Sessions and tokens issued with fewer rights gain none.
@@ -320,7 +321,7 @@ impl Act for Invite {
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO invites (contest_id, code, made_ms) VALUES ($1, $2, $3) \
-             ON CONFLICT (contest_id) DO UPDATE SET code = $2, made_ms = $3",
+             ON CONFLICT (contest_id) DO UPDATE SET checksum = NULL, code = $2, made_ms = $3",
         )
         .bind(self.contest.0)
         .bind(&self.code)

@@ -79,6 +79,23 @@ impl Bucket {
         }
     }
 
+    /// What lies there under the name of no object.
+    pub async fn note(&self, name: &str) -> io::Result<Vec<u8>> {
+        let found = self.shelf.get(&name.into()).await.map_err(told)?;
+        Ok(found.bytes().await.map_err(told)?.into())
+    }
+
+    /// Writes or removes that.
+    pub async fn set_note(&self, name: &str, text: Option<Vec<u8>>) -> io::Result<()> {
+        match text {
+            Some(text) => self.shelf.put(&name.into(), text.into()).await.map_err(told).map(|_| ()),
+            None => match self.shelf.delete(&name.into()).await {
+                Err(object_store::Error::NotFound { .. }) => Ok(()),
+                removed => removed.map_err(told),
+            },
+        }
+    }
+
     /// All objects, with the time each was last kept. Anything else that lies there is left out.
     pub async fn all(&self) -> io::Result<Vec<(Sha, SystemTime)>> {
         let named = |found: object_store::ObjectMeta| {

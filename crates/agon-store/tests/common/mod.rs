@@ -207,6 +207,14 @@ impl Postgres {
         agon_store::place(folder, &url).expect("written");
     }
 
+    /// The files of the server that hold these bytes. Not its write-ahead log, which holds everything for a while.
+    pub fn files_with(&self, needle: &str) -> Vec<PathBuf> {
+        files_with(&self.place.join("data"), needle)
+            .into_iter()
+            .filter(|file| !file.iter().any(|part| part == "pg_wal"))
+            .collect()
+    }
+
     fn ask(&self, statement: &str) -> bool {
         let mut psql = self.program("psql");
         psql.arg("-h").arg(&self.place).args(["-U", "agon", "-c", statement, "postgres"]);
@@ -229,6 +237,12 @@ impl Drop for Postgres {
         self.kill();
         let _ = std::fs::remove_dir_all(&self.place);
     }
+}
+
+/// The files below a folder that hold these bytes.
+pub fn files_with(folder: &Path, needle: &str) -> Vec<PathBuf> {
+    let found = Command::new("grep").args(["-rlaF", "-e", needle]).arg(folder).output().expect("grep starts");
+    String::from_utf8_lossy(&found.stdout).lines().map(PathBuf::from).collect()
 }
 
 fn is_root() -> bool {

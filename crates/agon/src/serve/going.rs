@@ -11,8 +11,8 @@ use agon_bot::advised::NextCommand;
 use agon_bot::image::{ImageError, Images};
 use agon_bot::{Confined, Level, Packages, Run, sys};
 use agon_server::{ContestServer, Inside, ServerError, Setting, inside, room, tick};
-use agon_store::Objects;
 use agon_store::reads::MOST_POSTED;
+use agon_store::{Objects, StoreError};
 use agon_worker::{PlaySettings, VersionShelf, holding};
 use rustix::fs::{FlockOperation, flock};
 
@@ -251,6 +251,8 @@ fn watch(
                     let _ = runtime.block_on(async { tokio::time::timeout(TICK, brought.changed()).await });
                 }
             }
+            // It will not come back.
+            Err(error @ ServerError::Store(StoreError::Moved { .. })) => return Err(error.into()),
             Err(error) => {
                 let error = error.to_string();
                 if trouble.as_ref() != Some(&error) {
@@ -368,6 +370,11 @@ fn greet(
     let (add, status) = (NextCommand::ServeAdd.at(dir), NextCommand::ServeStatus.at(dir));
     let wide = add.chars().count() + 4;
     writeln!(out, "  {add:<wide$}submits a bot\n  {status:<wide$}the ladder")
+}
+
+/// Locks a contest in order to move it.
+pub fn hold_still(dir: &Path) -> Result<File, Failure> {
+    hold(dir).map_err(|failure| failure.with(". Stop it first (Ctrl-C, or systemctl stop), then move it"))
 }
 
 /// Locks the contest: only one process runs it at a time.

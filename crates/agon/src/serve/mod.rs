@@ -42,7 +42,7 @@ Examples:
   agon serve autumn --lan --workers 0.0.0.0:8090   machines that play have a port of their own
   agon serve add autumn my-bot --team Ann          submits a bot, even while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
-  agon serve worker autumn hall-3 > hall-3.token   a token for another machine: agon work URL --token-file hall-3.token
+  agon serve worker autumn hall-3 -o hall-3.token  a token for another machine: agon work URL --token-file hall-3.token
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
   agon serve drain autumn                          the same, once all that was planned is played
   agon serve fsck autumn --replays                 is anything damaged? Every match is computed again
@@ -206,6 +206,9 @@ pub enum ServeCommand {
         dir: PathBuf,
         /// A name for the machine
         name: String,
+        /// Writes it into this new file, which only you can read, instead of printing it
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
     /// List the machines that play
     Workers {
@@ -233,7 +236,7 @@ pub enum ServeCommand {
     Move {
         /// The contest's folder.
         dir: PathBuf,
-        /// Moves the database into an empty one on a server: postgres://USER:PASSWORD@HOST/NAME
+        /// Moves the database to a server, into an empty one or over the copy that it left there: postgres://USER:PASSWORD@HOST/NAME
         #[arg(long, value_name = "URL", required_unless_present_any = ["back", "objects"])]
         to: Option<String>,
         /// Moves the database back into the folder
@@ -242,6 +245,9 @@ pub enum ServeCommand {
         /// Moves bots, replays and logs to another folder, to s3://BUCKET/PREFIX, or back to DIR/objects
         #[arg(long, value_name = "PLACE", conflicts_with_all = ["to", "back"])]
         objects: Option<String>,
+        /// Replaces an older copy of this contest there without asking
+        #[arg(long)]
+        yes: bool,
     },
     /// Play nothing until the contest is resumed; nothing is lost
     Pause {
@@ -268,11 +274,11 @@ pub fn run(options: &ServeOptions) -> Done {
         (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
         (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),
         (Some(ServeCommand::Move { dir, objects: Some(place), .. }), _) => kept::relocate_objects(dir, place),
-        (Some(ServeCommand::Move { dir, to, .. }), _) => kept::relocate(dir, to.as_deref()),
+        (Some(ServeCommand::Move { dir, to, yes, .. }), _) => kept::relocate(dir, to.as_deref(), *yes),
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
         (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
-        (Some(ServeCommand::Worker { dir, name }), _) => workers::enrol(dir, name),
+        (Some(ServeCommand::Worker { dir, name, out }), _) => workers::enrol(dir, name, out.as_deref()),
         (Some(ServeCommand::Workers { dir, json }), _) => workers::list(dir, *json),
         (Some(ServeCommand::Revoke { dir, name }), _) => workers::revoke(dir, name),
         (Some(ServeCommand::PlayOn { dir, name }), _) => workers::play_on(dir, name),
@@ -289,6 +295,10 @@ impl From<ServerError> for Failure {
         match error {
             ServerError::Wrong(why) => Self::Usage(why),
             ServerError::Store(StoreError::Wrong(why)) => Self::Usage(why),
+            ServerError::Store(
+                error
+                @ (StoreError::Moved { .. } | StoreError::ObjectsMoved { .. } | StoreError::Arriving(_)),
+            ) => Self::Usage(error.to_string()),
             ServerError::Store(error) => Self::Own(error.to_string()),
         }
     }
