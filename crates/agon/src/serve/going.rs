@@ -49,7 +49,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         if options.tls_self_signed {
             agon_site::tls::can_make().map_err(Failure::usage)?;
         }
-        agon_store::can_place(options.database.as_deref(), options.objects.as_deref())
+        agon_store::can_place(dir, options.database.as_deref(), options.objects.as_deref())
             .map_err(ServerError::from)?;
         founding::begin(dir, game)?;
         if let Some(level) = options.level {

@@ -11,6 +11,7 @@ use agon_server::ServerError;
 use agon_server::backup::{self, Kept};
 use agon_server::export::{self, ArchiveReport};
 use agon_server::status;
+use agon_store::Objects;
 use clap::Args;
 
 use crate::common::bar::Bar;
@@ -194,6 +195,8 @@ fn size(file: &Path) -> String {
 /// Moves the database of a contest to a server, or back into its folder, and checks it there.
 pub fn relocate(dir: &Path, url: Option<&str>) -> Done {
     let _held = going::hold(dir)?;
+    // What the check afterwards needs is looked for before anything moves.
+    Objects::open(dir).map_err(ServerError::from)?;
     let runtime = runtime()?;
     let rows = runtime.block_on(agon_store::relocate(dir, url)).map_err(ServerError::from)?;
     let (_, found) = runtime.block_on(status::fsck(dir, false))?;
