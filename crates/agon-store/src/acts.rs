@@ -36,7 +36,7 @@ pub use building::{Building, RecordBuild};
 pub use contest::{Drain, Drained, FoundContest, KeepBoard, Pause, Tell};
 pub use enrol::{Enrol, ListedPerson, Unenrollable};
 pub use expire::{Abort, Expire, Freed, Reclaim, RenewLease};
-pub use lease::{Lease, LeaseGrant, Meet};
+pub use lease::{Lease, LeaseGrant, Meet, StandBy};
 pub use people::{
     Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, Which,
 };
