@@ -66,6 +66,19 @@ fn a_server_that_plays_nothing_is_no_silent_machine() {
 }
 
 #[test]
+fn a_server_that_a_script_starts_in_the_background_ends_by_sigint() {
+    let folder = folder();
+    // What a shell without job control does for `agon serve &`.
+    let script = "trap '' INT; exec \"$0\" serve cup --new cultist-wars -j 0 --port 0";
+    let mut serve = Command::new("sh");
+    serve.args(["-c", script, env!("CARGO_BIN_EXE_agon")]).current_dir(folder.path()).stdin(Stdio::null());
+    let mut serve = Running(serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("sh starts"));
+    site_of(&mut serve.0, Duration::from_secs(60));
+    interrupt(&mut serve);
+    assert!(serve.0.wait().expect("ended").success());
+}
+
+#[test]
 fn a_missing_key_of_a_bucket_is_named_before_anything_is_written_or_moved() {
     let folder = folder();
     let place = folder.path();
