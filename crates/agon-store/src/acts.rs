@@ -38,7 +38,8 @@ pub use enrol::{Enrol, ListedPerson, Unenrollable};
 pub use expire::{Abort, Expire, Freed, Reclaim, RenewLease};
 pub use lease::{Lease, LeaseGrant, Meet, StandBy};
 pub use people::{
-    Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, Which,
+    Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TokensLeft,
+    TokensToEnd, Which,
 };
 pub use plan::{PlanBlocks, PlanTrial, Planned};
 pub use result::{Judgement, PostReply, PostResult, ReportVoid, VoidReply};

@@ -1,8 +1,10 @@
 //! The caller's own: account, sessions, tokens, team.
 
+use std::collections::BTreeMap;
+
 use agon_store::acts::{
     Begin, EndSecrets, JoinTeam, Joined, LeaveTeam, Left, MakeTeam, NewCode, SetPassword, TakeLink, TeamMade,
-    Which, Withdraw,
+    TokensLeft, TokensToEnd, Which, Withdraw,
 };
 use agon_store::{Account, LinkKind, Login, LoginId, LoginKind, Time};
 use axum::Form;
@@ -37,6 +39,28 @@ pub(crate) struct Typed {
     fresh: String,
     #[serde(default)]
     link: String,
+}
+
+/// How the names of the boxes begin that end a token; its number follows.
+const END: &str = "end-";
+
+/// The fields of the form for a new password.
+#[derive(Deserialize)]
+pub(crate) struct Changed {
+    #[serde(default)]
+    password: String,
+    #[serde(default)]
+    fresh: String,
+    #[serde(flatten)]
+    ticked: BTreeMap<String, String>,
+}
+
+impl Changed {
+    /// The tokens that are to end.
+    fn ended(&self) -> Vec<LoginId> {
+        let number = |name: &String| name.strip_prefix(END)?.parse().ok().map(LoginId);
+        self.ticked.keys().filter_map(number).collect()
+    }
 }
 
 /// The link that was opened.
@@ -88,6 +112,10 @@ async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
                 input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Current password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
                 (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
+                p { "You are signed out in every browser, this one too." @if of(LoginKind::Token).next().is_some() { " Tokens stay valid, unless you end them here:" } }
+                @for kept in of(LoginKind::Token) {
+                    label.check { input type="checkbox" name={ (END) (kept.id) } value="yes"; span { "End the token " b { (kept.name) } " too" } }
+                }
                 (unencrypted(ask))
                 button { "Change password" }
             }
@@ -198,26 +226,37 @@ async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, Refused>
 
 const WRONG: &str = "That is not your password. Nothing was changed.";
 
+/// Where somebody signs in who has set a password, and is told what became of the tokens.
+fn sign_in_after(left: TokensLeft) -> Redirect {
+    redirect::to(&format!("/sign-in?after=password&kept={}&ended={}", left.kept, left.ended))
+}
+
 /// Changes the password, and signs out everywhere.
-pub async fn password(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
+pub async fn password(
+    ask: Visit,
+    headers: HeaderMap,
+    Form(typed): Form<Changed>,
+) -> Result<Response, Refused> {
     let Some(known) = proven(&ask, &typed.password).await? else {
         return Ok(again(account(&ask, Some(WRONG)).await?));
     };
     if let Err(why) = people::judge(&ask, &typed.fresh, &known.name).await? {
         return Ok(again(account(&ask, Some(&why)).await?));
     }
+    let tokens = TokensToEnd::These(typed.ended());
     let password = ask.site.passwords.hash(typed.fresh).await;
     let set = SetPassword {
         contest: ask.site.contest(),
         account: known.id,
         password: password.clone(),
+        tokens,
         now: ask.now,
     };
-    ask.site.store().act(set).await?;
+    let left = ask.site.store().act(set).await?;
     let cookie = set_cookie(&ask.site, &headers, None, 0);
     let known = Account { password: Some(password), ..known };
     let known = Device::remembered(&ask.site, &headers, &known, ask.now);
-    Ok((cookie, known, redirect::to("/sign-in")).into_response())
+    Ok((cookie, known, sign_in_after(left)).into_response())
 }
 
 /// Deletes the account.
@@ -261,6 +300,7 @@ fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Ma
             input type="hidden" name="link" value=(link);
             (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
             (unencrypted(ask))
+            @if known.password.is_some() { p { "You are signed out in every browser, and all tokens of the account end." } }
             button.main { "Set password" }
         }
     };
@@ -291,11 +331,18 @@ pub async fn reset(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> 
         kind: LinkKind::Password,
         now,
     };
-    let next = redirect::to("/sign-in?after=password");
+    // Taking the link ends them all, so they are counted before.
+    let logins = ask.site.store().logins(known.id, now).await?;
+    let ended = logins.iter().filter(|login| login.kind == LoginKind::Token).count();
     if !ask.site.store().act(take).await? {
-        return Ok(next.into_response());
+        return Ok(redirect::to("/sign-in?after=password").into_response());
     }
-    ask.site.store().act(SetPassword { contest, account: known.id, password: password.clone(), now }).await?;
+    let tokens = TokensToEnd::All;
+    ask.site
+        .store()
+        .act(SetPassword { contest, account: known.id, password: password.clone(), tokens, now })
+        .await?;
+    let next = sign_in_after(TokensLeft { kept: 0, ended: ended.try_into().unwrap_or_default() });
     // Whoever had the link gets in, however many guess at the name.
     let known = Account { password: Some(password), ..known };
     Ok((Device::remembered(&ask.site, &headers, &known, now), next).into_response())

@@ -53,6 +53,11 @@ pub struct Whither {
     /// What was done just before: `password`, when a new one was set.
     #[serde(default)]
     after: String,
+    /// How many tokens were kept then, and how many ended.
+    #[serde(default)]
+    kept: u16,
+    #[serde(default)]
+    ended: u16,
 }
 
 /// A form again, with what was wrong with it.
@@ -240,8 +245,23 @@ fn browser(agent: &str) -> String {
 }
 
 pub async fn sign_in_form(ask: Visit, Query(whither): Query<Whither>) -> Markup {
-    let done = (whither.after == "password").then_some("Your password is set. Sign in with it.");
-    sign_in_page(&ask, "", &whither.next, done, None)
+    let done = (whither.after == "password").then(|| password_set(whither.kept, whither.ended));
+    sign_in_page(&ask, "", &whither.next, done.as_deref(), None)
+}
+
+/// What a new password has changed.
+fn password_set(kept: u16, ended: u16) -> String {
+    let tokens = |count| if count == 1 { "1 token".to_owned() } else { format!("{count} tokens") };
+    let mut text = "Your password is set. Sign in with it.".to_owned();
+    if ended > 0 {
+        let have = if ended == 1 { "has" } else { "have" };
+        text += &format!(" {} {have} ended: programs that used them need new ones.", tokens(ended));
+    }
+    if kept > 0 {
+        let stays = if kept == 1 { "stays" } else { "stay" };
+        text += &format!(" {} {stays} valid.", tokens(kept));
+    }
+    text
 }
 
 fn sign_in_page(ask: &Visit, name: &str, next: &str, done: Option<&str>, why: Option<&str>) -> Markup {
@@ -376,6 +396,15 @@ pub async fn organiser(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_new_password_says_what_became_of_tokens() {
+        let set = "Your password is set. Sign in with it.";
+        assert_eq!(password_set(0, 0), set);
+        assert_eq!(password_set(2, 0), format!("{set} 2 tokens stay valid."));
+        let ended = "1 token has ended: programs that used them need new ones. 1 token stays valid.";
+        assert_eq!(password_set(1, 1), format!("{set} {ended}"));
+    }
 
     #[test]
     fn browsers_are_named_in_a_few_words() {

@@ -175,6 +175,53 @@ async fn tokens_are_shown_once_and_end_when_their_owner_says() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_password_keeps_the_tokens_that_are_not_ticked() {
+    let world = World::new().await;
+    let mut ann = sign_up(&world, "Ann", "").await;
+    assert!(!ann.get("/account").await.text().contains("Tokens stay valid"), "there are none");
+    let mut programs = Vec::new();
+    for name in ["laptop", "build server", "old"] {
+        let shown = ann.post("/account/tokens", &[("name", name)]).await;
+        let mut program = world.browser();
+        program.bearer = Some(between(&shown.text(), "<code class=\"secret\">", "<").to_owned());
+        programs.push(program);
+    }
+    let page = ann.get("/account").await.text();
+    assert!(
+        page.contains("Tokens stay valid") && page.contains("End the token <b>build server</b> too"),
+        "{page}"
+    );
+    // The newest comes first.
+    let old = format!("end-{}", between(&page, "name=\"end-", "\""));
+    let mut other = world.browser();
+    assert_eq!(other.post("/sign-in", &[("name", "Ann"), ("password", common::PASSWORD)]).await.status, 303);
+    let change = [("password", common::PASSWORD), ("fresh", "melon brass hat dune"), (&old, "yes")];
+    let wrong = [("password", "wrong words here"), ("fresh", "melon brass hat dune"), (&old, "yes")];
+    assert_eq!(ann.post("/account/password", &wrong).await.status, 422);
+    let set = ann.post("/account/password", &change).await;
+    let said = ann.get(set.header("location").expect("somewhere")).await.text();
+    assert!(said.contains("1 token has ended") && said.contains("2 tokens stay valid"), "{said}");
+    let mut statuses = Vec::new();
+    for program in &mut programs {
+        statuses.push(program.get("/api/v1/me").await.status);
+    }
+    assert_eq!(statuses, [200, 200, 401]);
+    assert_eq!(other.get("/account").await.status, 303, "every browser is signed out");
+    // A link of an organiser's ends them all, and says so before and after.
+    let boss = world.account("Boss", true).await;
+    let (mut boss, _) = world.signed_in(boss, LoginKind::Session).await;
+    let page = boss.post("/organise/reset", &[("name", "Ann")]).await.text();
+    assert!(page.contains("all tokens of the account end"), "{page}");
+    let link = between(&page, "/password?link=", "<").to_owned();
+    let form = other.get(&format!("/password?link={link}")).await.text();
+    assert!(form.contains("all tokens of the account end"), "{form}");
+    let set = other.post("/password", &[("link", &link), ("fresh", "another set of words")]).await;
+    let said = other.get(set.header("location").expect("somewhere")).await.text();
+    assert!(said.contains("2 tokens have ended") && !said.contains("valid"), "{said}");
+    assert_eq!(programs[0].get("/api/v1/me").await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_forgot_the_password_gets_a_link_and_who_leaves_a_number() {
     let world = World::new().await;
     let mut ann = sign_up(&world, "Ann", "").await;

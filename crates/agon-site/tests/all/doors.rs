@@ -323,7 +323,8 @@ async fn who_guesses_locks_out_himself_and_nobody_else() {
     assert_eq!(try_password(&mut ann, "Ann", PASSWORD).await, 303);
     assert_ne!(known(&ann), first);
     let change = [("password", PASSWORD), ("fresh", "melon brass hat dune")];
-    assert_eq!(ann.post("/account/password", &change).await.header("location"), Some("/sign-in"));
+    let set = ann.post("/account/password", &change).await;
+    assert_eq!(set.header("location"), Some("/sign-in?after=password&kept=0&ended=0"));
     assert_eq!(
         try_password(&mut ann, "Ann", "melon brass hat dune").await,
         303,
