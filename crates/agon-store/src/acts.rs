@@ -17,6 +17,7 @@ pub mod expire;
 pub mod lease;
 pub mod people;
 pub mod plan;
+pub mod recovery;
 pub mod result;
 pub mod ruling;
 pub mod seal;
@@ -42,6 +43,7 @@ pub use people::{
     TokensToEnd, Which,
 };
 pub use plan::{PlanBlocks, PlanTrial, Planned};
+pub use recovery::{Recover, RenewCodes};
 pub use result::{Judgement, PostReply, PostResult, ReportVoid, VoidReply};
 pub use ruling::GiveRuling;
 pub use seal::Seal;

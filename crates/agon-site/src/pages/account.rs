@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agon_store::acts::{
     Begin, EndSecrets, JoinTeam, Joined, LeaveTeam, Left, MakeTeam, NewCode, SetPassword, TakeLink, TeamMade,
-    TokensLeft, TokensToEnd, Which, Withdraw,
+    TokensToEnd, Which, Withdraw,
 };
 use agon_store::{Account, LinkKind, Login, LoginId, LoginKind, Time};
 use axum::Form;
@@ -17,7 +17,7 @@ use serde::Deserialize;
 use crate::gate::{Device, Visit, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
-use crate::pages::{people, words};
+use crate::pages::{people, recovery, words};
 use crate::passwords;
 use crate::problem::Refused;
 use crate::redirect;
@@ -70,7 +70,7 @@ pub(crate) struct Opened {
     link: String,
 }
 
-fn again(page: Markup) -> Response {
+pub(super) fn again(page: Markup) -> Response {
     (StatusCode::UNPROCESSABLE_ENTITY, page).into_response()
 }
 
@@ -79,7 +79,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     account(&ask, None).await
 }
 
-async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
+pub(super) async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     let person = ask.whoever()?;
     let logins = ask.site.store().logins(person.account, ask.now).await?;
     let of = |kind| logins.iter().filter(move |login| login.kind == kind);
@@ -119,6 +119,9 @@ async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
                 (unencrypted(ask))
                 button { "Change password" }
             }
+            (recovery::card(ask, person.account, &person.name).await?)
+        }
+        div.halves {
             form.card.form method="post" action="/account/delete" {
                 h2 { "Delete the account" }
                 p { "Your name is replaced by a number everywhere. If nobody else is in your team, its bot leaves the ladder and its uploads are removed; the matches it played stay in the log. This cannot be undone." }
@@ -209,7 +212,7 @@ pub async fn others(ask: Visit) -> Result<Redirect, Refused> {
 }
 
 /// The caller's account, if the password is right. Wrong ones count for this session: nobody else can use them up.
-async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, Refused> {
+pub(super) async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, Refused> {
     let person = ask.whoever()?;
     let account = ask.site.store().account(person.account).await?.ok_or_else(Refused::ours)?;
     if let Err(until) = ask.site.throttle.confirm(person.login, ask.settings.wrong_passwords, ask.now) {
@@ -224,11 +227,11 @@ async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, Refused>
     Ok(Some(account).filter(|_| is_right))
 }
 
-const WRONG: &str = "That is not your password. Nothing was changed.";
+pub(super) const WRONG: &str = "That is not your password. Nothing was changed.";
 
 /// Where somebody signs in who has set a password, and is told what became of the tokens.
-fn sign_in_after(left: TokensLeft) -> Redirect {
-    redirect::to(&format!("/sign-in?after=password&kept={}&ended={}", left.kept, left.ended))
+pub(super) fn sign_in_after(kept: i64, ended: i64) -> Redirect {
+    redirect::to(&format!("/sign-in?after=password&kept={kept}&ended={ended}"))
 }
 
 /// Changes the password, and signs out everywhere.
@@ -256,7 +259,7 @@ pub async fn password(
     let cookie = set_cookie(&ask.site, &headers, None, 0);
     let known = Account { password: Some(password), ..known };
     let known = Device::remembered(&ask.site, &headers, &known, ask.now);
-    Ok((cookie, known, sign_in_after(left)).into_response())
+    Ok((cookie, known, sign_in_after(left.kept, left.ended)).into_response())
 }
 
 /// Deletes the account.
@@ -300,7 +303,7 @@ fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Ma
             input type="hidden" name="link" value=(link);
             (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
             (unencrypted(ask))
-            @if known.password.is_some() { p { "You are signed out in every browser, and all tokens of the account end." } }
+            @if known.password.is_some() { p { "You are signed out in every browser, and all tokens and recovery codes of the account end: its page makes new ones." } }
             button.main { "Set password" }
         }
     };
@@ -342,7 +345,7 @@ pub async fn reset(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> 
         .store()
         .act(SetPassword { contest, account: known.id, password: password.clone(), tokens, now })
         .await?;
-    let next = sign_in_after(TokensLeft { kept: 0, ended: ended.try_into().unwrap_or_default() });
+    let next = sign_in_after(0, ended.try_into().unwrap_or_default());
     // Whoever had the link gets in, however many guess at the name.
     let known = Account { password: Some(password), ..known };
     Ok((Device::remembered(&ask.site, &headers, &known, now), next).into_response())

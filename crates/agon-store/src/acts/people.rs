@@ -1,6 +1,7 @@
 //! Accounts, the secrets that identify them, and one-time links. Secrets arrive as hashes, and passwords as Argon2id hashes: neither can be
 //! read here.
 
+use crate::acts::recovery::end_codes;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::names::likeness;
@@ -205,7 +206,8 @@ pub struct TokensLeft {
     pub ended: i64,
 }
 
-/// Sets the password of an account. All its sessions end, and its owner must sign in again.
+/// Sets the password of an account. All its sessions end, and its owner must sign in again. Where all tokens end, its recovery codes end, too:
+/// somebody else may have had the account.
 #[derive(Clone, Debug)]
 pub struct SetPassword {
     /// The contest whose audit log records it.
@@ -230,12 +232,15 @@ impl Act for SetPassword {
         .await?;
         let Some(name) = name else { return Ok(TokensLeft::default()) };
         note(conn, self.contest, self.now, [&name, "password", &name, "a new one was set"]).await?;
+        if self.tokens == TokensToEnd::All {
+            end_codes(conn, self.account).await?;
+        }
         end_logins(conn, self.account, &self.tokens, self.now).await
     }
 }
 
 /// Ends all sessions of an account, and some of its tokens.
-async fn end_logins(
+pub(super) async fn end_logins(
     conn: &mut Conn,
     account: AccountId,
     tokens: &TokensToEnd,
