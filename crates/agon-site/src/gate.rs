@@ -30,7 +30,8 @@ use crate::site::{Site, Way};
 use crate::{answers, pages, redirect, routes, secrets};
 
 pub use device::Device;
-use who::{at_work, cookie, known, meter};
+pub use who::known;
+use who::{at_work, cookie, meter};
 pub use who::{bearer, set_cookie};
 
 /// The most bytes of a form or of JSON.

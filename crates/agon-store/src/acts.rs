@@ -17,6 +17,7 @@ pub mod expire;
 pub mod lease;
 pub mod people;
 pub mod plan;
+pub mod recovery;
 pub mod result;
 pub mod ruling;
 pub mod seal;
@@ -36,11 +37,13 @@ pub use building::{Building, RecordBuild};
 pub use contest::{Drain, Drained, FoundContest, KeepBoard, Pause, Tell};
 pub use enrol::{Enrol, ListedPerson, Unenrollable};
 pub use expire::{Abort, Expire, Freed, Reclaim, RenewLease};
-pub use lease::{Lease, LeaseGrant, Meet};
+pub use lease::{Lease, LeaseGrant, Meet, StandBy};
 pub use people::{
-    Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, Which,
+    Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TokensLeft,
+    TokensToEnd, Which,
 };
 pub use plan::{PlanBlocks, PlanTrial, Planned};
+pub use recovery::{Recover, RenewCodes};
 pub use result::{Judgement, PostReply, PostResult, ReportVoid, VoidReply};
 pub use ruling::GiveRuling;
 pub use seal::Seal;

@@ -325,13 +325,14 @@ fn lacks(what: &str) -> StoreError {
     ))
 }
 
-/// Checks that this program can have a contest's database and objects at these places. Nothing is written.
+/// Checks that this program can have the database and objects of the contest in `folder`, which need not exist, at these places. Nothing is
+/// written.
 ///
 /// # Errors
 /// When one is not such a place, or not for this program.
-pub fn can_place(database: Option<&str>, objects: Option<&str>) -> Result<(), StoreError> {
+pub fn can_place(folder: &Path, database: Option<&str>, objects: Option<&str>) -> Result<(), StoreError> {
     database.map_or(Ok(()), |url| Place::server(url).map(drop))?;
-    objects.map_or(Ok(()), objects::can_be)
+    objects.map_or(Ok(()), |place| objects::can_be(folder, place))
 }
 
 /// Records that the database of `folder` is on a PostgreSQL server, at an address such as `postgres://USER:PASSWORD@HOST/NAME`. The file

@@ -94,8 +94,8 @@ impl Objects {
     }
 
     #[cfg(not(feature = "scale"))]
-    fn in_bucket(place: &str, _: &Path) -> Result<Self, StoreError> {
-        Err(places::can_be(place).err().unwrap_or_else(|| crate::lacks("buckets")))
+    fn in_bucket(place: &str, contest: &Path) -> Result<Self, StoreError> {
+        Err(places::can_be(contest, place).err().unwrap_or_else(|| crate::lacks("buckets")))
     }
 
     fn in_folder(folder: &Path) -> Result<Self, StoreError> {

@@ -44,7 +44,7 @@ pub use strangers::{tell_by, tool as tool_of, unseen};
 /// Folders of ours that lie where an author works, and are no part of a bot.
 const OWN_FOLDERS: [&str; 3] = ["agon-replays", "agon-series", "agon-bots"];
 
-/// How many sandboxes are built ahead at a time.
+/// How many sandboxes built ahead are kept at a time.
 const MOST_SPARES: usize = 64;
 
 /// What makes sandboxes; one per run.
@@ -442,7 +442,7 @@ impl Keeper {
     }
 
     fn build_ahead(&self, confinement: &Confinement) {
-        if !self.spares.is_full()
+        if !self.spares.is_closed()
             && let Ok(sandbox) = self.launcher.prepare(confinement, &self.found.walls)
         {
             self.spares.put(confinement.clone(), sandbox);

@@ -382,6 +382,11 @@ pub fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
 pub async fn sign_up(world: &World, name: &str, code: &str) -> Browser {
     let mut browser = world.browser();
     let answer = browser.post("/sign-up", &[("name", name), ("password", PASSWORD), ("invite", code)]).await;
-    assert_eq!(answer.status, 303, "{}", answer.text());
+    assert_eq!(
+        (answer.status, answer.heading()),
+        (200, "Your recovery codes".to_owned()),
+        "{}",
+        answer.text()
+    );
     browser
 }

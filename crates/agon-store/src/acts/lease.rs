@@ -35,6 +35,21 @@ impl Act for Meet {
     }
 }
 
+/// Records that a worker inside a server plays nothing there: it is then no worker that has fallen silent.
+#[derive(Clone, Debug)]
+pub struct StandBy {
+    pub worker: WorkerId,
+}
+
+impl Act for StandBy {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        sqlx::query("UPDATE workers SET seen_ms = 0 WHERE id = $1").bind(self.worker.0).execute(conn).await?;
+        Ok(())
+    }
+}
+
 /// Asks for matches for a worker. The same request gets the same answer, so it can be repeated when the answer was lost. A worker that is
 /// paused, or whose token was revoked while it waited, gets none.
 #[derive(Clone, Debug)]

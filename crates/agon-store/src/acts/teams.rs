@@ -213,9 +213,11 @@ impl Act for Withdraw {
         if gone == 0 {
             return Ok(Vec::new());
         }
-        for statement in
-            ["DELETE FROM logins WHERE account_id = $1", "DELETE FROM links WHERE account_id = $1"]
-        {
+        for statement in [
+            "DELETE FROM logins WHERE account_id = $1",
+            "DELETE FROM links WHERE account_id = $1",
+            "DELETE FROM recovery_codes WHERE account_id = $1",
+        ] {
             sqlx::query(statement).bind(id).execute(&mut *conn).await?;
         }
         rename_in_events(conn, self.contest, &before, &name).await?;

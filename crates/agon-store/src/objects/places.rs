@@ -20,16 +20,26 @@ fn checked(place: &str) -> Result<String, StoreError> {
     address(place).map(|_| place.to_owned())
 }
 
-/// Checks that objects can be at a place, and that this program can have them there.
+/// Checks that the objects of `contest`, which need not exist, can be at a place: that this program can have them there, and has the keys.
 ///
 /// # Errors
 /// What is wrong with it, or with the program.
-pub fn can_be(place: &str) -> Result<(), StoreError> {
+pub fn can_be(contest: &Path, place: &str) -> Result<(), StoreError> {
     checked(place)?;
-    match place.starts_with(S3) && !crate::HAS_SCALE {
-        true => Err(crate::lacks("buckets")),
+    match place.starts_with(S3) {
+        true => has_keys(place, contest),
         false => Ok(()),
     }
+}
+
+#[cfg(feature = "scale")]
+fn has_keys(place: &str, contest: &Path) -> Result<(), StoreError> {
+    super::bucket::has_keys(place, contest)
+}
+
+#[cfg(not(feature = "scale"))]
+fn has_keys(_: &str, _: &Path) -> Result<(), StoreError> {
+    Err(crate::lacks("buckets"))
 }
 
 fn wrong(place: &str) -> StoreError {

@@ -2,8 +2,8 @@
 
 use agon_store::acts::{
     Add, Added, Begin, EndSecrets, FoundContest, Invite, JoinTeam, Joined, LeaveTeam, Left, MakeLink,
-    MakeTeam, NewCode, Promote, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TeamMade, Tell, Which,
-    Withdraw,
+    MakeTeam, NewCode, Promote, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TeamMade, Tell,
+    TokensLeft, TokensToEnd, Which, Withdraw,
 };
 use agon_store::{
     AccountId, ContestId, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time, VersionState,
@@ -148,10 +148,24 @@ async fn secrets_end_when_they_are_old_unused_or_ended() {
     assert_eq!(end(ann, Which::OtherSessions(two)).await.expect("answered"), 1);
     assert_eq!(world.known("one", 29 * DAY).await, None);
     assert_eq!(world.store.logins(ann, Time(29 * DAY)).await.expect("read").len(), 2);
-    // A new password ends all of them.
-    let set =
-        SetPassword { contest: world.contest, account: ann, password: "$y".into(), now: Time(29 * DAY) };
-    world.store.act(set).await.expect("set");
+    // A new password ends all sessions, and of the tokens those that it says: never another's.
+    let other = world.begin(ann, "other", LoginKind::Token, 29 * DAY).await.expect("begun");
+    let bobs = world.begin(bob, "bob's", LoginKind::Token, 29 * DAY).await.expect("begun");
+    let set = |tokens| SetPassword {
+        contest: world.contest,
+        account: ann,
+        password: "$y".into(),
+        tokens,
+        now: Time(29 * DAY),
+    };
+    let these = TokensToEnd::These(vec![other, other, bobs, LoginId(10_000)]);
+    let left = world.store.act(set(these)).await.expect("set");
+    assert_eq!(left, TokensLeft { kept: 1, ended: 1 });
+    let logins = world.store.logins(ann, Time(29 * DAY)).await.expect("read");
+    assert_eq!(logins.iter().map(|login| login.name.as_str()).collect::<Vec<_>>(), ["token"]);
+    assert_eq!(world.store.logins(bob, Time(29 * DAY)).await.expect("read").len(), 1);
+    let left = world.store.act(set(TokensToEnd::All)).await.expect("set");
+    assert_eq!(left, TokensLeft { kept: 0, ended: 1 });
     assert_eq!(world.store.logins(ann, Time(29 * DAY)).await.expect("read"), []);
     world.clean().await;
 }

@@ -113,7 +113,8 @@ async fn objects_move_to_a_bucket_and_back_and_one_that_is_away_is_no_loss() {
     // Without the keys it is refused, and the objects stay where they are.
     let other = contest("another secret");
     open(other.path()).put(b"replay").await.expect("room");
-    relocate_objects(other.path(), &bucket.place(), agon_store::Time(5)).await.expect_err("refused");
+    let refused = relocate_objects(other.path(), &bucket.place(), agon_store::Time(5)).await.expect_err("refused").to_string();
+    assert!(refused.contains("the bucket refuses these keys: ") && !refused.contains("Generic"), "{refused}");
     assert!(!other.path().join(OBJECTS_AT).exists());
     // A bucket that does not answer is told apart from one that has lost something.
     relocate_objects(folder.path(), &bucket.place(), agon_store::Time(5)).await.expect("moved");
@@ -122,5 +123,10 @@ async fn objects_move_to_a_bucket_and_back_and_one_that_is_away_is_no_loss() {
     let _ = bucket.task.await;
     let away = objects.get(&all[0], 100).await.expect_err("nobody answers");
     assert!(!matches!(away.kind(), ErrorKind::NotFound | ErrorKind::InvalidData), "{away}");
-    objects.put(b"more").await.expect_err("nobody answers");
+    let away = objects.put(b"more").await.expect_err("nobody answers").to_string();
+    assert!(
+        away.starts_with("the bucket does not answer: ") && away.ends_with("; nothing was lost, try again"),
+        "{away}"
+    );
+    assert!(!away.contains("Generic") && !away.contains("retries"), "{away}");
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use agon_api::contest::ContestState;
 use agon_bot::advised::NextCommand;
 use agon_bot::image::{ImageError, Images};
 use agon_bot::{Confined, Level, Packages, Run, sys};
@@ -49,7 +50,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         if options.tls_self_signed {
             agon_site::tls::can_make().map_err(Failure::usage)?;
         }
-        agon_store::can_place(options.database.as_deref(), options.objects.as_deref())
+        agon_store::can_place(dir, options.database.as_deref(), options.objects.as_deref())
             .map_err(ServerError::from)?;
         founding::begin(dir, game)?;
         if let Some(level) = options.level {
@@ -93,9 +94,9 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let name = inside::name(is_shared.then(|| server_name(dir)));
     let worker = runtime.block_on(server.meet(&name, &holding::word(holding::level(confined)), now()))?;
     let jobs = jobs_wanted.unwrap_or_else(|| usual_jobs(&server));
-    if jobs > 0
-        && let Err(why) = holding::check_memory(confined, &all, server.table().seats())
-    {
+    if jobs == 0 {
+        runtime.block_on(server.stands_by(worker))?;
+    } else if let Err(why) = holding::check_memory(confined, &all, server.table().seats()) {
         // Matches wait until there is.
         eprintln!("note: {why}");
     }
@@ -118,6 +119,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         writeln!(out, "Ctrl-C stops it cleanly; nothing is lost if it is killed.")?;
         out.flush()?;
     }
+    tell_rest(&runtime, &server, dir)?;
     let address = site.as_ref().map_or("none", |site| site.address());
     tracing::info!(
         contest = setting.name,
@@ -183,6 +185,22 @@ fn check_clock(runtime: &tokio::runtime::Runtime, server: &ContestServer) -> Don
             if apart > 0 { "before" } else { "behind" }
         ))),
     }
+}
+
+/// Says that nothing will be played, although the contest runs.
+fn tell_rest(runtime: &tokio::runtime::Runtime, server: &ContestServer, dir: &Path) -> Done {
+    let state = runtime.block_on(server.store().now()).map_err(ServerError::from)?.state();
+    let resume = NextCommand::ServeContinue.at(dir);
+    match state {
+        ContestState::Running => {}
+        ContestState::Paused => {
+            eprintln!("note: the contest is paused, and nothing is played: `{resume}` continues it")
+        }
+        ContestState::Draining => eprintln!(
+            "note: the contest comes to rest: what is planned is played, then it is paused; `{resume}` continues it"
+        ),
+    }
+    Ok(())
 }
 
 /// Tells this server from others of the contest: the machine's name and the folder's.

@@ -11,7 +11,7 @@ use agon_server::ServerError;
 use agon_server::backup::{self, Kept};
 use agon_server::export::{self, ArchiveReport};
 use agon_server::status;
-use agon_store::StoreError;
+use agon_store::{Objects, StoreError};
 use clap::Args;
 
 use crate::common::bar::Bar;
@@ -195,6 +195,8 @@ fn size(file: &Path) -> String {
 /// Moves the database of a contest to a server, or back into its folder, and checks it there. `replaces`: an older copy there may go.
 pub fn relocate(dir: &Path, url: Option<&str>, replaces: bool) -> Done {
     let _held = going::hold_still(dir)?;
+    // What the check afterwards needs is looked for before anything moves.
+    Objects::open(dir).map_err(ServerError::from)?;
     let runtime = runtime()?;
     let moves = |replaces| runtime.block_on(agon_store::relocate(dir, url, replaces, now()));
     let rows = match moves(replaces) {
