@@ -31,6 +31,12 @@ pub enum Gathered {
         bytes: u64,
         runs: bool,
     },
+    /// To be copied from elsewhere here.
+    Brought {
+        from: PathBuf,
+        bytes: u64,
+        runs: bool,
+    },
     /// The same file as another here, by a further name (`git-add` is `git`), and so it is in the image.
     Twin(PathBuf),
     Link(PathBuf),
@@ -53,6 +59,8 @@ pub struct Gathering {
     /// Libraries whose dependencies are known to be here.
     followed: BTreeSet<PathBuf>,
     known: Option<BTreeMap<String, Vec<PathBuf>>>,
+    /// Folders here whose files are at another path in the image.
+    brought: Vec<PathBuf>,
 }
 
 impl Gathering {
@@ -173,6 +181,46 @@ impl Gathering {
         Ok(())
     }
 
+    /// Adds all files below a folder, as they would lie in another one.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub fn bring(&mut self, here: &Path, inside: &Path) -> Result<(), ImageError> {
+        self.brought.push(here.to_owned());
+        self.place(inside);
+        let mut folders = vec![here.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let (from, name) = (entry.path(), entry.file_name());
+                let Ok(about) = entry.metadata() else { continue };
+                if NEVER.iter().any(|pattern| fits(&name.to_string_lossy(), pattern)) {
+                    continue;
+                }
+                if about.is_dir() {
+                    folders.push(from);
+                } else if about.is_file()
+                    && let Ok(rest) = from.strip_prefix(here)
+                {
+                    let (bytes, runs) = (about.len(), about.permissions().mode() & 0o111 != 0);
+                    let path = inside.join(rest);
+                    self.count(bytes, &path)?;
+                    self.libraries_of(&from)?;
+                    self.files.insert(path, Gathered::Brought { from, bytes, runs });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a file.
+    fn count(&mut self, bytes: u64, path: &Path) -> Result<(), ImageError> {
+        self.bytes += bytes;
+        match self.files.len() >= MOST_FILES || self.bytes > MOST_BYTES {
+            true => Err(ImageError::TooMuch(path.to_owned())),
+            false => Ok(()),
+        }
+    }
+
     /// Has programs found in a folder.
     fn reach(&mut self, folder: &Path) {
         if !self.path.iter().any(|known| known == folder) {
@@ -202,12 +250,9 @@ impl Gathering {
                 return Ok(Some(real));
             }
         }
-        self.bytes += about.len();
+        self.count(about.len(), &real)?;
         let runs = about.permissions().mode() & 0o111 != 0;
         self.files.insert(real.clone(), Gathered::File { bytes: about.len(), runs });
-        if self.files.len() > MOST_FILES || self.bytes > MOST_BYTES {
-            return Err(ImageError::TooMuch(real));
-        }
         let named = real.file_name().unwrap_or_default().to_string_lossy();
         if runs || named.contains(".so") || named.ends_with(".node") {
             self.libraries_of(&real)?;
@@ -302,7 +347,10 @@ impl Gathering {
             self.add(loader)?;
         }
         for name in &found.libraries {
-            if let Some(library) = self.library(name, found.machine, &found.folders) {
+            let library = self.library(name, found.machine, &found.folders);
+            // What was brought along is at its own place already.
+            let is_brought = |library: &PathBuf| self.brought.iter().any(|here| library.starts_with(here));
+            if let Some(library) = library.filter(|library| !is_brought(library)) {
                 self.add(&library)?;
             }
         }

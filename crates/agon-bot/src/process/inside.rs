@@ -106,6 +106,7 @@ fn show(image: &Image, confinement: &mut Confinement, variables: &mut BTreeMap<S
     confinement.readable.extend(image.places.iter().filter_map(place));
     confinement.image = Some(image.root());
     let path: Vec<_> = image.path.iter().map(|folder| folder.to_string_lossy()).collect();
+    variables.extend(image.variables.clone());
     variables.insert("PATH".to_owned(), path.join(":"));
 }
 
