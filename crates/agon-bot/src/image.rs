@@ -102,6 +102,19 @@ impl ImageSet {
             && self.packages.is_superset(&other.packages)
     }
 
+    /// The names of the programs that an image of it holds, without making it.
+    ///
+    /// # Errors
+    /// A language is not installed.
+    pub fn programs(&self) -> Result<BTreeSet<String>, ImageError> {
+        let gathering = gather::Gathering::of(self)?;
+        let on_path = |path: &&PathBuf| {
+            path.parent().is_some_and(|folder| gathering.path.iter().any(|own| own == folder))
+        };
+        let names = gathering.files.keys().filter(on_path).filter_map(|path| path.file_name());
+        Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
+    }
+
     /// Its languages in a sentence.
     pub fn words(&self) -> String {
         let mut words = self.closed();

@@ -24,13 +24,12 @@ found = importlib.util.find_spec(sys.argv[1])
 place = found and (found.origin or next(iter(found.submodule_search_locations or []), None))
 if place:
     print(place)
-    try:
-        from importlib.metadata import packages_distributions, version
-        name = packages_distributions()[sys.argv[1]][0]
-        print(name)
-        print(version(name))
-    except Exception:
-        pass
+    from importlib.metadata import distributions
+    for package in distributions():
+        if any(file.parts and file.parts[0] in (sys.argv[1], sys.argv[1] + '.py') for file in package.files or []):
+            print(package.metadata['Name'])
+            print(package.version)
+            break
 ";
 const RUBY: &str =
     "spec = Gem::Specification.find_by_path(ARGV[0]) and puts(spec.gem_dir, spec.name, spec.version)";

@@ -187,7 +187,10 @@ impl Gathering {
     /// They are too many.
     pub fn bring(&mut self, here: &Path, inside: &Path) -> Result<(), ImageError> {
         self.brought.push(here.to_owned());
-        self.place(inside);
+        // Also where it lies beside the system's folders: nothing but this is in it.
+        if !is_systems(inside) && !self.places.iter().any(|place| inside.starts_with(place)) {
+            self.places.insert(inside.to_owned());
+        }
         let mut folders = vec![here.to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {

@@ -21,6 +21,8 @@ const MODULES: &str = "/node_modules";
 const MOST_TOLD: u64 = 4 << 20;
 /// Longest licence that is shown: some packages write the whole text there.
 const LONGEST_LICENCE: usize = 60;
+/// What pip notes of a package that was installed from a file.
+const FROM_WHERE: &str = "direct_url.json";
 /// How much of what a manager says of its failure is passed on.
 const LAST_LINES: usize = 6;
 
@@ -209,7 +211,12 @@ fn pip(packages: &[&ImagePackage], here: &Path) -> Result<(PathBuf, PathBuf), Im
     // Scripts name this machine's Python, and this says from where here a file was installed.
     let _ = fs::remove_dir_all(here.join("bin"));
     for entry in fs::read_dir(here).into_iter().flatten().flatten() {
-        let _ = fs::remove_file(entry.path().join("direct_url.json"));
+        let _ = fs::remove_file(entry.path().join(FROM_WHERE));
+        // The list of its files, whose lines end in one way or another.
+        let record = entry.path().join("RECORD");
+        let Some(text) = read(&record) else { continue };
+        let kept = text.lines().filter(|line| !line.contains(FROM_WHERE)).flat_map(|line| [line, "\n"]);
+        fs::write(&record, kept.collect::<String>()).map_err(|error| ImageError::Write(record, error))?;
     }
     // Compiled once for all, with the names that the files have inside. What cannot be compiled is compiled when it is used.
     let mut compile = Command::new(&python);

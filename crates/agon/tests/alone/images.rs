@@ -4,11 +4,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
+use agon_bot::image::{ImageSet, Images, LANGUAGES};
 use serde_json::Value;
 
-use crate::common::{command, err, folder, good, json, out, write_program as write};
+use crate::common::{
+    Running, command, err, folder, good, json, number, out, site_of, token_of, write_program as write,
+};
 
 /// Whether strangers' bots can run here, and a program of the system's is here, which no home holds.
 fn has(program: &str) -> bool {
@@ -148,7 +152,7 @@ mkdir -p store w/own_text-1.2.3.dist-info package
 printf 'def double(x): return 2 * x\n' > w/own_text.py
 printf 'Metadata-Version: 2.1\nName: own-text\nVersion: 1.2.3\nLicense: MIT\n' > w/own_text-1.2.3.dist-info/METADATA
 printf 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n' > w/own_text-1.2.3.dist-info/WHEEL
-touch w/own_text-1.2.3.dist-info/RECORD
+printf 'own_text.py,,35\nown_text-1.2.3.dist-info/METADATA,,\n' > w/own_text-1.2.3.dist-info/RECORD
 (cd w && python3 -m zipfile -c ../store/own_text-1.2.3-py3-none-any.whl own_text.py own_text-1.2.3.dist-info/)
 printf '{"name":"own-lines","version":"4.5.6","license":"ISC","main":"index.js"}' > package/package.json
 printf 'exports.triple = x => 3 * x;\n' > package/index.js
@@ -199,8 +203,8 @@ fn packages_of_pip_are_in_an_image_and_a_check_says_how_they_get_there() {
     assert_eq!(played(at, "own", "carol").len(), 2);
     // And for the image.
     let line = told.split('`').find(|part| part.starts_with("agon image build")).expect("a line");
-    assert_eq!(line, "agon image build Python --pip own-text==1.2.3");
-    let words: Vec<&str> = line.split(' ').skip(1).collect();
+    assert_eq!(line, "agon image build Python --pip 'own-text==1.2.3'");
+    let words: Vec<&str> = line.split(' ').skip(1).map(|word| word.trim_matches('\'')).collect();
     let built = good(store(&words).output().expect("agon"));
     let said = out(&built);
     assert!(said.contains("own-text") && said.contains("1.2.3") && said.contains("MIT"), "{said}");
@@ -286,4 +290,183 @@ fn packages_of_npm_are_in_an_image() {
         "{}",
         err(&refused)
     );
+}
+
+/// What a replay says of each question: who answered what, and what came of it. Not how long anything took.
+fn answers(at: &Path, replay: &Path) -> Vec<Value> {
+    let replay = replay.display().to_string();
+    let told = json(&good(agon(at, "reader", &["replay", "export", &replay, "--format", "json"])));
+    let steps = told["steps"].as_array().expect("a list").clone();
+    assert!(!steps.is_empty(), "{replay}");
+    let one = |mut step: Value| {
+        for answer in step["answers"].as_array_mut().into_iter().flatten() {
+            answer["wall_us"].take();
+            answer["cpu_us"].take();
+        }
+        step
+    };
+    steps.into_iter().map(one).collect()
+}
+
+/// A series of two bots under the conditions of a contest, on a machine of its own; returns its replays in order.
+fn series(machine: &mut Command, at: &Path) -> Vec<PathBuf> {
+    good(machine.output().expect("agon"));
+    let mut replays: Vec<PathBuf> =
+        fs::read_dir(at).expect("a folder").flatten().map(|entry| entry.path()).collect();
+    replays.retain(|file| file.extension().is_some_and(|ending| ending == "replay"));
+    replays.sort();
+    replays
+}
+
+/// Two machines, with homes of their own: one makes an image, and serves a contest that names it; the other fetches it from there.
+/// The same bots answer the same on both. `AGON_MATCHES` says how many matches.
+#[test]
+fn an_image_that_was_fetched_plays_as_the_first() {
+    if !has("python3") {
+        return;
+    }
+    let matches = number("AGON_MATCHES", 2).to_string();
+    let at = folder();
+    let at = at.path();
+    let languages: &[&str] = match Path::new("/usr/bin/node").exists() {
+        true => &["python", "javascript"],
+        false => &["python"],
+    };
+    let words = [&["image", "build", "--json"], languages].concat();
+    let image = json(&good(agon(at, "one", &words)))["image"].as_str().expect("a name").to_owned();
+    let contest = format!(
+        "game = 'cultist-wars'\n[site]\ntitle = 'Autumn Cup'\nsign_up = 'open'\n[sandbox]\nlevel = 'B'\nimage = '{image}'\n"
+    );
+    write(at, "cup/contest.toml", &contest);
+    let mut serve = machine(at, "one", &["serve", "cup", "-j", "0", "--port", "0"]);
+    let child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon");
+    let mut server = Running(child);
+    let url = site_of(&mut server.0, Duration::from_secs(120));
+    let token = token_of(&url, "Bea");
+    let of = |name: &str, words: &[&str]| {
+        let place = at.join(name);
+        fs::create_dir_all(&place).expect("a folder");
+        let mut agon = machine(at, name, words);
+        agon.current_dir(place).env("AGON_URL", &url).env("AGON_TOKEN", &token);
+        agon
+    };
+    let got = good(of("two", &["image", "get"]).output().expect("agon"));
+    assert!(err(&got).contains("fetching the image") && out(&got).contains(&image[..12]), "{}", out(&got));
+    let mut played = Vec::new();
+    for name in ["one", "two"] {
+        let last = languages.last().expect("a language");
+        for (bot, language) in [("ann", "python"), ("bob", last)] {
+            good(of(name, &["new", "cultist-wars", language, bot]).output().expect("agon"));
+        }
+        let words = ["gauntlet", "cultist-wars", "ann", "bob", "-n", &matches, "--seed", "11", "-q"];
+        let more = ["--replays", "all", "--journal", "replays-of/journal.jsonl", "--as", &url];
+        let replays =
+            series(&mut of(name, &[&words[..], &more].concat()), &at.join(name).join("replays-of/replays"));
+        let text = fs::read_to_string(at.join(name).join("replays-of/journal.jsonl")).expect("a journal");
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        for line in lines.filter(|line| line.get("ranks").is_some()) {
+            assert_eq!(line["images"], Value::from(vec![image.as_str()]), "{line}");
+        }
+        played.push(replays.iter().map(|replay| answers(at, replay)).collect::<Vec<_>>());
+    }
+    let count: usize = played[0].iter().map(Vec::len).sum();
+    assert_eq!(played[0].len().to_string(), matches, "a replay of each match");
+    for (number, (one, two)) in played[0].iter().zip(&played[1]).enumerate() {
+        assert_eq!(one.len(), two.len(), "match {number}");
+        let other = one.iter().zip(two).position(|(one, two)| one != two);
+        assert_eq!(other, None, "match {number}");
+    }
+    println!(
+        "{matches} matches with {count} questions: the same answers in {} and in the fetched image",
+        &image[..12]
+    );
+}
+
+const GUIDE: &str = include_str!("../../../../docs/bots.md");
+const FIRST_ROW: &str =
+    "| language | programs | told of 768 MB | packages | version | MB |\n|---|---|---|---|---|---|\n";
+
+/// What the first line with a number in it says a program's version is.
+fn version(program: &str) -> Option<String> {
+    let tool = agon_bot::tools::TOOLS.iter().find(|tool| tool.program == program);
+    let said = Command::new(program).arg(tool.map_or("--version", |tool| tool.version)).output().ok()?;
+    let text = out(&said) + &err(&said);
+    let is_number = |word: &&str| {
+        word.contains('.') && word.trim_start_matches(['v', '(']).starts_with(|c: char| c.is_ascii_digit())
+    };
+    let word = text
+        .split([' ', '\n', '"', ',', '-', '\u{1b}'])
+        .find(is_number)
+        .or_else(|| text.split(' ').find(|word| word.starts_with("go1")))?;
+    Some(word.trim_start_matches(['v', '(', 'g', 'o']).trim_end_matches(')').to_owned())
+}
+
+/// The columns of a language that are the same on all machines.
+fn row(language: &agon_bot::image::ImageLanguage) -> String {
+    let programs: Vec<String> = language.programs.iter().map(|program| format!("`{program}`")).collect();
+    let told = agon_bot::inside::told(language.name, 768 << 20);
+    let told = told.map_or("–".to_owned(), |told| format!("{} MB", told >> 20));
+    let packages = match language.name {
+        "Python" => "none; `--pip` adds some",
+        "JavaScript" | "TypeScript" | "Deno" | "Bun" => "none; `--npm` adds some",
+        _ => "none",
+    };
+    format!("| {} | {} | {told} | {packages} | ", language.name, programs.join(", "))
+}
+
+/// The table in docs/bots.md is made of the images of this machine; `UPDATE_BOOK=1` writes it. Versions and sizes are those of the
+/// machine that wrote it last, and are not compared.
+#[test]
+fn the_table_of_languages_is_that_of_their_images() {
+    let update = std::env::var_os("UPDATE_BOOK").is_some();
+    let at = folder();
+    let images = Images::within(at.path().join("images"));
+    let (before, rest) = GUIDE.split_once(FIRST_ROW).expect("the table");
+    let (table, after) = rest.split_once("\n\n").expect("its end");
+    let mut made = String::new();
+    let mut rows = table.lines();
+    for language in LANGUAGES.iter().filter(|language| language.name != "C linker") {
+        let own = row(language);
+        let line = rows.next().unwrap_or_default();
+        let set = ImageSet { languages: [language.name.to_owned()].into(), ..ImageSet::default() };
+        let programs = match set.programs() {
+            Ok(programs) => Some(programs),
+            Err(agon_bot::image::ImageError::NotInstalled(_)) => None,
+            Err(other) => panic!("{}: {other}", language.name),
+        };
+        match &programs {
+            Some(programs) => {
+                assert!(programs.contains(language.programs[0]), "{}: {programs:?}", language.name);
+                assert!(programs.contains("sh") && programs.contains("sed"), "{}", language.name);
+            }
+            None => println!("SKIPPED: {} is not installed", language.name),
+        }
+        if update {
+            let last = match programs {
+                Some(_) => {
+                    let image = images.make(&set).expect("an image").image;
+                    assert!(image.find(language.programs[0]).is_some(), "{}", language.name);
+                    assert_eq!(image.packages().expect("a list"), [], "{}", language.name);
+                    let (_, bytes) = image.size().expect("a size");
+                    let name = image.hash.clone();
+                    drop(image);
+                    images.remove(&name).expect("removed");
+                    format!("{} | {} |", version(language.programs[0]).unwrap_or_default(), bytes >> 20)
+                }
+                None => "not installed | – |".to_owned(),
+            };
+            made += &format!("{own}{last}\n");
+        } else {
+            assert!(line.starts_with(&own), "docs/bots.md is out of date (UPDATE_BOOK=1):\n{own}\n{line}");
+        }
+    }
+    assert!(
+        update || rows.next().is_none(),
+        "docs/bots.md has more languages than there are (UPDATE_BOOK=1)"
+    );
+    if update {
+        let text = format!("{before}{FIRST_ROW}{}\n\n{after}", made.trim_end());
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bots.md");
+        fs::write(file, text).expect("the guide is written");
+    }
 }

@@ -297,6 +297,42 @@ fn an_archive_that_leads_out_is_damaged_or_no_image_is_refused() {
     assert!(said.contains("more than"), "{said}");
 }
 
+/// Whatever byte is another one, there is an image or a sentence.
+#[test]
+fn changed_archives_are_images_or_refused() {
+    let plain = tar_of(&[
+        PERL,
+        ("usr/lib/twin", TWIN, 0o644, b"usr/bin/perl"),
+        ("x", EntryType::GNULongName, 0o644, b"usr/lib/long"),
+        ("usr/lib/other", FILE, 0o644, b"b"),
+        ("y", EntryType::XHeader, 0o644, b"20 path=usr/lib/pax\n"),
+        ("usr/lib/.wh.a", LINK, 0o777, b"../b"),
+    ]);
+    let container = oci(&[plain.clone(), gzip(&plain)], architecture());
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let (mut sound, mut refused) = (0, 0);
+    for round in 0..400 {
+        let mut bytes = if round % 2 == 0 { plain.clone() } else { container.clone() };
+        for _ in 0..=next(3) {
+            let at = next(bytes.len());
+            bytes[at] = next(256) as u8;
+        }
+        if next(8) == 0 {
+            bytes.truncate(next(bytes.len()));
+        }
+        match import(&bytes).1 {
+            Ok(_) => sound += 1,
+            Err(ImageError::Archive(..)) => refused += 1,
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert!(sound > 20 && refused > 20, "{sound} {refused}");
+}
+
 #[test]
 fn what_is_not_there_is_said_so() {
     let at = tempfile::tempdir().expect("a folder");
