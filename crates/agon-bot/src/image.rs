@@ -23,6 +23,7 @@ mod layers;
 mod list;
 mod make;
 mod packages;
+mod patterns;
 mod shelf;
 
 pub use fetch::MOST_PART;

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::elf::ElfFile;
 use super::gather::MOST_BYTES;
 use super::layers::{Layers, MOST_LAYERS};
-use super::list::{ImageHead, ImageList, written};
+use super::list::{ImageHead, ImageList, is_hash, written};
 use super::make::{check_room, hex};
 use super::shelf::{Images, NewImage};
 use super::{ImageError, ImageSet, LANGUAGES};
@@ -336,7 +336,7 @@ impl Importing<'_> {
 
     /// Where a blob lies, and its hash.
     fn place_of(&self, blob: &Blob) -> Result<(String, String), ImageError> {
-        let hash = blob.digest.strip_prefix("sha256:").filter(|hash| super::shelf::is_hash(hash));
+        let hash = blob.digest.strip_prefix("sha256:").filter(|hash| is_hash(hash));
         let hash = hash.ok_or_else(|| self.bad(format!("{} is no SHA-256", short(&blob.digest))))?;
         Ok((format!("blobs/sha256/{hash}"), hash.to_ascii_lowercase()))
     }

@@ -13,9 +13,9 @@ use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
-use super::list::{ImageList, Listed};
+use super::list::{ImageList, Listed, is_hash};
 use super::make::{DATE, check_room, hex};
-use super::shelf::{Images, is_hash};
+use super::shelf::Images;
 use super::{FILES, Image, ImageError, LONGEST, ROOT};
 use crate::rights;
 

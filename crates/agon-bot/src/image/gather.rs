@@ -11,6 +11,7 @@ use agon_sandbox::SETTINGS;
 
 use super::elf::{ElfFile, ElfTarget};
 use super::languages::{BASE, ImageLanguage, LANGUAGES, LIBRARIES};
+use super::patterns::{arch, fits, matching};
 use super::{ImageError, ImageSet};
 use crate::build::cache;
 use crate::paths::is_systems;
@@ -380,11 +381,6 @@ impl Gathering {
     }
 }
 
-/// `x86_64-linux-gnu`.
-fn arch() -> String {
-    format!("{}-linux-gnu", std::env::consts::ARCH)
-}
-
 /// The libraries that this machine's loader knows.
 fn known_to_loader() -> BTreeMap<String, Vec<PathBuf>> {
     let mut known: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
@@ -435,59 +431,9 @@ fn is_home_of_all(folder: &Path) -> bool {
             .any(|all| folder == Path::new(all))
 }
 
-/// The paths below `folder` that fit a pattern.
-fn matching(folder: &Path, pattern: &str) -> Vec<PathBuf> {
-    let arch = arch();
-    let pattern = pattern.replace("ARCH", &arch).replace("PROCESSOR", std::env::consts::ARCH);
-    let mut found = vec![folder.to_owned()];
-    for part in pattern.split('/') {
-        found = found
-            .into_iter()
-            .flat_map(|folder| {
-                if !part.contains('*') {
-                    let one = folder.join(part);
-                    return if one.symlink_metadata().is_ok() { vec![one] } else { Vec::new() };
-                }
-                let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-                let names = entries.filter(|entry| fits(&entry.file_name().to_string_lossy(), part));
-                names.map(|entry| entry.path()).collect()
-            })
-            .collect();
-    }
-    found.sort();
-    found
-}
-
-/// Whether a name fits a pattern, in which `*` is anything and `?` one letter.
-fn fits(name: &str, pattern: &str) -> bool {
-    match (name.chars().next(), pattern.chars().next()) {
-        (_, Some('*')) => {
-            let rest = &pattern[1..];
-            rest.is_empty() || name.char_indices().any(|(at, _)| fits(&name[at..], rest)) || fits("", rest)
-        }
-        (Some(letter), Some(wanted)) if wanted == '?' || letter == wanted => {
-            fits(&name[letter.len_utf8()..], &pattern[wanted.len_utf8()..])
-        }
-        (None, None) => true,
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_fit_patterns() {
-        for (name, pattern) in
-            [("a.so", "*.so"), ("crt1.o", "*crt*.o"), ("x.opt-1.pyc", "*.opt-?.pyc"), ("C.utf8", "C.*")]
-        {
-            assert!(fits(name, pattern), "{name} {pattern}");
-        }
-        for (name, pattern) in [("a.so.1", "*.so"), ("lib", "libc*"), ("xman", "man")] {
-            assert!(!fits(name, pattern), "{name} {pattern}");
-        }
-    }
 
     /// Compilers export names for their plugins: their tables are megabytes, and they need libraries all the same.
     #[test]

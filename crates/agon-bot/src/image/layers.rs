@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use agon_sandbox::{SETTINGS, SYSTEM};
+use agon_sandbox::SETTINGS;
 use sha2::{Digest as _, Sha256};
 use tar::EntryType;
 
@@ -17,6 +17,7 @@ use super::ImageError;
 use super::gather::{MOST_BYTES, MOST_FILES};
 use super::list::{LONGEST_PATH, Listed};
 use super::make::{hex, undate};
+use crate::paths::is_systems;
 
 /// Archives above each other.
 pub const MOST_LAYERS: usize = 128;
@@ -38,7 +39,7 @@ const GONE: &str = ".wh.";
 const ALL_GONE: &str = ".wh..wh..opq";
 
 /// Folders of the root of which no sandbox shows anything, and those of documentation.
-const LEFT_OUT: [&str; 17] = [
+const LEFT_OUT: [&str; 16] = [
     "/boot",
     "/dev",
     "/home",
@@ -55,7 +56,6 @@ const LEFT_OUT: [&str; 17] = [
     "/usr/share/doc",
     "/usr/share/info",
     "/usr/share/man",
-    "/usr/tmp",
 ];
 
 /// A file as it was packed.
@@ -490,10 +490,6 @@ impl<'a> Layers<'a> {
         }
         Ok(())
     }
-}
-
-fn is_systems(path: &Path) -> bool {
-    SYSTEM.iter().any(|system| path.starts_with(system))
 }
 
 /// Whether a sandbox shows anything of this path, or below it.

@@ -10,7 +10,6 @@ use std::path::{Component, Path, PathBuf};
 use agon_sandbox::SETTINGS;
 
 use super::gather::{MOST_BYTES, MOST_FILES};
-use super::shelf::is_hash;
 use super::{ImageSet, LONGEST};
 
 /// The first line of a list.
@@ -171,6 +170,11 @@ impl<R: Read> Iterator for ListReader<R> {
 
 fn wrong(line: &str) -> String {
     format!("its list has a wrong line: {}", line.chars().take(100).collect::<String>())
+}
+
+/// Whether this is a SHA-256 as lists write it.
+pub fn is_hash(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// What a line says of a path; none if it is no such line.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::gather::Gathering;
+use super::list::is_hash;
 use super::make::make;
 use super::packages::bring;
 use super::{FILES, Image, ImageError, ImageLanguage, ImageSet};
@@ -319,10 +320,6 @@ fn read<T: for<'a> Deserialize<'a>>(place: &Path) -> Option<T> {
 
 fn has_name(path: &Path, fits: impl Fn(&str) -> bool) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(fits)
-}
-
-pub(super) fn is_hash(name: &str) -> bool {
-    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// What tells that a file or folder was replaced.
