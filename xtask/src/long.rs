@@ -100,6 +100,22 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "fetched",
+        about: "20 matches in an image that was fetched from a contest are those of the first machine, answer for answer; 2 minutes",
+        command: &[
+            "--config",
+            "env.AGON_MATCHES='20'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "alone",
+            "--",
+            "images::an_image_that_was_fetched",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "launcher",
         about: "5,000 descriptions and orders of all kinds: refused, or held, and nothing is left; 5 minutes",
         command: &[

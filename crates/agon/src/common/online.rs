@@ -433,7 +433,7 @@ impl Online {
     /// When it is not there, or not what its name says, or cannot be written.
     pub fn fetch_image(&self, name: &str, say: &mut dyn FnMut(&str)) -> Result<(), Failure> {
         let images = Images::own();
-        if images.named(name).is_ok() {
+        if images.keep(name).is_ok() {
             return Ok(());
         }
         let list = self.fetch("/image", &[], image::LONGEST)?;

@@ -9,6 +9,7 @@ mod cases;
 mod containment;
 mod fair;
 mod full_disk;
+mod images;
 mod inside;
 mod interruptions;
 mod java;
