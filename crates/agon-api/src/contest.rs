@@ -74,6 +74,23 @@ impl ContestState {
     }
 }
 
+words! {
+    /// Who may sign up.
+    SignUpWord {
+        /// Everybody.
+        Open = "open",
+        /// Those who have the code of the contest.
+        Invite = "invite",
+        /// Nobody.
+        Closed = "closed",
+    }
+}
+
+impl SignUpWord {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Invite, Self::Closed];
+}
+
 /// Rules and map of a match, in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "described", derive(schemars::JsonSchema, ts_rs::TS))]

@@ -138,6 +138,7 @@ commands! {
     ServePause "serve-pause" "agon serve pause {}"
     ServeResume "serve-resume" "agon serve {}"
     ServeRevoke "serve-revoke" "agon serve revoke {} {}"
+    ServeSet "serve-set" "agon serve set {} KEY=VALUE"
     ServeStatus "serve-status" "agon serve status {}"
     ServeWorkers "serve-workers" "agon serve workers {}"
     SprtOn "sprt-on" "agon sprt GAME NEW OLD --on {}"

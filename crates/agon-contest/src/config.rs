@@ -7,7 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+pub use agon_api::contest::SignUpWord;
 pub use agon_bot::Level;
+pub use agon_game::setup::nearest;
+
 use agon_bot::manifest::{at, check_memory, toml_error};
 use serde::Deserialize;
 use toml::de::DeTable;
@@ -119,32 +122,6 @@ pub struct SiteSection {
 
 /// A date with a time, as in TOML.
 pub type Date = toml::value::Datetime;
-
-/// Who may sign up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SignUpWord {
-    /// Everybody.
-    Open,
-    /// Those who have the code of the contest.
-    Invite,
-    /// Nobody.
-    Closed,
-}
-
-impl SignUpWord {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Open, Self::Invite, Self::Closed];
-
-    /// The word in the file.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Invite => "invite",
-            Self::Closed => "closed",
-        }
-    }
-}
 
 /// The section `[ladder]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -280,6 +257,16 @@ impl ContestFile {
         let mut file: Self = toml::from_str(text).map_err(|error| toml_error(text, &error, hint))?;
         text.clone_into(&mut file.source.1);
         Ok(file)
+    }
+
+    /// Whether it names this key of a section; of no section if that is empty.
+    pub fn names(&self, section: &str, key: &str) -> bool {
+        let Ok(file) = self.source.1.parse::<toml::Table>() else { return false };
+        let within = match section {
+            "" => Some(&file),
+            section => file.get(section).and_then(toml::Value::as_table),
+        };
+        within.is_some_and(|table| table.contains_key(key))
     }
 
     /// The problem with this key, with the file and the line it is in.

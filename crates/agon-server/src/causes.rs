@@ -31,6 +31,14 @@ pub fn broke(told: Option<&Private>, kind: Option<&str>) -> Cause {
     Cause { whose: Whose::Yours, stage: Stage::Match, what, fix: first.and_then(|fault| fault.fix.clone()) }
 }
 
+/// The same of a version that has stood for its team, and failed in an image that the contest did not have then.
+pub fn in_new_image(cause: Cause) -> Cause {
+    let what = format!("In the image that the contest has now: {}", cause.what);
+    let again = "Submit a version that runs in this image (`agon image get`, `agon play --as`).";
+    let fix = cause.fix.map_or_else(|| again.to_owned(), |fix| format!("{fix} {again}"));
+    Cause { what, fix: Some(fix), ..cause }
+}
+
 fn capital(text: &str) -> String {
     let mut signs = text.chars();
     signs.next().into_iter().flat_map(char::to_uppercase).chain(signs).collect()

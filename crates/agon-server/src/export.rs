@@ -184,7 +184,7 @@ pub async fn export(
     let head = ArchiveHead {
         format: FORMAT,
         program: agon_replay::data::PROGRAM.to_owned(),
-        name: contest.name.clone(),
+        name: contest.title().to_owned(),
         founded: contest.made.0,
         ratings: METHOD,
         terms: contest.terms.clone(),

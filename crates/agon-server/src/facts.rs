@@ -56,6 +56,8 @@ impl Facts {
             LogEntry::Result(row) => self.count(row),
             LogEntry::Ruling(ruled) => self.rulings.push(ruled.clone()),
             LogEntry::Annulment(row) => self.annulled.extend(row.blocks.iter().copied()),
+            // No table depends on them.
+            LogEntry::Settings(_) => {}
         }
         self.upto += 1;
     }

@@ -17,6 +17,7 @@ pub mod fleet;
 pub mod inside;
 pub mod room;
 pub mod rulings;
+pub mod settings;
 pub mod sight;
 pub mod status;
 pub mod trials;
@@ -35,15 +36,16 @@ mod packed;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use agon_ladder::{Policy, Shares};
+use agon_ladder::{PLACED, Policy, Shares};
 use agon_stats::{RulesHash, TableKey};
-use agon_store::acts::{Add, Added, FoundContest, Promote};
+use agon_store::acts::{Add, Added, FoundContest, SeatBosses, TakeInSettings};
 use agon_store::names;
 use agon_store::{
-    ContestRow, ContestStore, EntrantVersion, Objects, Sha, Store, StoreError, Time, VersionId, seeds,
+    ContestRow, ContestSettings, ContestStore, EntrantVersion, Objects, Store, StoreError, Time, VersionId,
+    seeds,
 };
 use agon_worker::{ContestTerms, PreparedGame};
 use serde_json::Value;
@@ -54,6 +56,7 @@ use facts::Facts;
 use planning::{Plans, Wanted};
 use quotas::Quotas;
 use room::Room;
+use settings::FileSettings;
 
 pub use agon_stats::METHOD;
 pub use inside::Inside;
@@ -73,16 +76,14 @@ pub enum ServerError {
     Wrong(String),
 }
 
-/// What a contest is founded on, and how it is run.
+/// What a contest is founded on.
 #[derive(Clone, Debug)]
 pub struct Setting {
     pub name: String,
     /// What decides results.
     pub terms: ContestTerms,
-    /// How the ladder is played.
-    pub policy: Policy,
-    /// Bots inside the program that stand on the ladder, as `builtin:NAME`.
-    pub bosses: Vec<String>,
+    /// The settings that it begins with. The database has those that hold since.
+    pub founding: ContestSettings,
 }
 
 /// An open contest.
@@ -90,7 +91,10 @@ pub struct ContestServer {
     store: ContestStore,
     objects: Objects,
     room: Room,
-    policy: Policy,
+    /// As last read: whoever accepts something reads them again.
+    settings: RwLock<Arc<ContestSettings>>,
+    /// What this server's file says, under the server's name.
+    file: std::sync::Mutex<Option<(String, FileSettings)>>,
     terms: ContestTerms,
     table: Arc<PreparedGame>,
     key: TableKey,
@@ -125,6 +129,8 @@ struct Learnt {
     ahead: usize,
     /// When it was last checked that as many are.
     looked_ahead: Time,
+    /// When this server last said that it is there.
+    said: Time,
     /// When leases were last looked through.
     expired: Time,
     /// When drafts were last forgotten.
@@ -152,6 +158,9 @@ impl ContestServer {
                 store.of(store.act(found).await?)
             }
         };
+        // A contest of a program before this one has none either.
+        let founding = TakeInSettings { contest: store.id(), settings: setting.founding.clone() };
+        store.act(founding).await?;
         let contest = store.now().await?;
         check_terms(&terms_of(&store, &contest).await?, &setting.terms)?;
         let table = Arc::new(PreparedGame::new(&setting.terms).map_err(ServerError::Wrong)?);
@@ -159,7 +168,8 @@ impl ContestServer {
             store,
             room: Room::of(folder, &objects),
             objects,
-            policy: setting.policy,
+            settings: RwLock::new(Arc::new(contest.settings.unwrap_or_default())),
+            file: std::sync::Mutex::default(),
             terms: setting.terms.clone(),
             table,
             key: key(&setting.terms),
@@ -170,6 +180,7 @@ impl ContestServer {
                 shares: Shares::default(),
                 ahead: 0,
                 looked_ahead: Time(0),
+                said: Time(0),
                 expired: Time(0),
                 forgot: Time(0),
                 swept: Time(0),
@@ -185,32 +196,51 @@ impl ContestServer {
             done: watch::Sender::new(()),
             known: Mutex::default(),
         };
-        server.seat_bosses(&setting.bosses, now).await?;
+        let program = agon_replay::data::PROGRAM.to_owned();
+        server.store.act(SeatBosses { contest: server.contest(), program, now }).await?;
         server.learnt.lock().await.facts.read(&server.store, i64::MAX).await?;
         server.keep_board(now, true).await?;
         Ok(server)
     }
 
-    /// Puts the bosses on the ladder. They are ours, and need no check. A later version of the program brings them as a new version.
-    async fn seat_bosses(&self, bosses: &[String], now: Time) -> Result<(), ServerError> {
-        for boss in bosses {
-            let add = Add {
-                contest: self.contest(),
-                entrant: boss.strip_prefix("builtin:").unwrap_or(boss).to_owned(),
-                boss: true,
-                builtin: Some(boss.clone()),
-                source: Sha::of(format!("{boss}\n{}", agon_replay::data::PROGRAM)),
-                received: now,
-                only_if_better: false,
-                bytes: 0,
-                counts: false,
-                actor: "server".to_owned(),
-            };
-            if let Added::New(version, _) | Added::Same(version, ..) = self.store.act(add).await? {
-                self.store.act(Promote { version, now }).await?;
-            }
+    /// The settings that hold, as last read: at most a moment ago.
+    pub fn settings(&self) -> Arc<ContestSettings> {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The contest as it is now. Its settings are known from then on.
+    ///
+    /// # Errors
+    /// Store errors.
+    pub async fn now(&self) -> Result<ContestRow, ServerError> {
+        let contest = self.store.now().await?;
+        let held = contest.settings.clone().unwrap_or_default();
+        if *self.settings() != held {
+            *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(held);
         }
-        Ok(())
+        Ok(contest)
+    }
+
+    /// Says what the file of this server, which has this name, says of settings, so that an organiser sees where files differ.
+    pub fn publish(&self, name: String, file: FileSettings) {
+        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = Some((name, file));
+    }
+
+    /// The same again, after somebody has edited that file.
+    pub fn publish_again(&self, file: FileSettings) {
+        if let Some((_, own)) = self.file.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            *own = file;
+        }
+    }
+
+    /// How the ladder is played.
+    pub fn policy(&self) -> Policy {
+        Policy { seats: self.seats(), placing: PLACED as u32, enough: self.settings().matches }
+    }
+
+    /// How many play in a match.
+    fn seats(&self) -> usize {
+        self.table.seats()
     }
 
     /// The disks that the contest fills.

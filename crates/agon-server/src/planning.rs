@@ -160,12 +160,12 @@ impl ContestServer {
     async fn plan(&self, _turn: &MutexGuard<'_, ()>, most: usize, now: Time) -> Result<usize, ServerError> {
         let began = Instant::now();
         let alone = self.store.alone().await?;
-        let (mut planned, contest) = (0, self.store.now().await?);
+        let (mut planned, contest) = (0, self.now().await?);
         if !contest.paused && !contest.draining {
             let blocks;
             (planned, blocks) = self.choose(&contest, most, now).await?;
             for blocks in blocks.chunks(TOGETHER) {
-                let (contest, kind, rotations) = (contest.id, Kind::Ladder, self.policy.seats);
+                let (contest, kind, rotations) = (contest.id, Kind::Ladder, self.seats());
                 self.store.act(PlanBlocks { contest, kind, blocks: blocks.to_vec(), rotations, now }).await?;
             }
         }
@@ -212,15 +212,16 @@ impl ContestServer {
                     let number = contest.blocks + blocks.len() as i64;
                     if next.is_none() {
                         let contenders = self.contenders(&playing, &blocks).await?;
-                        let count = (most - planned).div_ceil(self.policy.seats);
-                        next = Some(ladder.next_blocks(&contenders, &self.policy, number + 1, count).into());
+                        let count = (most - planned).div_ceil(self.seats());
+                        next =
+                            Some(ladder.next_blocks(&contenders, &self.policy(), number + 1, count).into());
                     }
                     match next.as_mut().and_then(VecDeque::pop_front) {
                         Some(lineup) => {
                             let map = ladder.deal(&lineup, number, self.table.maps() as i64);
                             let lineup: Vec<VersionId> = lineup.into_iter().map(VersionId).collect();
                             blocks.push((map, lineup));
-                            self.policy.seats
+                            self.seats()
                         }
                         None => 0,
                     }
@@ -248,7 +249,7 @@ impl ContestServer {
     ) -> Result<Vec<Contender>, ServerError> {
         let mut flying: BTreeMap<VersionId, u32> = self.store.in_flight().await?;
         for version in blocks.iter().flat_map(|(_, lineup)| lineup) {
-            *flying.entry(*version).or_default() += self.policy.seats as u32;
+            *flying.entry(*version).or_default() += self.seats() as u32;
         }
         let suspended = self.store.suspended().await?;
         let is_on = |(version, state): &&(VersionId, VersionState)| {

@@ -67,6 +67,7 @@ impl ContestServer {
             Fate::New(_) | Fate::Again(_) => match replies.next() {
                 Some(PostReply::Kept | PostReply::Same) => Posted::Kept,
                 Some(PostReply::Settled) => Posted::Settled,
+                Some(PostReply::OtherImage) => Posted::OtherImage,
                 Some(PostReply::Conflict | PostReply::Unknown) | None => Posted::Refused,
             },
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agon_ladder::{LadderRow, Policy, Table};
+use agon_ladder::{LadderRow, Table};
 use agon_store::reads::Ended;
 use agon_store::{ContestId, ContestStore, EntrantVersion, Objects, Time, VersionId, VersionState};
 
@@ -39,11 +39,6 @@ impl ContestServer {
 
     pub fn contest(&self) -> ContestId {
         self.store.id()
-    }
-
-    /// How the ladder is played.
-    pub fn policy(&self) -> &Policy {
-        &self.policy
     }
 
     /// The last row of the log that the board covers: it changes with every new board.

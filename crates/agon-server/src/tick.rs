@@ -1,16 +1,17 @@
 //! What the server does by itself: ends leases, admits versions, recomputes results, seals them, and computes the table. If it is killed
 //! between any two of these, the next start goes on from there.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 use agon_ladder::{Admission, Check, Table, admission};
 use agon_store::acts::{
-    Demote, Drained, Expire, JudgeAll, Judgement, KeepBoard, PlanBlocks, Promote, Seal, Suspend,
+    Demote, Drained, DropRecheck, Expire, FailRecheck, JudgeAll, Judgement, KeepBoard, PassRecheck,
+    PlanBlocks, Promote, Seal, SeeServer, Suspend,
 };
 use agon_store::reads::{CheckState, MOST_POSTED};
-use agon_store::{EntrantVersion, Kind, MatchState, StoreError, Time, VersionState};
+use agon_store::{Cause, EntrantVersion, Kind, MatchState, StoreError, Time, VersionId, VersionState};
 use agon_worker::Private;
 use futures_util::future::try_join;
 
@@ -38,6 +39,10 @@ const OLDEST: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(200);
 /// How often to look for leases that nobody renewed, in milliseconds: they last a hundred times as long.
 const EXPIRE_MS: i64 = 500;
+/// How often a server says that it is there, in milliseconds.
+const SAY_MS: i64 = 5_000;
+/// How long ago a server may have said so last, in milliseconds.
+pub const GONE_MS: i64 = 4 * SAY_MS;
 /// How often to look for what has expired, in milliseconds.
 const TIDY_MS: i64 = 60_000;
 /// How often to look for unnamed objects, and the age at which they are removed.
@@ -71,6 +76,8 @@ impl ContestServer {
             let day = count.day;
             self.quotas.counted(day, self.store.act(count).await?, now);
         }
+        self.say_file(now).await?;
+        let contest = self.now().await?;
         if !self.store.keeps().await? {
             self.learnt.lock().await.facts.read(&self.store, i64::MAX).await?;
             return Ok(ticked);
@@ -80,10 +87,22 @@ impl ContestServer {
         try_join(self.take_in(now, &mut ticked), self.plan_ahead(now)).await?;
         self.judge_trials(now).await?;
         self.tidy(now).await?;
-        if self.store.now().await?.draining {
+        if contest.draining {
             self.store.act(Drained { contest: self.contest(), now }).await?;
         }
         Ok(ticked)
+    }
+
+    /// Says that this server is there, and what its file says.
+    async fn say_file(&self, now: Time) -> Result<(), ServerError> {
+        if !begin_if_due(&mut self.learnt.lock().await.said, SAY_MS, now) {
+            return Ok(());
+        }
+        let said = self.file.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some((name, file)) = said else { return Ok(()) };
+        let (contest, file) = (self.contest(), file.published(&self.settings()));
+        self.store.act(SeeServer { contest, name, file, now }).await?;
+        Ok(())
     }
 
     /// Ends leases that nobody renewed.
@@ -108,6 +127,7 @@ impl ContestServer {
             self.unsealed.store(true, Ordering::Relaxed);
         }
         self.admit(now, ticked).await?;
+        self.check_again(now, ticked).await?;
         if *ticked != Ticked::default() {
             self.done.send_replace(());
         }
@@ -203,7 +223,7 @@ impl ContestServer {
                 Admission::Wait => continue,
                 Admission::Plan if draining => continue,
                 Admission::Plan => {
-                    self.plan_check(version, &versions, now).await?;
+                    self.plan_check(version.id, &versions, now).await?;
                     continue;
                 }
                 Admission::Live => {
@@ -211,16 +231,57 @@ impl ContestServer {
                     ticked.admitted += 1;
                     continue;
                 }
-                Admission::Failed => match its.last() {
-                    Some(last) if last.unfit => causes::unfit(last.why.as_deref().unwrap_or("")),
-                    last => causes::broke(
-                        self.told_to_author(last).await.as_ref(),
-                        last.and_then(|last| last.fault.as_deref()),
-                    ),
-                },
+                Admission::Failed => self.why_failed(its.last()).await,
                 Admission::GivenUp => causes::given_up(its.last().and_then(|last| last.why.as_deref())),
             };
             self.store.act(Demote { version: version.id, cause, now }).await?;
+            ticked.admitted += 1;
+        }
+        Ok(())
+    }
+
+    /// Why a version failed in its last check match.
+    async fn why_failed(&self, last: Option<&CheckState>) -> Cause {
+        match last {
+            Some(last) if last.unfit => causes::unfit(last.why.as_deref().unwrap_or("")),
+            last => causes::broke(
+                self.told_to_author(last).await.as_ref(),
+                last.and_then(|last| last.fault.as_deref()),
+            ),
+        }
+    }
+
+    /// Checks versions that stand for their teams again, in the image that the contest has now. One that fails there no longer does.
+    async fn check_again(&self, now: Time, ticked: &mut Ticked) -> Result<(), ServerError> {
+        let checks = self.store.rechecks().await?;
+        if checks.is_empty() {
+            return Ok(());
+        }
+        let versions = self.store.versions().await?;
+        for version in &versions {
+            let Some(its) = checks.get(&version.id) else { continue };
+            let (version, stands) =
+                (version.id, matches!(version.state, VersionState::Live | VersionState::Trial));
+            let pass = |given_up| PassRecheck { version, given_up, now };
+            match admission(&its.iter().map(check).collect::<Vec<_>>()) {
+                // It left of its own accord; it is checked again when it comes back.
+                _ if !stands => self.store.act(DropRecheck { version }).await?,
+                Admission::Wait => continue,
+                Admission::Plan if self.now().await?.draining => continue,
+                Admission::Plan => {
+                    self.plan_check(version, &versions, now).await?;
+                    continue;
+                }
+                Admission::Live => drop(self.store.act(pass(None)).await?),
+                Admission::GivenUp => {
+                    let why = its.last().and_then(|last| last.why.clone()).unwrap_or_default();
+                    self.store.act(pass(Some(why))).await?;
+                }
+                Admission::Failed => {
+                    let cause = causes::in_new_image(self.why_failed(its.last()).await);
+                    self.store.act(FailRecheck { version, cause, now }).await?;
+                }
+            }
             ticked.admitted += 1;
         }
         Ok(())
@@ -234,14 +295,13 @@ impl ContestServer {
     /// Plans a check match: in the first seat, against a boss if there is one, else against itself.
     async fn plan_check(
         &self,
-        version: &EntrantVersion,
+        version: VersionId,
         versions: &[EntrantVersion],
         now: Time,
     ) -> Result<(), ServerError> {
         let boss = versions.iter().find(|other| other.boss && other.state == VersionState::Live);
-        let other = boss.map_or(version.id, |boss| boss.id);
-        let lineup =
-            std::iter::once(version.id).chain(std::iter::repeat_n(other, self.policy.seats - 1)).collect();
+        let other = boss.map_or(version, |boss| boss.id);
+        let lineup = std::iter::once(version).chain(std::iter::repeat_n(other, self.seats() - 1)).collect();
         let plan = PlanBlocks {
             contest: self.contest(),
             kind: Kind::Check,

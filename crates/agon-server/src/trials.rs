@@ -32,7 +32,7 @@ impl ContestServer {
         for trial in self.store.open_trials().await? {
             let is_placed = |id: VersionId| {
                 let alone = is(id, VersionState::Trial);
-                alone || live.len() < self.policy.seats || ladder.matches(number(id)) >= LADDER_FIRST
+                alone || live.len() < self.seats() || ladder.matches(number(id)) >= LADDER_FIRST
             };
             let over = now.0 - trial.began.0 >= PATIENCE_MS || trial.planned >= self.most();
             let plays = is(trial.version, VersionState::Live) || is(trial.version, VersionState::Trial);
@@ -42,12 +42,12 @@ impl ContestServer {
             let (version, against) = (trial.version, trial.against);
             let others: Vec<i64> = live.iter().copied().filter(|other| *other != number(version)).collect();
             let opponents = ladder.nearest(number(against), &others, OPPONENTS);
-            let field = match verdict::next(trial.planned, self.policy.seats, &opponents) {
+            let field = match verdict::next(trial.planned, self.seats(), &opponents) {
                 None => continue,
                 Some(Next::Mirrored) => None,
                 Some(Next::Twin(field)) => Some(field.into_iter().map(VersionId).collect()),
             };
-            let map = verdict::map(trial.planned, self.policy.seats, self.table.maps() as i64);
+            let map = verdict::map(trial.planned, self.seats(), self.table.maps() as i64);
             let plan = PlanTrial { contest: self.contest(), version, against, field, map, now };
             return Ok(self.store.act(plan).await?);
         }
@@ -101,7 +101,7 @@ impl ContestServer {
 
     /// How many blocks a trial has at most.
     fn most(&self) -> u32 {
-        verdict::most(self.policy.seats, self.table.maps() as i64)
+        verdict::most(self.seats(), self.table.maps() as i64)
     }
 
     /// The verdict from the matches of a trial.
@@ -123,7 +123,7 @@ impl ContestServer {
                 answers: game.outcome.proven.answers,
             });
         }
-        let (new, old, seats) = (number(trial.version), number(trial.against), self.policy.seats);
+        let (new, old, seats) = (number(trial.version), number(trial.against), self.seats());
         // The new version against others is half a block until its twin has played, too.
         let is_whole = |own: &Trial| {
             let met = own.new.first().is_some_and(|row| row.versions.contains(&old));

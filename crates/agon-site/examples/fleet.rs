@@ -21,12 +21,11 @@ use std::time::{Duration, Instant};
 use agon_bot::BotName;
 use agon_contest::{FaultsTold, Observed};
 use agon_game::{MapChoice, Setup};
-use agon_ladder::Policy;
 use agon_replay::{EndInfo, Header, Replay, SeatInfo, Writer};
 use agon_server::{ContestServer, Setting};
 use agon_site::{Site, Way, secrets};
-use agon_store::Time;
 use agon_store::acts::{Add, Added, Admit, Enlist, Enlisted, Promote};
+use agon_store::{ContestSettings, Time};
 use agon_worker::play::MatchEnd;
 use agon_worker::wire::{LeaseRequest, PostedResult as Sent, SeriesWelcome};
 use agon_worker::{BotSource, ContestTerms, Granted, Job, MatchGround, Posted, PreparedGame, Sitting, Try};
@@ -160,8 +159,9 @@ fn setting() -> Setting {
         ponder: agon_spec::Ponder::Stop,
         ratings: agon_server::METHOD,
     };
-    let policy = Policy { seats: 2, placing: 20, enough: 1_000_000 };
-    Setting { name: "fleet".into(), terms, policy, bosses: Vec::new() }
+    let founding =
+        ContestSettings { title: "fleet".into(), matches: 1_000_000, ..ContestSettings::default() };
+    Setting { name: "fleet".into(), terms, founding }
 }
 
 /// The server, as `agon serve -j 0` runs it.

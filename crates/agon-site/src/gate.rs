@@ -54,7 +54,7 @@ pub struct Peer(pub IpAddr);
 #[derive(Clone)]
 pub struct Visit {
     pub site: Arc<Site>,
-    /// The settings in `contest.toml`.
+    /// What holds.
     pub settings: Arc<Settings>,
     pub actor: Actor,
     /// The object named by the path.
@@ -218,8 +218,11 @@ async fn admit(
             Ok(announced) => ask.announced = announced.map(|(.., text)| text),
             Err(error) => return Err(refused(&ask, error.into())),
         }
-        match ask.site.store().now().await {
-            Ok(contest) => ask.state = contest.state(),
+    }
+    // Workers ask too often for that; what counts for them is read where their results are kept.
+    if !route.still && !matches!(route.verb, Verb::Work | Verb::Measure) {
+        match ask.site.server.now().await {
+            Ok(contest) => (ask.state, ask.settings) = (contest.state(), ask.site.settings()),
             Err(error) => return Err(refused(&ask, error.into())),
         }
     }

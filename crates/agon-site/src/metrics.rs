@@ -191,7 +191,7 @@ async fn of_contest(site: &Site, text: &mut Text, now: Time) -> Result<(), Store
     let age = counts.oldest.map_or(0.0, |oldest| seconds(oldest, now));
     let help = "How long ago the oldest match that is not posted yet was planned.";
     text.named("agon_queue_age_seconds", Is::Gauge, help).is(age);
-    let owed = owed(site.server.policy(), &board);
+    let owed = owed(&site.server.policy(), &board);
     let pace = Pace::now(store, &owed, now).await?;
     text.named("agon_matches_owed", Is::Gauge, "Rated matches that live versions still want.")
         .is(owed.matches);

@@ -21,7 +21,7 @@ use crate::metrics::Requests;
 use crate::passwords::Passwords;
 use crate::problem::Refused;
 use crate::secrets;
-use crate::settings::{MADE_MAP, Settings, network};
+use crate::settings::{MADE_MAP, OwnFile, Settings, network};
 use crate::throttle::Throttle;
 use crate::tls::Tls;
 
@@ -87,6 +87,8 @@ pub struct Site {
     pub bench: LoadTest,
     folder: PathBuf,
     clock: Box<dyn Fn() -> Time + Send + Sync>,
+    own: RwLock<Arc<OwnFile>>,
+    /// Made of the file here and of what the organiser has decided, as they were last read.
     settings: RwLock<Arc<Settings>>,
     /// The modification time of the `contest.toml` read last.
     written: std::sync::Mutex<Option<SystemTime>>,
@@ -128,7 +130,9 @@ impl Site {
         clock: impl Fn() -> Time + Send + Sync + 'static,
     ) -> Result<Arc<Self>, String> {
         let written = std::sync::Mutex::new(written(folder));
-        let settings = RwLock::new(Arc::new(Settings::read(folder)?));
+        let own = OwnFile::read(folder)?;
+        let settings = RwLock::new(Arc::new(Settings::new(&own, server.settings())));
+        let own = RwLock::new(Arc::new(own));
         let (limits, throttle, passwords) =
             (RequestLimits::default(), Throttle::default(), Passwords::default());
         let (folder, clock) = (folder.to_owned(), Box::new(clock));
@@ -145,6 +149,7 @@ impl Site {
             bench: LoadTest::default(),
             folder,
             clock,
+            own,
             settings,
             written,
             grounds: std::sync::Mutex::default(),
@@ -235,9 +240,17 @@ impl Site {
         let _ = self.meter.set(secrets::sha(token).to_string());
     }
 
-    /// The settings as `contest.toml` was read last.
+    /// What holds, as this server last heard of it: a moment ago. Whoever accepts something reads it again, in the same transaction.
     pub fn settings(&self) -> Arc<Settings> {
-        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let held = self.server.settings();
+        let known = self.settings.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if Arc::ptr_eq(&known.held, &held) {
+            return known;
+        }
+        let own = self.own.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let fresh = Arc::new(Settings::new(&own, held));
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = fresh.clone();
+        fresh
     }
 
     /// Whether this is the address of one of its proxies.
@@ -262,13 +275,13 @@ impl Site {
         Ok(())
     }
 
-    /// Reads `contest.toml` again.
-    ///
-    /// # Errors
-    /// A message that points into it; the previous settings then stay.
-    pub fn read_settings(&self) -> Result<(), String> {
-        let fresh = Arc::new(Settings::read(&self.folder)?);
-        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+    /// Reads `contest.toml` again: what is this machine's own, and what it says of the rest.
+    fn read_own(&self) -> Result<(), String> {
+        let own = OwnFile::read(&self.folder)?;
+        self.server.publish_again(own.settings.clone());
+        let settings = Arc::new(Settings::new(&own, self.server.settings()));
+        *self.own.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(own);
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
         Ok(())
     }
 
@@ -294,14 +307,13 @@ impl Site {
         Ok(shown)
     }
 
-    /// Rereads `contest.toml` when somebody else has written it, such as another server of the contest or an editor. A file
-    /// that cannot be read changes nothing.
+    /// Rereads `contest.toml` when somebody has written it. A file that cannot be read changes nothing.
     fn follow_settings(&self) {
         let fresh = written(&self.folder);
         let mut known = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if *known != fresh {
             *known = fresh;
-            if let Err(why) = self.read_settings() {
+            if let Err(why) = self.read_own() {
                 tracing::warn!("what was read before goes on: {why}");
             }
         }

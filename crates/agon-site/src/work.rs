@@ -16,9 +16,10 @@ use agon_store::reads::AtWork;
 use agon_worker::fit::Requirements;
 use agon_worker::wire::{
     Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, LeaseRequest, MOST_LEASED, MOST_UNPACKED,
-    PlayingMachine, PostedResult as Sent, ReceivedAll, SeriesWelcome, Unpacked, Voided, Yours, check_name,
+    OTHER_CONDITIONS, OTHER_IMAGE, PlayingMachine, PostedResult as Sent, ReceivedAll, SeriesWelcome,
+    Unpacked, Voided, Yours, check_name,
 };
-use agon_worker::{Granted, Try};
+use agon_worker::{Granted, Posted, Try};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, State};
@@ -129,6 +130,10 @@ fn admitted(ask: &Visit, run: &str) -> Result<WorkerId, Refused> {
     if worker.run.as_deref() == Some(run) {
         return Ok(worker.id);
     }
+    if worker.run.as_deref() == Some("") {
+        let text = "The organiser has changed what bots run in, or what a machine must be like. An agon work that goes on registers again.";
+        return Err(Refused::new(StatusCode::CONFLICT, OTHER_CONDITIONS, text));
+    }
     let text = "This process has not registered, or another one has since done so with the same token: each machine needs a token \
                 of its own.";
     Err(Refused::new(StatusCode::CONFLICT, "Not admitted", text))
@@ -229,7 +234,7 @@ pub async fn hello(hall: Employer, Told(hello): Told<Hello>) -> Result<Json<Admi
 async fn needs(ask: &Visit, worker: WorkerId) -> Result<Requirements, Refused> {
     let own = ask.site.machine();
     let speed = match (ask.settings.workers.speed, own.and_then(|own| own.speed)) {
-        (Some(speed), _) => Some((speed, "contest.toml")),
+        (Some(speed), _) => Some((speed, "the contest's settings")),
         (None, Some(speed)) => Some((speed, "the server's machine")),
         (None, None) => {
             let first = ask.site.store().first_machine(worker).await?;
@@ -245,7 +250,7 @@ async fn needs(ask: &Visit, worker: WorkerId) -> Result<Requirements, Refused> {
         level: ask.settings.level,
         speed: speed.map(|(speed, whose)| (speed, whose.to_owned())),
         tolerance: ask.settings.workers.tolerance,
-        set_by: "the organiser sets the band in contest.toml, [workers] speed and tolerance",
+        set_by: "the organiser sets the band: `agon serve set`, speed and tolerance",
         packages: ask.settings.packages.clone(),
         languages: languages.iter().map(|language| language.name.clone()).collect(),
     })
@@ -396,18 +401,20 @@ pub async fn results(
             let post = incoming::whole(ask.site.folder(), body, LARGEST_RESULT, Some(place)).await?;
             let all = Sent::read_all(&post.bytes).map_err(|why| read::wrong(&why))?;
             let mut images = all.iter().flat_map(|(line, _)| &line.observed.images);
-            if let Some(image) = &ask.settings.image
-                && let Some(other) = images.find(|other| *other != image)
-            {
-                let other: String = other.chars().take(64).collect();
-                let text = format!(
-                    "This was played in the image {other}, and the contest's is {image}. Start agon work again: it fetches that."
-                );
-                return Err(Refused::new(StatusCode::CONFLICT, "Another image is wanted", text));
+            let other = images.find(|other| ask.settings.image.as_ref().is_some_and(|image| image != *other));
+            // Nothing of it is stored.
+            if other.is_some() {
+                return Err(other_image(&ask, other));
             }
             let parts =
                 all.iter().map(|(line, replay)| (line.attempt, (&line.observed, *replay, &line.own[..])));
-            ask.site.server.post_all(worker, &parts.collect::<Vec<_>>(), ask.now).await?
+            let posted = ask.site.server.post_all(worker, &parts.collect::<Vec<_>>(), ask.now).await?;
+            // The image was changed a moment ago, or there was none.
+            if posted.contains(&Posted::OtherImage) {
+                let mut images = all.iter().flat_map(|(line, _)| &line.observed.images);
+                return Err(other_image(&ask, images.next()));
+            }
+            posted
         }
         Employer::Fleet(fleet) => {
             let post = incoming::whole(fleet.folder(), body, LARGEST_RESULT, None).await?;
@@ -421,6 +428,20 @@ pub async fn results(
         }
     };
     Ok(Json(ReceivedAll { posted }))
+}
+
+/// The refusal of what was not played in the contest's image.
+fn other_image(ask: &Visit, other: Option<&String>) -> Refused {
+    let held = ask.site.settings();
+    let image = held.image.as_deref().unwrap_or("another");
+    let was = match other {
+        Some(other) => format!("in the image {}", other.chars().take(64).collect::<String>()),
+        None => "in no image".to_owned(),
+    };
+    let text = format!(
+        "This was played {was}, and the contest's is {image}. The match is played again; an agon work that goes on fetches that image."
+    );
+    Refused::new(StatusCode::CONFLICT, OTHER_IMAGE, text)
 }
 
 /// A match came to nothing.

@@ -17,10 +17,12 @@ pub mod expire;
 pub mod lease;
 pub mod people;
 pub mod plan;
+pub mod recheck;
 pub mod recovery;
 pub mod result;
 pub mod ruling;
 pub mod seal;
+pub mod settings;
 pub mod start;
 pub mod suspend;
 pub mod teams;
@@ -43,10 +45,12 @@ pub use people::{
     TokensToEnd, Which,
 };
 pub use plan::{PlanBlocks, PlanTrial, Planned};
+pub use recheck::{DropRecheck, FailRecheck, PassRecheck};
 pub use recovery::{Recover, RenewCodes};
 pub use result::{Judgement, PostReply, PostResult, ReportVoid, VoidReply};
 pub use ruling::GiveRuling;
 pub use seal::Seal;
+pub use settings::{ChangeSettings, SeatBosses, SeeServer, SettingsReply, TakeInSettings};
 pub use start::Start;
 pub use suspend::{Lift, Suspend};
 pub use teams::{JoinTeam, Joined, LeaveTeam, Left, MakeTeam, NewCode, TeamMade, Withdraw};

@@ -42,7 +42,11 @@ pub type Conn = sqlx::AnyConnection;
 pub type Pool = sqlx::AnyPool;
 
 /// All schema steps, each on top of the one before. A published one never changes.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 /// How many reading connections there may be.
 const READERS: u32 = 4;
 /// How long one is waited for: a healthy database has one free long before.

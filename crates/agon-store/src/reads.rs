@@ -13,8 +13,9 @@ use sqlx::AssertSqlSafe;
 
 use crate::backend::Flag;
 use crate::{
-    Attempt, ContestId, ContestRow, ContestStore, EntrantId, EntrantVersion, Event, Kind, LogEntry, LogRow,
-    MatchId, PostedMatch, RatingRun, Ruled, Sha, Store, StoreError, Time, VersionId, VersionState, WorkerId,
+    Attempt, ContestId, ContestRow, ContestServerRow, ContestStore, EntrantId, EntrantVersion, Event, Kind,
+    LogEntry, LogRow, MatchId, PostedMatch, RatingRun, Ruled, Sha, Store, StoreError, Time, VersionId,
+    VersionState, WorkerId,
 };
 
 pub use agon_api::played::Ended;
@@ -212,6 +213,59 @@ impl ContestStore {
         Ok(all)
     }
 
+    /// The check matches that live versions have to pass in the contest's new image, oldest first: of each such version.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn rechecks(&self) -> Result<BTreeMap<VersionId, Vec<CheckState>>, StoreError> {
+        type Row = (
+            i64,
+            Option<i64>,
+            Option<String>,
+            Option<String>,
+            Option<String>,
+            Option<String>,
+            Option<String>,
+        );
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT r.version_id, m.id, m.state, s.fault, s.own_sha, a.why, a.how FROM rechecks r \
+             JOIN versions v ON v.id = r.version_id JOIN entrants e ON e.id = v.entrant_id \
+             LEFT JOIN (seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id AND b.kind = 'check') \
+             ON s.version_id = r.version_id AND s.match_id > r.after_match \
+             LEFT JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt WHERE e.contest_id = $1 ORDER BY r.version_id, m.id, s.seat",
+        )
+        .bind(self.id.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut all: BTreeMap<VersionId, Vec<CheckState>> = BTreeMap::new();
+        for (version, game, state, fault, own, why, how) in rows {
+            let checks = all.entry(VersionId(version)).or_default();
+            let (Some(game), Some(state)) = (game, state) else { continue };
+            let state = crate::MatchState::of(&state)?;
+            let unfit = how.as_deref() == Some("unfit");
+            let own = own.map(|own| own.parse()).transpose().map_err(StoreError::Damaged)?;
+            checks.push(CheckState { game: MatchId(game), state, fault, own, why, unfit });
+        }
+        Ok(all)
+    }
+
+    /// The servers of the contest that were heard of since, by name.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn servers(&self, since: Time) -> Result<Vec<ContestServerRow>, StoreError> {
+        let rows: Vec<(String, i64, String)> = sqlx::query_as(
+            "SELECT name, seen_ms, file FROM servers WHERE contest_id = $1 AND seen_ms >= $2 ORDER BY name",
+        )
+        .bind(self.id.0)
+        .bind(since.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let server =
+            |(name, seen, file): (String, i64, String)| ContestServerRow { name, seen: Time(seen), file };
+        Ok(rows.into_iter().map(server).collect())
+    }
+
     /// The state of matches and versions as a number: it changes when a match is planned or over, and when a version changes state.
     ///
     /// # Errors
@@ -362,7 +416,7 @@ impl Store {
     pub async fn only(&self) -> Result<Option<ContestStore>, StoreError> {
         let mut all = self.contests().await?;
         if all.len() > 1 {
-            let names: Vec<String> = all.into_iter().map(|contest| contest.name).collect();
+            let names: Vec<&str> = all.iter().map(|contest| contest.name.as_str()).collect();
             return Err(StoreError::Wrong(format!(
                 "the database holds the contests {}, and nothing says which of them is meant: `title` in contest.toml is its name",
                 names.join(", ")
@@ -376,7 +430,12 @@ impl Store {
     /// # Errors
     /// As [`only`](Self::only).
     pub async fn named(&self, name: &str) -> Result<Option<ContestStore>, StoreError> {
-        match self.contests().await?.into_iter().find(|contest| contest.name == name) {
+        match self
+            .contests()
+            .await?
+            .into_iter()
+            .find(|contest| contest.name == name || contest.title() == name)
+        {
             Some(contest) => Ok(Some(self.of(contest.id))),
             None => self.only().await,
         }
@@ -387,28 +446,41 @@ impl Store {
     /// # Errors
     /// Database errors.
     pub async fn contests(&self) -> Result<Vec<ContestRow>, StoreError> {
-        type Row = (i64, String, String, String, String, String, Flag, Flag, i64, i64);
+        type Row = (i64, String, String, String, String, String, Flag, Flag, i64, i64, Option<String>);
         let rows: Vec<Row> = sqlx::query_as(
-            "SELECT id, name, game, terms, secret, secret_sha, paused = TRUE, draining = TRUE, blocks, made_ms FROM contests ORDER BY id",
+            "SELECT id, name, game, terms, secret, secret_sha, paused = TRUE, draining = TRUE, blocks, made_ms, settings FROM contests ORDER BY id",
         )
         .fetch_all(&self.reader)
         .await?;
-        let contest =
-            |(id, name, game, terms, secret, secret_sha, Flag(paused), Flag(draining), blocks, made): Row| {
-                ContestRow {
-                    id: ContestId(id),
-                    name,
-                    game,
-                    terms,
-                    secret,
-                    secret_sha,
-                    paused,
-                    draining,
-                    blocks,
-                    made: Time(made),
-                }
-            };
-        Ok(rows.into_iter().map(contest).collect())
+        let contest = |row: Row| {
+            let (
+                id,
+                name,
+                game,
+                terms,
+                secret,
+                secret_sha,
+                Flag(paused),
+                Flag(draining),
+                blocks,
+                made,
+                settings,
+            ) = row;
+            Ok(ContestRow {
+                id: ContestId(id),
+                name,
+                game,
+                terms,
+                secret,
+                secret_sha,
+                paused,
+                draining,
+                blocks,
+                made: Time(made),
+                settings: settings.as_deref().map(read).transpose()?,
+            })
+        };
+        rows.into_iter().map(contest).collect()
     }
 
     /// The number of unchecked results, in all contests.

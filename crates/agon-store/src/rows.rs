@@ -84,9 +84,11 @@ impl Kind {
 
 mod log;
 mod people;
+mod settings;
 
 pub use log::*;
 pub use people::*;
+pub use settings::*;
 
 /// How often a match is tried.
 pub const TRIES: i64 = 3;
@@ -94,9 +96,10 @@ pub const TRIES: i64 = 3;
 /// soon.
 pub const PAUSE_MS: i64 = 1_000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ContestRow {
     pub id: ContestId,
+    /// Its name when it was founded, by which it is found.
     pub name: String,
     pub game: String,
     /// What decides results, as JSON.
@@ -113,9 +116,16 @@ pub struct ContestRow {
     pub blocks: i64,
     /// When it was created.
     pub made: Time,
+    /// What the organiser decides and may change; none until a start took it from the contest's file.
+    pub settings: Option<ContestSettings>,
 }
 
 impl ContestRow {
+    /// What the contest is called now.
+    pub fn title(&self) -> &str {
+        self.settings.as_ref().map_or(&self.name, |settings| &settings.title)
+    }
+
     /// Whether it plays matches.
     pub fn state(&self) -> ContestState {
         match (self.paused, self.draining) {

@@ -39,7 +39,7 @@ fn held(found: &Found, trusted: bool, least: Option<Level>, is_root: bool) -> Re
     let is = format!("level {level}, {}.{lacks} `agon doctor` says more.", level.meaning());
     if let Some(least) = least.filter(|least| level > *least) {
         return Err(format!(
-            "the bots of this contest must be contained at level {least} or better, as contest.toml says ([sandbox] level), and this \
+            "the bots of this contest must be contained at level {least} or better, as its settings say (level), and this \
              machine has {is} Only its organiser can lower that."
         ));
     }
@@ -48,7 +48,8 @@ fn held(found: &Found, trusted: bool, least: Option<Level>, is_root: bool) -> Re
         Level::A | Level::B => Ok(Confined::Foreign),
         // A wall may be done without by trust; something else that failed may work again in a moment.
         _ if !trusted && found.missing.first().is_some_and(|missing| missing.wall.is_some()) => Err(format!(
-            "{cannot} If you trust everybody who submits a bot, write in contest.toml:\n[sandbox]\ntrust_bots = true"
+            "{cannot} If you trust everybody who submits a bot, write in contest.toml before its first start:\n[sandbox]\ntrust_bots = true\n\
+             Later `agon serve set` says so: trust_bots=true."
         )),
         _ if !trusted => Err(cannot),
         Level::C if !is_root || found.own_users => Ok(Confined::Own),
@@ -71,7 +72,7 @@ pub fn check_memory(confined: Confined, run: &Run, seats: usize) -> Result<(), S
     }
     Err(format!(
         "this machine has {} MB of free memory, and a match takes {seats} bots of {} MB: end other programs, or have the \
-         organiser lower `memory` under [sandbox] in contest.toml",
+         organiser lower `memory` (`agon serve set`)",
         free >> 20,
         each >> 20
     ))

@@ -256,6 +256,8 @@ pub enum Posted {
     Settled,
     /// It differs from what this worker posted before, or the match was never given to it.
     Refused,
+    /// It was not played in the image that the contest has now; the match is played again.
+    OtherImage,
 }
 
 /// The server cannot be reached, or refuses everything for now.

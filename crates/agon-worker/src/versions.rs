@@ -115,7 +115,7 @@ impl VersionShelf {
         // From here on nobody removes it.
         let held = locked(&self.used).entry(sha.clone()).or_default().clone();
         let own = locked(&held);
-        let was_there = place.join(READY).is_file();
+        let was_there = fs::read_to_string(place.join(READY)).is_ok_and(|image| image == self.image());
         if !was_there && let Err(why) = self.make(hall, sha, &place) {
             // Nothing half done stays, except the build's output.
             let _ = fs::remove_dir_all(place.join(BOT));
@@ -235,7 +235,12 @@ impl VersionShelf {
             }
             other => unfit(Stage::Starting, told(other.to_string()), None),
         })?;
-        fs::write(place.join(READY), "").map_err(ours)
+        fs::write(place.join(READY), self.image()).map_err(ours)
+    }
+
+    /// The image that versions are built in; what was built in another one is built again.
+    fn image(&self) -> &str {
+        self.run.image.as_deref().unwrap_or_default()
     }
 
     /// Checks for mistakes that everybody makes once: nothing in it, everything one folder too deep, a bot for
@@ -319,7 +324,7 @@ fn size(folder: &Path) -> u64 {
 
 /// The bot's folder, within that of a version.
 const BOT: &str = "bot";
-/// The file that marks a version as ready.
+/// The file that marks a version as ready, and holds the name of its image.
 const READY: &str = "ready";
 /// The file with the output of its build.
 const LOG: &str = "build.log";

@@ -37,6 +37,12 @@ pub const LONGEST_WAIT_MS: u64 = 20_000;
 /// Largest program to play, in bytes.
 pub const LARGEST_SOURCE: u64 = crate::pack::MOST_PACKED * 2;
 
+/// The title of a refusal (409): the organiser has changed what bots run in, or what a machine must be like. Whoever goes on asks what is
+/// played ([`SeriesWelcome`]) and introduces itself again.
+pub const OTHER_CONDITIONS: &str = "The conditions have changed";
+/// The title of another: results were not played in the contest's image. They are played again.
+pub const OTHER_IMAGE: &str = "Another image is wanted";
+
 /// What is played, and what a machine needs for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesWelcome {

@@ -145,6 +145,8 @@ fn page() -> String {
         &generated![
             serve::json::Contest<'_>,
             serve::json::Worker<'_>,
+            serve::json::Settings,
+            serve::json::Setting,
             serve::json::Matches,
             serve::json::Verified<'_>,
             agon_store::EntrantVersion,

@@ -60,7 +60,7 @@ fn an_export_holds_and_no_change_of_it_does() {
             contest,
             entrant: "Ann".to_owned(),
             boss: false,
-            builtin: Some(world.setting.bosses[0].clone()),
+            builtin: Some(world.setting.founding.bosses[0].clone()),
             source: Sha::of("Ann's"),
             received: world.now,
             only_if_better: false,

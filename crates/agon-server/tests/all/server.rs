@@ -263,11 +263,13 @@ fn other_terms_are_refused_and_named() {
         let said = error.to_string();
         assert!(said.contains("the clock, the rules changed") && said.contains("new folder"), "{said}");
         let mut longer = world.setting.clone();
-        longer.policy.enough = 99;
-        longer.bosses.truncate(2);
+        longer.founding.matches = 99;
+        longer.founding.bosses.truncate(2);
         let server = ContestServer::open(world.folder.path(), &longer, world.now)
             .await
             .expect("that decides no result");
+        assert_eq!(server.settings().matches, 8, "and nothing else since the contest was founded");
+        assert_eq!(server.settings().bosses, world.setting.founding.bosses);
         server.close().await;
     });
 }
@@ -289,7 +291,7 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
             Added::Same(version, 1, VersionState::Received)
         );
         assert_eq!(hand_in(&world, "a n-n", b"one").await.expect("kept"), Added::Taken("Ann".to_owned()));
-        let boss = world.setting.bosses[0].trim_start_matches("builtin:").to_owned();
+        let boss = world.setting.founding.bosses[0].trim_start_matches("builtin:").to_owned();
         assert_eq!(hand_in(&world, &boss, b"one").await.expect("kept"), Added::Taken(boss));
         for wrong in ["", " ", "a\u{202e}b", "x  y", "<b>", &"n".repeat(33), "-"] {
             assert!(hand_in(&world, wrong, b"one").await.is_err(), "{wrong}");
@@ -300,7 +302,7 @@ fn names_of_teams_are_told_apart_and_a_version_that_cannot_be_made_ready_fails_i
         let (_, job) = world.one(worker, "1").await.expect("there is work");
         assert!(job.tried == Some(0) && job.seats[0].label == "Ann v1", "{job:?}");
         let seats = Seat::first(job.seats.len() as u8).count();
-        assert_eq!(seats, world.setting.policy.seats);
+        assert_eq!(seats, world.server.policy().seats);
         let state = async |world: &World| {
             let now = status::status(world.folder.path()).await.expect("looked at");
             now.versions.into_iter().find(|version| version.entrant == "Ann").expect("there")

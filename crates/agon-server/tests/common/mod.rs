@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use agon_bot::BotName;
 use agon_contest::Observed;
 use agon_game::Setup;
-use agon_ladder::Policy;
 use agon_server::{ContestServer, ServerError, Setting, Upload, UploadOutcome, status};
-use agon_store::{Incoming, Time, WorkerId};
+use agon_store::{ContestSettings, Incoming, Time, WorkerId};
 use agon_worker::play::MatchEnd;
 use agon_worker::{BotSource, ContestTerms, Job, MatchGround, Posted, PreparedGame};
 use tempfile::TempDir;
@@ -36,9 +35,10 @@ pub fn setting_of(game: &str, maps: usize, bosses: &[&str], enough: u32) -> Sett
         ponder: agon_spec::Ponder::Stop,
         ratings: agon_server::METHOD,
     };
-    let policy = Policy { seats: usize::from(info.usual_seats()), placing: 20, enough };
     let bosses = bosses.iter().map(|boss| format!("builtin:{boss}")).collect();
-    Setting { name: "test".to_owned(), terms, policy, bosses }
+    let (title, matches) = ("test".to_owned(), enough);
+    let founding = ContestSettings { title: title.clone(), bosses, matches, ..ContestSettings::default() };
+    Setting { name: title, terms, founding }
 }
 
 /// A file that has arrived.

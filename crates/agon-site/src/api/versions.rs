@@ -104,6 +104,10 @@ pub fn outcome(ask: &Visit, uploaded: Done) -> Result<(UploadedWord, VersionId),
         Done::Added(Added::TooMany(None)) => Err(Refused::wrong(
             "The team's versions take up all the space they may. Ask the organiser for more.",
         )),
+        Done::Added(Added::Closed(uploads)) => {
+            let why = ask.settings.why_closed(uploads, ask.now).unwrap_or_default();
+            Err(Refused::new(StatusCode::FORBIDDEN, "Uploads are closed", why))
+        }
         Done::Added(Added::Taken(other)) => {
             Err(Refused::wrong(format!("The team's name looks like `{other}`, which is another team.")))
         }

@@ -462,18 +462,18 @@ pub async fn make_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response,
 }
 
 pub async fn join_team(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
-    let (account, most) = (ask.whoever()?.account, i64::from(ask.settings.team_size));
+    let account = ask.whoever()?.account;
     if let Err(until) = ask.site.limits.code(account, ask.now) {
         return Err(Refused::too_much("Too many codes were tried.", (until.0 - ask.now.0) / 1000));
     }
     let code = secrets::typed_code(&typed.code);
-    let act = JoinTeam { contest: ask.site.contest(), account, code, most, now: ask.now };
+    let act = JoinTeam { contest: ask.site.contest(), account, code, now: ask.now };
     let why = match ask.site.store().act(act).await? {
         Joined::In(_) | Joined::Member(_) => return Ok(redirect::to("/team").into_response()),
         Joined::Unknown => {
             "No team has this code. Members see the current one on the team's page.".to_owned()
         }
-        Joined::Full(name) => format!("{name} already has {most} members, the most a team may have."),
+        Joined::Full(name, most) => format!("{name} already has {most} members, the most a team may have."),
     };
     Ok(again(team_page(&ask, Some(&why)).await?))
 }

@@ -119,7 +119,6 @@ pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Ref
     let enrol = Enrol {
         contest: ask.site.contest(),
         people,
-        most: i64::from(ask.settings.team_size),
         ends: ask.now.plus(LIST_ENDS),
         actor: ask.whoever()?.name.clone(),
         now: ask.now,
@@ -129,7 +128,7 @@ pub async fn enrol(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Ref
         let one = &listed[*place];
         linked.remove(*place);
         let fields = vec![one.name.clone(), one.team.clone().unwrap_or_default()];
-        wrong.push(WrongLine { line: one.line, why: told(unfit, ask.settings.team_size), fields });
+        wrong.push(WrongLine { line: one.line, why: told(unfit), fields });
     }
     wrong.sort_by_key(|wrong| wrong.line);
     let left: String = match wrong.is_empty() {
@@ -301,7 +300,7 @@ fn bounded(wrong: &[WrongLine], made: usize) -> Vec<String> {
     told
 }
 
-fn told(unfit: &Unenrollable, most: u8) -> String {
+fn told(unfit: &Unenrollable) -> String {
     match unfit {
         Unenrollable::Taken(other) => format!("the name looks like `{other}`, which already exists."),
         Unenrollable::TeamTaken(other) => {
@@ -309,7 +308,7 @@ fn told(unfit: &Unenrollable, most: u8) -> String {
                 "the team's name looks like `{other}`, which is another team; write it the same way, or choose another name."
             )
         }
-        Unenrollable::TeamFull(team) => {
+        Unenrollable::TeamFull(team, most) => {
             format!("`{team}` would have more than {most} members, the limit in the settings.")
         }
     }

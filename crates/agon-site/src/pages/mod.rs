@@ -22,6 +22,7 @@ mod people;
 mod recovery;
 mod rules;
 pub(crate) mod rulings;
+mod settings;
 mod sought;
 mod still;
 mod team;
@@ -123,8 +124,8 @@ pub const ROUTES: &[Route] = &[
     get("/organise/export", Verb::Organise, RouteObject::Contest, || asked(export::page)),
     post("/organise/export", Verb::Organise, RouteObject::Contest, || sent(export::begin)),
     get("/organise/export/{id}", Verb::Organise, RouteObject::Contest, || asked(export::file)),
-    get("/organise/settings", Verb::Organise, RouteObject::Contest, || asked(organise::settings)),
-    post("/organise/settings", Verb::Organise, RouteObject::Contest, || sent(organise::write_settings)),
+    get("/organise/settings", Verb::Organise, RouteObject::Contest, || asked(settings::page)),
+    post("/organise/settings", Verb::Organise, RouteObject::Contest, || sent(settings::write)),
     // Our files.
     still("/style.css", || asked(still::style)),
     still("/live.js", || asked(still::live)),

@@ -1,25 +1,23 @@
 //! The organiser's pages: whether anything is wrong, when all will be played, and what can be done.
 
 use agon_contest::config::SignUpWord;
-use agon_server::{Board, room};
+use agon_server::{Board, room, settings};
 use agon_store::acts::{Drain, Invite, Lift, Pause, Tell};
 use agon_store::reads::{Voiding, Working};
 use agon_store::{ContestRow, Time, VersionId, VersionState};
 use axum::Form;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Redirect;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
-use crate::pages::frame::{self, Here, act, field, token, wrong};
+use crate::pages::frame::{self, Here, act, token};
 use crate::pages::pace::{Pace, owed};
-use crate::pages::{audit, rules, words, workers};
+use crate::pages::{self, audit, words, workers};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
-use crate::settings::{LARGEST_TEAM, SettingsForm};
 use agon_ladder::SURE;
 
 const HOUR: i64 = 3_600_000;
@@ -50,7 +48,12 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     let going = store.now().await?;
     let suspended = store.suspended().await?;
     let checking = shown.board.versions.iter().filter(|version| version.state.is_waiting()).count();
-    let owed = owed(ask.site.server.policy(), &shown.board);
+    let rechecks = store.rechecks().await?.len();
+    let (checking, checked) = match rechecks {
+        0 => (checking, "uploads".to_owned()),
+        _ => (checking + rechecks, format!("uploads; {rechecks} in the new image")),
+    };
+    let owed = owed(&ask.site.server.policy(), &shown.board);
     let pace = Pace::now(store, &owed, ask.now).await?;
     let disk = ask.site.server.room().free();
     let (mut answer, mut lead) = answer(&ask, &going, &counts, &workers, pace, (owed.matches, disk));
@@ -67,7 +70,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
             (figure("Longest wait", oldest, words::many(counts.planned, "job waits", "jobs wait")))
             (figure("Matches to play", words::count(owed.matches), drained(pace)))
             (figure("Matches per hour", words::count(pace.an_hour()), words::many(counts.leased, "match is handed out", "matches are handed out")))
-            (figure("Being checked", checking.to_string(), "uploads".to_owned()))
+            (figure("Being checked", checking.to_string(), checked))
             (figure("Void, last hour", words::count(void), "server's fault, replayed".to_owned()))
             (figure("Abandoned", words::count(counts.dead - counts.unfit), "after three attempts, server's fault".to_owned()))
             @if let Some(head) = shown.head { (figure(&format!("Top {} certainty", head.bots), words::percent(head.these), format!("in this order: {}", words::percent(head.order)))) }
@@ -88,6 +91,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                 (voiding(&shown.board, &store.voiding(Time(ask.now.0 - 24 * HOUR)).await?))
                 (rests(&ask, &shown.board, &suspended))
                 (undecided(&shown.board))
+                (pages::settings::files(&ask).await?)
             }
             div {
                 (acts(&ask, &going, counts.leased).await?)
@@ -286,7 +290,7 @@ async fn acts(ask: &Visit, going: &ContestRow, playing: i64) -> Result<Markup, R
                     a.button href="/organise/export" { "Export" }
                 } }
                 li { div {
-                    p { "Name, dates, team size, who may sign up." }
+                    p { "Name, dates, team size, who may sign up, in which image bots run." }
                     div.row { a.button href="/organise/settings" { "Settings" } a.button href="/organise/people" { (icon("people")) "People" } }
                 } }
             }
@@ -385,15 +389,7 @@ pub async fn announce(ask: Visit, Form(typed): Form<Typed>) -> Result<Redirect, 
 
 /// Closes uploads now.
 pub async fn freeze(ask: Visit) -> Result<Redirect, Refused> {
-    let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
-    let answers = SettingsForm {
-        closes: ask.settings.told(now, "%Y-%m-%dT%H:%M:%S"),
-        ..SettingsForm::of(&ask.settings)
-    };
-    let written = answers.write(ask.site.folder()).and_then(|()| ask.site.read_settings());
-    written.map_err(|why| Refused::wrong(why).then("Settings", "/organise/settings"))?;
-    let (verb, object, detail) = ("freeze".to_owned(), "uploads".to_owned(), String::new());
-    ask.site.store().act(Tell { contest, actor, verb, object, detail, now }).await?;
+    settings::freeze(ask.site.store(), pages::settings::by(&ask)?, ask.now).await?;
     Ok(redirect::to("/organise"))
 }
 
@@ -402,99 +398,4 @@ pub async fn invite(ask: Visit) -> Result<Redirect, Refused> {
     let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
     ask.site.store().act(Invite { contest, code: secrets::code(), actor, now }).await?;
     Ok(redirect::to("/organise"))
-}
-
-/// The settings of the contest.
-pub async fn settings(ask: Visit) -> Markup {
-    settings_page(&ask, &SettingsForm::of(&ask.settings), None)
-}
-
-fn settings_page(ask: &Visit, answers: &SettingsForm, why: Option<&str>) -> Markup {
-    let choice = |word: SignUpWord, label: &str| {
-        html! { label.choice {
-            input type="radio" name="sign_up" value=(word.word()) checked[answers.sign_up == word.word()];
-            span { (label) }
-        } }
-    };
-    let content = html! {
-        form.card.form method="post" action="/organise/settings" {
-            (wrong(why))
-            (token(ask))
-            (field("Name", "", html! { input name="title" value=(answers.title) required maxlength="60"; }))
-            fieldset {
-                legend { "Who may sign up" }
-                (choice(SignUpWord::Invite, "Anyone with a code that I give them"))
-                (choice(SignUpWord::Open, "Everybody who reaches this site"))
-                (choice(SignUpWord::Closed, "Nobody, for now"))
-            }
-            (at_level(ask, answers))
-            (field("Team size", "Maximum number of members of a team.", html! { input name="team_size" type="number" min="1" max=(LARGEST_TEAM) value=(answers.team_size) required; }))
-            (field("Time zone", "Used for all dates, e.g. Europe/Vienna or UTC.", html! { input name="time_zone" value=(answers.time_zone) required spellcheck="false"; }))
-            (field("Uploads open", "When bots can first be submitted. Leave empty for now.", html! { input name="opens" type="datetime-local" value=(answers.opens); }))
-            (field("Uploads close", "Later uploads are refused; the ladder goes on. Leave empty for no end.", html! { input name="closes" type="datetime-local" value=(answers.closes); }))
-            (field("Rated matches of a version", "More make places more certain, and take time. Takes effect when the server next starts.", html! { input name="matches" type="number" min="1" max="1000000" value=(answers.matches) required; }))
-            button.main { "Save" }
-        }
-        section.card {
-            header { h2 { "Fixed with the first run" } span.faint { "changes would mix two kinds of match in one table" } }
-            div.in { dl.facts { (rules::fixed(ask)) } }
-        }
-        p.faint.foot { "These are in the same file. For another clock, other rules or other maps, start a contest in a new folder and set them in its contest.toml before its first run." }
-    };
-    let (answer, lead) = match ask.settings.sign_up {
-        None => (
-            "Who may take part, and until when?",
-            "Nobody can sign up until this is set. These settings are kept in contest.toml. You can also edit that file; your comments stay.",
-        ),
-        Some(_) => ("Settings", "They are in contest.toml, which you can edit as well; your comments stay."),
-    };
-    frame::page(ask, Here::Organise, answer, lead, content)
-}
-
-/// Asks whether matches are rated where CPU time is only sampled, if this machine is such a one.
-fn at_level(ask: &Visit, answers: &SettingsForm) -> Markup {
-    let is_b = ask.site.machine().is_some_and(|machine| machine.sandbox.as_deref() == Some("B"));
-    let chosen = if answers.level.is_empty() {
-        ask.settings.level.map(|level| level.to_string())
-    } else {
-        Some(answers.level.clone())
-    };
-    let choice = |level: &str, label: &str| {
-        html! { label.choice {
-            input type="radio" name="level" value=(level) checked[chosen.as_deref() == Some(level)] required;
-            span { (label) }
-        } }
-    };
-    html! {
-        @if is_b {
-            fieldset {
-                legend { "Rated matches" }
-                (choice("A", "Only on machines where the kernel counts CPU time (level A): this one plays nothing"))
-                (choice("B", "On machines without cgroups too (level B): their results say “CPU sampled”, and a bot can hide what it uses"))
-                small { "This machine has level B; " code { "agon doctor" } " on it names the line that leads to level A. Takes effect when the server next starts." }
-            }
-        }
-    }
-}
-
-/// Writes the settings of the contest.
-pub async fn write_settings(ask: Visit, Form(answers): Form<SettingsForm>) -> Result<Response, Refused> {
-    let (contest, now, actor) = (ask.site.contest(), ask.now, ask.whoever()?.name.clone());
-    let written = answers.write(ask.site.folder()).and_then(|()| ask.site.read_settings());
-    if let Err(why) = written {
-        let page = settings_page(&ask, &answers, Some(&why));
-        return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
-    }
-    let store = ask.site.store();
-    if ask.site.settings().sign_up == Some(SignUpWord::Invite) && store.invite().await?.is_none() {
-        store.act(Invite { contest, code: secrets::code(), actor: actor.clone(), now }).await?;
-    }
-    let (verb, object) = ("set".to_owned(), "contest.toml".to_owned());
-    let closes = match answers.closes.trim() {
-        "" => "no closing date".to_owned(),
-        closes => format!("closes {closes}"),
-    };
-    let detail = format!("sign-up {}, team size {}, {closes}", answers.sign_up, answers.team_size);
-    store.act(Tell { contest, actor, verb, object, detail, now }).await?;
-    Ok(redirect::to("/organise").into_response())
 }

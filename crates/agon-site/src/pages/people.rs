@@ -144,7 +144,7 @@ fn password_field(kind: &str) -> Markup {
 /// Signs somebody up.
 pub async fn sign_up(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     let invite = match ask.settings.sign_up {
-        Some(SignUpWord::Open) => None,
+        Some(SignUpWord::Open) => Some(String::new()),
         Some(SignUpWord::Invite) => Some(secrets::typed_code(&typed.invite)),
         Some(SignUpWord::Closed) | None => return Ok(again(sign_up_page(&ask, "", "", None))),
     };
@@ -178,6 +178,7 @@ async fn make(
         SignedUp::Taken(other) => Err(format!(
             "The name `{other}` is taken, and yours is the same or too similar. Choose another, or sign in."
         )),
+        SignedUp::Closed => Err("Sign-up was closed a moment ago.".to_owned()),
         SignedUp::Uninvited => {
             Err("That is not this contest's code. Ask the organiser; it may have been renewed.".to_owned())
         }

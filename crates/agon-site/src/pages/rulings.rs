@@ -86,7 +86,7 @@ fn row(ask: &Visit, shown: &Shown, decided: &LogEntry) -> Markup {
             let who = html! { b { (annulled(shown, row)) } ", " (words::many(row.blocks.len() as i64, "block", "blocks")) };
             (row.at, who, chip("warn", "back", "played again"), &row.reason)
         }
-        LogEntry::Result(_) => return html! {},
+        LogEntry::Result(_) | LogEntry::Settings(_) => return html! {},
     };
     html! {
         tr {

@@ -177,6 +177,7 @@ async fn take(ask: &Visit, field: Field<'_>, only_if_better: bool) -> Result<Res
         return Err(same.then(&format!("v{n}"), &format!("/version/{version}")));
     }
     match versions::outcome(ask, uploaded) {
+        Err(problem) if problem.status == StatusCode::FORBIDDEN => Err(problem.then("Home", "/")),
         Ok((_, version)) => Ok(redirect::to(&format!("/version/{version}")).into_response()),
         Err(problem) => again(ask, &problem.text).await,
     }

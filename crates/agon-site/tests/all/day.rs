@@ -2,6 +2,7 @@
 //! everybody may see and nothing else.
 
 use crate::common::{self, Browser, PASSWORD, World, between, play_some, sign_up};
+use agon_server::settings::SettingKey;
 use agon_site::{Way, secrets};
 use agon_store::acts::MakeLink;
 use agon_store::{LinkKind, LoginKind, VersionState};
@@ -44,7 +45,8 @@ async fn from_the_first_link_to_a_ladder_that_all_see() {
     );
     assert_eq!(rita.post("/organise/settings", &settings).await.header("location"), Some("/organise"));
     let file = std::fs::read_to_string(world.folder.path().join("contest.toml")).expect("there");
-    assert!(file.starts_with("# Ours\n") && file.contains("closes = 2026-11-24T18:00:00"), "{file}");
+    assert!(file.starts_with("# Ours\n") && !file.contains("2026-11-24"), "a form writes no file: {file}");
+    assert_eq!(SettingKey::Closes.told(&world.server.settings()), "2026-11-24T18:00:00");
     let cockpit = rita.get("/organise").await.text();
     let code = between(&cockpit, "<code class=\"secret\">", "<").to_owned();
     // Two teams: Ann and Cid together, and Bob alone.

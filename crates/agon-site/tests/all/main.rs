@@ -16,6 +16,7 @@ mod metrics;
 mod organising;
 mod private;
 mod rights;
+mod settings;
 mod spectator;
 mod told;
 mod uploads;

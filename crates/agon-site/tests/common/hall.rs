@@ -17,11 +17,7 @@ use super::{Answer, Browser, World};
 /// A contest that accepts a machine of speed 100 without a sandbox.
 pub async fn world() -> World {
     let world = World::with("sign_up = \"open\"", Way::Loopback).await;
-    let file = world.folder.path().join("contest.toml");
-    let text = std::fs::read_to_string(&file).expect("written");
-    let more = "\n[sandbox]\ntrust_bots = true\n[workers]\nspeed = 100.0\ntolerance = 10\n";
-    std::fs::write(file, text + more).expect("written");
-    world.site.read_settings().expect("good");
+    world.set(&[("trust_bots", "true"), ("speed", "100"), ("tolerance", "10")]).await;
     world
 }
 

@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
 use agon_bot::BotName;
 use agon_game::Setup;
-use agon_ladder::Policy;
+use agon_server::settings::{self, SettingKey, SettingsBy};
 use agon_server::{ContestServer, Setting};
+use agon_site::settings::OwnFile;
 use agon_site::{Listening, Site, Way, listen, secrets};
 use agon_store::acts::{Begin, Enlist, MakeTeam, SignUp, SignedUp, TeamMade};
 use agon_store::reads::AtWork;
-use agon_store::{AccountId, EntrantId, LoginId, LoginKind, Time, WorkerId};
+use agon_store::{AccountId, ContestSettings, EntrantId, LoginId, LoginKind, Time, WorkerId};
 use agon_worker::play::MatchEnd;
 use agon_worker::{BotSource, ContestTerms, Job, MatchGround};
 use tempfile::TempDir;
@@ -51,9 +52,10 @@ pub fn setting(matches: u32) -> Setting {
         ponder: agon_spec::Ponder::Stop,
         ratings: agon_server::METHOD,
     };
-    let policy = Policy { seats: usize::from(info.usual_seats()), placing: 20, enough: matches };
     let bosses = info.builtins.iter().take(3).map(|bot| format!("builtin:{}", bot.name)).collect();
-    Setting { name: "test".to_owned(), terms, policy, bosses }
+    let founding =
+        ContestSettings { title: "test".to_owned(), bosses, matches, ..ContestSettings::default() };
+    Setting { name: "test".to_owned(), terms, founding }
 }
 
 /// A `contest.toml` with this section `[site]`.
@@ -74,10 +76,35 @@ impl World {
     /// In a folder whose database may be elsewhere.
     pub async fn in_folder(folder: TempDir, section: &str, way: Way) -> Self {
         write_file(folder.path(), section);
-        let mut server = ContestServer::open(folder.path(), &setting(40), Time(START)).await.expect("opens");
+        Self::in_place(folder, way, Arc::new(AtomicI64::new(START))).await
+    }
+
+    /// Another server of the same contest, with a folder of its own and the same file.
+    pub async fn beside(&self) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (first, second) = (self.folder.path(), folder.path());
+        for name in ["contest.toml", agon_store::DATABASE_AT] {
+            if first.join(name).exists() {
+                std::fs::copy(first.join(name), second.join(name)).expect("copied");
+            }
+        }
+        for name in [agon_store::DATABASE, agon_store::OBJECTS] {
+            if first.join(name).exists() {
+                std::os::unix::fs::symlink(first.join(name), second.join(name)).expect("linked");
+            }
+        }
+        Self::in_place(folder, Way::Loopback, self.clock.clone()).await
+    }
+
+    async fn in_place(folder: TempDir, way: Way, clock: Arc<AtomicI64>) -> Self {
+        let mut setting = setting(40);
+        let file = OwnFile::read(folder.path()).expect("a good file").settings.settings;
+        let (bosses, matches) = (setting.founding.bosses, setting.founding.matches);
+        setting.founding = ContestSettings { bosses, matches, ..file };
+        let mut server = ContestServer::open(folder.path(), &setting, Time(START)).await.expect("opens");
         // Every match played must be in the log, so none is played again as a check.
         server.play_again_one_in(0);
-        let (server, clock) = (Arc::new(server), Arc::new(AtomicI64::new(START)));
+        let server = Arc::new(server);
         let now = clock.clone();
         let site = Site::new(server.clone(), folder.path(), way, move || Time(now.load(Ordering::Relaxed)));
         let site = site.expect("a good file");
@@ -93,6 +120,17 @@ impl World {
 
     pub fn wait(&self, ms: i64) {
         self.clock.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    /// Changes settings as somebody at the command line does.
+    pub async fn set(&self, changes: &[(&str, &str)]) {
+        let key = |word: &str| SettingKey::of(word).expect("a key");
+        let wanted: Vec<(SettingKey, &str)> = changes.iter().map(|(word, text)| (key(word), *text)).collect();
+        let make =
+            |before: &ContestSettings| settings::changed(before, &wanted, agon_games::all()[0].info().name);
+        let changed = settings::change(self.server.store(), SettingsBy::COMMAND, make, self.now()).await;
+        changed.expect("good settings");
+        self.server.now().await.expect("read");
     }
 
     pub async fn stop(&mut self) {

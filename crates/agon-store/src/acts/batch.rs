@@ -1,14 +1,15 @@
 //! Results that come together. The usual ones take a few statements in all; each other one is then handled on its own.
 
 use agon_api::MatchResult;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::AssertSqlSafe;
 
+use crate::acts::expire::{end, wait_again};
 use crate::acts::result::{Judgement, PostReply, PostResult, mismatch, unusual};
 use crate::acts::{Act, ActTurn};
 use crate::backend::{Conn, many};
-use crate::{Attempt, MatchId, MatchState, Sha, StoreError, Time};
+use crate::{Attempt, ContestId, ContestSettings, MatchId, MatchState, Sha, StoreError, Time};
 
 /// Several results of one worker.
 #[derive(Clone, Debug)]
@@ -28,11 +29,12 @@ impl Act for PostAll {
         let all: Vec<&PostResult> = acts.iter().flat_map(|act| &act.posts).collect();
         let attempts: Vec<Attempt> = all.iter().map(|post| post.attempt).collect();
         let usual = usual(conn, &attempts, MatchState::Leased).await?;
+        let other = other_images(conn, &all).await?;
         // Of several results of one try the first counts.
         let mut seen = BTreeSet::new();
         let is_usual = |own: &PostResult| {
             let whose = (own.attempt.game.0, own.attempt.n, own.worker.0);
-            usual.contains(&whose) && seen.insert(own.attempt.game.0)
+            usual.contains(&whose) && !other.contains(&own.attempt) && seen.insert(own.attempt.game.0)
         };
         let together: Vec<bool> = all.iter().copied().map(is_usual).collect();
         let posts: Vec<&PostResult> =
@@ -40,11 +42,74 @@ impl Act for PostAll {
         keep(conn, &posts).await?;
         let mut replies = Vec::with_capacity(all.len());
         for (post, is_one) in all.iter().zip(together) {
-            replies.push(if is_one { PostReply::Kept } else { unusual(conn, post).await? });
+            replies.push(match is_one {
+                true => PostReply::Kept,
+                false if other.contains(&post.attempt) => {
+                    let is_held = usual.contains(&(post.attempt.game.0, post.attempt.n, post.worker.0));
+                    refuse(conn, post, is_held).await?
+                }
+                false => unusual(conn, post).await?,
+            });
         }
         let mut replies = replies.into_iter();
         Ok(acts.iter().map(|act| replies.by_ref().take(act.posts.len()).collect()).collect())
     }
+}
+
+/// What of a result says in which images its programs ran.
+#[derive(serde::Deserialize)]
+struct RanIn {
+    #[serde(default)]
+    images: Vec<String>,
+}
+
+/// The results that were not played in their contest's image. It is read here, in the transaction that keeps the others: so nothing counts
+/// that was played in a former one.
+async fn other_images(conn: &mut Conn, posts: &[&PostResult]) -> Result<BTreeSet<Attempt>, StoreError> {
+    let all: Vec<(i64, Option<String>)> =
+        sqlx::query_as("SELECT id, settings FROM contests").fetch_all(&mut *conn).await?;
+    let mut images = BTreeMap::new();
+    for (contest, settings) in all {
+        let settings: Option<ContestSettings> = settings.as_deref().map(crate::reads::read).transpose()?;
+        images.extend(settings.and_then(|settings| Some((contest, (settings.image?, settings.trust_bots)))));
+    }
+    let mut other = BTreeSet::new();
+    if images.is_empty() {
+        return Ok(other);
+    }
+    for post in posts {
+        let (contest, uploaded): (Option<i64>, Option<i64>) = sqlx::query_as(
+            "SELECT (SELECT b.contest_id FROM matches m JOIN blocks b ON b.id = m.block_id WHERE m.id = $1), \
+             (SELECT v.id FROM seats s JOIN versions v ON v.id = s.version_id WHERE s.match_id = $1 AND v.builtin IS NULL LIMIT 1)",
+        )
+        .bind(post.attempt.game.0)
+        .fetch_one(&mut *conn)
+        .await?;
+        let Some((image, trusts)) = contest.and_then(|contest| images.get(&contest)) else { continue };
+        let ran: RanIn = crate::reads::read(&post.result)?;
+        // Bots inside the program need none; nor do those of people who are trusted, where a machine confines nobody.
+        let may_lack = uploaded.is_none() || *trusts;
+        if ran.images.iter().any(|other| other != image) || (ran.images.is_empty() && !may_lack) {
+            other.insert(post.attempt);
+        }
+    }
+    Ok(other)
+}
+
+/// Refuses a result from another image. If its try is still the match's, that waits to be played again, at once.
+async fn refuse(conn: &mut Conn, post: &PostResult, is_held: bool) -> Result<PostReply, StoreError> {
+    if is_held {
+        let held: Option<(i64, i64)> =
+            sqlx::query_as("SELECT contest_id, tries FROM jobs WHERE match_id = $1")
+                .bind(post.attempt.game.0)
+                .fetch_optional(&mut *conn)
+                .await?;
+        if let Some((contest, tries)) = held {
+            end(conn, post.attempt, "aborted", Some("it was played in another image"), post.now).await?;
+            wait_again(conn, ContestId(contest), post.attempt.game, tries, None).await?;
+        }
+    }
+    Ok(PostReply::OtherImage)
 }
 
 /// Several judgements.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::acts::settings::settings;
 use crate::acts::teams::{enter, members};
 use crate::acts::{Act, note};
 use crate::backend::{Conn, Flag};
@@ -23,8 +24,6 @@ pub struct ListedPerson {
 pub struct Enrol {
     pub contest: ContestId,
     pub people: Vec<ListedPerson>,
-    /// How many members a team may have.
-    pub most: i64,
     /// When the links expire.
     pub ends: Time,
     /// Who brings the list.
@@ -39,8 +38,8 @@ pub enum Unenrollable {
     Taken(String),
     /// The team's name looks like that of another team, or is a boss's.
     TeamTaken(String),
-    /// The team would have too many members.
-    TeamFull(String),
+    /// The team would have more members than this, as many as a team may have.
+    TeamFull(String, u8),
 }
 
 impl Act for Enrol {
@@ -82,6 +81,7 @@ impl Act for Enrol {
 
 impl Enrol {
     async fn wrong(&self, conn: &mut Conn) -> Result<Vec<(usize, Unenrollable)>, StoreError> {
+        let most = settings(conn, self.contest).await?.team_size;
         let mut wrong = Vec::new();
         let mut names: BTreeMap<String, &str> = BTreeMap::new();
         // For each team its name and how many members it would have.
@@ -105,8 +105,8 @@ impl Enrol {
                     let (name, count) = known;
                     if is_boss || name != *team {
                         Some(Unenrollable::TeamTaken(name))
-                    } else if count >= self.most {
-                        Some(Unenrollable::TeamFull(name))
+                    } else if count >= i64::from(most) {
+                        Some(Unenrollable::TeamFull(name, most))
                     } else {
                         // Only who is enrolled takes a place.
                         teams.insert(like, (name, count + 1));

@@ -132,6 +132,20 @@ impl Act for Reclaim {
     }
 }
 
+/// Ends all leases of a contest: its matches in play are played again, and none is charged a try.
+pub(crate) async fn cut(conn: &mut Conn, contest: ContestId, now: Time) -> Result<(), StoreError> {
+    let open: Vec<i64> = sqlx::query_scalar(
+        "SELECT DISTINCT lease_id FROM jobs WHERE contest_id = $1 AND lease_id IS NOT NULL ORDER BY lease_id",
+    )
+    .bind(contest.0)
+    .fetch_all(&mut *conn)
+    .await?;
+    for lease in open {
+        release(conn, LeaseId(lease), now, Release::Aborted).await?;
+    }
+    Ok(())
+}
+
 async fn release_all(conn: &mut Conn, leases: Vec<i64>, now: Time) -> Result<Freed, StoreError> {
     let mut all = Freed::default();
     for lease in leases {

@@ -1,7 +1,10 @@
 //! Accounts, the secrets that identify them, and one-time links. Secrets arrive as hashes, and passwords as Argon2id hashes: neither can be
 //! read here.
 
+use agon_api::contest::SignUpWord;
+
 use crate::acts::recovery::end_codes;
+use crate::acts::settings::settings;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::names::likeness;
@@ -18,7 +21,8 @@ pub struct SignUp {
     pub name: String,
     /// The password's hash.
     pub password: String,
-    /// The code, which must be the contest's; none where no code is asked for.
+    /// The code that was typed: the contest's settings say whether it is asked for, and whether anybody may sign up. None for whom an
+    /// organiser's link lets in.
     pub invite: Option<String>,
     pub now: Time,
 }
@@ -31,6 +35,8 @@ pub enum SignedUp {
     Taken(String),
     /// The code is not the contest's.
     Uninvited,
+    /// Nobody may sign up now.
+    Closed,
 }
 
 impl Act for SignUp {
@@ -38,12 +44,11 @@ impl Act for SignUp {
 
     async fn run(&self, conn: &mut Conn) -> Result<SignedUp, StoreError> {
         if let Some(code) = &self.invite {
-            let known: Option<String> = sqlx::query_scalar("SELECT code FROM invites WHERE contest_id = $1")
-                .bind(self.contest.0)
-                .fetch_optional(&mut *conn)
-                .await?;
-            if known.as_ref() != Some(code) {
-                return Ok(SignedUp::Uninvited);
+            match settings(conn, self.contest).await?.sign_up {
+                Some(SignUpWord::Open) => {}
+                Some(SignUpWord::Invite) if is_invited(conn, self.contest, code).await? => {}
+                Some(SignUpWord::Invite) => return Ok(SignedUp::Uninvited),
+                Some(SignUpWord::Closed) | None => return Ok(SignedUp::Closed),
             }
         }
         let likeness = likeness(&self.name);
@@ -67,6 +72,15 @@ impl Act for SignUp {
         note(conn, self.contest, self.now, [&self.name, "sign up", &self.name, ""]).await?;
         Ok(SignedUp::New(AccountId(id)))
     }
+}
+
+/// Whether this is the contest's code.
+async fn is_invited(conn: &mut Conn, contest: ContestId, code: &str) -> Result<bool, StoreError> {
+    let known: Option<String> = sqlx::query_scalar("SELECT code FROM invites WHERE contest_id = $1")
+        .bind(contest.0)
+        .fetch_optional(conn)
+        .await?;
+    Ok(known.as_deref() == Some(code))
 }
 
 /// Stores a secret that identifies an account from now on.

@@ -34,6 +34,8 @@ pub enum PostReply {
     Settled,
     /// The worker never had this try.
     Unknown,
+    /// It was played in another image than the contest's, or in none. The match is played again.
+    OtherImage,
 }
 
 /// The state of a try: its contest, the state and current try of its match, how it ended, and what it posted.

@@ -1,6 +1,7 @@
 //! Teams: who plays for which entrant. And what remains of a deleted account.
 
 use crate::acts::asked::unnamed;
+use crate::acts::settings::settings;
 use crate::acts::version::step_down;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
@@ -71,8 +72,6 @@ pub struct JoinTeam {
     pub contest: ContestId,
     pub account: AccountId,
     pub code: String,
-    /// How many members a team may have.
-    pub most: i64,
     pub now: Time,
 }
 
@@ -83,8 +82,8 @@ pub enum Joined {
     In(EntrantId),
     /// No team has that code.
     Unknown,
-    /// The team of this name is full.
-    Full(String),
+    /// The team of this name has as many members as a team may have.
+    Full(String, u8),
     /// The account plays for this team already; it may play for one at a time.
     Member(EntrantId),
 }
@@ -104,8 +103,9 @@ impl Act for JoinTeam {
         .fetch_optional(&mut *conn)
         .await?;
         let Some((team, name)) = team else { return Ok(Joined::Unknown) };
-        if members(conn, EntrantId(team)).await? >= self.most {
-            return Ok(Joined::Full(name));
+        let most = settings(conn, self.contest).await?.team_size;
+        if members(conn, EntrantId(team)).await? >= i64::from(most) {
+            return Ok(Joined::Full(name, most));
         }
         enter(conn, self.contest, self.account, EntrantId(team), self.now).await?;
         let actor = name_of(conn, self.account).await?;

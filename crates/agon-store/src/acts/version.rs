@@ -1,10 +1,13 @@
 //! Versions: handed in, promoted, demoted. The content of a version never changes.
 
-use crate::acts::{Act, note, trial};
+use crate::acts::settings::settings;
+use crate::acts::{Act, note, recheck, trial};
 use crate::backend::{Conn, Flag};
 use crate::names::likeness;
 use crate::reads::{quota, read};
-use crate::{Cause, ContestId, EntrantId, Sha, Stage, StoreError, Time, VersionId, VersionState, Whose};
+use crate::{
+    Cause, ContestId, EntrantId, Sha, Stage, StoreError, Time, Uploads, VersionId, VersionState, Whose,
+};
 
 /// Takes in a version. The first one also makes the entrant.
 #[derive(Clone, Debug)]
@@ -24,7 +27,7 @@ pub struct Add {
     pub only_if_better: bool,
     /// Its size in bytes.
     pub bytes: i64,
-    /// Whether the entrant's quota applies and its waiting versions give way to this one; not for an organiser.
+    /// Whether the times of the contest and the entrant's quota apply, and its waiting versions give way to this one; not for an organiser.
     pub counts: bool,
     /// Who hands it in.
     pub actor: String,
@@ -51,12 +54,19 @@ pub enum Added {
     /// The entrant has used up its quota, and may hand in again at this time. Without a time nothing more is taken: its versions have
     /// [`MOST_BYTES`] together.
     TooMany(Option<Time>),
+    /// Nothing is taken now.
+    Closed(Uploads),
 }
 
 impl Act for Add {
     type Reply = Added;
 
     async fn run(&self, conn: &mut Conn) -> Result<Added, StoreError> {
+        let settings = settings(conn, self.contest).await?;
+        let uploads = settings.uploads(self.received);
+        if self.counts && uploads != Uploads::Open {
+            return Ok(Added::Closed(uploads));
+        }
         let likeness = likeness(&self.entrant);
         let known: Option<(i64, String, Flag)> =
             // An exact name comes first: two names may look alike since names are compared more strictly, and each must be found.
@@ -98,8 +108,8 @@ impl Act for Add {
         if let Some((id, n, state)) = same {
             match VersionState::of(&state)? {
                 VersionState::Draft => draft = Some(id),
-                // A version whose failure was our fault is tried again.
-                VersionState::Failed if failed_by_us(conn, id).await? => {
+                // A version whose failure was our fault, or in another image, is tried again.
+                VersionState::Failed if failed_by_us(conn, id, settings.image_since).await? => {
                     sqlx::query(
                         "UPDATE versions SET checksum = NULL, cause = NULL, reason = NULL WHERE id = $1",
                     )
@@ -165,12 +175,17 @@ impl Act for Add {
     }
 }
 
-/// Whether a version's failure was our fault.
-async fn failed_by_us(conn: &mut Conn, version: i64) -> Result<bool, StoreError> {
-    let cause: Option<String> =
-        sqlx::query_scalar("SELECT cause FROM versions WHERE id = $1").bind(version).fetch_one(conn).await?;
+/// Whether a version's failure was our fault, or before the contest had its image.
+async fn failed_by_us(conn: &mut Conn, version: i64, image: Option<Time>) -> Result<bool, StoreError> {
+    let (cause, failed): (Option<String>, Option<i64>) = sqlx::query_as(
+        "SELECT cause, (SELECT at_ms FROM steps WHERE version_id = id AND steps.state = 'failed') FROM versions WHERE id = $1",
+    )
+    .bind(version)
+    .fetch_one(conn)
+    .await?;
     let cause: Option<Cause> = cause.as_deref().map(read).transpose()?;
-    Ok(cause.is_some_and(|cause| cause.whose == Whose::Ours))
+    let before = image.zip(failed).is_some_and(|(image, failed)| failed < image.0);
+    Ok(before || cause.is_some_and(|cause| cause.whose == Whose::Ours))
 }
 
 /// Replaces versions of an entrant that are still waiting by a newer one, which also takes over their planned check match.
@@ -297,6 +312,7 @@ impl Act for Promote {
             return Ok(false);
         }
         enter(conn, self.version, self.now).await?;
+        recheck::if_due(conn, contest, self.version).await?;
         note(conn, contest, self.now, ["ladder", "promote", &name, ""]).await?;
         Ok(true)
     }
@@ -305,6 +321,11 @@ impl Act for Promote {
 /// Makes a version no longer stand for its entrant.
 pub(crate) async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
     enter_state(conn, VersionId(version), VersionState::Former, now).await?;
+    leave(conn, version, now).await
+}
+
+/// Ends the time in which a version stands for its entrant.
+pub(crate) async fn leave(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
     sqlx::query("UPDATE entries SET checksum = NULL, to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
         .bind(version)
         .bind(now.0)
@@ -356,6 +377,7 @@ impl Act for Return {
         }
         enter_state(conn, self.version, VersionState::Live, self.now).await?;
         enter(conn, self.version, self.now).await?;
+        recheck::if_due(conn, contest, self.version).await?;
         note(conn, contest, self.now, [&self.actor, "return", &name, ""]).await?;
         Ok(true)
     }

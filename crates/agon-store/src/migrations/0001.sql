@@ -319,13 +319,6 @@ CREATE TABLE links (
     ends_ms BIGINT NOT NULL
 );
 
--- Codes by which an owner who has forgotten the password sets another, each once: 80 bits of which the hash is kept.
-CREATE TABLE recovery_codes (
-    sha TEXT PRIMARY KEY,
-    account_id BIGINT NOT NULL REFERENCES accounts (id)
-);
-CREATE INDEX recovery_codes_account ON recovery_codes (account_id);
-
 -- The code with which people sign up where a contest is not open. It is shown to organisers, who tell it to a room.
 CREATE TABLE invites (
     contest_id BIGINT PRIMARY KEY REFERENCES contests (id),

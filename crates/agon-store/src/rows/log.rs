@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use agon_api::{MatchResult, words};
 use serde::{Deserialize, Serialize};
 
+use super::settings::ChangedSettings;
 use super::{EntrantId, Kind, MatchId, Time, VersionId};
 use crate::Sha;
 
@@ -100,6 +101,7 @@ pub enum LogEntry {
     Ruling(Ruled),
     /// Results that do not count.
     Annulment(Annulled),
+    Settings(ChangedSettings),
     Result(Box<Sealed>),
 }
 
@@ -109,6 +111,7 @@ impl LogEntry {
         match self {
             Self::Ruling(row) => row.seq,
             Self::Annulment(row) => row.seq,
+            Self::Settings(row) => row.seq,
             Self::Result(row) => row.seq,
         }
     }

@@ -1,12 +1,14 @@
 //! People and teams: which secret identifies whom until when, who plays for whom, and what remains of a deleted account.
 
+use agon_api::contest::SignUpWord;
 use agon_store::acts::{
     Add, Added, Begin, EndSecrets, FoundContest, Invite, JoinTeam, Joined, LeaveTeam, Left, MakeLink,
-    MakeTeam, NewCode, Promote, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TeamMade, Tell,
-    TokensLeft, TokensToEnd, Which, Withdraw,
+    MakeTeam, NewCode, Promote, RecordUse, SetPassword, SignUp, SignedUp, TakeInSettings, TakeLink, TeamMade,
+    Tell, TokensLeft, TokensToEnd, Which, Withdraw,
 };
 use agon_store::{
-    AccountId, ContestId, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time, VersionState,
+    AccountId, ContestId, ContestSettings, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time,
+    VersionState,
 };
 use sqlx::{Connection as _, Executor as _};
 use tempfile::TempDir;
@@ -33,6 +35,9 @@ impl World {
             now: Time(1),
         };
         let contest = store.act(found).await.expect("founded");
+        let sign_up = Some(SignUpWord::Invite);
+        let settings = ContestSettings { team_size: 2, sign_up, ..ContestSettings::default() };
+        assert!(store.act(TakeInSettings { contest, settings }).await.expect("taken in"));
         Self { folder, store, contest }
     }
 
@@ -67,7 +72,7 @@ impl World {
     }
 
     async fn join(&self, account: AccountId, code: &str) -> Joined {
-        let act = JoinTeam { contest: self.contest, account, code: code.into(), most: 2, now: Time(4) };
+        let act = JoinTeam { contest: self.contest, account, code: code.into(), now: Time(4) };
         self.store.act(act).await.expect("answered")
     }
 
@@ -235,7 +240,7 @@ async fn somebody_plays_for_one_team_and_teams_have_room_for_so_many() {
     assert_eq!(world.join(bob, "no such").await, Joined::Unknown);
     assert_eq!(world.join(bob, "code of Red").await, Joined::In(team));
     assert_eq!(world.join(bob, "code of Red").await, Joined::Member(team));
-    assert_eq!(world.join(cid, "code of Red").await, Joined::Full("Red".into()));
+    assert_eq!(world.join(cid, "code of Red").await, Joined::Full("Red".into(), 2));
     assert_eq!(world.leave(cid).await, Left::Nowhere);
     assert_eq!(world.leave(bob).await, Left::Gone);
     world.store.act(NewCode { team, code: "new".into() }).await.expect("set");

@@ -113,7 +113,10 @@ async fn objects_move_to_a_bucket_and_back_and_one_that_is_away_is_no_loss() {
     // Without the keys it is refused, and the objects stay where they are.
     let other = contest("another secret");
     open(other.path()).put(b"replay").await.expect("room");
-    let refused = relocate_objects(other.path(), &bucket.place(), agon_store::Time(5)).await.expect_err("refused").to_string();
+    let refused = relocate_objects(other.path(), &bucket.place(), agon_store::Time(5))
+        .await
+        .expect_err("refused")
+        .to_string();
     assert!(refused.contains("the bucket refuses these keys: ") && !refused.contains("Generic"), "{refused}");
     assert!(!other.path().join(OBJECTS_AT).exists());
     // A bucket that does not answer is told apart from one that has lost something.

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use agon_bot::advised::NextCommand;
+use agon_contest::config::Level;
 use agon_contest::{ContestFile, SandboxSection};
 use agon_game::{GameInfo, Transport};
-use agon_ladder::Policy;
 use agon_server::Setting;
+use agon_server::settings::FileSettings;
 use agon_server::status::PLACING;
 use agon_worker::{ContestTerms, MatchGround};
 
@@ -44,17 +45,23 @@ pub fn can_begin(dir: &Path, game: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As for [`can_begin`], and errors of the disk.
-pub fn begin(dir: &Path, game: &str) -> Result<(), Failure> {
+pub fn begin(dir: &Path, game: &str, level: Option<Level>) -> Result<(), Failure> {
     can_begin(dir, game)?;
     let (info, file) = (common::game(game)?.info(), dir.join(FILE));
     let failed = |error: std::io::Error| Failure::own(format!("{}: {error}", file.display()));
     fs::create_dir_all(dir).map_err(failed)?;
     // Nobody ever finds half a file.
     let draft = dir.join(format!("{FILE}.new"));
-    fs::write(&draft, text(info, dir)).and_then(|()| fs::rename(&draft, &file)).map_err(failed)
+    fs::write(&draft, text(info, dir, level)).and_then(|()| fs::rename(&draft, &file)).map_err(failed)
 }
 
-fn text(info: &GameInfo, dir: &Path) -> String {
+fn text(info: &GameInfo, dir: &Path, level: Option<Level>) -> String {
+    let sandbox = level.map_or_else(
+        || "# [sandbox]\n# level = \"A\"                 # the lowest at which bots are played".to_owned(),
+        |level| {
+            format!("[sandbox]\nlevel = \"{level}\"                   # the lowest at which bots are played")
+        },
+    );
     let bosses: Vec<String> = info.builtins.iter().map(|bot| format!("\"builtin:{}\"", bot.name)).collect();
     let rules = info.presets.first().map_or("", |preset| preset.name);
     let maps: Vec<&str> = info.maps.iter().map(|map| map.name).take(3).collect();
@@ -66,7 +73,9 @@ fn text(info: &GameInfo, dir: &Path) -> String {
         None => "# maps = [\"mine.txt\"]           # the seed makes them unless files are named".to_owned(),
     };
     format!(
-        "# A contest of agon serve. Everything before [site] decides results and is fixed when the first match is played.
+        "# A contest of agon serve, as it is founded by its first start. What stands before [site] decides results, and is fixed from then on.
+# What follows can be changed while the contest runs: by the organiser's page Settings, or `agon serve set`. Once it is founded, changes
+# here decide nothing, except of what is this machine's own: trusted_proxies, packages and env.
 game = \"{name}\"
 rules = \"{rules}\"              # a preset (agon rules {name}), or a file beside this one
 {maps}
@@ -77,7 +86,7 @@ time_total = \"300s\"           # the most a bot may think in a match, all its a
 [site]
 title = {title}
 bosses = [{bosses}]   # built-in bots that stand on the ladder
-# The organiser's first page asks for what follows; it can be changed there.
+# The organiser's first page asks for what follows.
 # sign_up = \"invite\"          # who may sign up: \"open\", \"invite\" (with a code), \"closed\"
 # team_size = 1               # the most people who play for one team
 # time_zone = \"Europe/Vienna\" # of the dates
@@ -86,10 +95,9 @@ bosses = [{bosses}]   # built-in bots that stand on the ladder
 [ladder]
 matches = 400                 # rated matches each version plays, besides those in which others need it
 
-# [sandbox]
+{sandbox}
 # packages = [\"packages\"]       # folders for all bots and builds, read-only; they have no network
 # env = {{ PYTHONPATH = \"/srv/packages/python\" }}
-# level = \"A\"                 # the lowest at which bots are played; written here when the first machine plays
 # image = \"3f9c...\"           # all of the name that `agon image build` printed: every bot runs in it, on every machine
 # memory = 768                # megabytes that each bot has; a machine plays as many matches at once as it has memory for
 # trust_bots = true           # where this machine has no sandbox: I trust these bots
@@ -135,11 +143,11 @@ pub fn sandbox(dir: &Path) -> Result<SandboxSection, Failure> {
     Ok(section)
 }
 
-/// The settings of the contest in a folder, according to its file.
+/// What the contest in a folder is founded on, according to its file.
 ///
 /// # Errors
 /// A message that points into the file.
-pub fn read(dir: &Path) -> Result<Setting, Failure> {
+pub fn read(dir: &Path) -> Result<(Setting, FileSettings), Failure> {
     let path = dir.join(FILE);
     if !path.is_file() {
         return Err(Failure::usage(format!(
@@ -170,11 +178,8 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
         let setup = options.setup(game, usize::from(seats))?;
         grounds.push(MatchGround::new(&setup, game.open(&setup)?.recipe()));
     }
-    let bosses = match &file.site.bosses {
-        Some(bosses) => bosses.clone(),
-        None => info.builtins.iter().map(|bot| format!("builtin:{}", bot.name)).collect(),
-    };
-    for boss in &bosses {
+    let settings = FileSettings::of(&file, name_of(dir)).map_err(Failure::Usage)?;
+    for boss in &settings.settings.bosses {
         let name = boss.strip_prefix("builtin:").unwrap_or("");
         let plain = name.split('?').next().unwrap_or(name);
         if !info.builtins.iter().any(|bot| bot.name == plain) {
@@ -204,6 +209,6 @@ pub fn read(dir: &Path) -> Result<Setting, Failure> {
         ponder: clock.ponder(),
         ratings: agon_stats::METHOD,
     };
-    let policy = Policy { seats: usize::from(seats), placing: PLACING as u32, enough: file.ladder.matches };
-    Ok(Setting { name: file.site.title.clone().unwrap_or_else(|| name_of(dir)), terms, policy, bosses })
+    let founding = settings.settings.clone();
+    Ok((Setting { name: founding.title.clone(), terms, founding }, settings))
 }

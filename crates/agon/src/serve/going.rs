@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Seek as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,9 +11,10 @@ use agon_api::contest::ContestState;
 use agon_bot::advised::NextCommand;
 use agon_bot::image::{ImageError, Images};
 use agon_bot::{Confined, Level, Packages, Run, sys};
-use agon_server::{ContestServer, Inside, ServerError, Setting, inside, room, tick};
+use agon_server::settings::{FileDifference, SettingsBy};
+use agon_server::{ContestServer, Inside, ServerError, inside, room, settings, tick};
 use agon_store::reads::MOST_POSTED;
-use agon_store::{Objects, StoreError};
+use agon_store::{ContestSettings, Objects, StoreError};
 use agon_worker::{PlaySettings, VersionShelf, holding};
 use rustix::fs::{FlockOperation, flock};
 
@@ -52,11 +53,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         }
         agon_store::can_place(dir, options.database.as_deref(), options.objects.as_deref())
             .map_err(ServerError::from)?;
-        founding::begin(dir, game)?;
-        if let Some(level) = options.level {
-            let level = if level == Rated::A { Level::A } else { Level::B };
-            agon_site::settings::write_level(dir, level).map_err(Failure::Own)?;
-        }
+        let level = options.level.map(|level| if level == Rated::A { Level::A } else { Level::B });
+        founding::begin(dir, game, level)?;
         if let Some(url) = &options.database {
             agon_store::place(dir, url).map_err(ServerError::from)?;
         }
@@ -64,16 +62,25 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
             agon_store::place_objects(dir, place).map_err(ServerError::from)?;
         }
     }
-    let setting = founding::read(dir)?;
-    if let Some(image) = founding::sandbox(dir)?.image {
-        let why = |error: ImageError| Failure::usage(format!("contest.toml, [sandbox] image: {error}"));
-        Images::own().keep(&image).map_err(why)?;
+    let (mut setting, file) = founding::read(dir)?;
+    let founded = runtime()?.block_on(settings::held(dir, &setting.name))?;
+    let held = founded.as_ref().unwrap_or(&setting.founding).clone();
+    if let Some(image) = &held.image {
+        let why = |error: ImageError| {
+            Failure::usage(format!("the contest's image: {error}; `agon image get URL` fetches it"))
+        };
+        Images::own().keep(image).map_err(why)?;
     }
     let (mut playing, mut confined) = (options.jobs != Some(0), Confined::No);
     let (mut all, mut packages) = (Run::default(), Vec::new());
+    let mut level = None;
     if playing {
-        (confined, all, packages) = hold_bots(dir)?;
-        playing = is_decided(dir, confined, options)?;
+        (confined, all, packages) = hold_bots(dir, &held)?;
+        level = decided_level(dir, confined, options, (&held, founded.is_some()))?;
+        playing = level.is_some();
+        if founded.is_none() {
+            setting.founding.level = level.map(|level| level.to_string());
+        }
     }
     // Otherwise other machines play, or none until the organiser says at which level.
     let jobs_wanted = if playing { options.jobs } else { Some(0) };
@@ -91,6 +98,16 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         Objects::open(dir).map_err(ServerError::from)?.sweep_drafts();
     }
     check_clock(&runtime, &server)?;
+    if let Some(level) = level.filter(|_| server.settings().level.is_none()) {
+        let decided = |before: &ContestSettings| {
+            Ok(ContestSettings { level: Some(level.to_string()), ..before.clone() })
+        };
+        let by = SettingsBy { actor: "server", account: None };
+        runtime.block_on(settings::change(server.store(), by, decided, now()))?;
+        runtime.block_on(server.now())?;
+    }
+    tell_differences(dir, &file.differences(&server.settings()));
+    server.publish(server_name(dir), file);
     let name = inside::name(is_shared.then(|| server_name(dir)));
     let worker = runtime.block_on(server.meet(&name, &holding::word(holding::level(confined)), now()))?;
     let jobs = jobs_wanted.unwrap_or_else(|| usual_jobs(&server));
@@ -112,7 +129,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     let mut out = io::stdout().lock();
     if !options.quiet {
-        greet(&mut out, dir, &setting, jobs, confined)?;
+        greet(&mut out, dir, &server, jobs, confined)?;
         if let Some(site) = &site {
             site.tell(&mut out)?;
         }
@@ -122,25 +139,17 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     tell_rest(&runtime, &server, dir)?;
     let address = site.as_ref().map_or("none", |site| site.address());
     tracing::info!(
-        contest = setting.name,
+        contest = server.settings().title,
         game = setting.terms.game,
         matches_at_once = jobs,
         address,
         "begins"
     );
     let halt = AtomicBool::new(false);
-    let versions = VersionShelf::new(std::path::absolute(dir.join("work"))?, confined, &setting.terms.game)
-        .under(all)
-        .bounded(MOST_UNPACKED);
+    let work = std::path::absolute(dir.join("work"))?;
     let clock = now;
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
-    let settings = PlaySettings {
-        jobs,
-        run: format!("{}-{}", std::process::id(), now().0),
-        beat: Duration::from_secs(20),
-        idle: Duration::from_millis(200),
-        aside: true,
-    };
+    let player = Player { server: &server, inside: &inside, work, confined, all, jobs };
     let broken = OnceLock::new();
     let told = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
@@ -151,7 +160,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
                 let _ = broken.set(why);
                 return;
             }
-            agon_worker::run(&inside, server.table(), &versions, &settings, &halt);
+            player.play(&halt);
         });
         // In a thread of its own, so that no request for work waits for a table.
         scope.spawn(|| rate(&runtime, &server, &halt));
@@ -169,6 +178,107 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     tracing::info!("ends");
     told?;
     last
+}
+
+/// The server's own worker.
+struct Player<'a> {
+    server: &'a ContestServer,
+    inside: &'a Inside<'a>,
+    /// Where versions are unpacked and built.
+    work: PathBuf,
+    confined: Confined,
+    /// What holds for all bots here, whatever the organiser decides.
+    all: Run,
+    jobs: usize,
+}
+
+impl Player<'_> {
+    /// Plays until `halt` is set, under the settings that hold: when they change it gives back what it plays, and begins again under them.
+    fn play(&self, halt: &AtomicBool) {
+        let begun = format!("{}-{}", std::process::id(), now().0);
+        let mut round = 0;
+        while !halt.load(Ordering::Relaxed) {
+            let held = self.server.settings();
+            let changed = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !halt.load(Ordering::Relaxed) && is_same(&held, &self.server.settings()) {
+                        std::thread::sleep(TICK);
+                    }
+                    changed.store(true, Ordering::Relaxed);
+                });
+                match self.unfit(&held) {
+                    Some(why) => tracing::warn!("no match is played here: {}", harmless(&why)),
+                    None => self.under(&held, format!("{begun}-{round}"), &changed),
+                }
+            });
+            round += 1;
+        }
+    }
+
+    /// Why nothing can be played here under these settings.
+    fn unfit(&self, held: &ContestSettings) -> Option<String> {
+        if self.jobs == 0 {
+            return None;
+        }
+        if let Some(Err(why)) = held.image.as_ref().map(|image| Images::own().keep(image)) {
+            return Some(format!("the contest's image: {why}; `agon image get URL` fetches it"));
+        }
+        match holding::hold(held.trust_bots, level_of(held)) {
+            Ok(confined) if confined == self.confined => None,
+            Ok(_) => Some("bots are to be held in another way; start this server again".to_owned()),
+            Err(why) => Some(why),
+        }
+    }
+
+    fn under(&self, held: &ContestSettings, run: String, stop: &AtomicBool) {
+        let all = Run { memory: memory_of(held), image: held.image.clone(), ..self.all.clone() };
+        let versions = VersionShelf::new(self.work.clone(), self.confined, &self.server.terms().game)
+            .under(all)
+            .bounded(MOST_UNPACKED);
+        let settings = PlaySettings {
+            jobs: self.jobs,
+            run,
+            beat: Duration::from_secs(20),
+            idle: Duration::from_millis(200),
+            aside: true,
+        };
+        agon_worker::run(self.inside, self.server.table(), &versions, &settings, stop);
+    }
+}
+
+/// Whether bots are played under both alike.
+fn is_same(one: &ContestSettings, other: &ContestSettings) -> bool {
+    let conditions =
+        |held: &ContestSettings| (held.image.clone(), held.memory, held.level.clone(), held.trust_bots);
+    conditions(one) == conditions(other)
+}
+
+/// The memory of each bot, in bytes.
+fn memory_of(held: &ContestSettings) -> Option<u64> {
+    held.memory.map(|megabytes| megabytes << 20)
+}
+
+fn level_of(held: &ContestSettings) -> Option<Level> {
+    let word = held.level.as_deref()?;
+    [Level::A, Level::B, Level::C, Level::D].into_iter().find(|level| level.to_string() == word)
+}
+
+/// Says where the file of a contest that was founded says something else than what holds.
+fn tell_differences(dir: &Path, found: &[FileDifference]) {
+    let value = |text: &str| if text.is_empty() { "none".to_owned() } else { harmless(text) };
+    let told: Vec<String> = found
+        .iter()
+        .map(|one| format!("{} = {}, and {} holds", one.key.word(), value(&one.says), value(&one.holds)))
+        .collect();
+    if !told.is_empty() {
+        eprintln!(
+            "note: {} says {}: it founded the contest, and decides nothing since; `{}` changes what holds",
+            dir.join(founding::FILE).display(),
+            told.join("; "),
+            NextCommand::ServeSet.at(dir)
+        );
+    }
 }
 
 /// Largest tolerated clock error in milliseconds when several servers share a database: leases end by the clock.
@@ -312,61 +422,73 @@ fn usual_jobs(server: &ContestServer) -> usize {
 }
 
 /// Sets up how bots are contained here, and the packages they can use.
-fn hold_bots(dir: &Path) -> Result<(Confined, Run, Vec<String>), Failure> {
+fn hold_bots(dir: &Path, held: &ContestSettings) -> Result<(Confined, Run, Vec<String>), Failure> {
     let section = founding::sandbox(dir)?;
     let places = section.packages.iter().map(Into::into).collect();
     let packages = Packages { places, variables: section.env };
     // Authors cannot install anything here.
-    let (memory, image) = (section.memory, section.image);
+    let (memory, image) = (memory_of(held), held.image.clone());
     let run = Run { packages, memory, image, ahead: true, for_others: true, ..Run::default() };
-    let confined = holding::hold(section.trust_bots, section.level).map_err(Failure::Own)?;
+    let confined = holding::hold(held.trust_bots, level_of(held)).map_err(Failure::Own)?;
     Ok((confined, run, section.packages))
 }
 
-/// Whether it is said at which level matches are rated, so that they can be played; it asks if that is open. From then on the
-/// contest does not fall below it.
-fn is_decided(dir: &Path, confined: Confined, options: &ServeOptions) -> Result<bool, Failure> {
-    let section = founding::sandbox(dir)?;
-    if section.level.is_some() {
-        return Ok(true);
+/// At which level matches are rated, once that is said, so that they can be played; it asks if that is open. From then on the contest does
+/// not fall below it.
+fn decided_level(
+    dir: &Path,
+    confined: Confined,
+    options: &ServeOptions,
+    (held, is_founded): (&ContestSettings, bool),
+) -> Result<Option<Level>, Failure> {
+    if let Some(level) = level_of(held) {
+        return Ok(Some(level));
     }
     let level = holding::level(confined).unwrap_or(Level::D);
-    if let Some(told) = holding::at_level_b().filter(|_| !section.trust_bots) {
-        let how = "Write `level = \"B\"` under [sandbox] in contest.toml (with --new: --level B) to rate matches there all the same";
+    if let Some(told) = holding::at_level_b().filter(|_| !held.trust_bots) {
+        let set = NextCommand::ServeSet.at(dir).replace("KEY=VALUE", "level=B");
+        let in_file =
+            "Write `level = \"B\"` under [sandbox] in contest.toml (with --new: --level B)".to_owned();
+        let by_command = format!("Say `{set}`");
+        let how = |is_founded| {
+            let how = if is_founded { &by_command } else { &in_file };
+            format!("{how} to rate matches there all the same")
+        };
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
             eprint!("{told}\nRate matches at level B all the same? [y/N] ");
             let mut answer = String::new();
             io::stdin().lock().take(100).read_line(&mut answer)?;
             if !answer.trim().eq_ignore_ascii_case("y") {
-                return Err(Failure::own(format!("nothing is played at level B. {how}.")));
+                return Err(Failure::own(format!("nothing is played at level B. {}.", how(is_founded))));
             }
         } else if options.no_site {
-            return Err(Failure::own(format!("{told}\n{how}.")));
+            return Err(Failure::own(format!("{told}\n{}.", how(is_founded))));
         } else {
             eprintln!(
-                "{told}\nNothing is played here until that is decided. {how}, or answer on the page /organise/settings; then start it again."
+                "{told}\nNothing is played here until that is decided. {}, or answer on the page /organise/settings; then start it again.",
+                how(true)
             );
-            return Ok(false);
+            return Ok(None);
         }
     }
-    agon_site::settings::write_level(dir, level).map_err(Failure::Own)?;
-    Ok(true)
+    Ok(Some(level))
 }
 
 fn greet(
     out: &mut impl io::Write,
     dir: &Path,
-    setting: &Setting,
+    server: &ContestServer,
     jobs: usize,
     confined: Confined,
 ) -> io::Result<()> {
+    let settings = server.settings();
     let bosses: Vec<&str> =
-        setting.bosses.iter().map(|boss| boss.strip_prefix("builtin:").unwrap_or(boss)).collect();
+        settings.bosses.iter().map(|boss| boss.strip_prefix("builtin:").unwrap_or(boss)).collect();
     writeln!(
         out,
         "{}: a contest of {}, {} at once; bosses: {}",
-        harmless(&setting.name),
-        setting.terms.game,
+        harmless(&settings.title),
+        server.terms().game,
         if jobs == 1 { "one match".to_owned() } else { format!("{jobs} matches") },
         if bosses.is_empty() { "none".to_owned() } else { bosses.join(", ") }
     )?;

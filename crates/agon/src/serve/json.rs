@@ -3,8 +3,9 @@
 use agon_api::{LadderRow, VersionRating};
 use agon_server::ContestStatus;
 use agon_server::export::ArchiveReport;
+use agon_server::settings::SettingKey;
 use agon_store::reads::Working;
-use agon_store::{EntrantVersion, Event};
+use agon_store::{ContestSettings, EntrantVersion, Event};
 use agon_worker::wire::PlayingMachine;
 use serde::Serialize;
 #[cfg(test)]
@@ -54,7 +55,7 @@ impl<'a> Contest<'a> {
     pub fn new(status: &'a ContestStatus) -> Self {
         let counts = &status.counts;
         Self {
-            name: &status.contest.name,
+            name: status.contest.title(),
             game: &status.contest.game,
             paused: status.contest.paused,
             draining: status.contest.draining,
@@ -114,6 +115,32 @@ impl<'a> Verified<'a> {
             seeds: report.seeds,
             places: &report.table.places,
         }
+    }
+}
+
+/// `serve set`: the settings that hold.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct Settings {
+    pub settings: Vec<Setting>,
+}
+
+/// A setting of a contest.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct Setting {
+    pub key: &'static str,
+    /// As `serve set` takes it; empty for none.
+    pub value: String,
+    /// What it means.
+    pub means: &'static str,
+}
+
+impl Settings {
+    pub fn new(settings: &ContestSettings) -> Self {
+        let setting =
+            |key: &SettingKey| Setting { key: key.word(), value: key.told(settings), means: key.means() };
+        Self { settings: SettingKey::ALL.iter().map(setting).collect() }
     }
 }
 

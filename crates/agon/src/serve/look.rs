@@ -37,7 +37,7 @@ pub fn fsck(dir: &Path, replays: bool) -> Done {
     let mut out = io::stdout().lock();
     if found.is_empty() {
         let more = if replays { ", and every match agrees with its replay" } else { "" };
-        writeln!(out, "{}: no damage found{more}.", harmless(&contest.name))?;
+        writeln!(out, "{}: no damage found{more}.", harmless(contest.title()))?;
         return Ok(());
     }
     for line in &found {
@@ -62,7 +62,7 @@ fn summary(out: &mut impl io::Write, dir: &Path, status: &ContestStatus) -> io::
         }
         _ => String::new(),
     };
-    writeln!(out, "{} · {}{paused}", harmless(&contest.name), contest.game)?;
+    writeln!(out, "{} · {}{paused}", harmless(contest.title()), contest.game)?;
     let mut parts = vec![
         agon_contest::journal::count(usize::try_from(counts.sealed).unwrap_or(0), "result", "results")
             + " in the log",

@@ -10,6 +10,7 @@ mod log;
 mod look;
 mod pages;
 mod private;
+mod set;
 mod workers;
 
 use std::net::{IpAddr, SocketAddr};
@@ -43,6 +44,7 @@ Examples:
   agon serve add autumn my-bot --team Ann          submits a bot, even while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
   agon serve worker autumn hall-3 -o hall-3.token  a token for another machine: agon work URL --token-file hall-3.token
+  agon serve set autumn closes=2026-12-05T18:00    changes a setting, everywhere; without KEY=VALUE it lists them
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
   agon serve drain autumn                          the same, once all that was planned is played
   agon serve fsck autumn --replays                 is anything damaged? Every match is computed again
@@ -249,6 +251,17 @@ pub enum ServeCommand {
         #[arg(long)]
         yes: bool,
     },
+    /// Show the contest's settings, or change some: at once, on all its servers, as on the page Settings
+    Set {
+        /// The contest's folder.
+        dir: PathBuf,
+        /// What to change; nothing after `=` takes a value away
+        #[arg(value_name = "KEY=VALUE")]
+        changes: Vec<String>,
+        /// Prints the settings as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Play nothing until the contest is resumed; nothing is lost
     Pause {
         /// The contest's folder.
@@ -275,6 +288,7 @@ pub fn run(options: &ServeOptions) -> Done {
         (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),
         (Some(ServeCommand::Move { dir, objects: Some(place), .. }), _) => kept::relocate_objects(dir, place),
         (Some(ServeCommand::Move { dir, to, yes, .. }), _) => kept::relocate(dir, to.as_deref(), *yes),
+        (Some(ServeCommand::Set { dir, changes, json }), _) => set::run(dir, changes, *json),
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
         (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use agon_store::Sha;
 use agon_worker::wire::{
-    Back, Beat, LARGEST_SOURCE, LeaseRequest, MOST_LEASED, MOST_UNPACKED, PostedResult as Sent, ReceivedAll,
-    Unpacked, Voided, Yours, check,
+    Back, Beat, LARGEST_SOURCE, LeaseRequest, MOST_LEASED, MOST_UNPACKED, OTHER_CONDITIONS, OTHER_IMAGE,
+    PostedResult as Sent, ReceivedAll, Unpacked, Voided, Yours, check,
 };
 use agon_worker::{Away, Granted, Hall, Nothing, Posted, PreparedGame, Try, Whole};
 
@@ -21,12 +21,20 @@ const WAIT_MS: u64 = 1_000;
 /// Longer reasons are cut to this many characters: the server stores no more.
 const LONGEST_WHY: usize = 4_000;
 
+/// Why a server no longer accepts this machine.
+#[derive(Clone, Debug)]
+pub struct RefusedMachine {
+    pub why: String,
+    /// Whether it would under the conditions that its organiser has set meanwhile.
+    pub may_join_again: bool,
+}
+
 /// The server, over HTTP.
 pub struct Far<'a> {
     online: &'a Online,
     run: String,
     stop: &'a AtomicBool,
-    over: &'a OnceLock<String>,
+    over: &'a OnceLock<RefusedMachine>,
     /// Whether it is a fleet, where all bots belong to one person.
     fleet: bool,
     played: Arc<Played>,
@@ -79,7 +87,7 @@ impl<'a> Far<'a> {
         online: &'a Online,
         run: String,
         stop: &'a AtomicBool,
-        over: &'a OnceLock<String>,
+        over: &'a OnceLock<RefusedMachine>,
         played: Arc<Played>,
         table: &'a PreparedGame,
     ) -> Self {
@@ -112,7 +120,9 @@ impl<'a> Far<'a> {
                 match problem.status {
                     // It does not know the token, has revoked it, or has admitted another process with it.
                     401 | 403 | 409 => {
-                        let _ = self.over.set(why);
+                        let may_join_again =
+                            [OTHER_CONDITIONS, OTHER_IMAGE].contains(&problem.title.as_str());
+                        let _ = self.over.set(RefusedMachine { why, may_join_again });
                         self.stop.store(true, Ordering::SeqCst);
                         Err(Away(problem.title))
                     }
@@ -173,11 +183,12 @@ impl Hall for Far<'_> {
                 if let Some(why) = wrong.or_else(|| {
                     (granted.jobs.len() > MOST_LEASED).then(|| "it gives more than was asked for".to_owned())
                 }) {
-                    let _ = self.over.set(format!(
+                    let told = format!(
                         "{}: {}; nothing of that is played here",
                         self.online.address,
                         harmless(&why)
-                    ));
+                    );
+                    let _ = self.over.set(RefusedMachine { why: told, may_join_again: false });
                     self.stop.store(true, Ordering::SeqCst);
                     return Err(Away(why));
                 }

@@ -21,7 +21,7 @@ use crate::common::machine;
 use crate::common::online::{Address, Line, Online, Trouble};
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure};
-use hall::{Far, Played};
+use hall::{Far, Played, RefusedMachine};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "The organiser makes the token, one for each machine, on the page /organise/workers of the contest or with
@@ -147,7 +147,7 @@ pub fn run(options: &WorkOptions) -> Done {
     say("Ctrl-C gives back unfinished matches; a second one ends it at once.".to_owned())?;
 
     let over = OnceLock::new();
-    let post = Post {
+    let mut post = Post {
         online: &online,
         hello,
         confined,
@@ -161,13 +161,11 @@ pub fn run(options: &WorkOptions) -> Done {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         if !options.quiet {
-            scope.spawn(|| tell(&post.played, &done));
+            let played = post.played.clone();
+            scope.spawn(|| tell(played, &done));
         }
         let ended = match &table {
-            Some(table) => {
-                post.play(&post.far(table, post.stop), table, jobs, post.hello.run.clone(), post.stop);
-                Ok(())
-            }
+            Some(table) => post.serve_contest(table, jobs, options),
             None => post.serve_fleet(cpus),
         };
         done.store(true, Ordering::Relaxed);
@@ -175,7 +173,7 @@ pub fn run(options: &WorkOptions) -> Done {
     })?;
     say(post.played.told())?;
     match over.into_inner() {
-        Some(why) => Err(Failure::usage(why)),
+        Some(refused) => Err(Failure::usage(refused.why)),
         None => Ok(()),
     }
 }
@@ -198,14 +196,75 @@ struct Post<'a> {
     /// Ctrl-C.
     stop: &'static AtomicBool,
     /// Why the server no longer accepts this machine.
-    over: &'a OnceLock<String>,
+    over: &'a OnceLock<RefusedMachine>,
     played: Arc<Played>,
 }
 
 impl Post<'_> {
-    /// The server. It sets `stop` when it refuses this machine.
-    fn far<'s>(&'s self, table: &'s PreparedGame, stop: &'s AtomicBool) -> Far<'s> {
-        Far::new(self.online, self.hello.run.clone(), stop, self.over, self.played.clone(), table)
+    /// The server. It sets `stop` when it refuses this machine, and `over` when that is for good.
+    fn far<'s>(
+        &'s self,
+        table: &'s PreparedGame,
+        stop: &'s AtomicBool,
+        over: &'s OnceLock<RefusedMachine>,
+    ) -> Far<'s> {
+        Far::new(self.online, self.hello.run.clone(), stop, over, self.played.clone(), table)
+    }
+
+    /// Plays for a contest until Ctrl-C. When its organiser changes what bots run in, it goes on under the new conditions.
+    fn serve_contest(&mut self, table: &PreparedGame, jobs: usize, options: &WorkOptions) -> Done {
+        let mut round = 0;
+        loop {
+            let over = OnceLock::new();
+            self.until_stopped(|halt| {
+                let run = format!("{}-{round}", self.hello.run);
+                self.play(&self.far(table, halt, &over), table, jobs, run, halt);
+            });
+            match over.into_inner() {
+                None => return Ok(()),
+                Some(refused) if !refused.may_join_again => {
+                    let _ = self.over.set(refused);
+                    return Ok(());
+                }
+                Some(_) if self.stop.load(Ordering::Relaxed) => return Ok(()),
+                Some(refused) => {
+                    writeln!(io::stderr(), "{}", refused.why)?;
+                    self.join_again(table, options)?;
+                }
+            }
+            round += 1;
+        }
+    }
+
+    /// Joins under the conditions that hold now.
+    fn join_again(&mut self, table: &PreparedGame, options: &WorkOptions) -> Done {
+        let query = [("program", self.hello.program.clone())];
+        let welcome: SeriesWelcome = awaited(|| self.online.get("", &query))?;
+        if hold(options, &welcome)? != self.confined {
+            return Err(Failure::usage("bots are to be held in another way now: start agon work again"));
+        }
+        self.all.memory = welcome.memory;
+        self.all.image = fetch_image(self.online, &welcome, self.confined, options.quiet)?;
+        holding::check_memory(self.confined, &self.all, table.seats()).map_err(Failure::Own)?;
+        let _: wire::Admitted = awaited(|| self.online.tell("/hello", &[], &self.hello))?;
+        Ok(())
+    }
+
+    /// Does something that ends when its flag is set, as it is at Ctrl-C.
+    fn until_stopped(&self, work: impl FnOnce(&AtomicBool)) {
+        let (halt, done) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    if self.stop.load(Ordering::Relaxed) {
+                        halt.store(true, Ordering::SeqCst);
+                    }
+                    std::thread::sleep(MOMENT);
+                }
+            });
+            work(&halt);
+            done.store(true, Ordering::Relaxed);
+        });
     }
 
     /// Plays until `stop` is set; `run` begins the names of its requests and of no others.
@@ -247,19 +306,9 @@ impl Post<'_> {
                 }
             };
             visits += 1;
-            let (halt, done) = (AtomicBool::new(false), AtomicBool::new(false));
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    while !done.load(Ordering::Relaxed) {
-                        if self.stop.load(Ordering::Relaxed) {
-                            halt.store(true, Ordering::SeqCst);
-                        }
-                        std::thread::sleep(MOMENT);
-                    }
-                });
+            self.until_stopped(|halt| {
                 let run = format!("{}-{visits}", self.hello.run);
-                self.play(&self.far(&table, &halt).of_fleet(), &table, jobs(&table), run, &halt);
-                done.store(true, Ordering::Relaxed);
+                self.play(&self.far(&table, halt, self.over).of_fleet(), &table, jobs(&table), run, halt);
             });
         }
         Ok(())
@@ -274,7 +323,7 @@ impl Post<'_> {
 }
 
 /// Prints the status from time to time until `done` is set.
-fn tell(played: &Arc<Played>, done: &AtomicBool) {
+fn tell(played: Arc<Played>, done: &AtomicBool) {
     let mut last = (String::new(), Instant::now());
     while !done.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(100));

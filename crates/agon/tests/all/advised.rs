@@ -157,6 +157,7 @@ const ELSEWHERE: &[(NextCommand, &str, &[&str])] = &[
     (NextCommand::LogsOfVersion, "alone/online.rs", &["\"logs\", \"v1\""]),
     (NextCommand::ReplayFeed, "all/promises.rs", &["\"replay\", \"feed\""]),
     (NextCommand::ReplayGet, "all/crowded.rs", &["\"replay\", \"get\""]),
+    (NextCommand::ServeSet, "alone/serve.rs", &["\"serve\", \"set\", \"cup\""]),
     (NextCommand::SprtOn, "all/fleet.rs", &["\"--on\", &url"]),
     (NextCommand::Submit, "alone/online.rs", &["\"submit\", \"bot\""]),
     (NextCommand::Watch, "all/private.rs", &["\"watch\""]),

@@ -300,13 +300,8 @@ fn a_contest(place: &Place) {
         trust(place);
         place.well(&["serve", "cup", "--matches", "2", "-j", "1", "--no-site"]);
     }
-    trust(place);
     place.well(&["serve", "add", "cup", "bot", "--team", "Ann"]);
-    let toml = place.path.join("cup/contest.toml");
-    let text = std::fs::read_to_string(&toml)
-        .expect("it is there")
-        .replace("[site]\n", "[site]\nsign_up = \"open\"\n");
-    std::fs::write(&toml, text + "\n[workers]\ntolerance = 90\n").expect("written");
+    place.well(&["serve", "set", "cup", "sign_up=open", "tolerance=90", "trust_bots=true"]);
     place.well(&["serve", "backup", "cup", "cup.backup"]);
     place.well(&["serve", "restore", "cup.backup", "again"]);
     place.well(&["serve", "export", "cup", "cup.agon"]);

@@ -1,5 +1,6 @@
 //! `agon serve`: a contest on the command line, from its first day to a kill and the day after.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -174,7 +175,7 @@ fn a_server_killed_at_any_moment_loses_nothing() {
     let file = place.join("cup/contest.toml");
     let text = std::fs::read_to_string(&file).expect("written");
     assert!(text.contains("matches = 400"), "{text}");
-    std::fs::write(file, text.replace("matches = 400", "matches = 1000000")).expect("written");
+    good(agon(place, &["serve", "set", "cup", "matches=1000000"]));
     waiter(place, "ann");
     good(agon(place, &["serve", "add", "cup", "ann", "--team", "Ann"]));
     let mut chance = u64::from(std::process::id()) * 2 + 1;
@@ -267,7 +268,8 @@ fn a_contest_holds_its_bots() {
     let file = place.join("cup/contest.toml");
     let text = std::fs::read_to_string(&file).expect("written");
     let more = "packages = ['packages']\nenv = { PACKAGES = '";
-    // The level that it was founded at is there.
+    // What is this machine's own stays in the file.
+    let text = text.replace("# [sandbox]\n", "[sandbox]\n");
     let text = text.replace("\n[sandbox]\n", &format!("\n[sandbox]\n{more}{}' }}\n", packages.display()));
     assert!(text.contains(more), "{text}");
     std::fs::write(&file, text).expect("written");
@@ -350,14 +352,88 @@ fn a_contest_does_not_fall_below_the_level_of_its_founding() {
     good(run("cgroup", &["--new", "cultist-wars", "--level", "B"]));
     let text = std::fs::read_to_string(&file).expect("there");
     assert!(text.contains("[sandbox]\nlevel = \"B\"\n"), "{text}");
-    std::fs::write(&file, text.replace("level = \"B\"", "level = \"B\"\ntrust_bots = true"))
-        .expect("written");
+    good(agon(folder.path(), &["serve", "set", "cup", "trust_bots=true"]));
     for without in ["namespaces", "filter"] {
         let refused = run(without, &[]);
         assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
         assert!(err(&refused).contains("contained at level B or better"), "{}", err(&refused));
     }
     good(run("cgroup", &[]));
+}
+
+#[test]
+fn settings_are_changed_by_a_command_and_a_file_decides_nothing_after_the_founding() {
+    let folder = folder();
+    let place = folder.path();
+    std::fs::create_dir(place.join("cup")).expect("a folder");
+    let file = "game = 'cultist-wars'\n[site]\nbosses = ['builtin:random', 'builtin:greedy']\n[ladder]\nmatches = 50\n[sandbox]\nlevel = 'A'\n";
+    std::fs::write(place.join("cup/contest.toml"), file).expect("a file");
+    let none = agon(place, &["serve", "set", "cup"]);
+    assert!(
+        none.status.code() == Some(2) && err(&none).contains("there is no contest in it"),
+        "{}",
+        err(&none)
+    );
+    let serve = || {
+        let mut serving = command(place, &["serve", "cup", "-j", "0", "--no-site"]);
+        let mut serving =
+            Running(serving.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("agon starts"));
+        let (mut said, mut noted) = (String::new(), String::new());
+        let mut lines = BufReader::new(serving.0.stdout.take().expect("piped"));
+        while !said.contains("Ctrl-C stops it") {
+            assert!(lines.read_line(&mut said).expect("read") > 0, "it ended: {said}");
+        }
+        assert!(interrupt(&mut serving).success());
+        serving.0.stderr.take().expect("piped").read_to_string(&mut noted).expect("read");
+        said + &noted
+    };
+    assert!(!serve().contains("note: "), "it was founded by that file");
+    let set = |changes: &[&str]| agon(place, &[&["serve", "set", "cup"], changes].concat());
+    let told = good(set(&["matches=60", "closes=2026-12-05T18:00", "time_zone=Europe/Vienna"]));
+    assert!(
+        out(&told)
+            .contains("time_zone UTC → Europe/Vienna; closes none → 2026-12-05T18:00:00; matches 50 → 60"),
+        "{}",
+        out(&told)
+    );
+    assert!(out(&good(set(&["matches=60"]))).contains("Nothing changed"), "it is so already");
+    let json: Value = serde_json::from_slice(&good(set(&["--json"])).stdout).expect("JSON");
+    let all = json["settings"].as_array().expect("a list");
+    let value = |key: &str| all.iter().find(|one| one["key"] == key).map(|one| one["value"].clone());
+    assert_eq!((value("matches"), value("closes")), (Some("60".into()), Some("2026-12-05T18:00:00".into())));
+    let listed = good(set(&[]));
+    assert!(
+        out(&listed).contains("bosses") && out(&listed).contains("builtin:random,builtin:greedy"),
+        "{}",
+        out(&listed)
+    );
+    for (wrong, says) in [
+        ("team-size=2", "`team-size` is not a setting; did you mean `team_size`?"),
+        ("team_size", "write KEY=VALUE"),
+        ("team_size=0", "Team size: a number from 1 to 20."),
+        ("image=3f9c", "Image: there is no image `3f9c`"),
+        ("bosses=builtin:greedi", "Bosses: `builtin:greedi` is not a built-in bot"),
+    ] {
+        let refused = set(&[wrong]);
+        assert!(
+            refused.status.code() == Some(2) && err(&refused).contains(says),
+            "{wrong}: {}",
+            err(&refused)
+        );
+    }
+    // The file is as it was, and that is said; what holds is what was set.
+    let said = serve();
+    assert!(
+        said.contains("matches = 50, and 60 holds")
+            && said.contains("`agon serve set cup KEY=VALUE` changes what holds"),
+        "{said}"
+    );
+    // A backup, and a move, take the settings along.
+    good(agon(place, &["serve", "backup", "cup", "cup.backup"]));
+    good(agon(place, &["serve", "restore", "cup.backup", "again"]));
+    let again = good(agon(place, &["serve", "set", "again", "--json"]));
+    assert_eq!(again.stdout, set(&["--json"]).stdout);
+    good(agon(place, &["serve", "fsck", "again", "--replays"]));
 }
 
 #[test]
