@@ -77,6 +77,9 @@ struct Saved {
     layers: Vec<String>,
 }
 
+/// Where a layer lies, and its hash if one is named.
+type LayerName = (String, Option<String>);
+
 /// How a container is set up.
 #[derive(Default, Deserialize)]
 struct Settings {
@@ -270,12 +273,11 @@ impl Importing<'_> {
     }
 
     /// How a container is set up, and its layers, each with its hash where one is named; none for a root file system.
-    #[allow(clippy::type_complexity)]
     fn parts(
         &self,
         file: &File,
         index: &BTreeMap<String, (u64, u64)>,
-    ) -> Result<Option<(Settings, Vec<(String, Option<String>)>)>, ImageError> {
+    ) -> Result<Option<(Settings, Vec<LayerName>)>, ImageError> {
         let (settings, parts) = if index.contains_key("oci-layout") && index.contains_key("index.json") {
             let all: Index = self.described(file, index, ("index.json", None))?;
             let manifest = self.manifest(file, index, all.manifests, true)?;

@@ -15,7 +15,7 @@ use tar::EntryType;
 
 use super::ImageError;
 use super::gather::{MOST_BYTES, MOST_FILES};
-use super::list::{LONGEST_PATH, Listed};
+use super::list::{KnownFiles, LONGEST_PATH, Listed, ListedFiles};
 use super::make::{hex, undate};
 use crate::paths::is_systems;
 
@@ -422,11 +422,10 @@ impl<'a> Layers<'a> {
     ///
     /// # Errors
     /// They cannot be written.
-    pub fn listed(mut self) -> Result<(BTreeMap<PathBuf, Listed>, BTreeMap<String, PathBuf>), ImageError> {
+    pub fn listed(mut self) -> Result<(ListedFiles, KnownFiles), ImageError> {
         self.undate_all()?;
-        let (mut files, mut first): (BTreeMap<PathBuf, Listed>, BTreeMap<usize, PathBuf>) =
-            (BTreeMap::new(), BTreeMap::new());
-        let mut known = BTreeMap::new();
+        let (mut files, mut known) = (ListedFiles::new(), KnownFiles::new());
+        let mut first: BTreeMap<usize, PathBuf> = BTreeMap::new();
         for (path, (node, _)) in std::mem::take(&mut self.nodes) {
             // A single file beside the system's folders is nobody's.
             if path.components().count() < 3 && matches!(node, Node::File(_)) {

@@ -45,6 +45,11 @@ pub enum Listed {
     Folder,
 }
 
+/// The paths of an image.
+pub type ListedFiles = BTreeMap<PathBuf, Listed>;
+/// Where a file of each hash is.
+pub type KnownFiles = BTreeMap<String, PathBuf>;
+
 impl ImageHead {
     /// Takes a line; returns whether it was one of a head.
     fn take(&mut self, word: &str, value: &str) -> bool {
@@ -205,7 +210,7 @@ fn plain(path: &str) -> Option<PathBuf> {
 /// A sound list.
 #[derive(Debug)]
 pub struct ImageList {
-    pub files: BTreeMap<PathBuf, Listed>,
+    pub files: ListedFiles,
     pub bytes: u64,
 }
 

@@ -255,7 +255,7 @@ fn an_archive_that_leads_out_is_damaged_or_no_image_is_refused() {
     // Damaged, cut off, of another machine, with nothing in it.
     let good = tar_of(&[PERL, ("usr/lib/a", FILE, 0o644, &[7; 4096])]);
     let other = if architecture() == "amd64" { "arm64" } else { "amd64" };
-    let mut wrong = oci(&[good.clone()], architecture());
+    let mut wrong = oci(std::slice::from_ref(&good), architecture());
     let at = wrong.windows(11).position(|part| part == b"#!/bin/true").expect("there");
     wrong[at] = b'?';
     for (bytes, why) in [
@@ -265,7 +265,7 @@ fn an_archive_that_leads_out_is_damaged_or_no_image_is_refused() {
         (Vec::new(), "no language's program"),
         (gzip(&good)[..150].to_vec(), "damaged"),
         (b"\xfd7zXZ\0\0".to_vec(), "compressed with xz"),
-        (oci(&[good.clone()], other), "it is for"),
+        (oci(std::slice::from_ref(&good), other), "it is for"),
         (oci(&[], architecture()), "0 layers"),
         (wrong, "is damaged"),
         (tar_of(&[("oci-layout", FILE, 0o644, b"{}"), ("index.json", FILE, 0o644, b"[")]), "index.json"),
