@@ -17,7 +17,7 @@ use serde::Deserialize;
 use crate::gate::{Device, Visit, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
-use crate::pages::{people, recovery, words};
+use crate::pages::{codes, people, words};
 use crate::passwords;
 use crate::problem::Refused;
 use crate::redirect;
@@ -119,7 +119,7 @@ pub(super) async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Re
                 (unencrypted(ask))
                 button { "Change password" }
             }
-            (recovery::card(ask, person.account, &person.name).await?)
+            (codes::card(ask, person.account, &person.name).await?)
         }
         div.halves {
             form.card.form method="post" action="/account/delete" {

@@ -10,6 +10,7 @@ pub mod words;
 mod account;
 mod audit;
 mod challenge;
+mod codes;
 mod download;
 mod everybody;
 mod home;

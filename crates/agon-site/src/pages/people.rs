@@ -12,9 +12,9 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::gate::{self, Device, Visit, set_cookie};
+use crate::pages::codes;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
-use crate::pages::recovery;
 use crate::passwords::{self, Known};
 use crate::problem::Refused;
 use crate::redirect;
@@ -241,7 +241,7 @@ async fn begin(
         Then::Codes(next) => {
             let actor = gate::known(&ask.site, &secret, LoginKind::Session, ask.now).await?;
             let ask = Visit { actor, form: secrets::form_token(&secret), ..ask.clone() };
-            recovery::shown_once(&ask, next).await?.into_response()
+            codes::shown_once(&ask, next).await?.into_response()
         }
     };
     Ok((cookie, known, then).into_response())

@@ -1,8 +1,8 @@
-//! A forgotten password: recovery codes are shown once, and each is good for one new password.
+//! A forgotten password: a recovery code sets another, once.
 
-use agon_store::acts::{Recover, RenewCodes, Tell};
+use agon_store::Account;
+use agon_store::acts::{Recover, Tell};
 use agon_store::names::likeness;
-use agon_store::{Account, AccountId, Sha};
 use axum::Form;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
@@ -11,14 +11,11 @@ use serde::Deserialize;
 
 use crate::gate::{Device, Visit};
 use crate::pages::account::{WRONG, account, again, proven, sign_in_after};
+use crate::pages::codes;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
 use crate::pages::people::{self, held_up};
 use crate::problem::Refused;
-use crate::redirect;
 use crate::secrets;
-
-/// How many codes an account gets at a time.
-const CODES: usize = 10;
 
 /// The fields of the forms here.
 #[derive(Default, Deserialize)]
@@ -33,67 +30,12 @@ pub(crate) struct Typed {
     password: String,
 }
 
-/// The hash of a code. The number is in it, so that a thief of hashes has to guess for each account apart.
-fn hash(account: AccountId, code: &str) -> Sha {
-    Sha::of(format!("agon recovery\n{account}\n{code}"))
-}
-
-/// Makes new codes for the caller, and shows them once.
-pub async fn shown_once(ask: &Visit, next: &str) -> Result<Markup, Refused> {
-    let person = ask.whoever()?;
-    let account = person.account;
-    let codes: Vec<String> = (0..CODES).map(|_| secrets::recovery_code()).collect();
-    let hashes = codes.iter().map(|code| hash(account, code)).collect();
-    ask.site.store().act(RenewCodes { account, codes: hashes }).await?;
-    let content = html! {
-        section.card {
-            header { h2 { (person.name) " at " (ask.settings.title) } span.faint { (ask.address) } }
-            div.in {
-                pre.secret aria-label="Recovery codes" { (codes.join("\n")) }
-                p { "If you forget your password, follow " b { "Forgotten your password?" } " on the page for signing in: your name and one of these codes set a new one. Each code works once." }
-                p { "They are shown only now, and open your account to whoever has one: print this page or copy the codes (one click selects them all), and keep them where only you can read them. New ones can be made on the page of your account." }
-                p { a.button.main href=(redirect::own(next)) { "I have kept them" } }
-            }
-        }
-    };
-    Ok(frame::page(
-        ask,
-        Here::Elsewhere,
-        "Your recovery codes",
-        "Nobody can show them to you again.",
-        content,
-    ))
-}
-
-/// The card on the page of an account.
-pub async fn card(ask: &Visit, account: AccountId, name: &str) -> Result<Markup, Refused> {
-    let left = ask.site.store().recovery_codes(account).await?;
-    Ok(html! {
-        form.card.form method="post" action="/account/codes" {
-            h2 { "Recovery codes" }
-            p {
-                @match left {
-                    0 => "You have none. With one you can set a new password if you forget yours.",
-                    1 => "One is left. Make new ones before you need it.",
-                    left => { (left) " are left. Each sets a new password once, if you forget yours." },
-                }
-            }
-            (token(ask))
-            input name="user" value=(name) autocomplete="username" hidden;
-            (field("Your password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
-            (unencrypted(ask))
-            button { "Make " (CODES) " new codes" }
-            @if left > 0 { p.faint { "The old ones end." } }
-        }
-    })
-}
-
 /// Makes new codes, if the password is right.
 pub async fn renew(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Refused> {
     if proven(&ask, &typed.password).await?.is_none() {
         return Ok(again(account(&ask, Some(WRONG)).await?));
     }
-    let page = shown_once(&ask, "/account").await?;
+    let page = codes::shown_once(&ask, "/account").await?;
     let who = format!("account {}", ask.whoever()?.account);
     let (verb, detail) = ("recovery codes".to_owned(), "new ones were made".to_owned());
     let (contest, actor, object) = (ask.site.contest(), who.clone(), who);
@@ -121,7 +63,8 @@ fn form_page(ask: &Visit, typed: &Typed, why: Option<&str>) -> Markup {
         }
         p { "No code? Ask an organiser for a link that sets a new password." }
     };
-    frame::page(ask, Here::Elsewhere, "Forgotten your password?", "", content)
+    let lead = "One of your recovery codes sets a new one.";
+    frame::page(ask, Here::Elsewhere, "Forgotten your password?", lead, content)
 }
 
 /// Sets a password by means of a code. Wrong ones count as wrong passwords do.
@@ -134,7 +77,7 @@ pub async fn recover(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     let code = secrets::typed_recovery_code(&typed.code);
     let holder = match known {
         Some(account) => {
-            let code = hash(account.id, &code);
+            let code = codes::hash(account.id, &code);
             ask.site.store().is_recovery_code(account.id, &code).await?.then_some((account, code))
         }
         None => None,

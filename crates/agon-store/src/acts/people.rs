@@ -3,7 +3,6 @@
 
 use agon_api::contest::SignUpWord;
 
-use crate::acts::recovery::end_codes;
 use crate::acts::settings::settings;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
@@ -279,6 +278,13 @@ pub(super) async fn end_logins(
     }
     let kept = sqlx::query_scalar("SELECT count(*) FROM logins WHERE account_id = $1").bind(account.0);
     Ok(TokensLeft { kept: kept.fetch_one(conn).await?, ended: ended.try_into().unwrap_or_default() })
+}
+
+/// Ends the recovery codes of an account.
+pub(super) async fn end_codes(conn: &mut Conn, account: AccountId) -> Result<(), StoreError> {
+    let gone = sqlx::query("DELETE FROM recovery_codes WHERE account_id = $1");
+    gone.bind(account.0).execute(conn).await?;
+    Ok(())
 }
 
 /// Makes a one-time link. An older one for the same purpose becomes invalid.

@@ -1,6 +1,6 @@
 //! Recovery codes: an owner who has forgotten the password sets another with one. They arrive as hashes, and each works once.
 
-use crate::acts::people::{TokensToEnd, end_logins};
+use crate::acts::people::{TokensToEnd, end_codes, end_logins};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{AccountId, ContestId, Sha, StoreError, Time};
@@ -26,13 +26,6 @@ impl Act for RenewCodes {
         }
         Ok(())
     }
-}
-
-/// Ends the recovery codes of an account.
-pub(super) async fn end_codes(conn: &mut Conn, account: AccountId) -> Result<(), StoreError> {
-    let gone = sqlx::query("DELETE FROM recovery_codes WHERE account_id = $1");
-    gone.bind(account.0).execute(conn).await?;
-    Ok(())
 }
 
 /// Uses up a recovery code and sets a password. All sessions and tokens of the account end.

@@ -11,35 +11,13 @@ use crate::{StoreError, Time};
 pub const S3: &str = "s3://";
 
 /// A place as it is stored: an absolute path, or an address without secrets. The error says what is wrong with it.
-fn checked(place: &str) -> Result<String, StoreError> {
+pub fn checked(place: &str) -> Result<String, StoreError> {
     if !place.starts_with(S3) {
         let path = std::path::absolute(place).map_err(|error| StoreError::File(place.to_owned(), error))?;
         let text = path.to_str().filter(|_| !place.contains("://"));
         return text.map(str::to_owned).ok_or_else(|| wrong(place));
     }
     address(place).map(|_| place.to_owned())
-}
-
-/// Checks that the objects of `contest`, which need not exist, can be at a place: that this program can have them there, and has the keys.
-///
-/// # Errors
-/// What is wrong with it, or with the program.
-pub fn can_be(contest: &Path, place: &str) -> Result<(), StoreError> {
-    checked(place)?;
-    match place.starts_with(S3) {
-        true => has_keys(place, contest),
-        false => Ok(()),
-    }
-}
-
-#[cfg(feature = "scale")]
-fn has_keys(place: &str, contest: &Path) -> Result<(), StoreError> {
-    super::bucket::has_keys(place, contest)
-}
-
-#[cfg(not(feature = "scale"))]
-fn has_keys(_: &str, _: &Path) -> Result<(), StoreError> {
-    Err(crate::lacks("buckets"))
 }
 
 fn wrong(place: &str) -> StoreError {
