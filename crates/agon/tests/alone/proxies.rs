@@ -33,7 +33,7 @@ const PROXIES: [Proxy; 3] = [
         begin: "cup.example {",
         instead: &[(
             "cup.example {",
-            "{\n admin off\n auto_https off\n persist_config off\n}\nhttp://127.0.0.1:PORT {",
+            "{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:PORT {",
         )],
         arguments: &["run", "--adapter", "caddyfile", "--config", "proxy.conf"],
     },
