@@ -216,7 +216,7 @@ pub async fn begin(conn: &mut Conn) -> Result<(), StoreError> {
     match rows.last().filter(|row| row.len() > 1) {
         None => Ok(()),
         Some(row) => {
-            let mark = Mark::of(row)?;
+            let mark = MoveMark::of(row)?;
             rollback(conn).await?;
             Err(mark.refusal())
         }
@@ -232,13 +232,13 @@ pub async fn begin_anyway(conn: &mut Conn) -> Result<(), StoreError> {
 }
 
 /// What a copy says of where the contest is; none where it can be played.
-pub async fn mark(conn: &mut Conn) -> Result<Option<Mark>, StoreError> {
+pub async fn mark(conn: &mut Conn) -> Result<Option<MoveMark>, StoreError> {
     let row = conn.fetch_optional(mark!()).await?;
-    row.as_ref().map(Mark::of).transpose()
+    row.as_ref().map(MoveMark::of).transpose()
 }
 
 /// Sets or removes that.
-pub async fn set_mark(conn: &mut Conn, mark: Option<&Mark>) -> Result<(), StoreError> {
+pub async fn set_mark(conn: &mut Conn, mark: Option<&MoveMark>) -> Result<(), StoreError> {
     run(conn, "DELETE FROM moved").await?;
     let Some(mark) = mark else { return Ok(()) };
     sqlx::query("INSERT INTO moved (place, at_ms, state) VALUES ($1, $2, $3)")
@@ -252,7 +252,7 @@ pub async fn set_mark(conn: &mut Conn, mark: Option<&Mark>) -> Result<(), StoreE
 
 /// Where the contest of a copy is that cannot be played.
 #[derive(Clone, Debug)]
-pub struct Mark {
+pub struct MoveMark {
     /// Without a password.
     pub place: String,
     pub at: Time,
@@ -263,7 +263,7 @@ pub struct Mark {
 const ARRIVING: &str = "arriving";
 const GONE: &str = "gone";
 
-impl Mark {
+impl MoveMark {
     fn of(row: &AnyRow) -> Result<Self, StoreError> {
         let (place, at, state): (String, i64, String) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         Ok(Self { place, at: Time(at), is_arriving: state == ARRIVING })

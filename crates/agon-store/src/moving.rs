@@ -16,7 +16,7 @@ use sqlx::any::AnyArguments;
 use sqlx::{Arguments as _, AssertSqlSafe, Row as _};
 
 use crate::backend::tables::{ColumnKind, TableOf, tables};
-use crate::backend::{self, Conn, Flag, Mark, Place};
+use crate::backend::{self, Conn, Flag, MoveMark, Place};
 use crate::{DATABASE, DATABASE_AT, StoreError, Time, place_of, write_address};
 
 /// A file that is being filled, until it has its name.
@@ -75,7 +75,7 @@ pub async fn relocate(
         still(&mut source).await?;
         // From here until it is marked, nobody else writes there.
         backend::begin(&mut source).await?;
-        let mark = Mark { place: here, at: now, is_arriving: true };
+        let mark = MoveMark { place: here, at: now, is_arriving: true };
         let mut target = into.mover().await?;
         let copied = async {
             backend::migrate(&mut target).await?;
@@ -88,7 +88,7 @@ pub async fn relocate(
         // A file is whole only when it is closed.
         backend::close(target).await;
         let rows = copied?;
-        let mark = Mark { place: there.clone(), at: now, is_arriving: false };
+        let mark = MoveMark { place: there.clone(), at: now, is_arriving: false };
         decided = true;
         backend::set_mark(&mut source, Some(&mark)).await?;
         backend::commit(&mut source).await?;
@@ -254,7 +254,7 @@ async fn fill(
     from: &mut Conn,
     into: &mut Conn,
     replaces: bool,
-    mark: Option<&Mark>,
+    mark: Option<&MoveMark>,
 ) -> Result<u64, StoreError> {
     backend::begin_anyway(into).await?;
     let tables = match backend::is_server(from) {

@@ -1,5 +1,6 @@
 //! The loop: lease, make ready, play, post.
 
+mod forgetting;
 mod posting;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -39,8 +40,6 @@ const MOMENT: Duration = Duration::from_millis(20);
 
 /// How often a thread waiting for a change wakes anyway: nobody is notified when it is time to stop.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often what is unpacked here is compared with what still belongs to somebody.
-const FORGETS: Duration = Duration::from_secs(30);
 
 /// How long a result waits for others while matches are played, and how long a quick match goes on before the server is
 /// told that it began: several then share a request and a transaction, and a match already over by then need not be
@@ -283,29 +282,6 @@ impl Shared<'_> {
             // Matches not begun are somebody else's now; those in play may still finish first.
             state.open.retain(|lease, _| !gone.contains(lease));
             state.waiting.retain(|waiting| !gone.contains(&waiting.lease));
-        }
-    }
-
-    /// Removes what is unpacked here and belongs to nobody any more: at the start, from time to time, and at the end.
-    fn forget(&self) {
-        loop {
-            let unpacked = self.versions.unpacked();
-            // While the server is away, nobody can say.
-            if !unpacked.is_empty()
-                && let Ok(gone) = self.hall.unneeded(&unpacked)
-            {
-                self.versions.remove(&gone);
-            }
-            let (began, mut state) = (Instant::now(), self.lock());
-            loop {
-                if state.threads == 0 && !state.posts {
-                    return;
-                }
-                if began.elapsed() >= FORGETS {
-                    break;
-                }
-                state = self.wait_for(state, LOOK);
-            }
         }
     }
 

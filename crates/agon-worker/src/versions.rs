@@ -1,4 +1,6 @@
 //! Submitted versions, made ready to play: fetched, unpacked and built once per machine.
+//!
+//! Longer than 500 lines: the shelf, what can be wrong with a version, and the tests of both share one server that has every object.
 
 use std::collections::BTreeMap;
 use std::fs;
