@@ -339,7 +339,8 @@ test('a replay that was cut off shows what it has, and says so', async () => {
   }
 })
 
-test('a replay of another version of the rules says so, and shows what it has', async () => {
+// Firefox asks for the module in a worker, where tests cannot refuse it.
+test('a replay of another version of the rules says so, and shows what it has', { skip: BROWSERS[0] === 'firefox' && 'SKIPPED: only in Chromium' }, async () => {
   const page = await stage.browse()
   const says = 'This replay was recorded under version 1 of the rules of Cultist Wars; this program has version 2.'
   await page.route('**/*.wasm', (route) => route.abort())
@@ -488,7 +489,7 @@ test('Jungle Blitz: the diamonds are a chart of what they hold, with their holde
   await close(page)
 })
 
-for (const viewport of [{ width: 1920, height: 1080 }, { width: 1440, height: 900 }]) {
+for (const viewport of [{ width: 1920, height: 1080 }, { width: 1440, height: 900 }, { width: 1366, height: 768 }]) {
   test(`presenting nine seats, ${viewport.width} wide: everybody is seen`, async () => {
     const page = await open('replay=nine.replay&turn=30', { viewport })
     await page.keyboard.press('s')

@@ -63,6 +63,12 @@ async function launchFirefox() {
     }
     return Promise.all(tabs.map((tab) => inside(want, tab, JSON.stringify(wanted(tab)))))
   }
+  // Firefox tells of downloads without an id yet, and the library passes over those.
+  const emit = kind.emit
+  kind.emit = function (name, event) {
+    if (/^browsingContext\.download/.test(name)) event.download ??= event.url
+    return emit.call(this, name, event)
+  }
   return browser
 }
 

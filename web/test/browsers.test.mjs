@@ -41,6 +41,8 @@ async function founded(stage, see) {
   await rita.fill('[name=password]', WORDS)
   await see(rita, 'become-organiser')
   await rita.click('main button')
+  // Past the recovery codes.
+  await rita.click('main a.button')
   await rita.fill('[name=title]', 'Short Cup')
   await rita.check('[value=open]')
   await see(rita, 'settings')
@@ -54,6 +56,8 @@ async function founded(stage, see) {
   await ann.fill('[name=name]', 'Ann')
   await ann.fill('[name=password]', WORDS)
   await ann.click('main button')
+  await see(ann, 'codes')
+  await ann.click('main a.button')
   await see(ann, 'home-new')
   await ann.goto(`${origin}/upload`)
   await see(ann, 'upload')
@@ -89,6 +93,8 @@ async function seen(ann, see) {
   await ann.getByRole('link', { name: 'Sign in' }).first().waitFor()
   await open('/sign-in')
   await see(ann, 'sign-in')
+  await open('/recover')
+  await see(ann, 'recover')
 }
 
 async function playback(stage, see) {

@@ -93,6 +93,8 @@ export async function day(stage, { address, link, looks = true, settled, midway,
     await page.fill('[name=name]', name)
     await page.fill('[name=password]', WORDS)
     await page.click('main button')
+    await look(page, `codes-${name}`)
+    await page.click('main a.button')
     return page
   }
 
@@ -111,6 +113,8 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   await rita.fill('[name=password]', WORDS)
   await look(rita, 'become-organiser')
   await rita.click('main button')
+  // Past the recovery codes.
+  await rita.click('main a.button')
   assert.match(rita.url(), /organise\/settings$/)
   await rita.fill('[name=title]', TITLE)
   await rita.check('[value=open]')
@@ -178,7 +182,7 @@ export async function day(stage, { address, link, looks = true, settled, midway,
   assert.equal((await open(spectator, draft)).status(), 404)
   assert.equal((await open(spectator, '/matches')).status(), 200)
   const watcher = await stage.browse({ viewport: { width: 1280, height: 900 } })
-  for (const [path, name] of [['/', 'home-spectator'], ['/ladder', 'ladder'], ['/matches', 'matches'], ['/rules', 'rules'], ['/sign-in', 'sign-in'], ['/sign-up', 'sign-up'], ['/nowhere', 'nothing'], ['/rulings', 'rulings-none']]) {
+  for (const [path, name] of [['/', 'home-spectator'], ['/ladder', 'ladder'], ['/matches', 'matches'], ['/rules', 'rules'], ['/sign-in', 'sign-in'], ['/recover', 'recover'], ['/sign-up', 'sign-up'], ['/nowhere', 'nothing'], ['/rulings', 'rulings-none']]) {
     await open(watcher, path)
     await look(watcher, name)
   }

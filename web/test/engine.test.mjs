@@ -367,7 +367,9 @@ test('the one-file page of each game opens from a disk and asks nobody', async (
     const page = await watched({ offline: true })
     await page.goto(`${pathToFileURL(stage.path(file))}`)
     await whole(page)
-    assert.deepEqual(page.asked.filter((url) => !url.startsWith('blob:')), [`${pathToFileURL(stage.path(file))}`])
+    // Firefox does not tell of files.
+    const own = `${pathToFileURL(stage.path(file))}`
+    assert.deepEqual(page.asked.filter((url) => !url.startsWith('blob:') && url !== own), [])
     await close(page)
   }
 })

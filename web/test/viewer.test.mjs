@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { readFileSync, statSync } from 'node:fs'
 import { after, before, test } from 'node:test'
+import { BROWSERS } from './browsers.mjs'
 import { CHATTY, close, GAMES, HOSTILE, KEY, serious, Stage, standing, whole } from './stage.mjs'
 
 const stage = new Stage()
@@ -76,7 +77,8 @@ test('a turn becomes a section of a spec file, as the command line makes it', as
   await close(page)
 })
 
-test('a step is computed when it is looked at, and nothing else', async () => {
+// Firefox asks for the module in a worker, where tests cannot refuse it.
+test('a step is computed when it is looked at, and nothing else', { skip: BROWSERS[0] === 'firefox' && 'SKIPPED: only in Chromium' }, async () => {
   const page = await stage.browse()
   const asked = []
   // By the server, which is used if a page has no engines of its own.

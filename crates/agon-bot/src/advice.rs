@@ -301,7 +301,7 @@ pub fn of_first_words(line: &[u8]) -> Option<&'static str> {
 }
 
 /// The text between the first `start` and the next `end`, shortened.
-fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
+pub(crate) fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
     let rest = &text[text.find(start)? + start.len()..];
     let inner = rest.split(end).next()?.lines().next()?.trim();
     (!inner.is_empty()).then(|| short(inner))

@@ -23,6 +23,8 @@ pub enum Advised {
     Build(String),
     /// Something that it needs is missing, and this installs it.
     Install(String),
+    /// Something that it needs is not where bots of a contest run, and this has it come along.
+    BringAlong(String),
     /// The cache cannot be written.
     SetCache,
     /// The disk of the cache is full.
@@ -31,7 +33,7 @@ pub enum Advised {
 
 impl Advised {
     /// The ids of all kinds.
-    pub const IDS: [&'static str; 9] = [
+    pub const IDS: [&'static str; 10] = [
         "convert",
         "make-executable",
         "name-with-folder",
@@ -39,6 +41,7 @@ impl Advised {
         "name-file",
         "build",
         "install",
+        "bring-along",
         "set-cache",
         "move-cache",
     ];
@@ -53,8 +56,9 @@ impl Advised {
             Self::NameFile(_) => 4,
             Self::Build(_) => 5,
             Self::Install(_) => 6,
-            Self::SetCache => 7,
-            Self::MoveCache => 8,
+            Self::BringAlong(_) => 7,
+            Self::SetCache => 8,
+            Self::MoveCache => 9,
         };
         Self::IDS[place]
     }
@@ -72,6 +76,7 @@ impl fmt::Display for Advised {
             Self::NameFile(file) => write!(f, "name the file itself: {}", typed(file)),
             Self::Build(bot) => f.write_str(&NextCommand::Build.about([bot])),
             Self::Install(how) => write!(f, "install it: {how}"),
+            Self::BringAlong(how) => write!(f, "put it into its folder: {how}"),
             Self::SetCache => f.write_str("set AGON_CACHE to a folder that you may write"),
             Self::MoveCache => f.write_str("make room, or set AGON_CACHE to a folder on another disk"),
         }
@@ -110,7 +115,10 @@ commands! {
     CheckBot "check" "agon check GAME {}"
     Explain "explain" "agon explain {}"
     Gauntlet "gauntlet" "agon gauntlet {..}"
+    ImageAdd "image-add" "agon image build --add {}"
     ImageGet "image-get" "agon image get {}"
+    ImageNpm "image-npm" "agon image build JavaScript --npm {}"
+    ImagePip "image-pip" "agon image build Python --pip {}"
     Login "login" "agon login {}"
     LoginFile "login-file" "agon login {} --token-file {}"
     LogsOfMatch "logs-of-match" "agon logs --match {}"

@@ -4,9 +4,9 @@
 //! copies of this machine's files at the same paths, and is named by the hash of its list: of the path, kind and content
 //! of each. Images are made when they are first needed ([`Images::take`]), by one process at a time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
@@ -14,19 +14,24 @@ use rustix::fs::{FlockOperation, Mode, OFlags, ResolveFlags, flock, openat2};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+mod archive;
 mod elf;
 mod fetch;
 mod gather;
 mod languages;
+mod layers;
+mod list;
 mod make;
+mod packages;
+mod patterns;
 mod shelf;
 
 pub use fetch::MOST_PART;
 pub use languages::{ImageLanguage, LANGUAGES};
-pub use shelf::Images;
+use list::{ImageHead, ListReader, Listed};
+pub use packages::{HeldPackage, ImagePackage, PackageManager};
+pub use shelf::{Images, NewImage};
 
-/// The first line of an image's list.
-const FORMAT: &str = "agon image 1";
 /// The list of an image's files: its head says what the image is.
 const FILES: &str = "files";
 /// The folder with the files themselves.
@@ -42,16 +47,19 @@ pub struct ImageSet {
     /// Files and folders of this machine besides.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub added: BTreeSet<PathBuf>,
+    /// The name of the archive that it was made from, in place of this machine's files: its languages are those found there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What managers of packages bring besides.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub packages: BTreeSet<ImagePackage>,
 }
 
 impl ImageSet {
     /// The languages that programs of these names belong to.
     pub fn of_programs<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let languages = names.into_iter().filter_map(ImageLanguage::of_program);
-        Self {
-            languages: languages.map(|language| language.name.to_owned()).collect(),
-            added: BTreeSet::new(),
-        }
+        Self { languages: languages.map(|language| language.name.to_owned()).collect(), ..Self::default() }
     }
 
     /// All languages that are installed here.
@@ -61,12 +69,15 @@ impl ImageSet {
             crate::process::inside::tool_of(language.programs[0], &user).is_some()
         };
         let languages = LANGUAGES.iter().filter(is_here).map(|language| language.name.to_owned());
-        Self { languages: languages.collect(), added: BTreeSet::new() }
+        Self { languages: languages.collect(), ..Self::default() }
     }
 
     /// Its languages, with those that they need.
     pub fn closed(&self) -> Vec<String> {
         let mut all = self.languages.clone();
+        if self.from.is_some() {
+            return all.into_iter().collect();
+        }
         // No chain of needs is longer than the list.
         for _ in LANGUAGES {
             let needed = LANGUAGES.iter().filter(|language| all.contains(language.name));
@@ -79,17 +90,42 @@ impl ImageSet {
     /// Whether it has everything that another has.
     pub fn covers(&self, other: &Self) -> bool {
         let own: BTreeSet<String> = self.closed().into_iter().collect();
-        other.closed().iter().all(|language| own.contains(language)) && self.added.is_superset(&other.added)
+        // What a language needs to work here, it need not need there.
+        let mut wanted =
+            if self.from.is_some() { other.languages.clone() } else { other.closed().into_iter().collect() };
+        // What no language runs was compiled: where there is a compiler, or here.
+        if self.from.is_some() && wanted.is_empty() {
+            wanted.insert("C++".to_owned());
+        }
+        wanted.is_subset(&own)
+            && (other.from.is_none() || self.from == other.from)
+            && self.added.is_superset(&other.added)
+            && self.packages.is_superset(&other.packages)
+    }
+
+    /// The names of the programs that an image of it holds, without making it.
+    ///
+    /// # Errors
+    /// A language is not installed.
+    pub fn programs(&self) -> Result<BTreeSet<String>, ImageError> {
+        let gathering = gather::Gathering::of(self)?;
+        let on_path = |path: &&PathBuf| {
+            path.parent().is_some_and(|folder| gathering.path.iter().any(|own| own == folder))
+        };
+        let names = gathering.files.keys().filter(on_path).filter_map(|path| path.file_name());
+        Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
     }
 
     /// Its languages in a sentence.
     pub fn words(&self) -> String {
         let mut words = self.closed();
         words.extend(self.added.iter().map(|path| path.display().to_string()));
-        match words.is_empty() {
+        words.extend(self.packages.iter().map(|package| package.name.clone()));
+        let words = match words.is_empty() {
             true => "a shell and the usual tools".to_owned(),
             false => words.join(", "),
-        }
+        };
+        self.from.as_ref().map_or_else(|| words.clone(), |from| format!("{words} of {from}"))
     }
 }
 
@@ -119,6 +155,21 @@ pub enum ImageError {
     /// It cannot be written.
     #[error("{}: {why}", .0.display(), why = .1)]
     Write(PathBuf, io::Error),
+    /// Not one version of a package.
+    #[error(
+        "`{typed}` does not name one version: the same words would bring another package on another day, or on another machine. \
+         Name one, as in {example}; `{versions}` lists them"
+    )]
+    Unpinned { typed: String, example: String, versions: String },
+    /// No package.
+    #[error("{0:?}: {1}")]
+    Package(String, String),
+    /// What a manager of packages said.
+    #[error("{0} could not install them:\n  {1}")]
+    Manager(&'static str, String),
+    /// What was to become an image is none.
+    #[error("{}: {why}", .0.display(), why = .1)]
+    Archive(PathBuf, String),
     /// Another machine's image.
     #[error("the image {0} cannot be used: {1}")]
     Unsound(String, String),
@@ -148,6 +199,8 @@ pub struct Image {
     pub path: Vec<PathBuf>,
     /// The folders outside of the system's that are shown, as a program sees them.
     pub places: Vec<PathBuf>,
+    /// What its programs find in their environment, besides what every sandbox sets.
+    pub variables: BTreeMap<String, String>,
     folder: PathBuf,
     root: File,
     _held: File,
@@ -158,26 +211,13 @@ impl Image {
     fn open(folder: &Path) -> io::Result<Self> {
         let list = File::open(folder.join(FILES))?;
         flock(&list, FlockOperation::NonBlockingLockShared)?;
-        let wrong = || io::Error::new(io::ErrorKind::InvalidData, "not an image of this version");
-        let mut lines = BufReader::new(list.try_clone()?.take(LONGEST)).lines();
-        if lines.next().transpose()?.as_deref() != Some(FORMAT) {
-            return Err(wrong());
-        }
-        let (mut set, mut path, mut places) = (ImageSet::default(), Vec::new(), Vec::new());
-        for line in lines {
-            let line = line?;
-            match line.split_once('\t') {
-                Some(("language", name)) => drop(set.languages.insert(name.to_owned())),
-                Some(("added", name)) => drop(set.added.insert(name.into())),
-                Some(("path", folder)) => path.push(folder.into()),
-                Some(("place", folder)) => places.push(folder.into()),
-                _ => break,
-            }
-        }
+        let wrong = |why| io::Error::new(io::ErrorKind::InvalidData, why);
+        let head = ListReader::new(list.try_clone()?).map_err(wrong)?.head;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(folder.join(ROOT), flags, Mode::empty())?.into();
         let hash = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { hash, set, path, places, folder: folder.to_owned(), root, _held: list })
+        let ImageHead { set, path, places, variables } = head;
+        Ok(Self { hash, set, path, places, variables, folder: folder.to_owned(), root, _held: list })
     }
 
     /// The folder that holds its files.
@@ -208,22 +248,26 @@ impl Image {
         self.path.iter().map(|folder| folder.join(name)).find(|file| self.runs(file))
     }
 
+    /// Whether this program can run in it: it needs what loads it, unless it was built to need nothing.
+    pub fn runs_agon(&self) -> bool {
+        let own = elf::ElfFile::read(Path::new("/proc/self/exe"));
+        own.and_then(|own| own.loader).is_none_or(|loader| self.runs(&loader))
+    }
+
     /// The number and the size of its files.
     ///
     /// # Errors
     /// Its list cannot be read.
     pub fn size(&self) -> io::Result<(u64, u64)> {
-        let list = File::open(self.folder.join(FILES))?;
-        let (mut files, mut bytes) = (0, 0);
-        for line in BufReader::new(list.take(LONGEST)).lines() {
-            let line = line?;
-            let mut parts = line.split('\t');
-            if matches!(parts.next(), Some("file" | "program")) {
+        let (mut files, mut all) = (0, 0);
+        let wrong = |why| io::Error::new(io::ErrorKind::InvalidData, why);
+        for line in ListReader::new(File::open(self.folder.join(FILES))?).map_err(wrong)? {
+            if let (_, Listed::File { bytes, .. }) = line.map_err(wrong)? {
                 files += 1;
-                bytes += parts.nth(1).and_then(|size| size.parse::<u64>().ok()).unwrap_or(0);
+                all += bytes;
             }
         }
-        Ok((files, bytes))
+        Ok((files, all))
     }
 
     /// When it was made.

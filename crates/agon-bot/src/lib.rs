@@ -22,6 +22,7 @@ pub mod wire;
 
 pub mod advice;
 pub mod advised;
+pub mod missing;
 pub mod tools;
 pub mod words;
 

@@ -88,7 +88,7 @@ pub fn at_exit(done: extern "C" fn()) {
 }
 
 /// Lets `install` set signal handlers, except for those of `signals` that whoever started this process had it ignore,
-/// as `nohup` does, and a shell that starts a program in the background.
+/// as `nohup` does.
 pub fn but_for_ignored(signals: &[Signal], install: impl FnOnce()) {
     let is_ignored = |signal: &&Signal| {
         // SAFETY: all zeros are a valid action; it is only written to.

@@ -101,6 +101,11 @@ fn last_trace(lines: &[&str]) -> Option<(usize, usize)> {
     while head > 0 && lines[head].starts_with("Caused by:") {
         head = first_of(head);
     }
+    // Node lists who asked for a module that it does not find, below the message.
+    let asked = lines[..=head].iter().rposition(|line| !line.starts_with("- ")).unwrap_or(head);
+    if asked > 0 && lines[asked] == "Require stack:" {
+        head = asked - 1;
+    }
     Some((head, last + 1))
 }
 
@@ -183,6 +188,10 @@ mod tests {
             ]
         );
         assert_eq!(telling(node.as_bytes(), code), "Error: no plan");
+        let node = "node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\nError: Cannot find module 'ws'\nRequire stack:\n- \
+                    /home/me/lib.js\n- /home/me/bot.js\n    at Module._load (node:internal/modules/cjs/loader:1038:27) {\n";
+        assert_eq!(telling(node.as_bytes(), code), "Error: Cannot find module 'ws'");
+        assert!(useful(node.as_bytes()).contains(&"Error: Cannot find module 'ws'".to_owned()));
 
         let python = "a\nTraceback (most recent call last):\n  File \"bot.py\", line 2, in <module>\n    turn()\n  \
                       File \"bot.py\", line 9, in turn\n    plan[7]\n    ~~~~^^^\nIndexError: list index out of range\n";

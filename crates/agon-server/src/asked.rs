@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_store::acts::{
-    Abort, Building, Lease, LeaseGrant, Meet, Reclaim, RecordBuild, RenewLease, ReportVoid, Start,
+    Abort, Building, Lease, LeaseGrant, Meet, Reclaim, RecordBuild, RenewLease, ReportVoid, StandBy, Start,
 };
 use agon_store::{
     Attempt, EntrantVersion, Kind, LeaseId, Leased, MatchId, Sha, StoreError, Time, VersionId, VersionState,
@@ -36,6 +36,14 @@ impl ContestServer {
         let worker = self.store.act(Meet { name: name.to_owned(), level: level.to_owned(), now }).await?;
         self.store.act(Reclaim { worker, now }).await?;
         Ok(worker)
+    }
+
+    /// Records that a worker which was met plays nothing for now.
+    ///
+    /// # Errors
+    /// Store errors.
+    pub async fn stands_by(&self, worker: WorkerId) -> Result<(), ServerError> {
+        Ok(self.store.act(StandBy { worker }).await?)
     }
 
     /// Leases matches to play.
@@ -217,6 +225,16 @@ impl ContestServer {
             .get(&sha, 2 * agon_worker::pack::MOST_PACKED)
             .await
             .map_err(|error| ServerError::Wrong(error.to_string()))
+    }
+
+    /// Which of the sources that a worker has unpacked belong to nobody any more: of accounts that were deleted, and of drafts.
+    ///
+    /// # Errors
+    /// Store errors.
+    pub async fn unneeded(&self, unpacked: &[String]) -> Result<Vec<String>, ServerError> {
+        let needed = self.store.sources().await?;
+        let is_needed = |source: &&String| source.parse::<Sha>().is_ok_and(|sha| needed.contains(&sha));
+        Ok(unpacked.iter().filter(|source| !is_needed(source)).cloned().collect())
     }
 
     /// The same for a worker elsewhere: only what plays in a match that it holds; none otherwise.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _, Seek, SeekFrom};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -51,7 +51,7 @@ async fn copy(folder: &Path, beside: &[PathBuf], file: &Path) -> Result<Kept, Se
     let copied = Store::open(at.path()).await?;
     let named = copied.named_objects().await?;
     copied.close().await;
-    let objects = Objects::open(folder)?;
+    let objects = Objects::open_in_use(folder).await?;
     let mut kept = Kept::default();
     let names = beside.iter().map(|name| (folder.join(name), name.to_string_lossy().into_owned()));
     for (from, name) in names.chain([(database, DATABASE.to_owned())]) {
@@ -97,12 +97,33 @@ pub async fn restore(file: &Path, folder: &Path) -> Result<(Kept, Vec<String>), 
     Ok((kept, found))
 }
 
+/// Whether the last bytes are the end of an archive without a comment, as we write it. Readers of archives search for that record, so they
+/// accept whatever follows it.
+fn ends_as_archive(file: &mut (impl io::Read + Seek)) -> io::Result<bool> {
+    const END: usize = 22;
+    let mut end = [0; END];
+    if file.seek(SeekFrom::End(0))? < END as u64 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-(END as i64)))?;
+    file.read_exact(&mut end)?;
+    file.rewind()?;
+    Ok(end.starts_with(b"PK\x05\x06") && end.ends_with(&[0, 0]))
+}
+
 async fn unpack(file: &Path, into: &Path) -> Result<Kept, ServerError> {
     let no = |why: &dyn std::fmt::Display| {
         ServerError::Wrong(format!("{}: not a backup that `agon serve backup` wrote: {why}", file.display()))
     };
     let opened = File::open(file).map_err(|error| no(&error))?;
-    let mut zip = ZipArchive::new(BufReader::new(opened)).map_err(|error| no(&error))?;
+    let mut opened = BufReader::new(opened);
+    if !ends_as_archive(&mut opened).map_err(|error| no(&error))? {
+        return Err(no(&"bytes follow the archive, or its end is missing: it was not copied as it was"));
+    }
+    let mut zip = ZipArchive::new(opened).map_err(|error| no(&error))?;
+    if zip.offset() != 0 {
+        return Err(no(&"bytes stand before the archive"));
+    }
     if zip.by_name(DATABASE).is_err() {
         return Err(no(&format!("there is no {DATABASE} in it")));
     }

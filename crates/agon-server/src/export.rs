@@ -136,7 +136,7 @@ pub async fn export(
         )));
     }
     let terms = crate::terms_of(&store, &contest).await?;
-    let objects = Objects::open(folder)?;
+    let objects = Objects::open_in_use(folder).await?;
     let rows = store.counts().await?.sealed;
     let mut archive = Archive::new(file)?;
     let mut facts = Facts::new();

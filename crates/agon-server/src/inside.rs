@@ -110,4 +110,8 @@ impl Hall for Inside<'_> {
     fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away> {
         self.ask(self.server.fetch(sha))
     }
+
+    fn unneeded(&self, unpacked: &[String]) -> Result<Vec<String>, Away> {
+        self.ask(self.server.unneeded(unpacked))
+    }
 }

@@ -146,7 +146,7 @@ impl ContestServer {
     /// When its terms are not those that it began with, or something cannot be read.
     pub async fn open(folder: &Path, setting: &Setting, now: Time) -> Result<Self, ServerError> {
         let store = Store::open(folder).await?;
-        let objects = Objects::open(folder)?;
+        let objects = Objects::open_in_use(folder).await?;
         let store = match store.named(&setting.name).await? {
             Some(own) => own,
             None => {

@@ -96,7 +96,7 @@ pub(crate) fn lines(
 /// When there is no contest, or it cannot be read at all.
 pub async fn fsck(folder: &Path, replays: bool) -> Result<(ContestRow, Vec<String>), ServerError> {
     let (store, contest) = look(folder).await?;
-    let objects = Objects::open(folder)?;
+    let objects = Objects::open_in_use(folder).await?;
     let found = store.fsck(&objects).await?;
     let mut said: Vec<String> =
         found.into_iter().map(|finding| format!("{}: not so: {}", finding.rule, finding.what)).collect();

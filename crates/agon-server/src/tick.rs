@@ -200,6 +200,12 @@ impl ContestServer {
         let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(now.0 - SWEEP_MS).unwrap_or(0));
         let swept = self.objects.sweep(&named, before).await;
         swept.map_err(|error| StoreError::File("objects".to_owned(), error))?;
+        // After a deletion this is done at once; a server that was killed just then has not.
+        if let Err(error) = self.store.scrub().await {
+            tracing::warn!(
+                "what was deleted may still be in the database's files: {error}; it is tried again in a day"
+            );
+        }
         Ok(())
     }
 

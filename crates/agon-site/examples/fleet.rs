@@ -176,7 +176,8 @@ fn serve(folder: &Path, port: u16) {
     let server =
         Arc::new(runtime.block_on(ContestServer::open(folder, &setting(), now())).expect("prepare it first"));
     let site = Site::new(server.clone(), folder, Way::Loopback, now).expect("a good file");
-    let listening = runtime.block_on(agon_site::listen(site, port)).expect("the port is free");
+    let listening =
+        runtime.block_on(agon_site::listen(site, ([127, 0, 0, 1], port).into())).expect("the port is free");
     println!("http://{}", listening.address());
     std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -17,7 +17,6 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use ipnet::IpNet;
 
 mod device;
 mod who;
@@ -31,7 +30,8 @@ use crate::site::{Site, Way};
 use crate::{answers, pages, redirect, routes, secrets};
 
 pub use device::Device;
-use who::{at_work, cookie, known, meter};
+pub use who::known;
+use who::{at_work, cookie, meter};
 pub use who::{bearer, set_cookie};
 
 /// The most bytes of a form or of JSON.
@@ -402,15 +402,13 @@ fn own_address(site: &Site, headers: &HeaderMap) -> String {
 /// `X-Forwarded-For`, so the last that is no proxy of ours is the client's. Anybody may have written what stands before it.
 fn address(site: &Site, request: &Request) -> IpAddr {
     let peer = request.extensions().get::<Peer>().map_or(Ipv4Addr::LOCALHOST.into(), |peer| peer.0);
-    if !matches!(site.way, Way::Proxy(_)) || !peer.is_loopback() {
+    if !site.is_proxy(peer) {
         return peer;
     }
-    forwarded(peer, request.headers(), &site.settings().proxies)
+    forwarded(peer, request.headers(), |address| site.is_proxy(address))
 }
 
-fn forwarded(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
-    let is_proxy =
-        |address: &IpAddr| address.is_loopback() || proxies.iter().any(|one| one.contains(address));
+fn forwarded(peer: IpAddr, headers: &HeaderMap, is_proxy: impl Fn(IpAddr) -> bool) -> IpAddr {
     let lines = headers.get_all("x-forwarded-for").iter().rev();
     let hops = lines.flat_map(|line| line.to_str().unwrap_or("?").rsplit(','));
     let mut nearest = peer;
@@ -418,7 +416,7 @@ fn forwarded(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
         // No proxy of ours has written what cannot be read.
         let Some(address) = hop_address(hop.trim()) else { break };
         nearest = address;
-        if !is_proxy(&address) {
+        if !is_proxy(address) {
             break;
         }
     }
@@ -455,6 +453,21 @@ pub async fn share(State(site): State<Arc<Site>>, request: Request, next: Next) 
     match site.limits.under_way(address(&site, &request)) {
         Some(place) => next.run(request).await.map(|body| answers::held(body, place)),
         None => Refused::too_much("Too many requests of your address are under way.", 5).into_response(),
+    }
+}
+
+/// Around every handler: while the database does not answer, nobody waits for it. A request under way is left, and what it asked for may
+/// yet be done.
+pub async fn reach(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    if routes::is_apart_from_the_database(request.uri().path()) {
+        return next.run(request).await;
+    }
+    let mut away = site.away();
+    tokio::select! {
+        biased;
+        // The sender is the site's own.
+        _ = away.wait_for(|away| *away) => Refused::away().into_response(),
+        response = next.run(request) => response,
     }
 }
 
@@ -530,6 +543,7 @@ fn host_is_meant(site: &Site, headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ipnet::IpNet;
 
     #[test]
     fn the_last_hop_that_is_no_proxy_of_ours_is_the_client() {
@@ -559,7 +573,8 @@ mod tests {
             for line in lines {
                 headers.append("x-forwarded-for", HeaderValue::from_static(line));
             }
-            assert_eq!(forwarded(here, &headers, &proxies).to_string(), client, "{lines:?}");
+            let is_proxy = |address| crate::site::is_proxy(address, &proxies);
+            assert_eq!(forwarded(here, &headers, is_proxy).to_string(), client, "{lines:?}");
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod site;
 
 pub mod answers;
 pub mod api;
+pub mod health;
 pub mod metrics;
 pub mod pages;
 

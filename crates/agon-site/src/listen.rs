@@ -49,22 +49,22 @@ pub struct Listening {
     beside: Vec<JoinHandle<()>>,
 }
 
-/// Opens the port of a contest's site and answers on it, people and workers.
+/// Opens the address of a contest's site ([`Way::at`]) and answers on it, people and workers.
 ///
 /// # Errors
-/// When the port is not available.
-pub async fn listen(site: Arc<Site>, port: u16) -> io::Result<Listening> {
-    of_site(site, Door::Both, port).await
+/// When the address is not available.
+pub async fn listen(site: Arc<Site>, at: SocketAddr) -> io::Result<Listening> {
+    of_site(site, Door::Both, at).await
 }
 
 /// The same with an address of its own for workers, whom nobody at the other one can keep waiting; that one does not answer
 /// workers any more. Returns both, the site's first.
 ///
 /// # Errors
-/// When one of the ports is not available.
+/// When one of the addresses is not available.
 pub async fn listen_apart(
     site: Arc<Site>,
-    port: u16,
+    at: SocketAddr,
     workers: SocketAddr,
 ) -> io::Result<(Listening, Listening)> {
     let way = match &site.way {
@@ -74,49 +74,69 @@ pub async fn listen_apart(
     };
     let (router, leaving) = (routes::router(site.clone(), Door::Workers), site.clone());
     let connections = Connections::new(WORKERS_PER_ADDRESS);
-    let workers = open_at(way, router, workers, connections, move || leaving.farewell())?;
-    Ok((of_site(site, Door::Site, port).await?, workers))
+    let guests = Guests::of(&way, &site);
+    let workers = open_at(way, router, workers, guests, connections, move || leaving.farewell())?;
+    Ok((of_site(site, Door::Site, at).await?, workers))
 }
 
-async fn of_site(site: Arc<Site>, door: Door, port: u16) -> io::Result<Listening> {
+async fn of_site(site: Arc<Site>, door: Door, at: SocketAddr) -> io::Result<Listening> {
     let (way, router, leaving) = (site.way.clone(), routes::router(site.clone(), door), site.clone());
-    let mut listening = begin(way, router, port, move || leaving.farewell()).await?;
-    listening.beside.push(tokio::spawn(beat(site)));
+    let (guests, connections) = (Guests::of(&way, &site), Connections::new(CONNECTIONS_PER_ADDRESS));
+    let mut listening = open_at(way, router, at, guests, connections, move || leaving.farewell())?;
+    listening.beside.push(tokio::spawn(beat(site.clone())));
+    listening.beside.push(tokio::spawn(async move { site.look_out().await }));
     Ok(listening)
 }
 
-/// Opens a port and serves `router`, which has no pages, on it. `farewell` releases those who are waiting for something when
-/// it stops.
+/// Opens an address and serves `router`, which has no pages, on it. `farewell` releases those who are waiting for something when
+/// it stops. A proxy is on this machine.
 ///
 /// # Errors
-/// When the port is not available.
+/// When the address is not available.
 pub async fn open(
     way: Way,
     router: axum::Router,
-    port: u16,
+    at: SocketAddr,
     farewell: impl FnOnce() + Send + 'static,
 ) -> io::Result<Listening> {
-    begin(way, router.layer(from_fn(gate::targeted)), port, farewell).await
+    let guests = if way.is_private() { Guests::Private } else { Guests::All };
+    let connections = Connections::new(CONNECTIONS_PER_ADDRESS);
+    open_at(way, router.layer(from_fn(gate::targeted)), at, guests, connections, farewell)
 }
 
-async fn begin(
-    way: Way,
-    router: axum::Router,
-    port: u16,
-    farewell: impl FnOnce() + Send + 'static,
-) -> io::Result<Listening> {
-    let everywhere: IpAddr = [0, 0, 0, 0].into();
-    let here = match way {
-        Way::Lan | Way::Tls { .. } => everywhere,
-        Way::Loopback | Way::Proxy(_) => [127, 0, 0, 1].into(),
-    };
-    open_at(way, router, (here, port).into(), Connections::new(CONNECTIONS_PER_ADDRESS), farewell)
+/// Whose connections are taken.
+#[derive(Clone)]
+enum Guests {
+    All,
+    /// Private addresses.
+    Private,
+    /// The site's proxies: from anybody else, what is said of forwarded addresses and of encryption would not be true.
+    Proxies(Arc<Site>),
+}
+
+impl Guests {
+    fn of(way: &Way, site: &Arc<Site>) -> Self {
+        match way {
+            Way::Proxy(_) => Self::Proxies(site.clone()),
+            way if way.is_private() => Self::Private,
+            _ => Self::All,
+        }
+    }
+
+    fn include(&self, peer: IpAddr) -> bool {
+        match self {
+            Self::All => true,
+            Self::Private => is_private(peer),
+            Self::Proxies(site) => site.is_proxy(peer),
+        }
+    }
 }
 
 fn open_at(
     way: Way,
     router: axum::Router,
     at: SocketAddr,
+    guests: Guests,
     connections: Connections,
     farewell: impl FnOnce() + Send + 'static,
 ) -> io::Result<Listening> {
@@ -127,7 +147,7 @@ fn open_at(
     let address = listener.local_addr()?;
     let (stop, stopped) = watch::channel(false);
     let refreshing = tokio::spawn(refresh(way.clone()));
-    let task = tokio::spawn(accept(way, router, listener, connections, stopped, farewell));
+    let task = tokio::spawn(accept(way, router, listener, guests, connections, stopped, farewell));
     Ok(Listening { address, stop, task, beside: vec![refreshing] })
 }
 
@@ -149,6 +169,7 @@ async fn accept(
     way: Way,
     router: axum::Router,
     listener: TcpListener,
+    guests: Guests,
     connections: Connections,
     mut stopped: watch::Receiver<bool>,
     farewell: impl FnOnce(),
@@ -166,10 +187,11 @@ async fn accept(
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        if way.is_private() && !is_private(peer.ip()) {
+        let peer = peer.ip().to_canonical();
+        if !guests.include(peer) {
             continue;
         }
-        let share = match share(&way, &connections, peer.ip()) {
+        let share = match share(&way, &connections, peer) {
             Ok(share) => share,
             Err(TooMany) => {
                 // Nothing waits for this client: what it does not take at once, it does not get.
@@ -185,10 +207,10 @@ async fn accept(
             match way {
                 Way::Tls { tls, .. } => {
                     if let Some(stream) = tls.greet(stream).await {
-                        converse(router, stream, peer.ip(), stopped).await;
+                        converse(router, stream, peer, stopped).await;
                     }
                 }
-                _ => converse(router, stream, peer.ip(), stopped).await,
+                _ => converse(router, stream, peer, stopped).await,
             }
             drop((place, share));
         });
@@ -206,7 +228,7 @@ struct TooMany;
 /// ([`crate::gate::share`]).
 fn share(way: &Way, connections: &Connections, peer: IpAddr) -> Result<Option<Ticket>, TooMany> {
     match way {
-        Way::Proxy(_) if peer.is_loopback() => Ok(None),
+        Way::Proxy(_) => Ok(None),
         _ => connections.open(peer).map(Some).ok_or(TooMany),
     }
 }

@@ -64,6 +64,18 @@ impl Refused {
         )
     }
 
+    /// The database does not answer, for the organisers to mend.
+    pub fn away() -> Self {
+        let mut problem = Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The contest's database does not answer",
+            "Nothing is played or accepted until it does; the contest then goes on by itself, and nothing accepted before is lost. If \
+             you were sending something, it may have arrived: look before you send it again.",
+        );
+        problem.again = Some(5);
+        problem
+    }
+
     /// The server's disk is full, for the organisers to fix.
     pub fn no_room() -> Self {
         let mut problem = Self::new(
@@ -113,7 +125,11 @@ impl From<StoreError> for Refused {
     fn from(error: StoreError) -> Self {
         // For whoever runs the server; the cause concerns nobody else.
         tracing::warn!("a request could not be answered: {error}");
-        if error.is_full() { Self::no_room() } else { Self::ours() }
+        match error {
+            StoreError::Away(_) => Self::away(),
+            error if error.is_full() => Self::no_room(),
+            _ => Self::ours(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use axum::routing::{MethodRouter, any};
 
 use crate::rights::Verb;
 use crate::site::Site;
-use crate::{api, gate, metrics, pages, work};
+use crate::{api, gate, health, metrics, pages, work};
 
 /// The method of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,9 @@ impl Route {
 
 /// Whether programs ask at this path, on behalf of people or machines.
 pub fn is_for_programs(path: &str) -> bool {
-    path.starts_with(api::ROOT) || path.starts_with(agon_worker::wire::ROOT) || path == metrics::PATH
+    path.starts_with(api::ROOT)
+        || path.starts_with(agon_worker::wire::ROOT)
+        || [metrics::PATH, health::LIVE, health::READY].contains(&path)
 }
 
 /// Who is answered at a port.
@@ -132,8 +134,16 @@ impl Door {
     }
 }
 
+/// Whether what is answered at this path needs no database: our files, and that the process lives.
+pub fn is_apart_from_the_database(path: &str) -> bool {
+    let mut apart =
+        all().filter(|route| route.still && route.verb == Verb::See && route.path != health::READY);
+    path == metrics::PATH || apart.any(|route| route.path == path)
+}
+
 pub fn all() -> impl Iterator<Item = Route> {
-    let pages = pages::ROUTES.iter().chain(work::ROUTES).chain(metrics::ROUTES).copied();
+    let pages =
+        pages::ROUTES.iter().chain(work::ROUTES).chain(metrics::ROUTES).chain(health::ROUTES).copied();
     pages.chain(api::ACTS.iter().map(|act| act.route))
 }
 
@@ -157,6 +167,7 @@ pub fn router(site: Arc<Site>, door: Door) -> Router {
     router
         .fallback_service(nothing.with_state(site.clone()))
         .method_not_allowed_fallback(pages::wrong_method)
+        .layer(from_fn_with_state(site.clone(), gate::reach))
         .layer(from_fn_with_state(site.clone(), gate::share))
         .layer(from_fn_with_state((site.clone(), door), gate::finish))
         .layer(from_fn(gate::patience))

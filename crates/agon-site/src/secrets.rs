@@ -40,6 +40,21 @@ pub fn typed_code(text: &str) -> String {
     signs
 }
 
+/// A code that sets a password: 80 bits in sixteen characters, `K7PQ-M3XW-DA2B-9CDE`, so that nobody finds one even from its hash.
+pub fn recovery_code() -> String {
+    in_fours(&random::<16>().map(|byte| char::from(SIGNS[usize::from(byte % 32)])))
+}
+
+fn in_fours(signs: &[char]) -> String {
+    signs.chunks(4).map(|four| four.iter().collect::<String>()).collect::<Vec<_>>().join("-")
+}
+
+/// The same as typed: spaces, dashes and case do not matter.
+pub fn typed_recovery_code(text: &str) -> String {
+    let signs = text.chars().filter(char::is_ascii_alphanumeric).take(32);
+    in_fours(&signs.map(|sign| sign.to_ascii_uppercase()).collect::<Vec<_>>())
+}
+
 /// The hash under which a secret is stored.
 pub fn sha(secret: &str) -> Sha {
     Sha::of(secret)
@@ -62,6 +77,10 @@ mod tests {
         assert_eq!(code.len(), 11);
         assert_eq!(typed_code(&format!(" {} ", code.to_lowercase().replace('-', " "))), code);
         assert_eq!(typed_code("<script>"), "SCRIPT");
+        let code = recovery_code();
+        assert_eq!((code.len(), code == recovery_code()), (19, false));
+        assert_eq!(typed_recovery_code(&format!(" {} ", code.to_lowercase().replace('-', " "))), code);
+        assert_eq!(typed_recovery_code(&code.replace('-', "")), code);
         assert!(same("abc", "abc") && !same("abc", "abd") && !same("abc", "ab"));
         assert_ne!(form_token("a"), form_token("b"));
     }

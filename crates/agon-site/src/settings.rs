@@ -203,7 +203,7 @@ impl Settings {
 }
 
 /// An address, or a network as `10.0.0.0/8`.
-fn network(text: &str) -> Result<IpNet, String> {
+pub fn network(text: &str) -> Result<IpNet, String> {
     let one = text.parse::<IpAddr>().map(IpNet::from);
     one.or_else(|_| text.parse()).map_err(|_| {
         format!("`{text}` is neither an address nor a network; write them as \"10.0.0.7\" or \"10.0.0.0/8\"")

@@ -1,15 +1,17 @@
 //! What all requests share.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use agon_api::contest::Machine;
 use agon_ladder::TableHead;
 use agon_server::{Board, ContestServer};
 use agon_store::reads::Pulse;
 use agon_store::{ContestId, ContestStore, Entrant, Time};
+use ipnet::IpNet;
 use tokio::sync::{Mutex, watch};
 
 use crate::bench::LoadTest;
@@ -19,9 +21,14 @@ use crate::metrics::Requests;
 use crate::passwords::Passwords;
 use crate::problem::Refused;
 use crate::secrets;
-use crate::settings::{MADE_MAP, OwnFile, Settings};
+use crate::settings::{MADE_MAP, OwnFile, Settings, network};
 use crate::throttle::Throttle;
 use crate::tls::Tls;
+
+/// How long the database may take to answer the simplest of questions.
+const ANSWERS: Duration = Duration::from_millis(2_300);
+/// How long after its answer it is asked again. Together, visitors wait for three seconds at most.
+const LOOKS: Duration = Duration::from_millis(500);
 
 /// How many names of maps are kept: a few hundred bytes each.
 const MOST_GROUNDS: usize = 20_000;
@@ -33,7 +40,8 @@ pub enum Way {
     Loopback,
     /// From private addresses, without encryption: passwords travel in the clear.
     Lan,
-    /// Through a proxy on this machine that handles TLS, at this address: `https://contest.example`.
+    /// Through a proxy that handles TLS, at this address: `https://contest.example`. It is on this machine, or one that the settings
+    /// name.
     Proxy(String),
     /// Encrypted by this program itself.
     Tls {
@@ -44,6 +52,15 @@ pub enum Way {
 }
 
 impl Way {
+    /// Where it listens unless told otherwise ([`listen`](crate::listen())).
+    pub fn at(&self, bind: Option<IpAddr>, port: u16) -> SocketAddr {
+        let usual: IpAddr = match self {
+            Self::Lan | Self::Tls { .. } => [0, 0, 0, 0].into(),
+            Self::Loopback | Self::Proxy(_) => [127, 0, 0, 1].into(),
+        };
+        (bind.unwrap_or(usual), port).into()
+    }
+
     /// Whether only private addresses are let in, of all that can reach this machine.
     pub fn is_private(&self) -> bool {
         matches!(self, Self::Lan | Self::Tls { private: true, .. })
@@ -79,7 +96,11 @@ pub struct Site {
     grounds: std::sync::Mutex<BTreeMap<(i64, i64), Arc<str>>>,
     shown: Mutex<Option<Kept>>,
     pulse: watch::Sender<Option<Pulse>>,
+    /// Whether the database does not answer.
+    away: watch::Sender<bool>,
     machine: OnceLock<Machine>,
+    /// Proxies that the command line names, besides those of the settings.
+    proxies: OnceLock<Vec<IpNet>>,
     /// The hash of the token that allows reading metrics from elsewhere.
     meter: OnceLock<String>,
     /// Where workers come to, if not to the site.
@@ -134,7 +155,9 @@ impl Site {
             grounds: std::sync::Mutex::default(),
             shown,
             pulse,
+            away: watch::Sender::new(false),
             machine,
+            proxies: OnceLock::new(),
             meter,
             workers_at: OnceLock::new(),
             exports,
@@ -230,6 +253,28 @@ impl Site {
         fresh
     }
 
+    /// Whether this is the address of one of its proxies.
+    pub fn is_proxy(&self, address: IpAddr) -> bool {
+        matches!(self.way, Way::Proxy(_))
+            && (is_proxy(address, &self.settings().proxies)
+                || self.proxies.get().is_some_and(|proxies| is_proxy(address, proxies)))
+    }
+
+    /// Whether a proxy on another machine may connect.
+    pub fn has_proxies(&self) -> bool {
+        !self.settings().proxies.is_empty() || self.proxies.get().is_some_and(|proxies| !proxies.is_empty())
+    }
+
+    /// Takes requests from these proxies too, addresses or networks.
+    ///
+    /// # Errors
+    /// Which of them is neither.
+    pub fn trust(&self, proxies: &[String]) -> Result<(), String> {
+        let proxies = proxies.iter().map(|text| network(text)).collect::<Result<_, _>>()?;
+        let _ = self.proxies.set(proxies);
+        Ok(())
+    }
+
     /// Reads `contest.toml` again: what is this machine's own, and what it says of the rest.
     fn read_own(&self) -> Result<(), String> {
         let own = OwnFile::read(&self.folder)?;
@@ -285,6 +330,27 @@ impl Site {
         self.pulse.send_replace(None);
     }
 
+    /// Whether the database does not answer.
+    pub fn away(&self) -> watch::Receiver<bool> {
+        self.away.subscribe()
+    }
+
+    /// Asks the database whether it is there, again and again.
+    pub async fn look_out(&self) {
+        let mut lookout = self.store().lookout();
+        loop {
+            let asked = lookout.ask(ANSWERS).await;
+            let is_away = asked.is_err();
+            if let Err(why) = asked
+                && !*self.away.borrow()
+            {
+                tracing::warn!("{why}; pages say so until it answers");
+            }
+            self.away.send_if_modified(|away| std::mem::replace(away, is_away) != is_away);
+            tokio::time::sleep(LOOKS).await;
+        }
+    }
+
     /// Checks whether something changed, if anybody is watching.
     pub async fn beat(&self) {
         self.follow_settings();
@@ -319,6 +385,11 @@ impl Site {
     pub fn is_for_good(&self) -> bool {
         self.is_secure() && !matches!(&self.way, Way::Tls { tls, .. } if tls.is_own())
     }
+}
+
+/// Whether this address is on this machine or in one of these networks.
+pub fn is_proxy(address: IpAddr, proxies: &[IpNet]) -> bool {
+    address.is_loopback() || proxies.iter().any(|one| one.contains(&address))
 }
 
 fn written(folder: &Path) -> Option<SystemTime> {

@@ -15,9 +15,9 @@ use agon_store::acts::Admit;
 use agon_store::reads::AtWork;
 use agon_worker::fit::Requirements;
 use agon_worker::wire::{
-    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, LeaseRequest, MOST_LEASED,
-    OTHER_CONDITIONS, OTHER_IMAGE, PlayingMachine, PostedResult as Sent, ReceivedAll, SeriesWelcome, Voided,
-    Yours, check_name,
+    Admitted, Back, Beat, Hello, LARGEST_RESULT, LONGEST_WAIT_MS, LeaseRequest, MOST_LEASED, MOST_UNPACKED,
+    OTHER_CONDITIONS, OTHER_IMAGE, PlayingMachine, PostedResult as Sent, ReceivedAll, SeriesWelcome,
+    Unpacked, Voided, Yours, check_name,
 };
 use agon_worker::{Granted, Posted, Try};
 use axum::Json;
@@ -52,6 +52,7 @@ pub const ROUTES: &[Route] = &[
     post("/work/v1/results", Verb::Work, What::Contest, || sent(results)).apart().uploads(),
     post("/work/v1/void", Verb::Work, What::Contest, || sent(void)).apart(),
     post("/work/v1/abort", Verb::Work, What::Contest, || sent(abort)).apart(),
+    post("/work/v1/unpacked", Verb::Work, What::Contest, || sent(unpacked)).apart(),
     get("/work/v1/source", Verb::Work, What::Contest, || asked_for(source)).apart(),
     get("/work/v1/image", Verb::Work, What::Contest, || asked_for(image)).apart(),
 ];
@@ -332,6 +333,26 @@ pub async fn beat(
         Employer::Fleet(fleet) => fleet.act(|fleet, now| fleet.beat(&own.run, beat.lease, now)),
     };
     Ok(Json(Yours { yours }))
+}
+
+/// Which of the sources that are unpacked at a worker belong to nobody any more.
+pub async fn unpacked(
+    hall: Employer,
+    ReadQuery(own): ReadQuery<CallerRun>,
+    Told(unpacked): Told<Unpacked>,
+) -> Result<Json<Unpacked>, Refused> {
+    if unpacked.sources.len() > MOST_UNPACKED {
+        return Err(Refused::wrong(format!("At most {MOST_UNPACKED} sources are asked about at once.")));
+    }
+    let sources = match hall {
+        Employer::Contest(ask) => {
+            admitted(&ask, &own.run)?;
+            ask.site.server.unneeded(&unpacked.sources).await?
+        }
+        // All bots are the owner's own.
+        Employer::Fleet(_) => Vec::new(),
+    };
+    Ok(Json(Unpacked { sources }))
 }
 
 /// A build has begun.

@@ -3,8 +3,8 @@
 
 use std::future::Future;
 
-use crate::StoreError;
 use crate::backend::Conn;
+use crate::{ContestId, StoreError, Time, chain, seeds};
 
 pub mod again;
 pub mod annul;
@@ -18,6 +18,7 @@ pub mod lease;
 pub mod people;
 pub mod plan;
 pub mod recheck;
+pub mod recovery;
 pub mod result;
 pub mod ruling;
 pub mod seal;
@@ -38,12 +39,14 @@ pub use building::{Building, RecordBuild};
 pub use contest::{Drain, Drained, FoundContest, KeepBoard, Pause, Tell};
 pub use enrol::{Enrol, ListedPerson, Unenrollable};
 pub use expire::{Abort, Expire, Freed, Reclaim, RenewLease};
-pub use lease::{Lease, LeaseGrant, Meet};
+pub use lease::{Lease, LeaseGrant, Meet, StandBy};
 pub use people::{
-    Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, Which,
+    Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TokensLeft,
+    TokensToEnd, Which,
 };
 pub use plan::{PlanBlocks, PlanTrial, Planned};
 pub use recheck::{DropRecheck, FailRecheck, PassRecheck};
+pub use recovery::{Recover, RenewCodes};
 pub use result::{Judgement, PostReply, PostResult, ReportVoid, VoidReply};
 pub use ruling::GiveRuling;
 pub use seal::Seal;
@@ -97,15 +100,27 @@ pub trait Act: Send + Sync + Sized + 'static {
     }
 }
 
-/// Writes an entry of the audit log.
+/// Writes an entry of the audit log, chained to the one before it.
 pub(crate) async fn note(
     conn: &mut Conn,
-    contest: crate::ContestId,
-    at: crate::Time,
-    [actor, verb, object, detail]: [&str; 4],
+    contest: ContestId,
+    at: Time,
+    words: [&str; 4],
 ) -> Result<(), StoreError> {
+    let before: Option<Option<String>> =
+        sqlx::query_scalar("SELECT sha FROM events WHERE contest_id = $1 ORDER BY id DESC LIMIT 1")
+            .bind(contest.0)
+            .fetch_optional(&mut *conn)
+            .await?;
+    let before = before.flatten().map(|sha| sha.parse().map_err(StoreError::Damaged)).transpose()?;
+    let salt =
+        seeds::secret().map_err(|error| StoreError::File("the system's randomness".to_owned(), error))?;
+    let words_sha = chain::words(&salt, words);
+    let sha = chain::link_event(before.as_ref(), contest, at, &words_sha);
+    let [actor, verb, object, detail] = words;
     sqlx::query(
-        "INSERT INTO events (contest_id, at_ms, actor, verb, object, detail) VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO events (contest_id, at_ms, actor, verb, object, detail, salt, words_sha, sha) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(contest.0)
     .bind(at.0)
@@ -113,6 +128,9 @@ pub(crate) async fn note(
     .bind(verb)
     .bind(object)
     .bind(detail)
+    .bind(&salt)
+    .bind(words_sha.to_string())
+    .bind(sha.to_string())
     .execute(conn)
     .await?;
     Ok(())

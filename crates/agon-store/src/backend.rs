@@ -5,17 +5,35 @@
 //! skip locked rows, `FOR UPDATE SKIP LOCKED`, were measured at 1 % more jobs a second, because acts are written in groups and statements
 //! cost more than waiting: so they gain nothing, and neither would row locks.)
 
+use std::future::Future;
 use std::sync::Once;
+use std::time::Duration;
 
+use sqlx::any::AnyRow;
 use sqlx::any::{AnyTypeInfo, AnyTypeInfoKind, AnyValueRef};
 use sqlx::error::BoxDynError;
-use sqlx::{Any, AssertSqlSafe, Connection as _, Decode, Executor as _, Type, ValueRef as _};
+use sqlx::{Any, AssertSqlSafe, Connection as _, Decode, Executor as _, Row as _, Type, ValueRef as _};
 
-use crate::StoreError;
+use crate::{StoreError, Time};
+
+/// The statement that reads what [`mark`] says.
+macro_rules! mark {
+    () => {
+        "SELECT place, at_ms, state FROM moved"
+    };
+}
+
+/// A writer of a server first takes the lock of all writers. Each statement then sees everything written before it, as in SQLite.
+macro_rules! writers {
+    () => {
+        "BEGIN; SELECT CAST(pg_advisory_xact_lock(7014230591) AS TEXT)"
+    };
+}
 
 pub mod many;
 mod postgres;
 mod sqlite;
+pub mod tables;
 
 pub use sqlite::snapshot;
 
@@ -24,9 +42,17 @@ pub type Conn = sqlx::AnyConnection;
 pub type Pool = sqlx::AnyPool;
 
 /// All schema steps, each on top of the one before. A published one never changes.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+    include_str!("migrations/0003.sql"),
+];
 /// How many reading connections there may be.
 const READERS: u32 = 4;
+/// How long one is waited for: a healthy database has one free long before.
+const FREE: Duration = Duration::from_secs(5);
+/// How long a connection may take to be made.
+const CONNECTED: Duration = Duration::from_secs(5);
 
 /// The two databases supported.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,6 +83,11 @@ impl Place {
         Ok(Self { url: sqlite::url(file)? })
     }
 
+    /// A database that is gone with its only connection.
+    pub fn in_memory() -> Self {
+        Self { url: "sqlite::memory:".to_owned() }
+    }
+
     /// A server.
     ///
     /// # Errors
@@ -73,10 +104,22 @@ impl Place {
         !self.url.starts_with("sqlite:")
     }
 
+    /// The address without its password, and without what else it may hold.
+    pub fn without_password(&self) -> String {
+        let Ok(mut url) = url::Url::parse(&self.url) else { return "a server".to_owned() };
+        let socket = url.query_pairs().find(|(key, _)| key == "host").map(|(_, host)| host.into_owned());
+        // Fails only where there can be none.
+        let _ = url.set_password(None);
+        url.set_query(None);
+        match socket {
+            Some(socket) => format!("{url}?host={socket}"),
+            None => url.to_string(),
+        }
+    }
+
     /// Opens the writing connection.
     pub async fn connect(&self) -> Result<Conn, StoreError> {
-        drivers();
-        let mut conn = Conn::connect(&self.url).await?;
+        let mut conn = self.reach().await?;
         match self.is_server() {
             true => postgres::writes(&mut conn).await?,
             false => sqlite::prepare(&mut conn, false).await?,
@@ -84,23 +127,35 @@ impl Place {
         Ok(conn)
     }
 
+    /// Opens a connection that copies everything, however long that takes.
+    pub async fn mover(&self) -> Result<Conn, StoreError> {
+        let mut conn = self.connect().await?;
+        if self.is_server() {
+            postgres::moves(&mut conn).await?;
+        }
+        Ok(conn)
+    }
+
     /// Opens a connection to a server for [`keep`].
     pub async fn keeper(&self) -> Result<Conn, StoreError> {
-        drivers();
-        let mut conn = Conn::connect(&self.url).await?;
+        let mut conn = self.reach().await?;
         postgres::keeps(&mut conn).await?;
         Ok(conn)
     }
 
     /// Opens a connection for reading single rows again and again.
     pub async fn looker(&self) -> Result<Conn, StoreError> {
-        drivers();
-        let mut conn = Conn::connect(&self.url).await?;
+        let mut conn = self.reach().await?;
         self.reads_only(&mut conn).await?;
         if self.is_server() {
             postgres::by_index(&mut conn).await?;
         }
         Ok(conn)
+    }
+
+    async fn reach(&self) -> Result<Conn, StoreError> {
+        drivers();
+        within(CONNECTED, async { Ok(Conn::connect(&self.url).await?) }).await
     }
 
     async fn reads_only(&self, conn: &mut Conn) -> Result<(), sqlx::Error> {
@@ -114,13 +169,18 @@ impl Place {
     pub async fn readers(&self) -> Result<Pool, StoreError> {
         drivers();
         let place = self.clone();
-        let options = sqlx::any::AnyPoolOptions::new().max_connections(READERS);
+        let options = sqlx::any::AnyPoolOptions::new().max_connections(READERS).acquire_timeout(FREE);
         let options = options.after_connect(move |conn, _| {
             let place = place.clone();
             Box::pin(async move { place.reads_only(conn).await })
         });
         Ok(options.connect(&self.url).await?)
     }
+}
+
+/// The name of this machine.
+pub fn machine() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 fn drivers() {
@@ -135,12 +195,139 @@ fn drivers() {
     });
 }
 
-/// Begins a transaction that will write, once nobody else is writing.
+/// What `asked` finds; a database that takes longer than this is away. The connection is then no good any more: the answer may still
+/// come.
+pub async fn within<T>(
+    patience: Duration,
+    asked: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let late = |_| StoreError::Away(format!("no answer within {:.0} s", patience.as_secs_f64()));
+    tokio::time::timeout(patience, asked).await.map_err(late).flatten()
+}
+
+/// Begins a transaction that will write, once nobody else is writing. Nothing is written to a copy that was left behind.
 pub async fn begin(conn: &mut Conn) -> Result<(), StoreError> {
+    let statements = match kind(conn) {
+        Kind::Sqlite => concat!("BEGIN IMMEDIATE; ", mark!()),
+        Kind::Postgres => concat!(writers!(), "; ", mark!()),
+    };
+    // One request, because every act begins with it. The lock of a server is a row as well.
+    let rows = conn.fetch_all(statements).await?;
+    match rows.last().filter(|row| row.len() > 1) {
+        None => Ok(()),
+        Some(row) => {
+            let mark = MoveMark::of(row)?;
+            rollback(conn).await?;
+            Err(mark.refusal())
+        }
+    }
+}
+
+/// The same for a copy that nobody plays, and for a database without tables.
+pub async fn begin_anyway(conn: &mut Conn) -> Result<(), StoreError> {
     match kind(conn) {
         Kind::Sqlite => run(conn, "BEGIN IMMEDIATE").await,
-        Kind::Postgres => run(conn, postgres::BEGIN).await,
+        Kind::Postgres => run(conn, writers!()).await,
     }
+}
+
+/// What a copy says of where the contest is; none where it can be played.
+pub async fn mark(conn: &mut Conn) -> Result<Option<MoveMark>, StoreError> {
+    let row = conn.fetch_optional(mark!()).await?;
+    row.as_ref().map(MoveMark::of).transpose()
+}
+
+/// Sets or removes that.
+pub async fn set_mark(conn: &mut Conn, mark: Option<&MoveMark>) -> Result<(), StoreError> {
+    run(conn, "DELETE FROM moved").await?;
+    let Some(mark) = mark else { return Ok(()) };
+    sqlx::query("INSERT INTO moved (place, at_ms, state) VALUES ($1, $2, $3)")
+        .bind(&mark.place)
+        .bind(mark.at.0)
+        .bind(if mark.is_arriving { ARRIVING } else { GONE })
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Where the contest of a copy is that cannot be played.
+#[derive(Clone, Debug)]
+pub struct MoveMark {
+    /// Without a password.
+    pub place: String,
+    pub at: Time,
+    /// Whether the contest is still there: this copy was being made.
+    pub is_arriving: bool,
+}
+
+const ARRIVING: &str = "arriving";
+const GONE: &str = "gone";
+
+impl MoveMark {
+    fn of(row: &AnyRow) -> Result<Self, StoreError> {
+        let (place, at, state): (String, i64, String) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        Ok(Self { place, at: Time(at), is_arriving: state == ARRIVING })
+    }
+
+    /// What whoever opens the copy is told.
+    pub fn refusal(self) -> StoreError {
+        match self.is_arriving {
+            true => StoreError::Arriving(self.place),
+            false => StoreError::Moved { place: self.place, at: self.at },
+        }
+    }
+}
+
+/// Empties these tables of a server, which refer to each other.
+pub async fn empty(conn: &mut Conn, tables: &[&str]) -> Result<(), StoreError> {
+    match kind(conn) {
+        // A file is always new.
+        Kind::Sqlite => Err(StoreError::Damaged("a new file holds rows".to_owned())),
+        Kind::Postgres => {
+            conn.execute(AssertSqlSafe(format!("TRUNCATE {}", tables.join(", ")))).await?;
+            Ok(())
+        }
+    }
+}
+
+/// Folds the journal of a file into it, however many have it open.
+pub async fn fold(conn: &mut Conn) -> Result<(), StoreError> {
+    match kind(conn) {
+        Kind::Sqlite => run(conn, "PRAGMA wal_checkpoint(TRUNCATE)").await,
+        Kind::Postgres => Ok(()),
+    }
+}
+
+/// Sees to it that nothing deleted is left in the database's files, as far as this user of the database may.
+pub async fn scrub(conn: &mut Conn) -> Result<(), StoreError> {
+    match kind(conn) {
+        // Deleted rows are overwritten; the journal still holds pages of before.
+        Kind::Sqlite => fold(conn).await,
+        Kind::Postgres => {
+            let [own, counted, checkpoint] = postgres::SCRUB;
+            run(conn, own).await?;
+            for statement in [counted, checkpoint] {
+                // The server does both by itself, later.
+                if let Err(error) = run(conn, statement).await {
+                    tracing::debug!("{statement}: {error}");
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Refuses a file whose schema cannot be read: the driver would never answer.
+pub async fn readable(conn: &mut Conn) -> Result<(), StoreError> {
+    match kind(conn) {
+        Kind::Sqlite => sqlite::schema(conn).await.map(drop),
+        Kind::Postgres => Ok(()),
+    }
+}
+
+/// Who looks after a contest on a server, as that knows them.
+pub async fn keepers(conn: &mut Conn) -> Result<Vec<String>, StoreError> {
+    Ok(sqlx::query_scalar(postgres::KEEPERS).fetch_all(conn).await?)
 }
 
 /// Begins a read of the present state, whatever is written meanwhile.
@@ -226,7 +413,16 @@ pub async fn close(conn: Conn) {
 pub async fn integrity(pool: &Pool) -> Result<Vec<String>, StoreError> {
     let mut conn = pool.acquire().await?;
     match kind(&conn) {
-        Kind::Sqlite => sqlite::integrity(&mut conn).await,
+        Kind::Sqlite => {
+            let mut said = sqlite::integrity(&mut conn).await?;
+            let mut fresh = Place::in_memory().connect().await?;
+            migrate(&mut fresh).await?;
+            if sqlite::schema(&mut conn).await? != sqlite::schema(&mut fresh).await? {
+                said.push("its schema is not the one that agon made".to_owned());
+            }
+            close(fresh).await;
+            Ok(said)
+        }
         // It checks what it reads, and enforces references itself.
         Kind::Postgres => Ok(Vec::new()),
     }
@@ -248,7 +444,7 @@ pub async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
         return Err(StoreError::Earlier);
     }
     loop {
-        begin(conn).await?;
+        begin_anyway(conn).await?;
         run(conn, "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)").await?;
         let found = version(conn).await?;
         if found >= known {

@@ -2,6 +2,7 @@
 //! have a connection of their own: one from the pool is tested before and after each use, which takes longer than the look-up.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use sqlx::AssertSqlSafe;
 use tokio::sync::{mpsc, oneshot};
@@ -12,6 +13,8 @@ use crate::{Sha, StoreError, Time, WorkerId};
 
 /// Upper limit on the look-ups that share a statement.
 const MOST: usize = 64;
+/// How long a look-up may take.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How many may wait for their turn; further callers wait, too.
 const WAITING: usize = 1024;
 
@@ -97,7 +100,7 @@ async fn known(
         return Ok(HashMap::new());
     }
     if let Some(mut conn) = home.take() {
-        match look(&mut conn, tokens).await {
+        match backend::within(PATIENCE, look(&mut conn, tokens)).await {
             Err(StoreError::Away(_)) => {}
             found => {
                 *home = Some(conn);
@@ -106,7 +109,7 @@ async fn known(
         }
     }
     let mut conn = place.looker().await?;
-    let found = look(&mut conn, tokens).await;
+    let found = backend::within(PATIENCE, look(&mut conn, tokens)).await;
     if !matches!(found, Err(StoreError::Away(_))) {
         *home = Some(conn);
     }

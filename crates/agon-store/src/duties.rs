@@ -7,11 +7,15 @@
 //! A contest in a file has one server, which does everything.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::backend::{self, Conn, Place};
 use crate::{Store, StoreError, Time};
+
+/// How long the database may take to say who looks after the contest.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The connections that hold a server's locks.
 pub struct Duties {
@@ -34,8 +38,42 @@ impl Duties {
         }
     }
 
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
     pub fn is_shared(&self) -> bool {
         self.place.is_server()
+    }
+}
+
+/// Asks whether the database answers.
+pub struct Lookout {
+    place: Place,
+    conn: Option<Conn>,
+}
+
+impl Lookout {
+    /// What the clock of the database shows, in milliseconds; none for a file, which is never away.
+    ///
+    /// # Errors
+    /// [`StoreError::Away`] when there is no answer within this time.
+    pub async fn ask(&mut self, patience: Duration) -> Result<Option<i64>, StoreError> {
+        if !self.place.is_server() {
+            return Ok(None);
+        }
+        // Taken out: a connection that did not answer in time is not used again.
+        let (place, conn) = (&self.place, self.conn.take());
+        let asked = async {
+            let mut conn = match conn {
+                Some(conn) => conn,
+                None => place.looker().await?,
+            };
+            Ok((backend::clock(&mut conn).await?, conn))
+        };
+        let (clock, conn) = backend::within(patience, asked).await?;
+        self.conn = Some(conn);
+        Ok(clock)
     }
 }
 
@@ -77,9 +115,14 @@ impl Store {
             Some(conn) => conn,
             None => place.keeper().await?,
         };
-        let keeps = backend::keep(&mut conn).await?;
+        let keeps = backend::within(PATIENCE, backend::keep(&mut conn)).await?;
         *kept = Some(conn);
         Ok(keeps)
+    }
+
+    /// Looks out for the database, over a connection of its own.
+    pub fn lookout(&self) -> Lookout {
+        Lookout { place: self.duties.place.clone(), conn: None }
     }
 
     /// How far a clock that shows `now` is ahead of the database's, in milliseconds. None for a file, where both are on one machine.

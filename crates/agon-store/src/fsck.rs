@@ -1,7 +1,10 @@
 //! Is everything as it must be? Each invariant is a query that finds violations.
 
+use std::collections::BTreeMap;
+
+use crate::checksums::Checksums;
 use crate::{
-    ContestStore, LARGEST_OBJECT, LogEntry, LogRow, Objects, Ruling, Store, StoreError, VersionState,
+    ContestStore, LARGEST_OBJECT, LogEntry, LogRow, Objects, Ruling, Store, StoreError, Time, VersionState,
     backend, chain, out,
 };
 
@@ -176,6 +179,7 @@ const RULES: &[Rule] = &[
         holds: "a deleted account has no password, no rights and no secrets left",
         breaks: "SELECT 'account', a.id FROM accounts a WHERE a.withdrawn_ms IS NOT NULL AND (a.password IS NOT NULL \
                  OR a.organiser OR EXISTS (SELECT 1 FROM logins l WHERE l.account_id = a.id) \
+                 OR EXISTS (SELECT 1 FROM recovery_codes r WHERE r.account_id = a.id) \
                  OR EXISTS (SELECT 1 FROM members m WHERE m.account_id = a.id AND m.to_ms IS NULL)) LIMIT 20",
     },
     Rule {
@@ -205,8 +209,20 @@ impl Store {
             .into_iter()
             .map(|what| Finding { rule: "the database's files are intact", what })
             .collect();
+        let broken = Checksums::new().await?.broken(&self.reader).await?;
+        found.extend(broken.into_iter().map(|what| Finding { rule: "a row is as it was written", what }));
         for rule in RULES {
-            let broken: Vec<(String, i64)> = sqlx::query_as(rule.breaks).fetch_all(&self.reader).await?;
+            let broken: Result<Vec<(String, i64)>, sqlx::Error> =
+                sqlx::query_as(rule.breaks).fetch_all(&self.reader).await;
+            let broken = match broken.map_err(StoreError::from) {
+                Ok(broken) => broken,
+                Err(away @ StoreError::Away(_)) => return Err(away),
+                // A value that is not of its column's kind.
+                Err(error) => {
+                    found.push(Finding { rule: rule.holds, what: error.to_string() });
+                    continue;
+                }
+            };
             let told = broken.into_iter().take(TOLD);
             found.extend(told.map(|(what, id)| Finding { rule: rule.holds, what: format!("{what} {id}") }));
         }
@@ -214,6 +230,7 @@ impl Store {
             let own = self.of(contest.id);
             own.check_log(chain::root(&contest.terms, &contest.secret_sha), &mut found).await?;
             own.check_seeds(&contest.secret, &mut found).await?;
+            own.check_events(&mut found).await?;
             own.check_rulings(&mut found).await?;
             if crate::Sha::of(&contest.secret).to_string() != contest.secret_sha {
                 found.push(Finding {
@@ -272,6 +289,76 @@ impl ContestStore {
             }
             after = last;
         }
+    }
+
+    /// Follows the chain of the audit log, and compares it with the rows of the log that hold a hash of it.
+    async fn check_events(&self, found: &mut Vec<Finding>) -> Result<(), StoreError> {
+        type Row = (
+            i64,
+            i64,
+            String,
+            String,
+            String,
+            String,
+            Option<String>,
+            Option<String>,
+            Option<String>,
+            Option<i64>,
+        );
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT id, at_ms, actor, verb, object, detail, salt, words_sha, sha, log_seq FROM events \
+             WHERE contest_id = $1 ORDER BY id",
+        )
+        .bind(self.id.0)
+        .fetch_all(&self.reader)
+        .await?;
+        let mut broken = |what: String| {
+            found.push(Finding {
+                rule: "the audit log's chain is unbroken, and its entries are those that were written",
+                what,
+            });
+        };
+        let mut before: Option<crate::Sha> = None;
+        let mut held = BTreeMap::new();
+        for (id, at, actor, verb, object, detail, salt, words_sha, sha, log_seq) in rows {
+            let Some(sha) = sha else {
+                // One of before there was a chain.
+                if before.is_some() {
+                    broken(format!("entry {id}"));
+                }
+                continue;
+            };
+            let words = words_sha.and_then(|words| words.parse::<crate::Sha>().ok());
+            let own = words.map(|words| chain::link_event(before.as_ref(), self.id, Time(at), &words));
+            let told = [actor.as_str(), &verb, &object, &detail];
+            let is_told = match salt {
+                Some(salt) => words == Some(chain::words(&salt, told)),
+                // The salt goes with the words of who was deleted.
+                None => actor.contains("withdrawn ") || object.contains("withdrawn "),
+            };
+            if own.is_none_or(|own| own.to_string() != sha) || !is_told {
+                broken(format!("entry {id}"));
+                return Ok(());
+            }
+            before = own;
+            held.extend(log_seq.map(|seq| (seq, sha)));
+        }
+        let mut after = 0;
+        loop {
+            let rows = self.log(after, 1000).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { break };
+            for LogRow { seq, body, .. } in rows {
+                let Ok(LogEntry::Result(row)) = serde_json::from_str(&body) else { continue };
+                if row.audit.map(|sha| sha.to_string()) != held.remove(&seq) {
+                    broken(format!("an entry that log row {seq} holds"));
+                }
+            }
+            after = last;
+        }
+        if let Some(seq) = held.keys().next() {
+            broken(format!("an entry that log row {seq} should hold"));
+        }
+        Ok(())
     }
 
     async fn outcomes(

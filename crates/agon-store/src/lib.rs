@@ -29,6 +29,7 @@ pub mod names;
 mod backend;
 mod callers;
 mod chain;
+mod checksums;
 mod duties;
 mod moving;
 mod writer;
@@ -43,7 +44,8 @@ use thiserror::Error;
 
 pub use acts::Act;
 pub use chain::{link, root};
-pub use duties::Alone;
+pub use duties::{Alone, Lookout};
+pub use moving::relocate;
 pub use objects::{
     Incoming, LARGEST_OBJECT, OBJECTS, OBJECTS_AT, OBJECTS_KEY, Objects, place_objects, relocate_objects,
 };
@@ -98,6 +100,29 @@ pub enum StoreError {
     /// The database holds something impossible.
     #[error("the database holds something impossible: {0}")]
     Damaged(String),
+    /// The contest has left this copy.
+    #[error("{}", moving::left(.place, *.at))]
+    Moved {
+        /// Where it is now, without a password.
+        place: String,
+        at: Time,
+    },
+    /// This copy is being made, and the contest is still where it was.
+    #[error(
+        "this copy of the contest is not in use: a move brings it here from {0}, or was interrupted; the contest is there, where `agon serve \
+         move` finishes the move"
+    )]
+    Arriving(String),
+    /// The objects have left the place that the folder names.
+    #[error(
+        "the bots and replays of this contest were moved to {place}{}, and what is left here is not used any more: write that place into \
+         {OBJECTS_AT} of this folder",
+        moving::on(*.at)
+    )]
+    ObjectsMoved { place: String, at: Time },
+    /// The target of a move holds an older copy of the contest, which the move would replace: a sentence about it.
+    #[error("{0}")]
+    Older(String),
     /// The writer has ended.
     #[error("the store is closed")]
     Closed,
@@ -111,6 +136,7 @@ impl StoreError {
             Self::Closed => Self::Closed,
             Self::Full(why) => Self::Full(why.clone()),
             Self::Away(why) => Self::Away(why.clone()),
+            Self::Moved { place, at } => Self::Moved { place: place.clone(), at: *at },
             other => {
                 let said = other.to_string();
                 Self::Database(said.strip_prefix("the database: ").unwrap_or(&said).to_owned())
@@ -213,8 +239,18 @@ impl Store {
     /// tokio runtime.
     ///
     /// # Errors
-    /// When it cannot be opened, or was made by a later version of the program.
+    /// When it cannot be opened, was made by a later version of the program, or is a copy that the contest has left.
     pub async fn open(folder: &Path) -> Result<Self, StoreError> {
+        match Self::open_as_said(folder).await {
+            // This folder's own move may have been interrupted once it was decided.
+            Err(StoreError::Moved { place, .. }) if moving::finish(folder, &place).await? => {
+                Self::open_as_said(folder).await
+            }
+            opened => opened,
+        }
+    }
+
+    async fn open_as_said(folder: &Path) -> Result<Self, StoreError> {
         let place = place_of(folder)?;
         if !place.is_server() {
             writable(folder)?;
@@ -235,6 +271,19 @@ impl Store {
 
     pub fn of(&self, contest: ContestId) -> ContestStore {
         ContestStore { store: self.clone(), id: contest }
+    }
+
+    /// Sees to it that nothing of what was deleted is left in the database's files: to be called after [`acts::Withdraw`]. On a server this
+    /// needs some tables alone for a moment. What the server does only later (its write-ahead log, and what its user may not ask for) it does
+    /// by itself.
+    ///
+    /// # Errors
+    /// Database errors; nothing else is wrong then, and it can be called again.
+    pub async fn scrub(&self) -> Result<(), StoreError> {
+        let mut conn = self.duties.place().mover().await?;
+        let done = backend::scrub(&mut conn).await;
+        backend::close(conn).await;
+        done
     }
 
     /// Whether the database is on a server, where other servers of the contest may share it.
@@ -276,13 +325,14 @@ fn lacks(what: &str) -> StoreError {
     ))
 }
 
-/// Checks that this program can have a contest's database and objects at these places. Nothing is written.
+/// Checks that this program can have the database and objects of the contest in `folder`, which need not exist, at these places. Nothing is
+/// written.
 ///
 /// # Errors
 /// When one is not such a place, or not for this program.
-pub fn can_place(database: Option<&str>, objects: Option<&str>) -> Result<(), StoreError> {
+pub fn can_place(folder: &Path, database: Option<&str>, objects: Option<&str>) -> Result<(), StoreError> {
     database.map_or(Ok(()), |url| Place::server(url).map(drop))?;
-    objects.map_or(Ok(()), objects::can_be)
+    objects.map_or(Ok(()), |place| objects::can_be(folder, place))
 }
 
 /// Records that the database of `folder` is on a PostgreSQL server, at an address such as `postgres://USER:PASSWORD@HOST/NAME`. The file
@@ -293,16 +343,22 @@ pub fn can_place(database: Option<&str>, objects: Option<&str>) -> Result<(), St
 pub fn place(folder: &Path, url: &str) -> Result<(), StoreError> {
     Place::server(url)?;
     let file = folder.join(DATABASE_AT);
-    let failed = |error| StoreError::File(file.display().to_string(), error);
     if folder.join(DATABASE).exists() {
-        return Err(failed(io::Error::other(format!("the contest has its database in {DATABASE}"))));
+        let why = io::Error::other(format!("the contest has its database in {DATABASE}"));
+        return Err(StoreError::File(file.display().to_string(), why));
     }
+    write_address(&file, url)
+}
+
+/// Writes an address with its password, for its owner alone.
+fn write_address(file: &Path, url: &str) -> Result<(), StoreError> {
+    let failed = |error| StoreError::File(file.display().to_string(), error);
     let mut options = fs::OpenOptions::new();
     let mut opened =
-        options.write(true).create(true).truncate(true).mode(0o600).open(&file).map_err(failed)?;
+        options.write(true).create(true).truncate(true).mode(0o600).open(file).map_err(failed)?;
     // One that was there keeps its rights otherwise.
     opened.set_permissions(fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    opened.write_all(format!("{url}\n").as_bytes()).map_err(failed)
+    opened.write_all(format!("{url}\n").as_bytes()).and_then(|()| opened.sync_all()).map_err(failed)
 }
 
 fn place_of(folder: &Path) -> Result<Place, StoreError> {
@@ -311,36 +367,6 @@ fn place_of(folder: &Path) -> Result<Place, StoreError> {
         Ok(url) => Place::server(url.trim()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Place::file(&folder.join(DATABASE)),
         Err(error) => Err(StoreError::File(file.display().to_string(), error)),
-    }
-}
-
-/// Moves the database of `folder` to a server, or without an address back into a file there. Returns the number of rows. Nobody may use the
-/// database meanwhile. The old one is kept as it was: a file as `agon.db.moved`.
-///
-/// # Errors
-/// When it is there already, or the target cannot be reached or already holds a contest; nothing has changed then.
-pub async fn relocate(folder: &Path, url: Option<&str>) -> Result<u64, StoreError> {
-    let (file, said) = (folder.join(DATABASE), folder.join(DATABASE_AT));
-    let moved = |error| StoreError::File(folder.display().to_string(), error);
-    let from = place_of(folder)?;
-    match (from.is_server(), url) {
-        (false, None) => Err(StoreError::Wrong(format!("the database is already in {DATABASE}"))),
-        (true, Some(_)) => {
-            Err(StoreError::Wrong("the database is already on a server: move it back first".to_owned()))
-        }
-        (false, Some(url)) => {
-            let rows = moving::copy(&from, &Place::server(url)?).await?;
-            fs::rename(&file, file.with_extension("db.moved")).map_err(moved)?;
-            place(folder, url)?;
-            Ok(rows)
-        }
-        (true, None) => {
-            let draft = file.with_extension("db.part");
-            let _ = fs::remove_file(&draft);
-            let rows = moving::copy(&from, &Place::file(&draft)?).await?;
-            fs::rename(&draft, &file).and_then(|()| fs::remove_file(&said)).map_err(moved)?;
-            Ok(rows)
-        }
     }
 }
 

@@ -20,7 +20,7 @@ mod places;
 use bucket::Bucket;
 use folder::Folder;
 pub use incoming::{HEAD, Incoming};
-pub use places::{can_be, place_objects, relocate_objects};
+pub use places::{place_objects, relocate_objects};
 
 /// The name of the folder of objects in a contest's folder.
 pub const OBJECTS: &str = "objects";
@@ -55,6 +55,28 @@ enum Shelf {
     Folder(Folder),
     #[cfg(feature = "scale")]
     Bucket(Bucket),
+}
+
+/// Checks that the objects of `contest`, which need not exist, can be at a place: that this program can have them there, and has the keys.
+///
+/// # Errors
+/// What is wrong with it, or with the program.
+pub fn can_be(contest: &Path, place: &str) -> Result<(), StoreError> {
+    places::checked(place)?;
+    match place.starts_with(places::S3) {
+        true => has_keys(place, contest),
+        false => Ok(()),
+    }
+}
+
+#[cfg(feature = "scale")]
+fn has_keys(place: &str, contest: &Path) -> Result<(), StoreError> {
+    bucket::has_keys(place, contest)
+}
+
+#[cfg(not(feature = "scale"))]
+fn has_keys(_: &str, _: &Path) -> Result<(), StoreError> {
+    Err(crate::lacks("buckets"))
 }
 
 impl Objects {
@@ -94,8 +116,8 @@ impl Objects {
     }
 
     #[cfg(not(feature = "scale"))]
-    fn in_bucket(place: &str, _: &Path) -> Result<Self, StoreError> {
-        Err(places::can_be(place).err().unwrap_or_else(|| crate::lacks("buckets")))
+    fn in_bucket(place: &str, contest: &Path) -> Result<Self, StoreError> {
+        Err(can_be(contest, place).err().unwrap_or_else(|| crate::lacks("buckets")))
     }
 
     fn in_folder(folder: &Path) -> Result<Self, StoreError> {

@@ -8,7 +8,7 @@ mod settings;
 mod versus;
 mod workers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::AssertSqlSafe;
 
@@ -455,6 +455,20 @@ impl Store {
         let named =
             |(sha, what): (String, String)| Ok((sha.parse::<Sha>().map_err(StoreError::Damaged)?, what));
         rows.into_iter().map(named).collect()
+    }
+
+    /// The sources of all versions and drafts whose owners are there.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn sources(&self) -> Result<BTreeSet<Sha>, StoreError> {
+        let rows: Vec<String> = sqlx::query_scalar(
+            "SELECT DISTINCT v.source_sha FROM versions v JOIN entrants e ON e.id = v.entrant_id \
+             WHERE v.builtin IS NULL AND e.withdrawn_ms IS NULL",
+        )
+        .fetch_all(&self.reader)
+        .await?;
+        rows.into_iter().map(|sha| sha.parse().map_err(StoreError::Damaged)).collect()
     }
 
     /// The attempts of a match, oldest first: number, worker, how it ended and why.

@@ -11,12 +11,20 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::acts::ActTurn;
 use crate::backend::{self, Conn, Place};
+use crate::checksums::Checksums;
 use crate::{Act, StoreError};
 
 /// Upper limit on the acts that share a transaction.
 const MOST: usize = 128;
 /// How many acts may wait for their turn; further callers wait, too.
 const WAITING: usize = 1024;
+
+/// A transaction that takes longer has a database that is gone: the longest wait is for another server that froze while it wrote, and whose
+/// transaction is undone after 10 s.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long changed rows may be without their checksums, when nobody waits.
+const RENEWED: Duration = Duration::from_millis(500);
 
 /// A transaction longer than this goes into the program's log where that is enabled: everybody else waits for it.
 const LONG: Duration = Duration::from_millis(20);
@@ -106,9 +114,9 @@ impl Writer {
         let writes = async move {
             // Whoever opened the store may have gone: then nobody will send anything.
             match open(&place).await {
-                Ok(conn) => {
+                Ok((conn, checksums)) => {
                     let _ = to.send(Ok(()));
-                    work(conn, place, inbox).await;
+                    work(conn, place, checksums, inbox).await;
                 }
                 Err(error) => drop(to.send(Err(error))),
             }
@@ -136,18 +144,48 @@ impl Writer {
     }
 }
 
-async fn open(place: &Place) -> Result<Conn, StoreError> {
+async fn open(place: &Place) -> Result<(Conn, Checksums), StoreError> {
     let mut conn = place.connect().await?;
+    backend::readable(&mut conn).await?;
     backend::migrate(&mut conn).await?;
-    Ok(conn)
+    if let Some(mark) = backend::mark(&mut conn).await? {
+        backend::close(conn).await;
+        return Err(mark.refusal());
+    }
+    let checksums = Checksums::new().await?;
+    Ok((conn, checksums))
 }
 
-async fn work(mut conn: Conn, place: Place, mut inbox: mpsc::Receiver<Order>) {
+async fn work(mut conn: Conn, place: Place, checksums: Checksums, mut inbox: mpsc::Receiver<Order>) {
     let (mut orders, mut waiting, mut closing) = (Vec::new(), Waiting::default(), None);
+    // When rows were changed whose checksums are not renewed yet.
+    let mut changed: Option<Instant> = None;
     loop {
+        if changed.is_some_and(|since| closing.is_some() || since.elapsed() >= RENEWED) {
+            // An error is met by the next act, too, which tells somebody.
+            let more = renewed(&mut conn, &checksums).await.unwrap_or(false);
+            changed = match (more, closing.is_some()) {
+                (false, _) => None,
+                (true, true) => continue,
+                // At leisure while others wait.
+                (true, false) if waiting.len() > 0 || !inbox.is_empty() => Some(Instant::now()),
+                (true, false) => changed,
+            };
+        }
         if waiting.len() == 0 {
-            if closing.is_some() || inbox.recv_many(&mut orders, WAITING).await == 0 {
+            if closing.is_some() {
                 break;
+            }
+            let comes = inbox.recv_many(&mut orders, WAITING);
+            let came = match changed {
+                None => Ok(comes.await),
+                Some(since) => tokio::time::timeout(RENEWED.saturating_sub(since.elapsed()), comes).await,
+            };
+            match came {
+                Ok(0) => break,
+                Ok(_) => {}
+                // Checksums are due.
+                Err(_) => continue,
             }
         } else {
             let room = WAITING.saturating_sub(waiting.len());
@@ -160,17 +198,36 @@ async fn work(mut conn: Conn, place: Place, mut inbox: mpsc::Receiver<Order>) {
                 Order::Close(to) => closing = Some(to),
             }
         }
-        if !write(&mut conn, waiting.next()).await {
+        let next = waiting.next();
+        if !next.is_empty() {
+            changed = changed.or_else(|| Some(Instant::now()));
+        }
+        if !write(&mut conn, next).await {
             // Callers are refused at once meanwhile, and ask again.
             if let Ok(again) = place.connect().await {
                 conn = again;
             }
         }
     }
+    if changed.is_some() {
+        while renewed(&mut conn, &checksums).await.unwrap_or(false) {}
+    }
     backend::close(conn).await;
     if let Some(to) = closing {
         let _ = to.send(());
     }
+}
+
+/// Renews checksums of rows that were changed. Returns whether there may be more of them.
+async fn renewed(conn: &mut Conn, checksums: &Checksums) -> Result<bool, StoreError> {
+    backend::begin(conn).await?;
+    let more = checksums.renew(conn).await;
+    match more {
+        Ok(_) => backend::commit(conn).await?,
+        // The database may have rolled back already.
+        Err(_) => drop(backend::rollback(conn).await),
+    }
+    more
 }
 
 /// The acts that wait, by their turns.
@@ -218,7 +275,7 @@ impl Waiting {
 /// Writes all of them in one transaction; if that fails, each in its own, so that one bad act does not spoil the others. Returns whether
 /// the database can be reached.
 async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
-    match together(conn, &mut deeds).await {
+    match backend::within(PATIENCE, together(conn, &mut deeds)).await {
         Ok(()) => deeds.into_iter().for_each(Deed::done),
         Err(error @ StoreError::Away(_)) => {
             deeds.into_iter().for_each(|deed| deed.failed(error.copy()));
@@ -228,7 +285,7 @@ async fn write(conn: &mut Conn, mut deeds: Vec<Box<dyn Deed>>) -> bool {
         Err(_) => {
             for deed in deeds {
                 let mut alone = vec![deed];
-                let done = together(conn, &mut alone).await;
+                let done = backend::within(PATIENCE, together(conn, &mut alone)).await;
                 for deed in alone {
                     match &done {
                         Ok(()) => deed.done(),

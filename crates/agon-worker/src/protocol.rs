@@ -326,4 +326,13 @@ pub trait Hall: Sync {
     /// # Errors
     /// When the server is away, or has no such object.
     fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away>;
+    /// Which of the sources unpacked here may not stay, because they belong to nobody any more. A worker that was away asks
+    /// when it is back.
+    ///
+    /// # Errors
+    /// When the server is away.
+    fn unneeded(&self, unpacked: &[String]) -> Result<Vec<String>, Away> {
+        let _ = unpacked;
+        Ok(Vec::new())
+    }
 }

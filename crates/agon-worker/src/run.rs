@@ -1,5 +1,6 @@
 //! The loop: lease, make ready, play, post.
 
+mod forgetting;
 mod posting;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -215,6 +216,8 @@ pub fn run(
             shared.lock().posts = false;
             shared.changed.notify_all();
         });
+        // In a thread of its own: much may have to be removed, and no lease waits for that.
+        scope.spawn(|| shared.forget());
         shared.keep_alive();
     });
     // Nobody has to wait for a lease to run out.

@@ -10,10 +10,11 @@ use std::io::{self, Read, Seek};
 use std::os::fd::AsFd as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 use std::time::Duration;
 
 use agon_bot::inside::work::{self, Work};
-use agon_bot::{Confined, Packages, guard, rights};
+use agon_bot::{Confined, guard, rights};
 
 /// Upper limits for an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +124,7 @@ pub fn unpack_inside(
     let work = Work {
         confined: Confined::Foreign,
         writes: &[folder],
-        packages: &Packages::default(),
+        run: Arc::default(),
         input: Some(input),
         patience: PATIENCE,
     };

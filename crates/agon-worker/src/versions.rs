@@ -1,4 +1,6 @@
 //! Submitted versions, made ready to play: fetched, unpacked and built once per machine.
+//!
+//! Longer than 500 lines: the shelf, what can be wrong with a version, and the tests of both share one server that has every object.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -159,6 +161,26 @@ impl VersionShelf {
             if sum > self.most && !is_held && fs::remove_dir_all(&place).is_ok() {
                 sum -= bytes;
             }
+        }
+    }
+
+    /// The sources that are unpacked here.
+    pub fn unpacked(&self) -> Vec<String> {
+        let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    /// Removes what was unpacked and built of these sources, as far as nobody plays them.
+    pub fn remove(&self, sources: &[String]) {
+        let mut used = locked(&self.used);
+        used.retain(|_, holds| Arc::strong_count(holds) > 1);
+        for source in sources {
+            // Names from the other side never lead out of the folder.
+            if source.contains(['/', '.']) || used.contains_key(source) {
+                continue;
+            }
+            // What stays after an error is named again the next time.
+            let _ = fs::remove_dir_all(self.folder.join(source));
         }
     }
 
@@ -446,6 +468,29 @@ mod tests {
             assert_eq!(others, [Ok(true), Ok(true)], "nobody else waits");
             assert!(slow.join().expect("no panic"));
         });
+    }
+
+    #[test]
+    fn what_belongs_to_nobody_goes_once_nobody_plays_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let versions = VersionShelf::new(folder.path().join("work"), Confined::No, "any");
+        let shelf = Shelf(Mutex::new(mpsc::channel().1));
+        let ready = |name: &str| versions.ready(&shelf, &BotSource::Source(name.to_owned())).expect("a bot");
+        let (held, _) = (ready("one"), ready("two"));
+        let unpacked = || {
+            let mut all = versions.unpacked();
+            all.sort();
+            all
+        };
+        fs::write(folder.path().join("else"), "").expect("written");
+        let gone = ["one", "two", "never", "../else"].map(str::to_owned);
+        assert_eq!(unpacked(), ["one", "two"]);
+        versions.remove(&gone);
+        assert_eq!(unpacked(), ["one"], "it is played");
+        drop(held);
+        versions.remove(&gone);
+        assert_eq!(unpacked(), Vec::<String>::new());
+        assert!(folder.path().join("else").exists(), "nothing elsewhere");
     }
 
     #[test]

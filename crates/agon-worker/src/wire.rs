@@ -140,6 +140,15 @@ pub struct Beat {
     pub playing: Vec<(Try, u32)>,
 }
 
+/// Upper limit on the sources of one [`Unpacked`].
+pub const MOST_UNPACKED: usize = 1_000;
+
+/// Sources that a worker has unpacked; the answer lists those that belong to nobody any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unpacked {
+    pub sources: Vec<String>,
+}
+
 /// A match that came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Voided {

@@ -65,7 +65,9 @@
       } catch (thrown) {
         let why = 'it cannot be loaded'
         try {
-          why = thrown.stack ?? text(thrown)
+          const { stack, lineNumber } = thrown
+          // Firefox names the line beside the stack, and does not repeat the sentence in it.
+          why = stack && text(stack).startsWith(text(thrown)) ? stack : `${text(thrown)}${lineNumber ? ` (bot.js:${lineNumber}:1)` : ''}\n${stack ?? ''}`
         } catch {}
         post(stringify({ failed: text(why).slice(0, 2000) }))
       }

@@ -7,106 +7,26 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink};
-use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use agon_sandbox::SETTINGS;
 use sha2::{Digest as _, Sha256};
 
-use super::gather::{MOST_BYTES, MOST_FILES};
+use super::list::{ImageList, Listed, is_hash};
 use super::make::{DATE, check_room, hex};
-use super::shelf::{Images, is_hash};
-use super::{FILES, FORMAT, Image, ImageError, LONGEST, ROOT};
+use super::shelf::Images;
+use super::{FILES, Image, ImageError, LONGEST, ROOT};
 use crate::rights;
 
 /// A file is sent in parts of at most so many bytes.
 pub const MOST_PART: u64 = 8 << 20;
-/// No path is longer.
-const LONGEST_PATH: usize = 4096;
-
-/// What a line of a list says of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Listed {
-    File { hash: String, bytes: u64, runs: bool },
-    Twin(PathBuf),
-    Link(PathBuf),
-    Folder,
-}
-
 /// Small files are sent together, at most so many.
 const MOST_TOGETHER: usize = 40;
 
 /// Brings the content of the file with a hash, from a byte on; or of several, by their hashes with commas between, whole and one
 /// after the other.
 pub type Part<'a> = dyn FnMut(&str, u64) -> Result<Vec<u8>, String> + 'a;
-
-/// A sound list.
-#[derive(Debug)]
-struct List {
-    files: BTreeMap<PathBuf, Listed>,
-    bytes: u64,
-}
-
-impl List {
-    fn read(bytes: &[u8]) -> Result<Self, String> {
-        let text = std::str::from_utf8(bytes).map_err(|_| "its list is no text".to_owned())?;
-        let (mut files, mut all) = (BTreeMap::new(), 0_u64);
-        let mut lines = text.lines();
-        if lines.next() != Some(FORMAT) {
-            return Err("its list is of another version of agon".to_owned());
-        }
-        for line in lines {
-            let wrong =
-                || format!("its list has a wrong line: {}", line.chars().take(100).collect::<String>());
-            let parts: Vec<&str> = line.split('\t').collect();
-            let (path, listed) = match parts[..] {
-                ["language" | "added" | "path", _] => continue,
-                ["place", path] => {
-                    plain(path).ok_or_else(wrong)?;
-                    continue;
-                }
-                [kind @ ("file" | "program"), hash, bytes, path] if is_hash(hash) => {
-                    let bytes: u64 = bytes.parse().map_err(|_| wrong())?;
-                    all = all.saturating_add(bytes);
-                    (path, Listed::File { hash: hash.to_owned(), bytes, runs: kind == "program" })
-                }
-                ["twin", path, first] => (path, Listed::Twin(plain(first).ok_or_else(wrong)?)),
-                ["link", path, target] if !target.is_empty() => (path, Listed::Link(target.into())),
-                ["folder", path] => (path, Listed::Folder),
-                _ => return Err(wrong()),
-            };
-            files.insert(plain(path).ok_or_else(wrong)?, listed);
-            if files.len() > MOST_FILES || all > MOST_BYTES {
-                return Err("it is too large".to_owned());
-            }
-        }
-        let links: BTreeSet<&PathBuf> = files
-            .iter()
-            .filter(|(_, listed)| matches!(listed, Listed::Link(_)))
-            .map(|(path, _)| path)
-            .collect();
-        let through = |path: &Path| path.ancestors().skip(1).any(|above| links.contains(&above.to_owned()));
-        // Settings are shown one by one, from where they are found outside.
-        if files.keys().map(PathBuf::as_path).chain(SETTINGS.map(Path::new)).any(through) {
-            return Err("a path of its list leads through a link".to_owned());
-        }
-        let is_file = |first: &PathBuf| matches!(files.get(first), Some(Listed::File { .. }));
-        if files.values().any(|listed| matches!(listed, Listed::Twin(first) if !is_file(first))) {
-            return Err("its list has a further name of what is no file".to_owned());
-        }
-        Ok(Self { files, bytes: all })
-    }
-}
-
-/// A path from the root with nothing but names, where an image can hold something.
-fn plain(path: &str) -> Option<PathBuf> {
-    let rest = Path::new(path).strip_prefix("/").ok()?;
-    let names = rest.components().all(|part| matches!(part, Component::Normal(_)));
-    let own = ["/proc", "/sys", "/dev"].iter().any(|own| Path::new(path).starts_with(own));
-    let is_written_so = Path::new("/").join(rest.components().collect::<PathBuf>()).as_os_str() == path;
-    (names && !own && is_written_so && path.len() > 1 && path.len() <= LONGEST_PATH).then(|| path.into())
-}
 
 impl Images {
     /// Makes the image of this name from its list. `get` brings at most [`MOST_PART`] bytes; `say` gets a line with the size first.
@@ -124,7 +44,7 @@ impl Images {
         if !is_hash(name) || hex(&Sha256::digest(list)) != name {
             return Err(unsound("its list is not the one of this name".to_owned()));
         }
-        let wanted = List::read(list).map_err(unsound)?;
+        let wanted = ImageList::read(list).map_err(unsound)?;
         let _alone = self.alone()?;
         if let Ok(image) = self.named(name) {
             return Ok(image);
@@ -142,15 +62,7 @@ impl Images {
             wanted.files.len(),
             missing.div_ceil(1 << 20)
         ));
-        let draft = self.draft();
-        let written = write(&wanted, &draft, &known, get).and_then(|()| {
-            let wrong = |error| ImageError::Write(draft.clone(), error);
-            let mut file = rights::create_private(&draft.join(FILES)).map_err(wrong)?;
-            file.write_all(list).and_then(|()| file.sync_all()).map_err(wrong)?;
-            self.place(&draft, name)
-        });
-        let _ = fs::remove_dir_all(&draft);
-        written.map_err(|error| match error {
+        self.put(&wanted, list, &known, get).map_err(|error| match error {
             ImageError::Unsound(_, why) => unsound(why),
             other => other,
         })?;
@@ -158,16 +70,30 @@ impl Images {
         self.named(name)
     }
 
+    /// Writes the image of a list, under the list's hash. Nobody else makes one meanwhile.
+    pub(super) fn put(
+        &self,
+        wanted: &ImageList,
+        list: &[u8],
+        known: &BTreeMap<String, PathBuf>,
+        get: &mut Part<'_>,
+    ) -> Result<PathBuf, ImageError> {
+        let draft = self.draft();
+        let written = write(wanted, &draft, known, get).and_then(|()| {
+            let wrong = |error| ImageError::Write(draft.clone(), error);
+            let mut file = rights::create_private(&draft.join(FILES)).map_err(wrong)?;
+            file.write_all(list).and_then(|()| file.sync_all()).map_err(wrong)?;
+            self.place(&draft, &hex(&Sha256::digest(list)))
+        });
+        let _ = fs::remove_dir_all(&draft);
+        written
+    }
+
     /// A file of the images here for each hash.
     fn known(&self) -> BTreeMap<String, PathBuf> {
         let mut known = BTreeMap::new();
         for (image, _) in self.list() {
-            let list = fs::read(image.folder.join(FILES)).unwrap_or_default();
-            for (path, listed) in List::read(&list).map(|list| list.files).unwrap_or_default() {
-                if let Listed::File { hash, .. } = listed {
-                    known.insert(hash, below(&image.root(), &path));
-                }
-            }
+            known.extend(image.by_hash().unwrap_or_default());
         }
         known
     }
@@ -190,28 +116,54 @@ impl Images {
     /// # Errors
     /// There is no such image or file, or it cannot be read.
     pub fn part_of(&self, name: &str, hashes: &str, from: u64) -> Result<Vec<u8>, ImageError> {
-        let image = self.named(name)?;
-        let list = List::read(&self.list_of(name)?);
-        let list = list.map_err(|why| ImageError::Unsound(name.to_owned(), why))?;
+        let files = self.served(name)?;
         let none = |hash: &str| ImageError::NoSuch(hash.chars().take(64).collect());
         let wanted: Vec<&str> = hashes.split(',').take(MOST_TOGETHER).collect();
         let mut bytes = Vec::new();
         for hash in &wanted {
-            let is_it = |listed: &Listed| matches!(listed, Listed::File { hash: own, .. } if own == hash);
-            let found = list.files.iter().find(|(_, listed)| is_it(listed));
-            let (path, _) = found.ok_or_else(|| none(hash))?;
-            let file = below(&image.root(), path);
-            let part = part(&file, if wanted.len() == 1 { from } else { 0 });
-            bytes.extend(part.map_err(|error| ImageError::Write(file, error))?);
+            let file = files.get(*hash).ok_or_else(|| none(hash))?;
+            let part = part(file, if wanted.len() == 1 { from } else { 0 });
+            bytes.extend(part.map_err(|error| ImageError::Write(file.clone(), error))?);
             if bytes.len() as u64 > MOST_PART {
                 return Err(none(hash));
             }
         }
         Ok(bytes)
     }
+
+    /// The files of the image of this name, by their hashes. Its list, which nothing changes, is read once and not for each part
+    /// that somebody fetches.
+    fn served(&self, name: &str) -> Result<Arc<BTreeMap<String, PathBuf>>, ImageError> {
+        type Served = (PathBuf, Arc<BTreeMap<String, PathBuf>>);
+        static SERVED: Mutex<Option<Served>> = Mutex::new(None);
+        let mut served = SERVED.lock().unwrap_or_else(PoisonError::into_inner);
+        let image = self.named(name)?;
+        if let Some((folder, files)) = &*served
+            && *folder == image.folder
+        {
+            return Ok(Arc::clone(files));
+        }
+        let files = image.by_hash().map_err(|why| ImageError::Unsound(name.to_owned(), why))?;
+        let files = Arc::new(files);
+        *served = Some((image.folder.clone(), Arc::clone(&files)));
+        Ok(files)
+    }
 }
 
-fn below(root: &Path, path: &Path) -> PathBuf {
+impl Image {
+    /// Where a file of each hash is.
+    fn by_hash(&self) -> Result<BTreeMap<String, PathBuf>, String> {
+        let list = File::open(self.folder.join(FILES)).map_err(|error| error.to_string())?;
+        let files = ImageList::read(list)?.files.into_iter();
+        let with_hash = files.filter_map(|(path, listed)| match listed {
+            Listed::File { hash, .. } => Some((hash, below(&self.root(), &path))),
+            _ => None,
+        });
+        Ok(with_hash.collect())
+    }
+}
+
+pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
@@ -233,7 +185,7 @@ struct Coming<'a, 'b> {
 }
 
 impl<'a, 'b> Coming<'a, 'b> {
-    fn of(wanted: &List, known: &BTreeMap<String, PathBuf>, get: &'a mut Part<'b>) -> Self {
+    fn of(wanted: &ImageList, known: &BTreeMap<String, PathBuf>, get: &'a mut Part<'b>) -> Self {
         let mut seen = BTreeSet::new();
         let small = wanted.files.values().filter_map(|listed| match listed {
             Listed::File { hash, bytes, .. } if *bytes < MOST_PART && !known.contains_key(hash) => {
@@ -278,7 +230,7 @@ impl<'a, 'b> Coming<'a, 'b> {
 }
 
 fn write(
-    wanted: &List,
+    wanted: &ImageList,
     draft: &Path,
     known: &BTreeMap<String, PathBuf>,
     get: &mut Part<'_>,
@@ -422,36 +374,5 @@ mod tests {
             assert!(matches!(fetched, Err(ImageError::Unsound(..))), "{}", bytes.len());
         }
         assert!(here.list().is_empty());
-    }
-
-    #[test]
-    fn no_list_leads_out_of_its_image() {
-        let hash = "0".repeat(64);
-        let sound = format!(
-            "{FORMAT}\nplace\t/opt/a\nfolder\t/opt/a\nfile\t{hash}\t1\t/opt/a/b\ntwin\t/opt/c\t/opt/a/b\nlink\t/bin\tusr/bin\n"
-        );
-        assert_eq!(List::read(sound.as_bytes()).expect("sound").files.len(), 4);
-        let cases = [
-            "folder\t/opt/../../x",
-            "folder\topt",
-            "folder\t/",
-            "folder\t/opt//x",
-            "folder\t/opt/x/",
-            "folder\t/proc/x",
-            "place\t/opt/../..",
-            "file\t00\t1\t/x",
-            "file\t0\t-1\t/x",
-            "folder\t/bin/x",
-            "link\t/etc\t/root",
-            "link\t/etc/maven\t/root",
-            "twin\t/x\t/nowhere",
-            "twin\t/x\t/bin",
-            "device\t/x",
-        ];
-        for line in cases {
-            assert!(List::read(format!("{sound}{line}\n").as_bytes()).is_err(), "{line}");
-        }
-        let large = format!("{sound}file\t{hash}\t{}\t/x\n", u64::MAX);
-        assert!(List::read(large.as_bytes()).is_err());
     }
 }

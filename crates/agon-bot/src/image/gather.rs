@@ -11,6 +11,7 @@ use agon_sandbox::SETTINGS;
 
 use super::elf::{ElfFile, ElfTarget};
 use super::languages::{BASE, ImageLanguage, LANGUAGES, LIBRARIES};
+use super::patterns::{arch, fits, matching};
 use super::{ImageError, ImageSet};
 use crate::build::cache;
 use crate::paths::is_systems;
@@ -28,6 +29,12 @@ const NEVER: [&str; 7] = ["*.pyo", "*.opt-?.pyc", "__pycache__.*", ".git", "man"
 pub enum Gathered {
     /// To be copied from the same path here.
     File {
+        bytes: u64,
+        runs: bool,
+    },
+    /// To be copied from elsewhere here.
+    Brought {
+        from: PathBuf,
         bytes: u64,
         runs: bool,
     },
@@ -53,6 +60,8 @@ pub struct Gathering {
     /// Libraries whose dependencies are known to be here.
     followed: BTreeSet<PathBuf>,
     known: Option<BTreeMap<String, Vec<PathBuf>>>,
+    /// Folders here whose files are at another path in the image.
+    brought: Vec<PathBuf>,
 }
 
 impl Gathering {
@@ -173,6 +182,49 @@ impl Gathering {
         Ok(())
     }
 
+    /// Adds all files below a folder, as they would lie in another one.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub fn bring(&mut self, here: &Path, inside: &Path) -> Result<(), ImageError> {
+        self.brought.push(here.to_owned());
+        // Also where it lies beside the system's folders: nothing but this is in it.
+        if !is_systems(inside) && !self.places.iter().any(|place| inside.starts_with(place)) {
+            self.places.insert(inside.to_owned());
+        }
+        let mut folders = vec![here.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let (from, name) = (entry.path(), entry.file_name());
+                let Ok(about) = entry.metadata() else { continue };
+                if NEVER.iter().any(|pattern| fits(&name.to_string_lossy(), pattern)) {
+                    continue;
+                }
+                if about.is_dir() {
+                    folders.push(from);
+                } else if about.is_file()
+                    && let Ok(rest) = from.strip_prefix(here)
+                {
+                    let (bytes, runs) = (about.len(), about.permissions().mode() & 0o111 != 0);
+                    let path = inside.join(rest);
+                    self.count(bytes, &path)?;
+                    self.libraries_of(&from)?;
+                    self.files.insert(path, Gathered::Brought { from, bytes, runs });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a file.
+    fn count(&mut self, bytes: u64, path: &Path) -> Result<(), ImageError> {
+        self.bytes += bytes;
+        match self.files.len() >= MOST_FILES || self.bytes > MOST_BYTES {
+            true => Err(ImageError::TooMuch(path.to_owned())),
+            false => Ok(()),
+        }
+    }
+
     /// Has programs found in a folder.
     fn reach(&mut self, folder: &Path) {
         if !self.path.iter().any(|known| known == folder) {
@@ -202,12 +254,9 @@ impl Gathering {
                 return Ok(Some(real));
             }
         }
-        self.bytes += about.len();
+        self.count(about.len(), &real)?;
         let runs = about.permissions().mode() & 0o111 != 0;
         self.files.insert(real.clone(), Gathered::File { bytes: about.len(), runs });
-        if self.files.len() > MOST_FILES || self.bytes > MOST_BYTES {
-            return Err(ImageError::TooMuch(real));
-        }
         let named = real.file_name().unwrap_or_default().to_string_lossy();
         if runs || named.contains(".so") || named.ends_with(".node") {
             self.libraries_of(&real)?;
@@ -302,7 +351,10 @@ impl Gathering {
             self.add(loader)?;
         }
         for name in &found.libraries {
-            if let Some(library) = self.library(name, found.machine, &found.folders) {
+            let library = self.library(name, found.machine, &found.folders);
+            // What was brought along is at its own place already.
+            let is_brought = |library: &PathBuf| self.brought.iter().any(|here| library.starts_with(here));
+            if let Some(library) = library.filter(|library| !is_brought(library)) {
                 self.add(&library)?;
             }
         }
@@ -327,11 +379,6 @@ impl Gathering {
         let mut all = all.chain(usual.into_iter().map(|folder| Path::new(&folder).join(name)));
         all.find(|file| ElfFile::read(file).is_some_and(|found| found.machine == machine))
     }
-}
-
-/// `x86_64-linux-gnu`.
-fn arch() -> String {
-    format!("{}-linux-gnu", std::env::consts::ARCH)
 }
 
 /// The libraries that this machine's loader knows.
@@ -384,59 +431,9 @@ fn is_home_of_all(folder: &Path) -> bool {
             .any(|all| folder == Path::new(all))
 }
 
-/// The paths below `folder` that fit a pattern.
-fn matching(folder: &Path, pattern: &str) -> Vec<PathBuf> {
-    let arch = arch();
-    let pattern = pattern.replace("ARCH", &arch).replace("PROCESSOR", std::env::consts::ARCH);
-    let mut found = vec![folder.to_owned()];
-    for part in pattern.split('/') {
-        found = found
-            .into_iter()
-            .flat_map(|folder| {
-                if !part.contains('*') {
-                    let one = folder.join(part);
-                    return if one.symlink_metadata().is_ok() { vec![one] } else { Vec::new() };
-                }
-                let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-                let names = entries.filter(|entry| fits(&entry.file_name().to_string_lossy(), part));
-                names.map(|entry| entry.path()).collect()
-            })
-            .collect();
-    }
-    found.sort();
-    found
-}
-
-/// Whether a name fits a pattern, in which `*` is anything and `?` one letter.
-fn fits(name: &str, pattern: &str) -> bool {
-    match (name.chars().next(), pattern.chars().next()) {
-        (_, Some('*')) => {
-            let rest = &pattern[1..];
-            rest.is_empty() || name.char_indices().any(|(at, _)| fits(&name[at..], rest)) || fits("", rest)
-        }
-        (Some(letter), Some(wanted)) if wanted == '?' || letter == wanted => {
-            fits(&name[letter.len_utf8()..], &pattern[wanted.len_utf8()..])
-        }
-        (None, None) => true,
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_fit_patterns() {
-        for (name, pattern) in
-            [("a.so", "*.so"), ("crt1.o", "*crt*.o"), ("x.opt-1.pyc", "*.opt-?.pyc"), ("C.utf8", "C.*")]
-        {
-            assert!(fits(name, pattern), "{name} {pattern}");
-        }
-        for (name, pattern) in [("a.so.1", "*.so"), ("lib", "libc*"), ("xman", "man")] {
-            assert!(!fits(name, pattern), "{name} {pattern}");
-        }
-    }
 
     /// Compilers export names for their plugins: their tables are megabytes, and they need libraries all the same.
     #[test]

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest as _, Sha256};
 
 use super::gather::{Gathered, Gathering};
-use super::{FILES, FORMAT, ImageError, ImageSet, ROOT};
+use super::list::{ImageHead, Listed, written};
+use super::{FILES, ImageError, ImageSet, ROOT};
 use crate::rights;
 
 /// What stays free on the disk besides an image.
@@ -32,7 +33,7 @@ pub fn make(set: &ImageSet, gathering: &Gathering, draft: &Path) -> Result<Strin
     };
     fs::create_dir_all(draft).map_err(wrong(draft))?;
     let sizes = gathering.files.values().map(|file| match file {
-        Gathered::File { bytes, .. } => *bytes,
+        Gathered::File { bytes, .. } | Gathered::Brought { bytes, .. } => *bytes,
         _ => 0,
     });
     check_room(draft, sizes)?;
@@ -57,19 +58,21 @@ pub fn make(set: &ImageSet, gathering: &Gathering, draft: &Path) -> Result<Strin
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some((path, file)) = kept.get(index) else { return Ok(done) };
             let place = at(path);
-            let line = match file {
+            let (from, runs) = match file {
+                Gathered::File { runs, .. } => (*path, *runs),
+                Gathered::Brought { from, runs, .. } => (from.as_path(), *runs),
+                _ => (*path, false),
+            };
+            let listed = match file {
                 // When all files are there.
                 Gathered::Twin(_) => continue,
-                Gathered::Folder => format!("folder\t{}", path.display()),
+                Gathered::Folder => Listed::Folder,
                 Gathered::Link(target) => {
                     symlink(target, &place).map_err(wrong(&place))?;
-                    format!("link\t{}\t{}", path.display(), target.display())
+                    Listed::Link(target.clone())
                 }
-                Gathered::File { runs, .. } => match copied(path, &place, *runs) {
-                    Ok((hash, bytes)) => {
-                        let kind = if *runs { "program" } else { "file" };
-                        format!("{kind}\t{hash}\t{bytes}\t{}", path.display())
-                    }
+                Gathered::File { .. } | Gathered::Brought { .. } => match copied(from, &place, runs) {
+                    Ok((hash, bytes)) => Listed::File { hash, bytes, runs },
                     // It has just been removed, or is only for others to read: as if it had never been there.
                     Err(error)
                         if matches!(
@@ -82,10 +85,10 @@ pub fn make(set: &ImageSet, gathering: &Gathering, draft: &Path) -> Result<Strin
                     Err(error) => return Err(ImageError::Write(place, error)),
                 },
             };
-            done.push((index, line));
+            done.push((index, listed));
         }
     };
-    let parts: Vec<Result<Vec<(usize, String)>, ImageError>> = std::thread::scope(|scope| {
+    let parts: Vec<Result<Vec<(usize, Listed)>, ImageError>> = std::thread::scope(|scope| {
         let copiers: Vec<_> = (0..COPIERS).map(|_| scope.spawn(copy)).collect();
         copiers.into_iter().filter_map(|copier| copier.join().ok()).collect()
     });
@@ -97,24 +100,19 @@ pub fn make(set: &ImageSet, gathering: &Gathering, draft: &Path) -> Result<Strin
         let Gathered::Twin(first) = file else { continue };
         let place = at(path);
         match fs::hard_link(at(first), &place) {
-            Ok(()) => lines.push((index, format!("twin\t{}\t{}", path.display(), first.display()))),
+            Ok(()) => lines.push((index, Listed::Twin(first.clone()))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(ImageError::Write(place, error)),
         }
     }
-    lines.sort();
-    let text = |path: &PathBuf| path.display().to_string();
-    let mut list = format!("{FORMAT}\n");
-    let heads = [
-        ("language", set.closed()),
-        ("added", set.added.iter().map(text).collect()),
-        ("path", gathering.path.iter().map(text).collect()),
-        ("place", gathering.places.iter().map(text).collect()),
-    ];
-    for (word, values) in heads {
-        values.iter().for_each(|value| list.push_str(&format!("{word}\t{value}\n")));
-    }
-    lines.iter().for_each(|(_, line)| list.push_str(&format!("{line}\n")));
+    lines.sort_by_key(|(index, _)| *index);
+    let head = ImageHead {
+        set: set.clone(),
+        path: gathering.path.clone(),
+        places: gathering.places.iter().cloned().collect(),
+        ..ImageHead::default()
+    };
+    let list = written(&head, lines.iter().map(|(index, listed)| (kept[*index].0, listed)));
     let file = draft.join(FILES);
     rights::create_private(&file)
         .and_then(|mut file| {
@@ -173,7 +171,7 @@ fn copied(from: &Path, to: &Path, runs: bool) -> io::Result<(String, u64)> {
             break;
         }
         if std::mem::take(&mut first) && compiled {
-            let is_current = undate(&mut part[..count], from);
+            let is_current = undate(&mut part[..count], source_of(from));
             if !is_current {
                 drop(target);
                 fs::remove_file(to)?;
@@ -189,22 +187,25 @@ fn copied(from: &Path, to: &Path, runs: bool) -> io::Result<(String, u64)> {
     Ok((hex(&hash.finalize()), bytes))
 }
 
+/// The date and the size of the source of what Python has compiled, as it notes them.
+fn source_of(compiled: &Path) -> Option<(u32, u32)> {
+    let name = compiled.file_name()?.to_string_lossy();
+    let stem = name.split('.').next()?;
+    let about = fs::metadata(compiled.parent()?.parent()?.join(format!("{stem}.py"))).ok()?;
+    Some((std::os::unix::fs::MetadataExt::mtime(&about) as u32, about.len() as u32))
+}
+
 /// Makes what Python has compiled valid whatever the date of its source, if it is valid now. Returns whether it is.
 ///
 /// The head of such a file is four numbers: which Python, flags, and the source's date and size. With the lowest flag the
 /// last two are a hash that nobody compares (PEP 552).
-fn undate(head: &mut [u8], compiled: &Path) -> bool {
+pub fn undate(head: &mut [u8], source: Option<(u32, u32)>) -> bool {
     let number = |head: &[u8], at: usize| Some(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?));
     let Some(flags) = number(head, 4) else { return false };
     if flags != 0 {
         return flags == 1;
     }
-    let name = compiled.file_name().unwrap_or_default().to_string_lossy();
-    let stem = name.split('.').next().unwrap_or_default();
-    let source = compiled.parent().and_then(Path::parent).map(|folder| folder.join(format!("{stem}.py")));
-    let Some(about) = source.and_then(|source| fs::metadata(source).ok()) else { return false };
-    let date = std::os::unix::fs::MetadataExt::mtime(&about) as u32;
-    if number(head, 8) != Some(date) || number(head, 12) != Some(about.len() as u32) {
+    if source.is_none() || number(head, 8).zip(number(head, 12)) != source {
         return false;
     }
     head[4] = 1;
@@ -234,10 +235,10 @@ mod tests {
             numbers.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<u8>>()
         };
         let mut good = head(1_234_567_890, 6);
-        assert!(undate(&mut good, &compiled));
+        assert!(undate(&mut good, source_of(&compiled)));
         assert_eq!(good[4..16], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         for mut old in [head(1_234_567_889, 6), head(1_234_567_890, 7), vec![0; 6]] {
-            assert!(!undate(&mut old, &compiled));
+            assert!(!undate(&mut old, source_of(&compiled)));
         }
     }
 }

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::gather::Gathering;
+use super::list::is_hash;
 use super::make::make;
+use super::packages::bring;
 use super::{FILES, Image, ImageError, ImageLanguage, ImageSet};
 use crate::build::cache;
 use crate::process::inside::{User, tool_of};
@@ -67,8 +69,9 @@ impl Images {
         if let Some(image) = taken.get(&key) {
             return Ok(Arc::clone(image));
         }
-        let set = self.chosen().filter(|chosen| chosen.covers(wanted)).unwrap_or_else(|| wanted.clone());
-        let image = match self.kept(&set) {
+        let set = self.chosen().into_iter().find(|chosen| chosen.covers(wanted));
+        let set = set.unwrap_or_else(|| wanted.clone());
+        let image = match self.kept(&set).or_else(|| self.settled(&set)) {
             Some(image) => image,
             None => {
                 say(&format!("making an image for strangers' bots: {}", set.words()));
@@ -77,6 +80,18 @@ impl Images {
         };
         taken.insert(key, Arc::clone(&image));
         Ok(image)
+    }
+
+    /// The image that this program itself runs in, on behalf of a stranger's bot: one of this machine's files, since an archive's
+    /// may be too old for it, or too new. As [`take`](Self::take) otherwise.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn take_own(&self, say: &mut dyn FnMut(&str)) -> Result<Arc<Image>, ImageError> {
+        match self.chosen().iter().find(|chosen| chosen.covers(&ImageSet::default())) {
+            Some(ImageSet { from: Some(_), .. }) => Ok(self.make(&ImageSet::default())?.image),
+            _ => self.take(&ImageSet::default(), say),
+        }
     }
 
     /// Makes the image of a set, if there is none, or makes it anew if what it was made from has changed.
@@ -105,6 +120,11 @@ impl Images {
             let _ = fs::remove_dir_all(left);
         }
         Ok(held)
+    }
+
+    /// A folder for what is needed while an image is made.
+    pub(super) fn spare(&self) -> PathBuf {
+        self.folder.join(format!("making-{}-of", std::process::id()))
     }
 
     /// The folder in which an image is written.
@@ -143,19 +163,43 @@ impl Images {
         self.write(&self.folder.join(format!("set-kept-{hash}")), &note)
     }
 
+    /// Notes that a set has this image, which was made from nothing that changes.
+    pub(super) fn note_alone(&self, set: &ImageSet, hash: &str) -> Result<(), ImageError> {
+        let note = Note { set: set.clone(), image: hash.to_owned(), sources: Vec::new() };
+        self.write(&self.note(set), &note)
+    }
+
     fn make_alone(&self, set: &ImageSet) -> Result<Arc<Image>, ImageError> {
         let wrong = |path: &Path, error| ImageError::Write(path.to_owned(), error);
-        let gathering = Gathering::of(set)?;
+        if let Some(from) = &set.from {
+            return Err(ImageError::Missing(from.into()));
+        }
+        let mut gathering = Gathering::of(set)?;
+        let brought = self.spare();
+        let packages: Vec<_> = set.packages.iter().collect();
+        let made =
+            bring(&packages, &brought, &mut gathering).and_then(|()| self.make_gathered(set, &gathering));
+        let _ = fs::remove_dir_all(&brought);
+        let image = Image::open(&made?).map_err(|error| wrong(&self.folder, error))?;
         let sources: Vec<_> =
             gathering.sources.iter().map(|path| (path.clone(), state(path))).chain(own_tools(set)).collect();
-        let draft = self.draft();
-        let made = make(set, &gathering, &draft).and_then(|hash| self.place(&draft, &hash));
-        let _ = fs::remove_dir_all(&draft);
-        let place = made?;
-        let image = Image::open(&place).map_err(|error| wrong(&place, error))?;
         let note = Note { set: set.clone(), image: image.hash.clone(), sources };
         self.write(&self.note(set), &note)?;
         Ok(Arc::new(image))
+    }
+
+    fn make_gathered(&self, set: &ImageSet, gathering: &Gathering) -> Result<PathBuf, ImageError> {
+        let draft = self.draft();
+        let made = make(set, gathering, &draft).and_then(|hash| self.place(&draft, &hash));
+        let _ = fs::remove_dir_all(&draft);
+        made
+    }
+
+    /// The image that a set has whatever has changed since, if it is not remade by itself: that would need what only the organiser
+    /// has, an archive or a network.
+    fn settled(&self, set: &ImageSet) -> Option<Arc<Image>> {
+        let note: Note = read(&self.note(set)).filter(|_| set.from.is_some() || !set.packages.is_empty())?;
+        self.named(&note.image).ok().filter(|_| note.set == *set)
     }
 
     /// The image that a set has, if what it was made from is unchanged.
@@ -217,19 +261,27 @@ impl Images {
         Ok(hash)
     }
 
-    /// The set that the organiser has chosen for all strangers.
-    pub fn chosen(&self) -> Option<ImageSet> {
-        read(&self.folder.join("chosen"))
+    /// The sets that the organiser has chosen for all strangers whom they suffice, the latest first.
+    pub fn chosen(&self) -> Vec<ImageSet> {
+        let place = self.folder.join("chosen");
+        // It was one before there were several.
+        read(&place).or_else(|| read(&place).map(|one| vec![one])).unwrap_or_default()
     }
 
-    /// Chooses a set for all strangers; with none, each bot gets an image of what it needs.
+    /// Chooses a set for all strangers whom it suffices; with none, each bot gets an image of what it needs.
     ///
     /// # Errors
     /// The choice cannot be written.
     pub fn choose(&self, set: Option<&ImageSet>) -> Result<(), ImageError> {
         let place = self.folder.join("chosen");
         match set {
-            Some(set) => self.write(&place, set),
+            Some(set) => {
+                // Nobody would get the others any more whose languages it has.
+                let others =
+                    self.chosen().into_iter().filter(|other| !other.languages.is_subset(&set.languages));
+                let all: Vec<ImageSet> = std::iter::once(set.clone()).chain(others).collect();
+                self.write(&place, &all)
+            }
             None => match fs::remove_file(&place) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     Err(ImageError::Write(place, error))
@@ -268,10 +320,6 @@ fn read<T: for<'a> Deserialize<'a>>(place: &Path) -> Option<T> {
 
 fn has_name(path: &Path, fits: impl Fn(&str) -> bool) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(fits)
-}
-
-pub(super) fn is_hash(name: &str) -> bool {
-    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// What tells that a file or folder was replaced.

@@ -44,7 +44,7 @@ pub use strangers::{tell_by, tool as tool_of, unseen};
 /// Folders of ours that lie where an author works, and are no part of a bot.
 const OWN_FOLDERS: [&str; 3] = ["agon-replays", "agon-series", "agon-bots"];
 
-/// How many sandboxes are built ahead at a time.
+/// How many sandboxes built ahead are kept at a time.
 const MOST_SPARES: usize = 64;
 
 /// What makes sandboxes; one per run.
@@ -106,6 +106,7 @@ fn show(image: &Image, confinement: &mut Confinement, variables: &mut BTreeMap<S
     confinement.readable.extend(image.places.iter().filter_map(place));
     confinement.image = Some(image.root());
     let path: Vec<_> = image.path.iter().map(|folder| folder.to_string_lossy()).collect();
+    variables.extend(image.variables.clone());
     variables.insert("PATH".to_owned(), path.join(":"));
 }
 
@@ -154,10 +155,25 @@ fn memory(launch: &Launch) -> u64 {
     launch.memory.map_or(given, |wanted| wanted.min(given))
 }
 
-/// Tells the runtimes that do not ask the system, or make too little of the answer, how large a heap may grow: five eighths,
-/// so that there is room for the rest of the program. None of these prints anything.
+/// Of so many eighths of its memory a heap is told, so that there is room for the rest of the program.
+const HEAP: u64 = 5;
+/// All of a Go program, not only its heap, and no hard limit.
+const WHOLE: u64 = 7;
+
+/// What a runtime of a language is told of a bot's memory; none if it takes what there is.
+pub fn told(language: &str, memory: u64) -> Option<u64> {
+    let eighths = match language {
+        "Java" | "JavaScript" | "TypeScript" | "Deno" | "C#" => HEAP,
+        "Go" => WHOLE,
+        _ => return None,
+    };
+    Some(memory / 8 * eighths)
+}
+
+/// Tells the runtimes that do not ask the system, or make too little of the answer, how large a heap may grow. None of these
+/// prints anything.
 fn tell_memory(memory: u64, order: &mut Order) {
-    let heap = memory / 8 * 5;
+    let heap = memory / 8 * HEAP;
     let is_java = order.program.file_name().is_some_and(|name| name == "java");
     let sets_heap =
         |word: &String| ["-Xmx", "-XX:MaxRAM", "-XX:MaxHeapSize"].iter().any(|set| word.starts_with(set));
@@ -168,8 +184,7 @@ fn tell_memory(memory: u64, order: &mut Order) {
         ("NODE_OPTIONS", format!("--max-old-space-size={}", heap >> 20)),
         ("DENO_V8_FLAGS", format!("--max-old-space-size={}", heap >> 20)),
         ("DOTNET_GCHeapHardLimit", format!("{heap:#x}")),
-        // All of the program, not only its heap, and no hard limit.
-        ("GOMEMLIMIT", (memory / 8 * 7).to_string()),
+        ("GOMEMLIMIT", (memory / 8 * WHOLE).to_string()),
     ] {
         order.variables.entry(name.to_owned()).or_insert(value);
     }
@@ -442,7 +457,7 @@ impl Keeper {
     }
 
     fn build_ahead(&self, confinement: &Confinement) {
-        if !self.spares.is_full()
+        if !self.spares.is_closed()
             && let Ok(sandbox) = self.launcher.prepare(confinement, &self.found.walls)
         {
             self.spares.put(confinement.clone(), sandbox);

@@ -87,6 +87,21 @@
     apply(then, new NativePromise((done) => done()), [() => task()]);
   });
 
+  /** The stack of an error as V8 writes it: Firefox and Safari write `play@bot.js:3:5` for `    at play (bot.js:3:5)`. */
+  const stackOf = (error) => {
+    const stack = text(error.stack);
+    if (apply(indexOf, stack, ["    at "]) >= 0) return stack;
+    let whole = "";
+    for (let start = 0; start < stack.length;) {
+      const found = apply(indexOf, stack, ["\n", start]), end = found < 0 ? stack.length : found;
+      const sign = apply(indexOf, stack, ["@", start]);
+      const isPlace = sign >= 0 && sign < end;
+      const name = isPlace && apply(slice, stack, [start, sign]), at = isPlace && apply(slice, stack, [sign + 1, end]);
+      if (isPlace) whole += `${whole && "\n"}    at ${name ? `${name} (${at})` : at}`;
+      start = end + 1;
+    }
+    return whole || stack;
+  };
   /** A stack without us: its lines before the first one that is the host's or the engine's own. */
   const ours = ["at apply (native)", "at Reflect.apply", "(host:"];
   const own = (stack) => {
@@ -101,7 +116,7 @@
   const show = (value) => {
     if (typeof value === "string") return value;
     if (value instanceof NativeError) {
-      const line = `${value.name}: ${value.message}`, stack = own(text(value.stack));
+      const line = `${value.name}: ${value.message}`, stack = own(stackOf(value));
       return apply(indexOf, stack, [line]) === 0 ? stack : `${line}\n${stack}`;
     }
     if (typeof value === "function") return `[function ${value.name}]`;
@@ -147,7 +162,7 @@
     },
     timeLog(label = "default", ...values) { say(`${passed(text(label))} ${line(values)}`); },
     trace(...values) {
-      const stack = text(new NativeError().stack);
+      const stack = stackOf(new NativeError());
       const start = apply(indexOf, stack, ["\n", apply(indexOf, stack, ["(host:"])]);
       say(`Trace: ${line(values)}\n${own(apply(slice, stack, [start + 1]))}`);
     },
@@ -204,7 +219,7 @@
       else if (!error) line = text(show(thrown));
       else {
         const message = text(thrown.message);
-        line = `${thrown.name}: ${message}${place(text(thrown.stack))}${instead(message)}`;
+        line = `${thrown.name}: ${message}${place(stackOf(thrown))}${instead(message)}`;
       }
     } catch {}
     return apply(slice, apply(toWellFormed, line, []), [0, LONGEST_REASON]);

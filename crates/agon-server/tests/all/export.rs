@@ -245,6 +245,20 @@ fn a_backup_is_made_while_it_runs_and_goes_on_from_there() {
             assert!(error.to_string().contains(wanted), "{name}: {error}");
             assert!(!to.exists(), "nothing half done");
         }
+        // Bytes that follow the archive or stand before it, and one that ends too soon.
+        let whole = std::fs::read(&file).expect("written");
+        for (bytes, wanted) in [
+            ([&whole[..], b"more"].concat(), "bytes follow the archive"),
+            ([&whole[..], &whole[..]].concat(), "bytes stand before the archive"),
+            ([b"before", &whole[..]].concat(), "bytes stand before the archive"),
+            (whole[..whole.len() - 1].to_vec(), "its end is missing"),
+        ] {
+            let (bad, to) = (out.path().join("bad"), out.path().join("to"));
+            std::fs::write(&bad, bytes).expect("written");
+            let error = restore(&bad, &to).await.expect_err(wanted);
+            assert!(error.to_string().contains(wanted), "{error}");
+            assert!(!to.exists(), "nothing half done");
+        }
         // Names that lead outside the folder.
         let bad = out.path().join("out");
         let mut zip = zip::ZipWriter::new(std::fs::File::create(&bad).expect("a file"));

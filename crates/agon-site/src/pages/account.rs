@@ -1,8 +1,10 @@
 //! The caller's own: account, sessions, tokens, team.
 
+use std::collections::BTreeMap;
+
 use agon_store::acts::{
     Begin, EndSecrets, JoinTeam, Joined, LeaveTeam, Left, MakeTeam, NewCode, SetPassword, TakeLink, TeamMade,
-    Which, Withdraw,
+    TokensToEnd, Which, Withdraw,
 };
 use agon_store::{Account, LinkKind, Login, LoginId, LoginKind, Time};
 use axum::Form;
@@ -15,7 +17,7 @@ use serde::Deserialize;
 use crate::gate::{Device, Visit, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
-use crate::pages::{people, words};
+use crate::pages::{codes, people, words};
 use crate::passwords;
 use crate::problem::Refused;
 use crate::redirect;
@@ -39,6 +41,28 @@ pub(crate) struct Typed {
     link: String,
 }
 
+/// How the names of the boxes begin that end a token; its number follows.
+const END: &str = "end-";
+
+/// The fields of the form for a new password.
+#[derive(Deserialize)]
+pub(crate) struct Changed {
+    #[serde(default)]
+    password: String,
+    #[serde(default)]
+    fresh: String,
+    #[serde(flatten)]
+    ticked: BTreeMap<String, String>,
+}
+
+impl Changed {
+    /// The tokens that are to end.
+    fn ended(&self) -> Vec<LoginId> {
+        let number = |name: &String| name.strip_prefix(END)?.parse().ok().map(LoginId);
+        self.ticked.keys().filter_map(number).collect()
+    }
+}
+
 /// The link that was opened.
 #[derive(Deserialize)]
 pub(crate) struct Opened {
@@ -46,7 +70,7 @@ pub(crate) struct Opened {
     link: String,
 }
 
-fn again(page: Markup) -> Response {
+pub(super) fn again(page: Markup) -> Response {
     (StatusCode::UNPROCESSABLE_ENTITY, page).into_response()
 }
 
@@ -55,7 +79,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     account(&ask, None).await
 }
 
-async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
+pub(super) async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
     let person = ask.whoever()?;
     let logins = ask.site.store().logins(person.account, ask.now).await?;
     let of = |kind| logins.iter().filter(move |login| login.kind == kind);
@@ -88,12 +112,20 @@ async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Refused> {
                 input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Current password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
                 (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
+                p { "You are signed out in every browser, this one too." @if of(LoginKind::Token).next().is_some() { " Tokens stay valid, unless you end them here:" } }
+                @for kept in of(LoginKind::Token) {
+                    label.check { input type="checkbox" name={ (END) (kept.id) } value="yes"; span { "End the token " b { (kept.name) } " too" } }
+                }
                 (unencrypted(ask))
                 button { "Change password" }
             }
+            (codes::card(ask, person.account, &person.name).await?)
+        }
+        div.halves {
             form.card.form method="post" action="/account/delete" {
                 h2 { "Delete the account" }
-                p { "Your name is replaced by a number everywhere. If nobody else is in your team, its bot leaves the ladder and its uploads are removed; the matches it played stay in the log. This cannot be undone." }
+                p { "Your name is replaced by a number on all pages, in the log and in replays. If nobody else is in your team, its bot leaves the ladder, and its uploads and what was unpacked of them are removed here and on the machines that play, on one that is away when it is back; the matches it played stay in the log. This cannot be undone." }
+                p { "It does not reach copies that the organiser made before: backups, exports, and what was left behind when the contest was moved. Ask the organiser about those." }
                 (token(ask))
                 input name="user" value=(person.name) autocomplete="username" hidden;
                 (field("Your password", "", html! { input name="password" type="password" required autocomplete="current-password"; }))
@@ -181,7 +213,7 @@ pub async fn others(ask: Visit) -> Result<Redirect, Refused> {
 }
 
 /// The caller's account, if the password is right. Wrong ones count for this session: nobody else can use them up.
-async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, Refused> {
+pub(super) async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, Refused> {
     let person = ask.whoever()?;
     let account = ask.site.store().account(person.account).await?.ok_or_else(Refused::ours)?;
     if let Err(until) = ask.site.throttle.confirm(person.login, ask.settings.wrong_passwords, ask.now) {
@@ -196,28 +228,39 @@ async fn proven(ask: &Visit, password: &str) -> Result<Option<Account>, Refused>
     Ok(Some(account).filter(|_| is_right))
 }
 
-const WRONG: &str = "That is not your password. Nothing was changed.";
+pub(super) const WRONG: &str = "That is not your password. Nothing was changed.";
+
+/// Where somebody signs in who has set a password, and is told what became of the tokens.
+pub(super) fn sign_in_after(kept: i64, ended: i64) -> Redirect {
+    redirect::to(&format!("/sign-in?after=password&kept={kept}&ended={ended}"))
+}
 
 /// Changes the password, and signs out everywhere.
-pub async fn password(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> Result<Response, Refused> {
+pub async fn password(
+    ask: Visit,
+    headers: HeaderMap,
+    Form(typed): Form<Changed>,
+) -> Result<Response, Refused> {
     let Some(known) = proven(&ask, &typed.password).await? else {
         return Ok(again(account(&ask, Some(WRONG)).await?));
     };
     if let Err(why) = people::judge(&ask, &typed.fresh, &known.name).await? {
         return Ok(again(account(&ask, Some(&why)).await?));
     }
+    let tokens = TokensToEnd::These(typed.ended());
     let password = ask.site.passwords.hash(typed.fresh).await;
     let set = SetPassword {
         contest: ask.site.contest(),
         account: known.id,
         password: password.clone(),
+        tokens,
         now: ask.now,
     };
-    ask.site.store().act(set).await?;
+    let left = ask.site.store().act(set).await?;
     let cookie = set_cookie(&ask.site, &headers, None, 0);
     let known = Account { password: Some(password), ..known };
     let known = Device::remembered(&ask.site, &headers, &known, ask.now);
-    Ok((cookie, known, redirect::to("/sign-in")).into_response())
+    Ok((cookie, known, sign_in_after(left.kept, left.ended)).into_response())
 }
 
 /// Deletes the account.
@@ -231,6 +274,15 @@ pub async fn delete(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) ->
             tracing::warn!("the upload {sha} of a deleted account is still there: {error}");
         }
     }
+    let store = ask.site.store().clone();
+    // Whoever leaves does not wait for it; what fails is done again within a day.
+    tokio::spawn(async move {
+        if let Err(error) = store.scrub().await {
+            tracing::warn!(
+                "what was deleted may still be in the database's files: {error}; it is tried again in a day"
+            );
+        }
+    });
     let cookie = set_cookie(&ask.site, &headers, None, 0);
     Ok((cookie, redirect::to("/")).into_response())
 }
@@ -261,6 +313,7 @@ fn reset_page(ask: &Visit, known: &Account, link: &str, why: Option<&str>) -> Ma
             input type="hidden" name="link" value=(link);
             (field("New password", "12 characters or more; four unrelated words make a good one.", html! { input name="fresh" type="password" required autocomplete="new-password" minlength="12"; }))
             (unencrypted(ask))
+            @if known.password.is_some() { p { "You are signed out in every browser, and all tokens and recovery codes of the account end: its page makes new ones." } }
             button.main { "Set password" }
         }
     };
@@ -291,11 +344,18 @@ pub async fn reset(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -> 
         kind: LinkKind::Password,
         now,
     };
-    let next = redirect::to("/sign-in?after=password");
+    // Taking the link ends them all, so they are counted before.
+    let logins = ask.site.store().logins(known.id, now).await?;
+    let ended = logins.iter().filter(|login| login.kind == LoginKind::Token).count();
     if !ask.site.store().act(take).await? {
-        return Ok(next.into_response());
+        return Ok(redirect::to("/sign-in?after=password").into_response());
     }
-    ask.site.store().act(SetPassword { contest, account: known.id, password: password.clone(), now }).await?;
+    let tokens = TokensToEnd::All;
+    ask.site
+        .store()
+        .act(SetPassword { contest, account: known.id, password: password.clone(), tokens, now })
+        .await?;
+    let next = sign_in_after(0, ended.try_into().unwrap_or_default());
     // Whoever had the link gets in, however many guess at the name.
     let known = Account { password: Some(password), ..known };
     Ok((Device::remembered(&ask.site, &headers, &known, now), next).into_response())

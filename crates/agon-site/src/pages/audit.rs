@@ -15,6 +15,8 @@ pub fn sentence(event: &Event) -> (String, String) {
         "enrol" => did(format!("created an account for {object}")),
         "withdraw" => did("deleted the account".to_owned()),
         "password" => did("set a new password".to_owned()),
+        "recover" => did("set a new password with a recovery code".to_owned()),
+        "recovery codes" => did("made new recovery codes".to_owned()),
         "offer password" => did(format!("created a password link for {object}")),
         "invite" => did("made a new sign-up code".to_owned()),
         "make team" => did(format!("created the team {object}")),
@@ -57,7 +59,10 @@ pub fn sentence(event: &Event) -> (String, String) {
 
 /// What is worth reading besides the sentence.
 pub fn detail(event: &Event) -> Option<String> {
-    let says_it = matches!(event.verb.as_str(), "add" | "password" | "organise" | "invite");
+    let says_it = matches!(
+        event.verb.as_str(),
+        "add" | "password" | "organise" | "invite" | "recover" | "recovery codes"
+    );
     let text: String = event.detail.chars().take(160).collect();
     (!text.is_empty() && !says_it).then_some(text)
 }

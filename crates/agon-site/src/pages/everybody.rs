@@ -98,7 +98,7 @@ pub async fn reset(ask: Visit, Form(typed): Form<Typed>) -> Result<Response, Ref
     let link = html! {
         section.card { header { h2 { "A link for " (account.name) } } div.in {
             p { code.secret { (address) } }
-            p { "It sets a new password, and works once, within a day. Give it to nobody else: it is shown only once." }
+            p { "It sets a new password, and works once, within a day. Whoever sets it is signed out everywhere, and all tokens and recovery codes of the account end. Give it to nobody else: it is shown only once." }
             (frame::alone(&ask))
         } }
     };

@@ -10,6 +10,7 @@ pub mod words;
 mod account;
 mod audit;
 mod challenge;
+mod codes;
 mod download;
 mod everybody;
 mod home;
@@ -19,6 +20,7 @@ mod numbers;
 mod organise;
 mod own;
 mod people;
+mod recovery;
 mod rules;
 pub(crate) mod rulings;
 mod settings;
@@ -58,6 +60,8 @@ pub const ROUTES: &[Route] = &[
     post("/organiser", Verb::Enter, RouteObject::Contest, || sent(people::organiser)),
     get("/password", Verb::Enter, RouteObject::Contest, || asked(account::reset_form)),
     post("/password", Verb::Enter, RouteObject::Contest, || sent(account::reset)),
+    get("/recover", Verb::Enter, RouteObject::Contest, || asked(recovery::form)),
+    post("/recover", Verb::Enter, RouteObject::Contest, || sent(recovery::recover)),
     // What is played.
     get("/matches", Verb::See, RouteObject::Contest, || asked(matches::list)),
     get("/match/{id}", Verb::See, RouteObject::Contest, || asked(matches::page)),
@@ -88,6 +92,7 @@ pub const ROUTES: &[Route] = &[
     // One's own.
     get("/account", Verb::Own, RouteObject::Contest, || asked(account::page)),
     post("/account/password", Verb::Own, RouteObject::Contest, || sent(account::password)),
+    post("/account/codes", Verb::Own, RouteObject::Contest, || sent(recovery::renew)),
     post("/account/delete", Verb::Own, RouteObject::Contest, || sent(account::delete)),
     post("/account/others", Verb::Own, RouteObject::Contest, || sent(account::others)),
     post("/account/tokens", Verb::Own, RouteObject::Contest, || sent(account::make_token)),

@@ -11,7 +11,8 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::gate::{Device, Visit, set_cookie};
+use crate::gate::{self, Device, Visit, set_cookie};
+use crate::pages::codes;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
 use crate::passwords::{self, Known};
@@ -53,6 +54,11 @@ pub struct Whither {
     /// What was done just before: `password`, when a new one was set.
     #[serde(default)]
     after: String,
+    /// How many tokens were kept then, and how many ended.
+    #[serde(default)]
+    kept: u16,
+    #[serde(default)]
+    ended: u16,
 }
 
 /// A form again, with what was wrong with it.
@@ -147,7 +153,7 @@ pub async fn sign_up(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
         return Err(Refused::too_much(what, (until.0 - ask.now.0) / 1000));
     }
     match make(&ask, &typed, invite).await? {
-        Ok(account) => begin(&ask, &headers, account, false, &typed.next).await,
+        Ok(account) => begin(&ask, &headers, account, false, Then::Codes(&typed.next)).await,
         Err(why) => Ok(again(sign_up_page(&ask, &typed.name, &typed.next, Some(&why)))),
     }
 }
@@ -192,13 +198,21 @@ pub async fn judge(ask: &Visit, password: &str, name: &str) -> Result<Result<(),
     Ok(site.passwords.judge(password.to_owned(), Known(known)).await)
 }
 
+/// What comes when a session has begun.
+enum Then<'a> {
+    /// This page.
+    Go(&'a str),
+    /// The recovery codes of a new account, and then this page.
+    Codes(&'a str),
+}
+
 /// Begins a session, and goes on to the next page.
 async fn begin(
     ask: &Visit,
     headers: &HeaderMap,
     account: AccountId,
     organiser: bool,
-    next: &str,
+    then: Then<'_>,
 ) -> Result<Response, Refused> {
     let secret = secrets::fresh();
     let lasts = if organiser { ORGANISER } else { LONGEST };
@@ -222,7 +236,15 @@ async fn begin(
     let cookie = set_cookie(&ask.site, headers, Some(&secret), lasts / 1000);
     let account = ask.site.store().account(account).await?.ok_or_else(Refused::nothing)?;
     let known = Device::remembered(&ask.site, headers, &account, ask.now);
-    Ok((cookie, known, redirect::to(next)).into_response())
+    let then = match then {
+        Then::Go(next) => redirect::to(next).into_response(),
+        Then::Codes(next) => {
+            let actor = gate::known(&ask.site, &secret, LoginKind::Session, ask.now).await?;
+            let ask = Visit { actor, form: secrets::form_token(&secret), ..ask.clone() };
+            codes::shown_once(&ask, next).await?.into_response()
+        }
+    };
+    Ok((cookie, known, then).into_response())
 }
 
 /// A browser in a few words.
@@ -241,8 +263,23 @@ fn browser(agent: &str) -> String {
 }
 
 pub async fn sign_in_form(ask: Visit, Query(whither): Query<Whither>) -> Markup {
-    let done = (whither.after == "password").then_some("Your password is set. Sign in with it.");
-    sign_in_page(&ask, "", &whither.next, done, None)
+    let done = (whither.after == "password").then(|| password_set(whither.kept, whither.ended));
+    sign_in_page(&ask, "", &whither.next, done.as_deref(), None)
+}
+
+/// What a new password has changed.
+fn password_set(kept: u16, ended: u16) -> String {
+    let tokens = |count| if count == 1 { "1 token".to_owned() } else { format!("{count} tokens") };
+    let mut text = "Your password is set. Sign in with it.".to_owned();
+    if ended > 0 {
+        let have = if ended == 1 { "has" } else { "have" };
+        text += &format!(" {} {have} ended: programs that used them need new ones.", tokens(ended));
+    }
+    if kept > 0 {
+        let stays = if kept == 1 { "stays" } else { "stay" };
+        text += &format!(" {} {stays} valid.", tokens(kept));
+    }
+    text
 }
 
 fn sign_in_page(ask: &Visit, name: &str, next: &str, done: Option<&str>, why: Option<&str>) -> Markup {
@@ -259,7 +296,7 @@ fn sign_in_page(ask: &Visit, name: &str, next: &str, done: Option<&str>, why: Op
         }
         p {
             @if matches!(ask.settings.sign_up, Some(SignUpWord::Open | SignUpWord::Invite)) { "New here? " a href="/sign-up" { "Sign up" } ". " }
-            "Forgotten your password? Ask an organiser for a link to set a new one."
+            a href="/recover" { "Forgotten your password?" }
         }
     };
     frame::page(ask, Here::Elsewhere, "Sign in", "", content)
@@ -279,7 +316,7 @@ pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     match account.filter(|_| is_right) {
         Some(account) => {
             ask.site.throttle.right(&attempt);
-            begin(&ask, &headers, account.id, account.organiser, &typed.next).await
+            begin(&ask, &headers, account.id, account.organiser, Then::Go(&typed.next)).await
         }
         None => {
             ask.site.throttle.wrong(attempt, ask.now);
@@ -289,7 +326,7 @@ pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     }
 }
 
-fn held_up(held: Denial, now: Time) -> Refused {
+pub(super) fn held_up(held: Denial, now: Time) -> Refused {
     match held {
         Denial::Wrong(until) => {
             let what = "Too many wrong passwords were tried for this name, from this network or in this browser. You can still sign in \
@@ -371,12 +408,22 @@ pub async fn organiser(
         ));
     }
     let next = if ask.settings.sign_up.is_none() { "/organise/settings" } else { "/organise" };
-    begin(&ask, &headers, account, true, next).await
+    let then = if ask.person().is_some() { Then::Go(next) } else { Then::Codes(next) };
+    begin(&ask, &headers, account, true, then).await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_new_password_says_what_became_of_tokens() {
+        let set = "Your password is set. Sign in with it.";
+        assert_eq!(password_set(0, 0), set);
+        assert_eq!(password_set(2, 0), format!("{set} 2 tokens stay valid."));
+        let ended = "1 token has ended: programs that used them need new ones. 1 token stays valid.";
+        assert_eq!(password_set(1, 1), format!("{set} {ended}"));
+    }
 
     #[test]
     fn browsers_are_named_in_a_few_words() {

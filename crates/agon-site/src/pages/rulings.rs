@@ -2,7 +2,7 @@
 
 use agon_server::ServerError;
 use agon_store::acts::{Annul, GiveRuling, WhatAgain};
-use agon_store::{EntrantId, LogEntry, MatchId, Ruled, Ruling, VersionId, VersionState};
+use agon_store::{Annulled, EntrantId, LogEntry, MatchId, Ruled, Ruling, VersionId, VersionState};
 use axum::Form;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -70,13 +70,20 @@ fn what(ruled: &Ruled) -> Markup {
     }
 }
 
+/// What was played again, as people know it: the log holds the number of a version.
+fn annulled(shown: &Shown, row: &Annulled) -> String {
+    let number = row.what.strip_prefix("version ").and_then(|number| number.parse().ok());
+    let version =
+        number.and_then(|number| shown.board.versions.iter().find(|version| version.id == VersionId(number)));
+    version.map_or_else(|| row.what.clone(), |version| format!("{} v{}", version.entrant, version.n))
+}
+
 /// A ruling: when, who, what, why, and its row of the log.
 fn row(ask: &Visit, shown: &Shown, decided: &LogEntry) -> Markup {
     let (at, who, what, why) = match decided {
         LogEntry::Ruling(ruled) => (ruled.at, whom(shown, ruled), what(ruled), &ruled.reason),
         LogEntry::Annulment(row) => {
-            let who =
-                html! { b { (row.what) } ", " (words::many(row.blocks.len() as i64, "block", "blocks")) };
+            let who = html! { b { (annulled(shown, row)) } ", " (words::many(row.blocks.len() as i64, "block", "blocks")) };
             (row.at, who, chip("warn", "back", "played again"), &row.reason)
         }
         LogEntry::Result(_) | LogEntry::Settings(_) => return html! {},

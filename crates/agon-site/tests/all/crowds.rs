@@ -160,7 +160,8 @@ async fn behind_a_proxy_the_forwarded_address_has_its_share() {
 async fn workers_have_a_port_of_their_own_that_visitors_cannot_fill() {
     let world = hall::world().await;
     let here: SocketAddr = ([127, 0, 0, 1], 0).into();
-    let (site, workers) = listen_apart(world.site.clone(), 0, here).await.expect("two ports");
+    let (site, workers) =
+        listen_apart(world.site.clone(), world.site.way.at(None, 0), here).await.expect("two ports");
     world.site.workers_come_to(format!("http://{}", workers.address()));
     let at =
         |address: SocketAddr| Browser { address, cookies: BTreeMap::new(), bearer: None, extra: Vec::new() };

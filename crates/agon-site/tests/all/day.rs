@@ -18,7 +18,7 @@ async fn organiser(world: &World) -> Browser {
         .expect("made");
     let mut rita = world.browser();
     let answer = rita.post("/organiser", &[("link", "link"), ("name", "Rita"), ("password", PASSWORD)]).await;
-    assert_eq!(answer.header("location"), Some("/organise/settings"), "{}", answer.text());
+    assert!(answer.text().contains("href=\"/organise/settings\">I have kept them"), "{}", answer.text());
     rita
 }
 
@@ -175,6 +175,151 @@ async fn tokens_are_shown_once_and_end_when_their_owner_says() {
     assert_eq!(program.get("/api/v1/me").await.status, 200);
     assert_eq!(ann.post(&format!("/account/logins/{login}/end"), &[]).await.status, 303);
     assert_eq!(program.get("/api/v1/me").await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_password_keeps_the_tokens_that_are_not_ticked() {
+    let world = World::new().await;
+    let mut ann = sign_up(&world, "Ann", "").await;
+    assert!(!ann.get("/account").await.text().contains("Tokens stay valid"), "there are none");
+    let mut programs = Vec::new();
+    for name in ["laptop", "build server", "old"] {
+        let shown = ann.post("/account/tokens", &[("name", name)]).await;
+        let mut program = world.browser();
+        program.bearer = Some(between(&shown.text(), "<code class=\"secret\">", "<").to_owned());
+        programs.push(program);
+    }
+    let page = ann.get("/account").await.text();
+    assert!(
+        page.contains("Tokens stay valid") && page.contains("End the token <b>build server</b> too"),
+        "{page}"
+    );
+    // The newest comes first.
+    let old = format!("end-{}", between(&page, "name=\"end-", "\""));
+    let mut other = world.browser();
+    assert_eq!(other.post("/sign-in", &[("name", "Ann"), ("password", common::PASSWORD)]).await.status, 303);
+    let change = [("password", common::PASSWORD), ("fresh", "melon brass hat dune"), (&old, "yes")];
+    let wrong = [("password", "wrong words here"), ("fresh", "melon brass hat dune"), (&old, "yes")];
+    assert_eq!(ann.post("/account/password", &wrong).await.status, 422);
+    let set = ann.post("/account/password", &change).await;
+    let said = ann.get(set.header("location").expect("somewhere")).await.text();
+    assert!(said.contains("1 token has ended") && said.contains("2 tokens stay valid"), "{said}");
+    let mut statuses = Vec::new();
+    for program in &mut programs {
+        statuses.push(program.get("/api/v1/me").await.status);
+    }
+    assert_eq!(statuses, [200, 200, 401]);
+    assert_eq!(other.get("/account").await.status, 303, "every browser is signed out");
+    // A link of an organiser's ends them all, and says so before and after.
+    let boss = world.account("Boss", true).await;
+    let (mut boss, _) = world.signed_in(boss, LoginKind::Session).await;
+    let page = boss.post("/organise/reset", &[("name", "Ann")]).await.text();
+    assert!(page.contains("all tokens and recovery codes of the account end"), "{page}");
+    let link = between(&page, "/password?link=", "<").to_owned();
+    let form = other.get(&format!("/password?link={link}")).await.text();
+    assert!(form.contains("all tokens and recovery codes of the account end"), "{form}");
+    let set = other.post("/password", &[("link", &link), ("fresh", "another set of words")]).await;
+    let said = other.get(set.header("location").expect("somewhere")).await.text();
+    assert!(said.contains("2 tokens have ended") && !said.contains("valid"), "{said}");
+    assert_eq!(programs[0].get("/api/v1/me").await.status, 401);
+}
+
+/// The recovery codes on a page.
+fn codes(page: &str) -> Vec<String> {
+    between(page, "aria-label=\"Recovery codes\">", "<").lines().map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recovery_code_sets_a_password_once() {
+    let world = World::new().await;
+    let mut ann = world.browser();
+    let sign_up = [("name", "Ann"), ("password", PASSWORD), ("next", "/upload")];
+    let page = ann.post("/sign-up", &sign_up).await.text();
+    let shown = codes(&page);
+    assert_eq!(
+        (shown.len(), shown.iter().collect::<std::collections::BTreeSet<_>>().len()),
+        (10, 10),
+        "{page}"
+    );
+    assert!(page.contains("href=\"/upload\">I have kept them"), "{page}");
+    let account = ann.get("/account").await.text();
+    assert!(account.contains("10 are left") && !shown.iter().any(|code| account.contains(code)), "{account}");
+    let secret = ann.post("/account/tokens", &[("name", "laptop")]).await.text();
+    let mut program = world.browser();
+    program.bearer = Some(between(&secret, "<code class=\"secret\">", "<").to_owned());
+    let mut lost = world.browser();
+    assert!(lost.get("/sign-in").await.text().contains("href=\"/recover\""));
+    let fresh = "melon brass hat dune";
+    let with = |name: &'static str, code: &str, fresh: &'static str| {
+        [("name", name.to_owned()), ("code", code.to_owned()), ("fresh", fresh.to_owned())]
+    };
+    let send = async |browser: &mut Browser, fields: [(&str, String); 3]| {
+        let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+        browser.post("/recover", &fields).await
+    };
+    // Another's name, no code, a name that nobody has: one answer.
+    super::common::sign_up(&world, "Bob", "").await;
+    for (name, code) in
+        [("Bob", &*shown[0]), ("Ann", "K7PQ-M3XW-DA2B-9CDE"), ("Ann", ""), ("Nobody", &shown[0])]
+    {
+        let answer = send(&mut lost, with(name, code, fresh)).await;
+        assert!(answer.status == 422 && answer.text().contains("Wrong name or code"), "{name} {code}");
+    }
+    // A password that is too weak uses nothing up.
+    assert_eq!(send(&mut lost, with("Ann", &shown[0], "password1234")).await.status, 422);
+    let typed = shown[0].to_lowercase().replace('-', " ");
+    let set = send(&mut lost, with("ann", &typed, fresh)).await;
+    let said = lost.get(set.header("location").expect("somewhere")).await.text();
+    assert!(said.contains("Your password is set.") && said.contains("1 token has ended"), "{said}");
+    assert_eq!(program.get("/api/v1/me").await.status, 401);
+    assert_eq!(ann.get("/account").await.status, 303, "every browser is signed out");
+    assert_eq!(send(&mut lost, with("Ann", &shown[0], "another set of words")).await.status, 422, "once");
+    assert_eq!(lost.post("/sign-in", &[("name", "Ann"), ("password", fresh)]).await.status, 303);
+    assert!(lost.get("/account").await.text().contains("9 are left"));
+    // New ones, for whoever knows the password; the old ones end.
+    assert_eq!(lost.post("/account/codes", &[("password", PASSWORD)]).await.status, 422);
+    let renewed = codes(&lost.post("/account/codes", &[("password", fresh)]).await.text());
+    assert_eq!(renewed.len(), 10);
+    let mut other = world.browser();
+    assert_eq!(send(&mut other, with("Ann", &shown[1], PASSWORD)).await.status, 422);
+    // The audit log says that it happened, without a name.
+    let boss = world.account("Boss", true).await;
+    let (mut boss, _) = world.signed_in(boss, LoginKind::Session).await;
+    let log = boss.get("/organise").await.text();
+    for did in ["set a new password with a recovery code", "made new recovery codes"] {
+        let before = log.split(did).next().filter(|before| before.len() < log.len()).expect(did);
+        let line = before.rsplit("<li").next().unwrap_or_default();
+        assert!(line.contains("account ") && !line.contains("Ann"), "{line}");
+    }
+    // A link of an organiser's ends the codes as well.
+    let page = boss.post("/organise/reset", &[("name", "Ann")]).await.text();
+    let link = between(&page, "/password?link=", "<").to_owned();
+    assert_eq!(other.post("/password", &[("link", &link), ("fresh", PASSWORD)]).await.status, 303);
+    assert_eq!(send(&mut world.browser(), with("Ann", &renewed[0], fresh)).await.status, 422);
+    assert_eq!(other.post("/sign-in", &[("name", "Ann"), ("password", PASSWORD)]).await.status, 303);
+    assert!(other.get("/account").await.text().contains("You have none."));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn codes_cannot_be_guessed_faster_than_passwords() {
+    let world = World::new().await;
+    let mut ann = world.browser();
+    let shown = codes(&ann.post("/sign-up", &[("name", "Ann"), ("password", PASSWORD)]).await.text());
+    let guess = [("name", "Ann"), ("code", "K7PQ-M3XW-DA2B-9CDE"), ("fresh", "melon brass hat dune")];
+    let mut thief = world.browser();
+    for _ in 0..10 {
+        assert_eq!(thief.post("/recover", &guess).await.status, 422);
+    }
+    assert_eq!(thief.post("/recover", &guess).await.status, 429);
+    let right = [("name", "Ann"), ("code", &*shown[0]), ("fresh", "melon brass hat dune")];
+    assert_eq!(thief.post("/recover", &right).await.status, 429);
+    assert_eq!(
+        thief.post("/sign-in", &[("name", "Ann"), ("password", PASSWORD)]).await.status,
+        429,
+        "one count"
+    );
+    // Where she signed in before, others use up nothing.
+    assert_eq!(ann.post("/recover", &right).await.status, 303);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -32,7 +32,10 @@ async fn a_fleet_answers_its_machines_and_its_author_and_nobody_else() {
     let site = fleet::FleetSite::new(Fleet::new(10.0, 0), "mine".into(), folder.path(), "author", "machines");
     let leaving = site.clone();
     let router = fleet::router(site.clone());
-    let listening = listen::open(Way::Loopback, router, 0, move || leaving.farewell()).await.expect("a port");
+    let listening =
+        listen::open(Way::Loopback, router, Way::Loopback.at(None, 0), move || leaving.farewell())
+            .await
+            .expect("a port");
     let [mut author, mut worker, mut stranger] =
         ["author", "machines", "strangers"].map(|token| caller(&listening, token));
     let welcome = format!("/work/v1?program={}", PROGRAM.replace(' ', "%20"));

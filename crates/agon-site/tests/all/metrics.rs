@@ -1,9 +1,11 @@
 //! Metrics for Prometheus: who may read them, and that they are correct.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::common::{Answer, Browser, World, database, play};
 use agon_site::Way;
+use agon_store::LoginKind;
 
 const TOKEN: &str = "a-token-of-twenty-signs";
 
@@ -128,4 +130,54 @@ async fn a_database_that_is_away_is_told() {
     server.run();
     let back = read(&mut browser).await;
     assert!(back["agon_database_up"] == 1.0 || read(&mut browser).await["agon_database_up"] == 1.0);
+}
+
+/// Asks until it answers with this status; a minute is more than any machine needs.
+async fn answers(browser: &mut Browser, path: &str, status: u16) -> Answer {
+    for _ in 0..600 {
+        let response = browser.get(path).await;
+        if response.status == status {
+            return response;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("{path} never answers {status}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frozen_database_is_away_at_once_for_everybody() {
+    let Some(server) = database::Postgres::start() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    server.place(folder.path());
+    let world = World::in_folder(folder, "sign_up = \"open\"\ntitle = \"Autumn Cup\"", Way::Loopback).await;
+    let account = world.account("ann", false).await;
+    let (mut ann, _) = world.signed_in(account, LoginKind::Token).await;
+    let mut browser = world.browser();
+    let ready = answers(&mut browser, "/health/ready", 200).await;
+    assert_eq!(ready.body, b"ready\n");
+    assert_eq!(ann.get("/api/v1/me").await.status, 200);
+
+    server.freeze(true);
+    // Whoever asked before anybody knew is answered as well.
+    let mut early = world.browser();
+    let (page, api) = tokio::join!(early.get("/ladder"), ann.get("/api/v1/me"));
+    for (what, response) in [("a page", &page), ("the API", &api)] {
+        assert_eq!(response.status, 503, "{what}: {}", response.text());
+        assert!(response.text().contains("database does not answer"), "{what}: {}", response.text());
+        assert_eq!(response.header("retry-after"), Some("5"), "{what}");
+    }
+    assert!(page.text().contains("<html") && api.text().starts_with('{'));
+    assert_eq!(
+        answers(&mut browser, "/health/ready", 503).await.header("content-type"),
+        Some("application/problem+json")
+    );
+    for path in ["/health/live", "/style.css", "/icon.svg"] {
+        assert_eq!(browser.get(path).await.status, 200, "{path}");
+    }
+    assert_eq!(read(&mut browser).await["agon_database_up"], 0.0);
+
+    server.freeze(false);
+    answers(&mut browser, "/health/ready", 200).await;
+    answers(&mut browser, "/ladder", 200).await;
+    answers(&mut ann, "/api/v1/me", 200).await;
 }

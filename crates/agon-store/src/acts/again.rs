@@ -74,7 +74,7 @@ async fn plan(conn: &mut Conn, contest: ContestId, game: MatchId, now: Time) -> 
         now,
     };
     let again = lay(conn, &[block]).await?[0][0];
-    sqlx::query("UPDATE jobs SET but_id = $2 WHERE match_id = $1")
+    sqlx::query("UPDATE jobs SET checksum = NULL, but_id = $2 WHERE match_id = $1")
         .bind(again.0)
         .bind(first)
         .execute(&mut *conn)
@@ -100,7 +100,7 @@ impl Act for Compare {
 
     async fn run(&self, conn: &mut Conn) -> Result<u64, StoreError> {
         let compared = sqlx::query(
-            "UPDATE agains SET at_ms = $1, \
+            "UPDATE agains SET checksum = NULL, at_ms = $1, \
              second_id = (SELECT a.worker_id FROM matches m JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
              WHERE m.id = agains.match_id), \
              differs = CASE WHEN EXISTS (SELECT 1 FROM seats s JOIN seats o ON o.match_id = agains.of_id AND o.seat = s.seat \
@@ -167,7 +167,7 @@ impl Act for PauseWorker {
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let name: Option<String> = sqlx::query_scalar(
-            "UPDATE workers SET paused_ms = $2, paused_why = $3 WHERE id = $1 AND paused_ms IS NULL AND revoked_ms IS NULL \
+            "UPDATE workers SET checksum = NULL, paused_ms = $2, paused_why = $3 WHERE id = $1 AND paused_ms IS NULL AND revoked_ms IS NULL \
              AND token_sha IS NOT NULL RETURNING name",
         )
         .bind(self.worker.0)
@@ -198,7 +198,7 @@ impl Act for LetPlayOn {
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let name: Option<String> = sqlx::query_scalar(
-            "UPDATE workers SET paused_ms = NULL, paused_why = NULL, counted_ms = $2 \
+            "UPDATE workers SET checksum = NULL, paused_ms = NULL, paused_why = NULL, counted_ms = $2 \
              WHERE id = $1 AND paused_ms IS NOT NULL RETURNING name",
         )
         .bind(self.worker.0)

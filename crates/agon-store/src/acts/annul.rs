@@ -40,6 +40,7 @@ impl Act for Annul {
 
     async fn run(&self, conn: &mut Conn) -> Result<Option<Annulled>, StoreError> {
         let (what, found) = self.blocks(conn).await?;
+        let named = self.named(conn).await?;
         let known: BTreeSet<i64> = decisions(conn, self.contest)
             .await?
             .into_iter()
@@ -61,7 +62,13 @@ impl Act for Annul {
         write(conn, self.contest, &LogEntry::Annulment(row.clone())).await?;
         let count = row.blocks.len();
         let detail = format!("{} ({count} {})", self.reason, if count == 1 { "block" } else { "blocks" });
-        note(conn, self.contest, self.now, [&self.actor, "play again", &row.what, &detail]).await?;
+        note(
+            conn,
+            self.contest,
+            self.now,
+            [&self.actor, "play again", named.as_ref().unwrap_or(&row.what), &detail],
+        )
+        .await?;
         // Planning makes up for the blocks of ladder versions anyway; a single block is replayed by those who sat in it.
         if let (WhatAgain::Match(_), [block]) = (&self.what, &row.blocks[..]) {
             self.plan(conn, *block).await?;
@@ -71,6 +78,15 @@ impl Act for Annul {
 }
 
 impl Annul {
+    /// What the audit log calls a version, which is renamed there with its team.
+    async fn named(&self, conn: &mut Conn) -> Result<Option<String>, StoreError> {
+        let WhatAgain::Version(version) = &self.what else { return Ok(None) };
+        let name = sqlx::query_scalar(
+            "SELECT e.name || ' v' || v.n FROM versions v JOIN entrants e ON e.id = v.entrant_id WHERE v.id = $1 AND e.contest_id = $2",
+        );
+        Ok(name.bind(version.0).bind(self.contest.0).fetch_optional(conn).await?)
+    }
+
     /// A description of the target, and its blocks of which at least one match is over.
     async fn blocks(&self, conn: &mut Conn) -> Result<(String, Vec<i64>), StoreError> {
         let over = "b.contest_id = $1 AND b.kind = 'ladder' AND EXISTS (SELECT 1 FROM matches o WHERE o.block_id = b.id \
@@ -87,16 +103,10 @@ impl Annul {
                 (format!("match {game}"), query.fetch_all(conn).await?)
             }
             WhatAgain::Version(version) => {
-                let name: Option<String> = sqlx::query_scalar(
-                    "SELECT e.name || ' v' || v.n FROM versions v JOIN entrants e ON e.id = v.entrant_id WHERE v.id = $1 AND e.contest_id = $2",
-                )
-                .bind(version.0)
-                .bind(self.contest.0)
-                .fetch_optional(&mut *conn)
-                .await?;
                 let query = select("JOIN seats s ON s.match_id = m.id WHERE s.version_id = $2");
                 let query = sqlx::query_scalar(query).bind(self.contest.0).bind(version.0);
-                (name.unwrap_or_default(), query.fetch_all(conn).await?)
+                // A number: the name of whoever is deleted could not be taken out of the log.
+                (format!("version {version}"), query.fetch_all(conn).await?)
             }
             WhatAgain::Worker(name) => {
                 let query = select(

@@ -161,7 +161,7 @@ impl Act for Release {
 
     async fn run(&self, conn: &mut Conn) -> Result<usize, StoreError> {
         let released = sqlx::query(
-            "UPDATE jobs SET not_before_ms = $2 WHERE id IN (SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL \
+            "UPDATE jobs SET checksum = NULL, not_before_ms = $2 WHERE id IN (SELECT id FROM jobs WHERE contest_id = $1 AND lease_id IS NULL \
              AND lane = 1 AND not_before_ms = $3 ORDER BY id LIMIT 1)",
         )
         .bind(self.contest.0)

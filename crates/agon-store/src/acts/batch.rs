@@ -182,7 +182,7 @@ async fn usual(
 pub(crate) async fn keep(conn: &mut Conn, posts: &[&PostResult]) -> Result<(), StoreError> {
     for posts in many::padded(posts) {
         let update = format!(
-            "UPDATE matches SET state = 'posted', attempt = fresh.column2, result = fresh.column3, replay_sha = fresh.column4 \
+            "UPDATE matches SET checksum = NULL, state = 'posted', attempt = fresh.column2, result = fresh.column3, replay_sha = fresh.column4 \
              FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
             many::rows(posts.len(), "(@, @, @, @)", 1)
         );
@@ -199,7 +199,7 @@ pub(crate) async fn keep(conn: &mut Conn, posts: &[&PostResult]) -> Result<(), S
         }
         delete.execute(&mut *conn).await?;
         let update = format!(
-            "UPDATE attempts SET ended_ms = fresh.column3, how = 'posted', why = NULL, result_sha = fresh.column4, \
+            "UPDATE attempts SET checksum = NULL, ended_ms = fresh.column3, how = 'posted', why = NULL, result_sha = fresh.column4, \
              started_ms = coalesce(started_ms, fresh.column3) FROM (VALUES {}) AS fresh \
              WHERE attempts.match_id = fresh.column1 AND attempts.n = fresh.column2",
             many::rows(posts.len(), "(@, @, @, @)", 1)
@@ -219,7 +219,7 @@ pub(crate) async fn keep(conn: &mut Conn, posts: &[&PostResult]) -> Result<(), S
     let own: Vec<(i64, i64, Option<Sha>)> = posts.iter().flat_map(own).collect();
     for own in many::padded(&own) {
         let update = format!(
-            "UPDATE seats SET own_sha = fresh.column3 FROM (VALUES {}) AS fresh \
+            "UPDATE seats SET checksum = NULL, own_sha = fresh.column3 FROM (VALUES {}) AS fresh \
              WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",
             many::rows(own.len(), "(@, @, @)", 1)
         );
@@ -237,7 +237,7 @@ async fn settle(conn: &mut Conn, settled: &[(i64, MatchResult)], now: Time) -> R
     for settled in many::padded(settled) {
         let update = format!(
             // A result that is not part of the contest has no place in the log, which is 0.
-            "UPDATE matches SET state = 'valid', outcome = fresh.column2, settled_ms = $1, result = NULL, \
+            "UPDATE matches SET checksum = NULL, state = 'valid', outcome = fresh.column2, settled_ms = $1, result = NULL, \
              log_seq = (SELECT 0 FROM blocks b WHERE b.id = matches.block_id AND b.kind IN ('draft', 'again')) \
              FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
             many::rows(settled.len(), "(@, @)", 2)
@@ -256,7 +256,7 @@ async fn settle(conn: &mut Conn, settled: &[(i64, MatchResult)], now: Time) -> R
         .collect();
     for seats in many::padded(&seats) {
         let update = format!(
-            "UPDATE seats SET rank = fresh.column3, score = fresh.column4, fault = fresh.column5, max_ms = fresh.column6 \
+            "UPDATE seats SET checksum = NULL, rank = fresh.column3, score = fresh.column4, fault = fresh.column5, max_ms = fresh.column6 \
              FROM (VALUES {}) AS fresh WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",
             many::rows(seats.len(), "(@, @, @, @, @, @)", 1)
         );

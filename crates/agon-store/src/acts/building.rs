@@ -40,7 +40,7 @@ impl Act for Building {
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let marked = sqlx::query(
-            "UPDATE attempts SET started_ms = coalesce(started_ms, $3) WHERE match_id = $1 AND n = $2 \
+            "UPDATE attempts SET checksum = NULL, started_ms = coalesce(started_ms, $3) WHERE match_id = $1 AND n = $2 \
              AND worker_id = $4 AND ended_ms IS NULL",
         )
         .bind(self.attempt.game.0)
@@ -72,7 +72,7 @@ impl Act for RecordBuild {
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let Some(version) = checked(conn, self.worker, self.attempt).await? else { return Ok(false) };
-        sqlx::query("UPDATE versions SET log_sha = $2 WHERE id = $1")
+        sqlx::query("UPDATE versions SET checksum = NULL, log_sha = $2 WHERE id = $1")
             .bind(version.0)
             .bind(self.log.map(|sha| sha.to_string()))
             .execute(conn)

@@ -62,7 +62,7 @@ impl Act for Pause {
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let changed = sqlx::query(
-            "UPDATE contests SET paused = $2, draining = FALSE WHERE id = $1 AND (paused <> $2 OR draining)",
+            "UPDATE contests SET checksum = NULL, paused = $2, draining = FALSE WHERE id = $1 AND (paused <> $2 OR draining)",
         )
         .bind(self.contest.0)
         .bind(self.paused)
@@ -93,7 +93,7 @@ impl Act for Drain {
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let changed =
-            sqlx::query("UPDATE contests SET draining = TRUE WHERE id = $1 AND NOT paused AND NOT draining")
+            sqlx::query("UPDATE contests SET checksum = NULL, draining = TRUE WHERE id = $1 AND NOT paused AND NOT draining")
                 .bind(self.contest.0)
                 .execute(&mut *conn)
                 .await?
@@ -119,7 +119,7 @@ impl Act for Drained {
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         // Challenges waiting for their turn were not released, and go on waiting; nobody waits for matches that are only played again.
         let changed = sqlx::query(
-            "UPDATE contests SET paused = TRUE, draining = FALSE WHERE id = $1 AND draining AND NOT EXISTS \
+            "UPDATE contests SET checksum = NULL, paused = TRUE, draining = FALSE WHERE id = $1 AND draining AND NOT EXISTS \
              (SELECT 1 FROM jobs WHERE contest_id = $1 AND not_before_ms < $2 AND but_id IS NULL) AND NOT EXISTS \
              (SELECT 1 FROM matches WHERE state = 'posted')",
         )
@@ -181,7 +181,7 @@ impl Act for KeepBoard {
         sqlx::query(
             "INSERT INTO rating_runs (contest_id, upto_seq, program, made_ms, board, board_sha) \
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (contest_id, upto_seq, program) \
-             DO UPDATE SET made_ms = $4, board = $5, board_sha = $6",
+             DO UPDATE SET checksum = NULL, made_ms = $4, board = $5, board_sha = $6",
         )
         .bind(self.contest.0)
         .bind(self.upto)

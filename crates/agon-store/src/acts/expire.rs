@@ -20,7 +20,7 @@ impl Act for RenewLease {
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let renewed = sqlx::query(
-            "UPDATE leases SET until_ms = $3 WHERE id = $1 AND worker_id = $2 \
+            "UPDATE leases SET checksum = NULL, until_ms = $3 WHERE id = $1 AND worker_id = $2 \
              AND EXISTS (SELECT 1 FROM jobs WHERE lease_id = $1)",
         )
         .bind(self.lease.0)
@@ -29,7 +29,7 @@ impl Act for RenewLease {
         .execute(&mut *conn)
         .await?
         .rows_affected();
-        sqlx::query("UPDATE workers SET seen_ms = $2 WHERE id = $1")
+        sqlx::query("UPDATE workers SET checksum = NULL, seen_ms = $2 WHERE id = $1")
             .bind(self.worker.0)
             .bind(self.now.0)
             .execute(conn)
@@ -200,7 +200,7 @@ pub(crate) async fn end(
     why: Option<&str>,
     now: Time,
 ) -> Result<(), StoreError> {
-    sqlx::query("UPDATE attempts SET ended_ms = $3, how = $4, why = $5 WHERE match_id = $1 AND n = $2")
+    sqlx::query("UPDATE attempts SET checksum = NULL, ended_ms = $3, how = $4, why = $5 WHERE match_id = $1 AND n = $2")
         .bind(attempt.game.0)
         .bind(attempt.n)
         .bind(now.0)
@@ -232,7 +232,7 @@ pub(crate) async fn wait_again(
     }
     forget(conn, id, "planned").await?;
     let not_before = failed.map_or(0, |at| at.0 + PAUSE_MS * tries);
-    sqlx::query("UPDATE jobs SET lease_id = NULL, tries = $2, not_before_ms = $3 WHERE match_id = $1")
+    sqlx::query("UPDATE jobs SET checksum = NULL, lease_id = NULL, tries = $2, not_before_ms = $3 WHERE match_id = $1")
         .bind(id.0)
         .bind(tries)
         .bind(not_before)
@@ -257,14 +257,18 @@ pub(crate) async fn give_up(conn: &mut Conn, id: MatchId) -> Result<(), StoreErr
 
 /// Deletes what a try left, including what it told its authors; the match gets `state`.
 async fn forget(conn: &mut Conn, id: MatchId, state: &str) -> Result<(), StoreError> {
-    sqlx::query("UPDATE seats SET own_sha = NULL WHERE match_id = $1 AND own_sha IS NOT NULL")
-        .bind(id.0)
-        .execute(&mut *conn)
-        .await?;
-    sqlx::query("UPDATE matches SET state = $2, result = NULL, replay_sha = NULL WHERE id = $1")
-        .bind(id.0)
-        .bind(state)
-        .execute(conn)
-        .await?;
+    sqlx::query(
+        "UPDATE seats SET checksum = NULL, own_sha = NULL WHERE match_id = $1 AND own_sha IS NOT NULL",
+    )
+    .bind(id.0)
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query(
+        "UPDATE matches SET checksum = NULL, state = $2, result = NULL, replay_sha = NULL WHERE id = $1",
+    )
+    .bind(id.0)
+    .bind(state)
+    .execute(conn)
+    .await?;
     Ok(())
 }

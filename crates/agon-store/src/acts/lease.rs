@@ -24,7 +24,7 @@ impl Act for Meet {
     async fn run(&self, conn: &mut Conn) -> Result<WorkerId, StoreError> {
         let id: i64 = sqlx::query_scalar(
             "INSERT INTO workers (name, level, seen_ms) VALUES ($1, $2, $3) \
-             ON CONFLICT (name) DO UPDATE SET level = $2, seen_ms = $3 RETURNING id",
+             ON CONFLICT (name) DO UPDATE SET checksum = NULL, level = $2, seen_ms = $3 RETURNING id",
         )
         .bind(&self.name)
         .bind(&self.level)
@@ -32,6 +32,21 @@ impl Act for Meet {
         .fetch_one(conn)
         .await?;
         Ok(WorkerId(id))
+    }
+}
+
+/// Records that a worker inside a server plays nothing there: it is then no worker that has fallen silent.
+#[derive(Clone, Debug)]
+pub struct StandBy {
+    pub worker: WorkerId,
+}
+
+impl Act for StandBy {
+    type Reply = ();
+
+    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        sqlx::query("UPDATE workers SET seen_ms = 0 WHERE id = $1").bind(self.worker.0).execute(conn).await?;
+        Ok(())
     }
 }
 
@@ -203,7 +218,7 @@ async fn take_all<'a>(conn: &mut Conn, leases: &[(&'a Lease, i64)]) -> Result<Ve
         }
         for assigned in many::padded(&assigned) {
             let update = format!(
-                "UPDATE jobs SET lease_id = fresh.column2 FROM (VALUES {}) AS fresh WHERE jobs.id = fresh.column1",
+                "UPDATE jobs SET checksum = NULL, lease_id = fresh.column2 FROM (VALUES {}) AS fresh WHERE jobs.id = fresh.column1",
                 many::rows(assigned.len(), "(@, @)", 1)
             );
             let mut update = sqlx::query(AssertSqlSafe(update));
@@ -247,7 +262,7 @@ async fn plain(conn: &mut Conn, leases: &[(&Lease, i64)]) -> Result<Option<Vec<(
 async fn take(conn: &mut Conn, act: &Lease, lease: i64) -> Result<Vec<i64>, StoreError> {
     // The limit is not a bound parameter: with one, PostgreSQL plans for a tenth of the table.
     let update = format!(
-        "UPDATE jobs SET lease_id = $1 WHERE id IN (SELECT j.id FROM jobs j WHERE j.lease_id IS NULL \
+        "UPDATE jobs SET checksum = NULL, lease_id = $1 WHERE id IN (SELECT j.id FROM jobs j WHERE j.lease_id IS NULL \
          AND j.contest_id = $2 AND j.not_before_ms <= $3 AND (j.but_id IS NULL OR j.but_id <> $4) AND (j.tries = 0 OR NOT EXISTS (SELECT 1 FROM attempts a \
          WHERE a.match_id = j.match_id AND a.worker_id = $4 AND a.how IN ('lost', 'void', 'mismatch')) \
          OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id <> $4 AND w.seen_ms > $5 AND w.paused_ms IS NULL)) \
@@ -279,7 +294,7 @@ async fn try_on(conn: &mut Conn, taken: &[Taken<'_>]) -> Result<Vec<Try>, StoreE
     let mut tries = BTreeMap::new();
     for taken in many::padded(taken) {
         let update = format!(
-            "UPDATE matches SET state = 'leased', \
+            "UPDATE matches SET checksum = NULL, state = 'leased', \
              attempt = (SELECT coalesce(max(a.n), 0) + 1 FROM attempts a WHERE a.match_id = matches.id) \
              WHERE id IN ({}) RETURNING id, attempt, {KIND_MAP_SEED}",
             many::rows(taken.len(), "@", 1)

@@ -164,7 +164,7 @@ impl Act for RecordUse {
     type Reply = ();
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
-        sqlx::query("UPDATE logins SET seen_ms = $2 WHERE id = $1 AND seen_ms < $2")
+        sqlx::query("UPDATE logins SET checksum = NULL, seen_ms = $2 WHERE id = $1 AND seen_ms < $2")
             .bind(self.login.0)
             .bind(self.now.0)
             .execute(conn)
@@ -204,7 +204,23 @@ impl Act for EndSecrets {
     }
 }
 
-/// Sets the password of an account. All its sessions and tokens end, and its owner must sign in again.
+/// Which tokens of an account end with its password; all its sessions do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokensToEnd {
+    All,
+    /// Those of these that are the account's.
+    These(Vec<LoginId>),
+}
+
+/// What became of an account's tokens when its password was set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokensLeft {
+    pub kept: i64,
+    pub ended: i64,
+}
+
+/// Sets the password of an account. All its sessions end, and its owner must sign in again. Where all tokens end, its recovery codes end, too:
+/// somebody else may have had the account.
 #[derive(Clone, Debug)]
 pub struct SetPassword {
     /// The contest whose audit log records it.
@@ -212,27 +228,63 @@ pub struct SetPassword {
     pub account: AccountId,
     /// The hash of the new password.
     pub password: String,
+    pub tokens: TokensToEnd,
     pub now: Time,
 }
 
 impl Act for SetPassword {
-    type Reply = ();
+    type Reply = TokensLeft;
 
-    async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
+    async fn run(&self, conn: &mut Conn) -> Result<TokensLeft, StoreError> {
         let name: Option<String> = sqlx::query_scalar(
-            "UPDATE accounts SET password = $2 WHERE id = $1 AND withdrawn_ms IS NULL RETURNING name",
+            "UPDATE accounts SET checksum = NULL, password = $2 WHERE id = $1 AND withdrawn_ms IS NULL RETURNING name",
         )
         .bind(self.account.0)
         .bind(&self.password)
         .fetch_optional(&mut *conn)
         .await?;
-        let Some(name) = name else { return Ok(()) };
-        sqlx::query("DELETE FROM logins WHERE account_id = $1")
-            .bind(self.account.0)
-            .execute(&mut *conn)
-            .await?;
-        note(conn, self.contest, self.now, [&name, "password", &name, "a new one was set"]).await
+        let Some(name) = name else { return Ok(TokensLeft::default()) };
+        note(conn, self.contest, self.now, [&name, "password", &name, "a new one was set"]).await?;
+        if self.tokens == TokensToEnd::All {
+            end_codes(conn, self.account).await?;
+        }
+        end_logins(conn, self.account, &self.tokens, self.now).await
     }
+}
+
+/// Ends all sessions of an account, and some of its tokens.
+pub(super) async fn end_logins(
+    conn: &mut Conn,
+    account: AccountId,
+    tokens: &TokensToEnd,
+    now: Time,
+) -> Result<TokensLeft, StoreError> {
+    // Those that have run out count for nothing.
+    let gone = "DELETE FROM logins WHERE account_id = $1 AND (kind <> $2 OR ends_ms <= $3 OR seen_ms + idle_ms <= $3)";
+    let gone = sqlx::query(gone).bind(account.0).bind(LoginKind::Token.word()).bind(now.0);
+    gone.execute(&mut *conn).await?;
+    let mut ended = 0;
+    match tokens {
+        TokensToEnd::All => {
+            let all = sqlx::query("DELETE FROM logins WHERE account_id = $1").bind(account.0);
+            ended += all.execute(&mut *conn).await?.rows_affected();
+        }
+        TokensToEnd::These(these) => {
+            for token in these {
+                let one = sqlx::query("DELETE FROM logins WHERE account_id = $1 AND id = $2");
+                ended += one.bind(account.0).bind(token.0).execute(&mut *conn).await?.rows_affected();
+            }
+        }
+    }
+    let kept = sqlx::query_scalar("SELECT count(*) FROM logins WHERE account_id = $1").bind(account.0);
+    Ok(TokensLeft { kept: kept.fetch_one(conn).await?, ended: ended.try_into().unwrap_or_default() })
+}
+
+/// Ends the recovery codes of an account.
+pub(super) async fn end_codes(conn: &mut Conn, account: AccountId) -> Result<(), StoreError> {
+    let gone = sqlx::query("DELETE FROM recovery_codes WHERE account_id = $1");
+    gone.bind(account.0).execute(conn).await?;
+    Ok(())
 }
 
 /// Makes a one-time link. An older one for the same purpose becomes invalid.
@@ -305,11 +357,12 @@ impl Act for TakeLink {
             return Ok(false);
         }
         if self.kind == LinkKind::Organiser {
-            let name: String =
-                sqlx::query_scalar("UPDATE accounts SET organiser = TRUE WHERE id = $1 RETURNING name")
-                    .bind(self.account.0)
-                    .fetch_one(&mut *conn)
-                    .await?;
+            let name: String = sqlx::query_scalar(
+                "UPDATE accounts SET checksum = NULL, organiser = TRUE WHERE id = $1 RETURNING name",
+            )
+            .bind(self.account.0)
+            .fetch_one(&mut *conn)
+            .await?;
             note(conn, self.contest, self.now, [&name, "organise", &name, "by the one-time link"]).await?;
         }
         // Sessions and tokens issued with fewer rights gain none.
@@ -334,7 +387,7 @@ impl Act for Invite {
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO invites (contest_id, code, made_ms) VALUES ($1, $2, $3) \
-             ON CONFLICT (contest_id) DO UPDATE SET code = $2, made_ms = $3",
+             ON CONFLICT (contest_id) DO UPDATE SET checksum = NULL, code = $2, made_ms = $3",
         )
         .bind(self.contest.0)
         .bind(&self.code)

@@ -120,8 +120,9 @@ async fn next_numbers(
     contest: ContestId,
     count: usize,
 ) -> Result<(i64, String), StoreError> {
-    let next =
-        sqlx::query_as("UPDATE contests SET blocks = blocks + $2 WHERE id = $1 RETURNING blocks, secret");
+    let next = sqlx::query_as(
+        "UPDATE contests SET checksum = NULL, blocks = blocks + $2 WHERE id = $1 RETURNING blocks, secret",
+    );
     Ok(next.bind(contest.0).bind(count as i64).fetch_one(conn).await?)
 }
 

@@ -157,13 +157,15 @@ impl Act for ReportVoid {
             return Ok(VoidReply::Dead);
         }
         end(conn, self.attempt, "void", Some(&self.why), self.now).await?;
-        sqlx::query("UPDATE attempts SET by_seat = $3, counted = $4 WHERE match_id = $1 AND n = $2")
-            .bind(self.attempt.game.0)
-            .bind(self.attempt.n)
-            .bind(self.by)
-            .bind(self.counted.as_deref())
-            .execute(&mut *conn)
-            .await?;
+        sqlx::query(
+            "UPDATE attempts SET checksum = NULL, by_seat = $3, counted = $4 WHERE match_id = $1 AND n = $2",
+        )
+        .bind(self.attempt.game.0)
+        .bind(self.attempt.n)
+        .bind(self.by)
+        .bind(self.counted.as_deref())
+        .execute(&mut *conn)
+        .await?;
         let waits = wait_again(conn, tried.contest, self.attempt.game, tries + 1, Some(self.now)).await?;
         Ok(if waits { VoidReply::Again } else { VoidReply::Dead })
     }

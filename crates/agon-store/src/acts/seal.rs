@@ -46,6 +46,7 @@ impl Act for Seal {
         }
         let mut seats = seats(conn, &rows).await?;
         let (mut seq, mut sha) = end_of(conn, self.contest).await?;
+        let mut audit = audited(conn, self.contest, seq + 1).await?;
         let (mut sealed, mut written) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
         for (id, block, rotation, kind, map, seed, outcome, replay, settled, worker) in rows {
             let seated = seats.remove(&id).unwrap_or_default();
@@ -64,6 +65,7 @@ impl Act for Seal {
                 replay: replay.parse().map_err(StoreError::Damaged)?,
                 worker,
                 settled: Time(settled),
+                audit: audit.take(),
             };
             let body = serde_json::to_string(&row).map_err(|error| StoreError::Damaged(error.to_string()))?;
             sha = chain::link(&sha, &body);
@@ -83,7 +85,7 @@ impl Act for Seal {
         }
         for rows in many::padded(&written) {
             let update = format!(
-                "UPDATE matches SET log_seq = fresh.column2 FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
+                "UPDATE matches SET checksum = NULL, log_seq = fresh.column2 FROM (VALUES {}) AS fresh WHERE matches.id = fresh.column1",
                 many::rows(rows.len(), "(@, @)", 1)
             );
             let mut update = sqlx::query(AssertSqlSafe(update));
@@ -121,6 +123,22 @@ async fn seats(conn: &mut Conn, found: &[Found]) -> Result<BTreeMap<i64, Vec<(Ve
         }
     }
     Ok(seats)
+}
+
+/// The hash of the last entry of the audit log, if no row of the log holds it: the one at `seq` does then.
+async fn audited(conn: &mut Conn, contest: ContestId, seq: i64) -> Result<Option<Sha>, StoreError> {
+    let last: Option<(i64, Option<String>, Option<i64>)> =
+        sqlx::query_as("SELECT id, sha, log_seq FROM events WHERE contest_id = $1 ORDER BY id DESC LIMIT 1")
+            .bind(contest.0)
+            .fetch_optional(&mut *conn)
+            .await?;
+    let Some((id, Some(sha), None)) = last else { return Ok(None) };
+    sqlx::query("UPDATE events SET checksum = NULL, log_seq = $2 WHERE id = $1")
+        .bind(id)
+        .bind(seq)
+        .execute(conn)
+        .await?;
+    sha.parse().map(Some).map_err(StoreError::Damaged)
 }
 
 /// The last place in the log, and its hash.

@@ -30,7 +30,7 @@ impl Act for Start {
         let mut begun: BTreeMap<(i64, i64, i64), Kind> = BTreeMap::new();
         for acts in many::padded(acts) {
             let update = format!(
-                "UPDATE attempts SET started_ms = coalesce(started_ms, asked.column4) FROM (VALUES {}) AS asked \
+                "UPDATE attempts SET checksum = NULL, started_ms = coalesce(started_ms, asked.column4) FROM (VALUES {}) AS asked \
                  WHERE match_id = asked.column1 AND n = asked.column2 AND worker_id = asked.column3 AND ended_ms IS NULL \
                  RETURNING match_id, n, worker_id, \
                  (SELECT b.kind FROM matches m JOIN blocks b ON b.id = m.block_id WHERE m.id = attempts.match_id)",

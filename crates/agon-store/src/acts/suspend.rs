@@ -92,12 +92,14 @@ impl Act for Lift {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        let lifted = sqlx::query("UPDATE suspensions SET to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
-            .bind(self.version.0)
-            .bind(self.now.0)
-            .execute(&mut *conn)
-            .await?
-            .rows_affected();
+        let lifted = sqlx::query(
+            "UPDATE suspensions SET checksum = NULL, to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL",
+        )
+        .bind(self.version.0)
+        .bind(self.now.0)
+        .execute(&mut *conn)
+        .await?
+        .rows_affected();
         if lifted > 0
             && let Some((contest, _, _, name)) = named(conn, self.version, |_| true).await?
         {

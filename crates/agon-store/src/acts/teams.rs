@@ -171,7 +171,7 @@ impl Act for NewCode {
     type Reply = ();
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
-        sqlx::query("UPDATE entrants SET join_code = $2 WHERE id = $1 AND withdrawn_ms IS NULL AND NOT boss")
+        sqlx::query("UPDATE entrants SET checksum = NULL, join_code = $2 WHERE id = $1 AND withdrawn_ms IS NULL AND NOT boss")
             .bind(self.team.0)
             .bind(&self.code)
             .execute(conn)
@@ -200,7 +200,7 @@ impl Act for Withdraw {
         // No name can look like this.
         let likeness = format!("-{id}");
         let gone = sqlx::query(
-            "UPDATE accounts SET name = $2, likeness = $3, password = NULL, organiser = FALSE, withdrawn_ms = $4 \
+            "UPDATE accounts SET checksum = NULL, name = $2, likeness = $3, password = NULL, organiser = FALSE, withdrawn_ms = $4 \
              WHERE id = $1 AND withdrawn_ms IS NULL",
         )
         .bind(id)
@@ -213,9 +213,11 @@ impl Act for Withdraw {
         if gone == 0 {
             return Ok(Vec::new());
         }
-        for statement in
-            ["DELETE FROM logins WHERE account_id = $1", "DELETE FROM links WHERE account_id = $1"]
-        {
+        for statement in [
+            "DELETE FROM logins WHERE account_id = $1",
+            "DELETE FROM links WHERE account_id = $1",
+            "DELETE FROM recovery_codes WHERE account_id = $1",
+        ] {
             sqlx::query(statement).bind(id).execute(&mut *conn).await?;
         }
         rename_in_events(conn, self.contest, &before, &name).await?;
@@ -265,7 +267,7 @@ pub(crate) async fn enter(
     // A member who returns within the same millisecond never left.
     sqlx::query(
         "INSERT INTO members (contest_id, account_id, entrant_id, from_ms) VALUES ($1, $2, $3, $4) \
-         ON CONFLICT (account_id, entrant_id, from_ms) DO UPDATE SET to_ms = NULL",
+         ON CONFLICT (account_id, entrant_id, from_ms) DO UPDATE SET checksum = NULL, to_ms = NULL",
     )
     .bind(contest.0)
     .bind(account.0)
@@ -277,7 +279,7 @@ pub(crate) async fn enter(
 }
 
 async fn leave(conn: &mut Conn, account: AccountId, team: EntrantId, now: Time) -> Result<(), StoreError> {
-    sqlx::query("UPDATE members SET to_ms = $3 WHERE account_id = $1 AND entrant_id = $2 AND to_ms IS NULL")
+    sqlx::query("UPDATE members SET checksum = NULL, to_ms = $3 WHERE account_id = $1 AND entrant_id = $2 AND to_ms IS NULL")
         .bind(account.0)
         .bind(team.0)
         .bind(now.0)
@@ -299,7 +301,7 @@ async fn withdraw_team(
         .await?;
     let name = format!("withdrawn {team}");
     sqlx::query(
-        "UPDATE entrants SET name = $2, likeness = $3, join_code = NULL, withdrawn_ms = $4 WHERE id = $1",
+        "UPDATE entrants SET checksum = NULL, name = $2, likeness = $3, join_code = NULL, withdrawn_ms = $4 WHERE id = $1",
     )
     .bind(team.0)
     .bind(&name)
@@ -317,7 +319,7 @@ async fn withdraw_team(
         match VersionState::of(state)? {
             VersionState::Live => step_down(conn, *version, now).await?,
             state if state.is_waiting() || state == VersionState::Trial => {
-                sqlx::query("UPDATE versions SET state = 'failed', reason = 'withdrawn' WHERE id = $1")
+                sqlx::query("UPDATE versions SET checksum = NULL, state = 'failed', reason = 'withdrawn' WHERE id = $1")
                     .bind(version)
                     .execute(&mut *conn)
                     .await?;
@@ -348,9 +350,9 @@ async fn forget(conn: &mut Conn, team: EntrantId) -> Result<Vec<String>, StoreEr
     .await?;
     held.extend(told);
     for statement in [
-        "UPDATE versions SET log_sha = NULL, cause = NULL, reason = CASE WHEN state = 'failed' THEN 'withdrawn' END \
+        "UPDATE versions SET checksum = NULL, log_sha = NULL, cause = NULL, reason = CASE WHEN state = 'failed' THEN 'withdrawn' END \
          WHERE entrant_id = $1",
-        "UPDATE seats SET own_sha = NULL WHERE own_sha IS NOT NULL AND version_id IN \
+        "UPDATE seats SET checksum = NULL, own_sha = NULL WHERE own_sha IS NOT NULL AND version_id IN \
          (SELECT v.id FROM versions v WHERE v.entrant_id = $1)",
     ] {
         sqlx::query(statement).bind(team.0).execute(&mut *conn).await?;
@@ -366,9 +368,9 @@ async fn rename_in_events(
     name: &str,
 ) -> Result<(), StoreError> {
     for statement in [
-        "UPDATE events SET actor = $3 WHERE contest_id = $1 AND actor = $2",
-        "UPDATE events SET object = $3 WHERE contest_id = $1 AND object = $2",
-        "UPDATE events SET object = $3 || substr(object, length($2) + 1) WHERE contest_id = $1 \
+        "UPDATE events SET checksum = NULL, salt = NULL, actor = $3 WHERE contest_id = $1 AND actor = $2",
+        "UPDATE events SET checksum = NULL, salt = NULL, object = $3 WHERE contest_id = $1 AND object = $2",
+        "UPDATE events SET checksum = NULL, salt = NULL, object = $3 || substr(object, length($2) + 1) WHERE contest_id = $1 \
          AND substr(object, 1, length($2) + 2) = $2 || ' v'",
     ] {
         sqlx::query(statement).bind(contest.0).bind(before).bind(name).execute(&mut *conn).await?;

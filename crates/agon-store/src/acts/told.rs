@@ -21,7 +21,7 @@ impl Act for CountTold {
         for (entrant, bytes) in &self.more {
             sqlx::query(
                 "INSERT INTO told (entrant_id, day, bytes) VALUES ($1, $2, $3) \
-                 ON CONFLICT (entrant_id, day) DO UPDATE SET bytes = told.bytes + excluded.bytes",
+                 ON CONFLICT (entrant_id, day) DO UPDATE SET checksum = NULL, bytes = told.bytes + excluded.bytes",
             )
             .bind(entrant.0)
             .bind(self.day)

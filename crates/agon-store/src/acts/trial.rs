@@ -59,7 +59,7 @@ impl Act for KeepVerdict {
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query(
-            "UPDATE trials SET verdict = $2, ended_ms = $3 WHERE version_id = $1 AND ended_ms IS NULL",
+            "UPDATE trials SET checksum = NULL, verdict = $2, ended_ms = $3 WHERE version_id = $1 AND ended_ms IS NULL",
         )
         .bind(self.version.0)
         .bind(&self.verdict)
@@ -89,7 +89,7 @@ impl Act for Decline {
         else {
             return Ok(false);
         };
-        sqlx::query("UPDATE versions SET reason = $2 WHERE id = $1")
+        sqlx::query("UPDATE versions SET checksum = NULL, reason = $2 WHERE id = $1")
             .bind(self.version.0)
             .bind(&self.reason)
             .execute(&mut *conn)

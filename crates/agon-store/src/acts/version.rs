@@ -110,10 +110,12 @@ impl Act for Add {
                 VersionState::Draft => draft = Some(id),
                 // A version whose failure was our fault, or in another image, is tried again.
                 VersionState::Failed if failed_by_us(conn, id, settings.image_since).await? => {
-                    sqlx::query("UPDATE versions SET cause = NULL, reason = NULL WHERE id = $1")
-                        .bind(id)
-                        .execute(&mut *conn)
-                        .await?;
+                    sqlx::query(
+                        "UPDATE versions SET checksum = NULL, cause = NULL, reason = NULL WHERE id = $1",
+                    )
+                    .bind(id)
+                    .execute(&mut *conn)
+                    .await?;
                     enter_state(conn, VersionId(id), VersionState::Received, self.received).await?;
                     return Ok(Added::New(VersionId(id), n));
                 }
@@ -136,7 +138,7 @@ impl Act for Add {
             // A draft becomes a version as it is.
             Some(id) => {
                 sqlx::query_scalar(
-                    "UPDATE versions SET n = $2, received_ms = $3, only_if_better = $4, bytes = $5 WHERE id = $1 RETURNING id",
+                    "UPDATE versions SET checksum = NULL, n = $2, received_ms = $3, only_if_better = $4, bytes = $5 WHERE id = $1 RETURNING id",
                 )
                 .bind(id)
                 .bind(n)
@@ -203,7 +205,7 @@ async fn replace_waiting(
     .fetch_all(&mut *conn)
     .await?;
     for older in waiting {
-        sqlx::query("UPDATE seats SET version_id = $2 WHERE version_id = $1")
+        sqlx::query("UPDATE seats SET checksum = NULL, version_id = $2 WHERE version_id = $1")
             .bind(older)
             .bind(newer.0)
             .execute(&mut *conn)
@@ -235,14 +237,14 @@ pub(crate) async fn enter_state(
     state: VersionState,
     now: Time,
 ) -> Result<(), StoreError> {
-    sqlx::query("UPDATE versions SET state = $2 WHERE id = $1")
+    sqlx::query("UPDATE versions SET checksum = NULL, state = $2 WHERE id = $1")
         .bind(version.0)
         .bind(state.word())
         .execute(&mut *conn)
         .await?;
     sqlx::query(
         "INSERT INTO steps (version_id, state, at_ms) VALUES ($1, $2, $3) \
-         ON CONFLICT (version_id, state) DO UPDATE SET at_ms = $3",
+         ON CONFLICT (version_id, state) DO UPDATE SET checksum = NULL, at_ms = $3",
     )
     .bind(version.0)
     .bind(state.word())
@@ -324,7 +326,7 @@ pub(crate) async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Resul
 
 /// Ends the time in which a version stands for its entrant.
 pub(crate) async fn leave(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
-    sqlx::query("UPDATE entries SET to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
+    sqlx::query("UPDATE entries SET checksum = NULL, to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
         .bind(version)
         .bind(now.0)
         .execute(conn)
@@ -337,7 +339,7 @@ async fn enter(conn: &mut Conn, version: VersionId, now: Time) -> Result<(), Sto
     // A version that returns within the same millisecond never left.
     sqlx::query(
         "INSERT INTO entries (version_id, from_ms) VALUES ($1, $2) \
-         ON CONFLICT (version_id, from_ms) DO UPDATE SET to_ms = NULL",
+         ON CONFLICT (version_id, from_ms) DO UPDATE SET checksum = NULL, to_ms = NULL",
     )
     .bind(version.0)
     .bind(now.0)
@@ -400,7 +402,7 @@ impl Act for Demote {
         };
         let json =
             serde_json::to_string(&self.cause).map_err(|error| StoreError::Damaged(error.to_string()))?;
-        sqlx::query("UPDATE versions SET reason = $2, cause = $3 WHERE id = $1")
+        sqlx::query("UPDATE versions SET checksum = NULL, reason = $2, cause = $3 WHERE id = $1")
             .bind(self.version.0)
             .bind(self.cause.to_string())
             .bind(json)

@@ -51,7 +51,7 @@ impl Act for Enlist {
         let id = match same {
             Some((id, _, Some(_))) => {
                 sqlx::query(
-                    "UPDATE workers SET token_sha = $2, made_ms = $3, revoked_ms = NULL, run = NULL, about = NULL, \
+                    "UPDATE workers SET checksum = NULL, token_sha = $2, made_ms = $3, revoked_ms = NULL, run = NULL, about = NULL, \
                      paused_ms = NULL, paused_why = NULL, counted_ms = $3 WHERE id = $1",
                 )
                 .bind(id)
@@ -109,7 +109,7 @@ impl Act for Admit {
         if run.as_ref() != Some(&self.run) {
             Reclaim { worker: self.worker, now: self.now }.run(&mut *conn).await?;
         }
-        sqlx::query("UPDATE workers SET run = $2, level = $3, about = $4, seen_ms = $5 WHERE id = $1")
+        sqlx::query("UPDATE workers SET checksum = NULL, run = $2, level = $3, about = $4, seen_ms = $5 WHERE id = $1")
             .bind(self.worker.0)
             .bind(&self.run)
             .bind(&self.level)
@@ -138,7 +138,7 @@ impl Act for RecordCall {
     async fn run_all(acts: &[&Self], conn: &mut Conn) -> Result<Vec<()>, StoreError> {
         for acts in many::padded(acts) {
             let update = format!(
-                "UPDATE workers SET seen_ms = heard.column2 FROM (VALUES {}) AS heard WHERE id = heard.column1",
+                "UPDATE workers SET checksum = NULL, seen_ms = heard.column2 FROM (VALUES {}) AS heard WHERE id = heard.column1",
                 many::rows(acts.len(), "(@, @)", 1)
             );
             let mut update = sqlx::query(AssertSqlSafe(update));
@@ -168,7 +168,7 @@ impl Act for Revoke {
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
         let name: Option<String> = sqlx::query_scalar(
-            "UPDATE workers SET revoked_ms = $2, run = NULL WHERE id = $1 AND revoked_ms IS NULL AND token_sha IS NOT NULL \
+            "UPDATE workers SET checksum = NULL, revoked_ms = $2, run = NULL WHERE id = $1 AND revoked_ms IS NULL AND token_sha IS NOT NULL \
              RETURNING name",
         )
         .bind(self.worker.0)

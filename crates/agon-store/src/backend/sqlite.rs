@@ -29,9 +29,10 @@ pub fn url(file: &Path) -> Result<String, StoreError> {
 }
 
 /// Sets up a new connection. Another process, such as a command beside the server, may hold the database for a moment. A power cut may lose
-/// the last moments, but never leaves anything half done.
+/// the last moments, but never leaves anything half done. What is deleted is overwritten.
 pub async fn prepare(conn: &mut Conn, reads_only: bool) -> Result<(), sqlx::Error> {
-    let pragmas = "PRAGMA busy_timeout = 20000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
+    let pragmas = "PRAGMA busy_timeout = 20000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \
+                   PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON";
     conn.execute(pragmas).await?;
     if reads_only {
         conn.execute("PRAGMA query_only = ON").await?;
@@ -46,6 +47,21 @@ pub async fn snapshot(file: &Path, into: &Path) -> Result<(), StoreError> {
     sqlx::query("VACUUM INTO $1").bind(into).execute(&mut conn).await?;
     super::close(conn).await;
     Ok(())
+}
+
+/// The statements that made the database, in order. They are read as bytes: one that is not text ends the driver's thread, and whoever waits
+/// for that waits forever.
+pub async fn schema(conn: &mut Conn) -> Result<Vec<String>, StoreError> {
+    let read = "SELECT hex(type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '')) FROM sqlite_master \
+                WHERE name NOT LIKE 'sqlite_stat%' ORDER BY 1";
+    let all: Vec<String> = sqlx::query_scalar(read).fetch_all(conn).await?;
+    let text = |hex: String| {
+        let pairs =
+            hex.as_bytes().chunks(2).map(|two| u8::from_str_radix(str::from_utf8(two).ok()?, 16).ok());
+        String::from_utf8(pairs.collect::<Option<Vec<u8>>>()?).ok()
+    };
+    let all: Option<Vec<String>> = all.into_iter().map(text).collect();
+    all.ok_or_else(|| StoreError::Damaged("a statement of its schema is not text".to_owned()))
 }
 
 /// What the database reports about its file; empty when all is well.

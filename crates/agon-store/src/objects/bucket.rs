@@ -1,5 +1,6 @@
 //! Objects in a bucket of S3, or of a store that is used like it.
 
+use std::error::Error;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::TryStreamExt as _;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::client::HttpError;
 use object_store::prefix::PrefixStore;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
 use tempfile::TempPath;
@@ -79,6 +81,23 @@ impl Bucket {
         }
     }
 
+    /// What lies there under the name of no object.
+    pub async fn note(&self, name: &str) -> io::Result<Vec<u8>> {
+        let found = self.shelf.get(&name.into()).await.map_err(told)?;
+        Ok(found.bytes().await.map_err(told)?.into())
+    }
+
+    /// Writes or removes that.
+    pub async fn set_note(&self, name: &str, text: Option<Vec<u8>>) -> io::Result<()> {
+        match text {
+            Some(text) => self.shelf.put(&name.into(), text.into()).await.map_err(told).map(|_| ()),
+            None => match self.shelf.delete(&name.into()).await {
+                Err(object_store::Error::NotFound { .. }) => Ok(()),
+                removed => removed.map_err(told),
+            },
+        }
+    }
+
     /// All objects, with the time each was last kept. Anything else that lies there is left out.
     pub async fn all(&self) -> io::Result<Vec<(Sha, SystemTime)>> {
         let named = |found: object_store::ObjectMeta| {
@@ -97,12 +116,64 @@ fn path(sha: &Sha) -> object_store::path::Path {
     object_store::path::Path::from_iter([&name[..2], &name[2..]])
 }
 
+/// What a bucket's error means to whoever reads it. The library's own words name the attempt and its settings.
 fn told(error: object_store::Error) -> io::Error {
-    let kind = match &error {
-        object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
-        _ => io::ErrorKind::Other,
+    use object_store::Error::{NotFound, PermissionDenied, Unauthenticated};
+    let causes: Vec<&(dyn Error + 'static)> =
+        std::iter::successors(error.source(), |cause: &&(dyn Error + 'static)| (*cause).source()).collect();
+    let is_away = causes.iter().any(|cause| cause.is::<HttpError>());
+    // The innermost cause is the plainest: "Connection refused", or what the bucket itself says.
+    let why = causes.last().map_or_else(|| error.to_string(), ToString::to_string);
+    let why: String = why.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).take(300).collect();
+    match &error {
+        NotFound { .. } => io::Error::new(io::ErrorKind::NotFound, "it is not in the bucket"),
+        PermissionDenied { .. } | Unauthenticated { .. } => io::Error::other(format!(
+            "the bucket refuses these keys: {why}; compare {OBJECTS_KEY}, or the environment, with what the bucket's owner gave you"
+        )),
+        _ if is_away => {
+            io::Error::other(format!("the bucket does not answer: {why}; nothing was lost, try again"))
+        }
+        _ => io::Error::other(format!("the bucket reports an error: {why}; nothing was lost, try again")),
+    }
+}
+
+/// Whether there are keys for a bucket, or somebody said where to get them.
+///
+/// # Errors
+/// What is missing.
+pub fn has_keys(place: &str, contest: &Path) -> Result<(), StoreError> {
+    with_keys(place, AmazonS3Builder::from_env(), contest).map(|_| ())
+}
+
+/// A builder with the keys in the contest's folder. Without any the library would ask the metadata service of a cloud that this machine may
+/// not be in, once per object: that happens only where `AWS_METADATA_ENDPOINT` says so.
+fn with_keys(place: &str, builder: AmazonS3Builder, contest: &Path) -> Result<AmazonS3Builder, StoreError> {
+    use AmazonS3ConfigKey as Key;
+    let mut builder = builder;
+    for (key, value) in keys(&contest.join(OBJECTS_KEY))? {
+        builder = builder.with_config(key, value);
+    }
+    let has = |key| builder.get_config_value(&key).is_some_and(|value| !value.is_empty());
+    let missing = match (has(Key::AccessKeyId), has(Key::SecretAccessKey)) {
+        (true, true) => return Ok(builder),
+        (true, false) => "AWS_SECRET_ACCESS_KEY is missing",
+        (false, true) => "AWS_ACCESS_KEY_ID is missing",
+        (false, false) => "there is no key for this bucket",
     };
-    io::Error::new(kind, error.to_string())
+    // What a cloud sets in the environment of a program that runs there.
+    let is_given = (has(Key::WebIdentityTokenFile) && has(Key::RoleArn))
+        || has(Key::ContainerCredentialsRelativeUri)
+        || (has(Key::ContainerCredentialsFullUri) && has(Key::ContainerAuthorizationTokenFile))
+        || has(Key::MetadataEndpoint)
+        || builder.get_config_value(&Key::SkipSignature).as_deref() == Some("true");
+    if is_given && !has(Key::AccessKeyId) && !has(Key::SecretAccessKey) {
+        return Ok(builder);
+    }
+    Err(StoreError::Wrong(format!(
+        "{place}: {missing}; write the lines AWS_ACCESS_KEY_ID=... and AWS_SECRET_ACCESS_KEY=... into {} (chmod 600), or set both in the \
+         environment; where the machine itself has the right, AWS_METADATA_ENDPOINT=http://169.254.169.254 asks its cloud for a key",
+        contest.join(OBJECTS_KEY).display()
+    )))
 }
 
 /// Opens a bucket with its prefix, using the keys in the contest's folder or in the environment.
@@ -111,7 +182,7 @@ fn open(place: &str, contest: &Path) -> Result<Arc<dyn ObjectStore>, StoreError>
     let Address { bucket, prefix, endpoint, region } = address(place)?;
     // It fails only if another call came first.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
+    let mut builder = with_keys(place, AmazonS3Builder::from_env(), contest)?.with_bucket_name(bucket);
     let mut client = ClientOptions::new().with_timeout(6 * PATIENCE).with_connect_timeout(PATIENCE);
     if let Some(endpoint) = endpoint {
         // Objects are checked by their hashes and requests are signed, but an eavesdropper can read them.
@@ -120,9 +191,6 @@ fn open(place: &str, contest: &Path) -> Result<Arc<dyn ObjectStore>, StoreError>
     }
     if let Some(region) = region {
         builder = builder.with_region(region);
-    }
-    for (key, value) in keys(&contest.join(OBJECTS_KEY))? {
-        builder = builder.with_config(key, value);
     }
     let retry = RetryConfig { max_retries: 3, retry_timeout: PATIENCE, ..RetryConfig::default() };
     let shelf = builder.with_retry(retry).with_client_options(client).build().map_err(failed)?;
@@ -152,13 +220,20 @@ fn keys(file: &Path) -> Result<Vec<(AmazonS3ConfigKey, String)>, StoreError> {
         .map(|(number, line)| {
             let pair = line.split_once('=').and_then(|(key, value)| {
                 let key = key.trim().to_ascii_lowercase();
-                let is_key = matches!(&*key, "aws_access_key_id" | "aws_secret_access_key" | "aws_session_token");
+                let is_key = matches!(
+                    &*key,
+                    "aws_access_key_id"
+                        | "aws_secret_access_key"
+                        | "aws_session_token"
+                        | "aws_metadata_endpoint"
+                );
                 is_key.then(|| Some((key.parse().ok()?, value.trim().to_owned())))?
             });
             // The line may hold a secret.
             pair.ok_or_else(|| {
                 failed(format!(
-                    "entry {}: lines are AWS_ACCESS_KEY_ID=..., AWS_SECRET_ACCESS_KEY=... or AWS_SESSION_TOKEN=...",
+                    "entry {}: lines are AWS_ACCESS_KEY_ID=..., AWS_SECRET_ACCESS_KEY=..., AWS_SESSION_TOKEN=... or \
+                     AWS_METADATA_ENDPOINT=...",
                     number + 1
                 ))
             })
@@ -191,5 +266,46 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn a_missing_key_is_named_and_no_cloud_is_asked_for_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join(OBJECTS_KEY);
+        let found = |text: &str, builder: AmazonS3Builder| {
+            fs::write(&file, text).expect("written");
+            fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("ours");
+            with_keys("s3://cup", builder, folder.path())
+                .map(|_| ())
+                .map_err(|error| (matches!(error, StoreError::Wrong(_)), error.to_string()))
+        };
+        let set = |pairs: &[(&str, &str)]| {
+            pairs.iter().fold(AmazonS3Builder::new(), |builder, (key, value)| {
+                builder.with_config(key.parse().expect("a key"), *value)
+            })
+        };
+        for (text, missing) in [
+            ("", "there is no key for this bucket"),
+            ("AWS_ACCESS_KEY_ID=\nAWS_SECRET_ACCESS_KEY=\n", "there is no key for this bucket"),
+            ("AWS_ACCESS_KEY_ID=a\n", "AWS_SECRET_ACCESS_KEY is missing"),
+            ("AWS_SECRET_ACCESS_KEY=b\n", "AWS_ACCESS_KEY_ID is missing"),
+            ("AWS_SECRET_ACCESS_KEY=b\nAWS_METADATA_ENDPOINT=http://x\n", "AWS_ACCESS_KEY_ID is missing"),
+        ] {
+            let (is_usage, said) = found(text, set(&[])).expect_err("no key");
+            assert!(is_usage && said.contains(missing) && said.contains(OBJECTS_KEY), "{text}: {said}");
+        }
+        for text in ["AWS_ACCESS_KEY_ID=a\nAWS_SECRET_ACCESS_KEY=b\n", "AWS_METADATA_ENDPOINT=http://x\n"] {
+            assert_eq!(found(text, set(&[])), Ok(()), "{text}");
+        }
+        // The environment of a program that runs in a cloud.
+        for pairs in [
+            &[("aws_access_key_id", "a"), ("aws_secret_access_key", "b")][..],
+            &[("aws_metadata_endpoint", "http://169.254.169.254")],
+            &[("aws_web_identity_token_file", "/x"), ("aws_role_arn", "y")],
+            &[("aws_container_credentials_relative_uri", "/x")],
+        ] {
+            assert_eq!(found("", set(pairs)), Ok(()), "{pairs:?}");
+        }
+        assert!(found("", set(&[("aws_role_arn", "y")])).is_err());
     }
 }

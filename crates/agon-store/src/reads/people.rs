@@ -195,6 +195,29 @@ impl Store {
         rows.into_iter().map(login).collect()
     }
 
+    /// How many recovery codes of an account are left.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn recovery_codes(&self, account: AccountId) -> Result<i64, StoreError> {
+        let count = sqlx::query_scalar("SELECT count(*) FROM recovery_codes WHERE account_id = $1");
+        Ok(count.bind(account.0).fetch_one(&self.reader).await?)
+    }
+
+    /// Whether this is the hash of a recovery code of an account that was not used.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn is_recovery_code(&self, account: AccountId, code: &Sha) -> Result<bool, StoreError> {
+        let count: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM recovery_codes WHERE account_id = $1 AND sha = $2")
+                .bind(account.0)
+                .bind(code.to_string())
+                .fetch_one(&self.reader)
+                .await?;
+        Ok(count > 0)
+    }
+
     /// What the link with this hash does and for whom, while it is valid.
     ///
     /// # Errors

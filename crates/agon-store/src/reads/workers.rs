@@ -175,7 +175,7 @@ impl Store {
              (SELECT count(*) FROM attempts a WHERE a.worker_id = w.id AND a.ended_ms >= $1 \
              AND a.how IN ('lost', 'void', 'mismatch')), \
              (SELECT count(*) FROM attempts a WHERE a.worker_id = w.id AND a.how = 'mismatch') \
-             FROM workers w ORDER BY w.revoked_ms IS NOT NULL, w.seen_ms DESC, w.id LIMIT 100",
+             FROM workers w WHERE w.made_ms IS NOT NULL OR w.seen_ms > 0 ORDER BY w.revoked_ms IS NOT NULL, w.seen_ms DESC, w.id LIMIT 100",
         )
         .bind(since.0)
         .fetch_all(&self.reader)

@@ -35,6 +35,9 @@ pub struct Sealed {
     pub worker: String,
     /// When it was accepted.
     pub settled: Time,
+    /// The hash of the last entry of the audit log, where there were new ones: it proves all entries up to that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<Sha>,
 }
 
 words! {

@@ -13,7 +13,7 @@ fn cause() -> Cause {
 }
 
 /// A contest with one block, one match of it sealed, the other leased.
-async fn contest(folder: &std::path::Path) {
+pub(crate) async fn contest(folder: &std::path::Path) {
     let store = Store::open(folder).await.expect("a database");
     let now = Time(1);
     let (contest, lineup) = common::founded(&store, &["a", "b"], now).await;
@@ -113,7 +113,7 @@ async fn a_database_of_a_later_program_is_left_alone() {
     conn.execute("INSERT INTO schema_version (version) VALUES (99)").await.expect("written");
     conn.close().await.expect("closed");
     let Err(error) = Store::open(folder.path()).await else { panic!("it is refused") };
-    assert!(error.to_string().contains("later agon (schema 99; this one knows 1)"), "{error}");
+    assert!(error.to_string().contains("later agon (schema 99; this one knows 2)"), "{error}");
 }
 
 #[tokio::test]

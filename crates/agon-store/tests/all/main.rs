@@ -4,6 +4,7 @@
 mod common;
 
 mod again;
+mod bits;
 mod bloat;
 mod contests;
 mod fsck;

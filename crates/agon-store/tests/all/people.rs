@@ -4,7 +4,7 @@ use agon_api::contest::SignUpWord;
 use agon_store::acts::{
     Add, Added, Begin, EndSecrets, FoundContest, Invite, JoinTeam, Joined, LeaveTeam, Left, MakeLink,
     MakeTeam, NewCode, Promote, RecordUse, SetPassword, SignUp, SignedUp, TakeInSettings, TakeLink, TeamMade,
-    Tell, Which, Withdraw,
+    Tell, TokensLeft, TokensToEnd, Which, Withdraw,
 };
 use agon_store::{
     AccountId, ContestId, ContestSettings, LinkKind, LoginId, LoginKind, Objects, Sha, Store, Time,
@@ -153,10 +153,24 @@ async fn secrets_end_when_they_are_old_unused_or_ended() {
     assert_eq!(end(ann, Which::OtherSessions(two)).await.expect("answered"), 1);
     assert_eq!(world.known("one", 29 * DAY).await, None);
     assert_eq!(world.store.logins(ann, Time(29 * DAY)).await.expect("read").len(), 2);
-    // A new password ends all of them.
-    let set =
-        SetPassword { contest: world.contest, account: ann, password: "$y".into(), now: Time(29 * DAY) };
-    world.store.act(set).await.expect("set");
+    // A new password ends all sessions, and of the tokens those that it says: never another's.
+    let other = world.begin(ann, "other", LoginKind::Token, 29 * DAY).await.expect("begun");
+    let bobs = world.begin(bob, "bob's", LoginKind::Token, 29 * DAY).await.expect("begun");
+    let set = |tokens| SetPassword {
+        contest: world.contest,
+        account: ann,
+        password: "$y".into(),
+        tokens,
+        now: Time(29 * DAY),
+    };
+    let these = TokensToEnd::These(vec![other, other, bobs, LoginId(10_000)]);
+    let left = world.store.act(set(these)).await.expect("set");
+    assert_eq!(left, TokensLeft { kept: 1, ended: 1 });
+    let logins = world.store.logins(ann, Time(29 * DAY)).await.expect("read");
+    assert_eq!(logins.iter().map(|login| login.name.as_str()).collect::<Vec<_>>(), ["token"]);
+    assert_eq!(world.store.logins(bob, Time(29 * DAY)).await.expect("read").len(), 1);
+    let left = world.store.act(set(TokensToEnd::All)).await.expect("set");
+    assert_eq!(left, TokensLeft { kept: 0, ended: 1 });
     assert_eq!(world.store.logins(ann, Time(29 * DAY)).await.expect("read"), []);
     world.clean().await;
 }
@@ -298,4 +312,54 @@ async fn a_contest_from_before_the_first_release_is_refused_with_the_way_over() 
         let Err(error) = Store::open(folder.path()).await else { panic!("it is of another form") };
         assert!(error.to_string().contains("`cargo xtask carry-over BACKUP NEW`"), "{error}");
     }
+}
+
+/// Names, hashes and labels of a deleted person are in no file, of neither database, and the other people are still there.
+#[tokio::test]
+async fn nothing_of_who_was_deleted_is_in_any_file() {
+    let world = World::new().await;
+    let in_files = |needle: &str| match common::url(world.folder.path()).starts_with("postgres") {
+        true => common::POSTGRES.as_ref().expect("it runs").files_with(needle),
+        false => common::files_with(world.folder.path(), needle),
+    };
+    // Enough for several pages, with her among them.
+    let mut lasting = None;
+    for number in 0..300 {
+        let name = if number == 150 { "Rocinante Quijana".to_owned() } else { format!("Person {number}") };
+        let account = world.sign_up(&name).await;
+        if number == 150 {
+            let (name, code) = ("Windmill Tilters".to_owned(), "let-me-join".to_owned());
+            let team = MakeTeam { contest: world.contest, account, name, code, now: Time(3) };
+            world.store.act(team).await.expect("made");
+            let password = "$argon2id$v=19$dulcinea".to_owned();
+            let set = SetPassword { contest: world.contest, account, password, now: Time(3) };
+            world.store.act(set).await.expect("set");
+            assert!(world.begin(account, "label of a build server", LoginKind::Token, 4).await.is_some());
+            lasting = Some(account);
+        }
+    }
+    let needles = [
+        "Rocinante",
+        "Windmill",
+        &agon_store::names::likeness("Rocinante Quijana"),
+        &agon_store::names::likeness("Windmill Tilters"),
+        "let-me-join",
+        "dulcinea",
+        "label of a build server",
+        &Sha::of("label of a build server").to_string(),
+    ];
+    // As a server that has run for a while: statistics of the values are kept, and the journal is folded.
+    world.store.scrub().await.expect("scrubbed");
+    for needle in needles {
+        assert!(!in_files(needle).is_empty(), "{needle} is looked for where it is");
+    }
+    let account = lasting.expect("she has signed up");
+    world.store.act(Withdraw { contest: world.contest, account, now: Time(9) }).await.expect("withdrawn");
+    world.store.scrub().await.expect("scrubbed");
+    for needle in needles {
+        assert_eq!(in_files(needle), Vec::<std::path::PathBuf>::new(), "{needle}");
+    }
+    assert!(!in_files("Person 149").is_empty());
+    let objects = Objects::open(world.folder.path()).expect("a place");
+    assert_eq!(world.store.fsck(&objects).await.expect("looked through"), []);
 }

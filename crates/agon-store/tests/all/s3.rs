@@ -96,7 +96,10 @@ async fn objects_move_to_a_bucket_and_back_and_one_that_is_away_is_no_loss() {
     for number in 0..40 {
         all.push(open(folder.path()).put(format!("replay {number}").as_bytes()).await.expect("room"));
     }
-    assert_eq!(relocate_objects(folder.path(), &bucket.place()).await.expect("moved"), 40);
+    assert_eq!(
+        relocate_objects(folder.path(), &bucket.place(), agon_store::Time(5)).await.expect("moved"),
+        40
+    );
     std::fs::remove_dir_all(folder.path().join(OBJECTS)).expect("not needed any more");
     let objects = open(folder.path());
     for (number, sha) in all.iter().enumerate() {
@@ -104,20 +107,29 @@ async fn objects_move_to_a_bucket_and_back_and_one_that_is_away_is_no_loss() {
     }
     let own = folder.path().join(OBJECTS);
     let home = own.to_str().expect("UTF-8");
-    assert_eq!(relocate_objects(folder.path(), home).await.expect("back"), 40);
+    assert_eq!(relocate_objects(folder.path(), home, agon_store::Time(5)).await.expect("back"), 40);
     assert!(!folder.path().join(OBJECTS_AT).exists());
     assert_eq!(open(folder.path()).list().await.expect("all").len(), 40);
     // Without the keys it is refused, and the objects stay where they are.
     let other = contest("another secret");
     open(other.path()).put(b"replay").await.expect("room");
-    relocate_objects(other.path(), &bucket.place()).await.expect_err("refused");
+    let refused = relocate_objects(other.path(), &bucket.place(), agon_store::Time(5))
+        .await
+        .expect_err("refused")
+        .to_string();
+    assert!(refused.contains("the bucket refuses these keys: ") && !refused.contains("Generic"), "{refused}");
     assert!(!other.path().join(OBJECTS_AT).exists());
     // A bucket that does not answer is told apart from one that has lost something.
-    relocate_objects(folder.path(), &bucket.place()).await.expect("moved");
+    relocate_objects(folder.path(), &bucket.place(), agon_store::Time(5)).await.expect("moved");
     let objects = open(folder.path());
     bucket.task.abort();
     let _ = bucket.task.await;
     let away = objects.get(&all[0], 100).await.expect_err("nobody answers");
     assert!(!matches!(away.kind(), ErrorKind::NotFound | ErrorKind::InvalidData), "{away}");
-    objects.put(b"more").await.expect_err("nobody answers");
+    let away = objects.put(b"more").await.expect_err("nobody answers").to_string();
+    assert!(
+        away.starts_with("the bucket does not answer: ") && away.ends_with("; nothing was lost, try again"),
+        "{away}"
+    );
+    assert!(!away.contains("Generic") && !away.contains("retries"), "{away}");
 }

@@ -177,12 +177,25 @@ impl Postgres {
         panic!("the server does not end");
     }
 
-    /// Whether any of its processes exists: all of them work in its data folder.
+    /// Stops all its processes where they are, or lets them go on.
+    pub fn freeze(&self, frozen: bool) {
+        let signal = if frozen { "-STOP" } else { "-CONT" };
+        let pids = self.pids();
+        assert!(Command::new("kill").arg(signal).args(&pids).status().expect("kill").success(), "{pids:?}");
+    }
+
     fn runs(&self) -> bool {
+        !self.pids().is_empty()
+    }
+
+    /// Its processes: all of them work in its data folder.
+    fn pids(&self) -> Vec<String> {
         let data = self.place.join("data");
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        { processes }
-            .any(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|place| place == data))
+        let own = processes.filter(|process| {
+            std::fs::read_link(process.path().join("cwd")).is_ok_and(|place| place == data)
+        });
+        own.map(|process| process.file_name().to_string_lossy().into_owned()).collect()
     }
 
     /// Makes a new database on this server, and assigns it to a folder.
@@ -192,6 +205,14 @@ impl Postgres {
         let socket = self.place.to_str().expect("UTF-8").replace('/', "%2F");
         let url = format!("postgres://agon@localhost/{name}?host={socket}");
         agon_store::place(folder, &url).expect("written");
+    }
+
+    /// The files of the server that hold these bytes. Not its write-ahead log, which holds everything for a while.
+    pub fn files_with(&self, needle: &str) -> Vec<PathBuf> {
+        files_with(&self.place.join("data"), needle)
+            .into_iter()
+            .filter(|file| !file.iter().any(|part| part == "pg_wal"))
+            .collect()
     }
 
     fn ask(&self, statement: &str) -> bool {
@@ -216,6 +237,12 @@ impl Drop for Postgres {
         self.kill();
         let _ = std::fs::remove_dir_all(&self.place);
     }
+}
+
+/// The files below a folder that hold these bytes.
+pub fn files_with(folder: &Path, needle: &str) -> Vec<PathBuf> {
+    let found = Command::new("grep").args(["-rlaF", "-e", needle]).arg(folder).output().expect("grep starts");
+    String::from_utf8_lossy(&found.stdout).lines().map(PathBuf::from).collect()
 }
 
 fn is_root() -> bool {

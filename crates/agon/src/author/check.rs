@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use agon_bot::{BotName, NameKind, inside, rights};
+use agon_bot::advised::NextCommand;
+use agon_bot::missing::MissingPackage;
+use agon_bot::{BotName, Confined, NameKind, inside, rights};
 use agon_desk::check::{BotCheck, CheckFinding, CheckStep, Checked, Checker, FindingStatus};
 use agon_game::AnyGame;
 use agon_sandbox::CallRecord;
@@ -190,19 +192,32 @@ fn check(
         conditions.notes().into_iter().chain(slowest).for_each(|note| checked.note("there", note));
     }
     for program in unseen {
+        let add = NextCommand::ImageAdd.at(&program);
         let program = program.display();
-        checked.note(
-            "in a contest",
-            format!(
-                "its image has no {program} unless the organiser adds it: agon image build --add {program}"
-            ),
-        );
+        checked
+            .note("in a contest", format!("its image has no {program} unless the organiser adds it: {add}"));
+    }
+    if name.confined == Confined::Foreign
+        && let Some(missing) = missing(&name, &checked)
+    {
+        checked.note("packages", missing.advice());
     }
     if let Some(refused) = refused_calls(calls) {
         checked.note("system calls", refused);
     }
     checked.seconds = began.elapsed().as_secs_f64();
     report(options, game, &name, &checked)
+}
+
+/// A package that the bot did not find in its image, and that this machine has.
+fn missing(name: &BotName, checked: &Checked) -> Option<MissingPackage> {
+    let NameKind::Path(path) = &name.kind else { return None };
+    let folder = path.canonicalize().ok();
+    let mut failed = checked.findings.iter().filter(|finding| finding.status == FindingStatus::Failed);
+    failed.find_map(|finding| {
+        let said = finding.stderr.join("\n") + "\n" + &finding.seen + "\n";
+        MissingPackage::of(&said, folder.as_deref())
+    })
 }
 
 /// What the sandbox refused a bot, besides what runtimes try and do well without.

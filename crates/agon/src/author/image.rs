@@ -4,7 +4,9 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use agon_api::Contest;
-use agon_bot::image::{Image, ImageError, ImageLanguage, ImageSet, Images};
+use agon_bot::image::{
+    Image, ImageError, ImageLanguage, ImagePackage, ImageSet, Images, NewImage, PackageManager,
+};
 use clap::{Args, Subcommand};
 
 use crate::author::json;
@@ -22,6 +24,10 @@ Examples:
   agon image build                      one of all languages installed here, for all strangers
   agon image build Python C++           one with these
   agon image build --add /usr/bin/jq    and with a program besides
+  agon image build Python --pip numpy==1.26.4         and with a package of pip
+  agon image build JavaScript --npm left-pad@1.3.0    and with one of npm
+  agon image build --from image.tar     one of a container's files, as docker save, podman save
+                                        --format oci-archive and docker export write them
   agon image get https://cup.example    that of a contest, for `agon play --as https://cup.example`
   agon image rm 3f9c                    remove the one whose name begins so
   agon image rm --choice                from now on each bot gets an image of what it needs";
@@ -63,6 +69,17 @@ struct BuildOptions {
     /// A program, or a folder of files, that it holds besides, at the same path
     #[arg(long, value_name = "PATH")]
     add: Vec<PathBuf>,
+    /// Packages of pip that it holds besides, in one version each, with what they need: NAME==VERSION, or a wheel.
+    /// This machine's pip gets them, as its settings say (PIP_INDEX_URL, PIP_FIND_LINKS), as wheels only: nothing of them is run
+    #[arg(long, value_name = "NAME==VERSION", num_args = 1..)]
+    pip: Vec<String>,
+    /// Packages of npm, likewise: NAME@VERSION, or a .tgz. Their scripts are not run
+    #[arg(long, value_name = "NAME@VERSION", num_args = 1..)]
+    npm: Vec<String>,
+    /// An archive to make it of, in place of this machine's files: an OCI archive, what `docker save` writes, or a tar of a root
+    /// file system; plain, or compressed with gzip or zstd. It is for the languages whose programs are found in it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["languages", "add", "pip", "npm"])]
+    from: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -91,32 +108,54 @@ pub fn run(options: &ImageOptions) -> Done {
 
 fn failed(error: ImageError) -> Failure {
     match error {
-        ImageError::Full { .. } | ImageError::Write(..) => Failure::own(error.to_string()),
+        ImageError::Full { .. } | ImageError::Write(..) | ImageError::Manager(..) => {
+            Failure::own(error.to_string())
+        }
         _ => Failure::usage(error.to_string()),
     }
 }
 
-fn shown(image: &Image, used: bool, chosen: Option<&ImageSet>) -> Result<json::ImageShown, Failure> {
+fn shown(image: &Image, used: bool, chosen: &[ImageSet]) -> Result<json::ImageShown, Failure> {
     let (files, bytes) =
         image.size().map_err(|error| Failure::own(format!("{}: {error}", image.root().display())))?;
     Ok(json::ImageShown {
         image: image.hash.clone(),
         languages: image.set.closed(),
         added: image.set.added.iter().map(|path| path.display().to_string()).collect(),
+        from: image.set.from.clone(),
+        packages: packages(image)?,
         files,
         bytes,
         chosen: used
-            && chosen.is_some_and(|chosen| {
-                chosen.closed() == image.set.closed() && chosen.added == image.set.added
-            }),
+            && chosen
+                .iter()
+                .any(|chosen| chosen.closed() == image.set.closed() && is_alike(chosen, &image.set)),
         used,
     })
+}
+
+/// Whether two sets have the same besides their languages.
+fn is_alike(one: &ImageSet, other: &ImageSet) -> bool {
+    let parts = |set: &ImageSet| (set.added.clone(), set.from.clone(), set.packages.clone());
+    parts(one) == parts(other)
+}
+
+fn packages(image: &Image) -> Result<Vec<json::PackageShown>, Failure> {
+    let all = image.packages().map_err(failed)?.into_iter();
+    let all = all.map(|held| json::PackageShown {
+        manager: held.manager,
+        name: held.name,
+        version: held.version,
+        licence: held.licence,
+        bytes: held.bytes,
+    });
+    Ok(all.collect())
 }
 
 fn list(images: &Images, as_json: bool) -> Done {
     let chosen = images.chosen();
     let all = images.list();
-    let all = all.iter().map(|(image, used)| shown(image, *used, chosen.as_ref()));
+    let all = all.iter().map(|(image, used)| shown(image, *used, &chosen));
     let all = all.collect::<Result<Vec<_>, _>>()?;
     let mut out = io::stdout().lock();
     if as_json {
@@ -155,12 +194,22 @@ fn list(images: &Images, as_json: bool) -> Done {
 }
 
 fn holds(image: &json::ImageShown) -> String {
-    let all = image.languages.iter().chain(&image.added).map(|word| screen::harmless(word).to_string());
-    let all = all.collect::<Vec<_>>().join(", ");
-    if all.is_empty() { "a shell and the usual tools".to_owned() } else { all }
+    let words = image.languages.iter().chain(&image.added).map(|word| screen::harmless(word).to_string());
+    let packages = match image.packages.len() {
+        0 => None,
+        1 => Some("1 package".to_owned()),
+        count => Some(format!("{count} packages")),
+    };
+    let all = words.chain(packages).collect::<Vec<_>>().join(", ");
+    let all = if all.is_empty() { "a shell and the usual tools".to_owned() } else { all };
+    match &image.from {
+        Some(from) => format!("{all} of {}", screen::harmless(from)),
+        None => all,
+    }
 }
 
-fn make(images: &Images, options: &BuildOptions, as_json: bool) -> Done {
+/// The set that was asked for.
+fn wanted(options: &BuildOptions) -> Result<ImageSet, Failure> {
     let mut set = match options.languages.is_empty() {
         true => ImageSet::installed(),
         false => ImageSet::default(),
@@ -173,10 +222,35 @@ fn make(images: &Images, options: &BuildOptions, as_json: bool) -> Done {
         let path = std::path::absolute(path)?;
         set.added.insert(path);
     }
-    eprintln!("making an image: {}", screen::harmless(&set.words()));
-    let made = images.make(&set).map_err(failed)?;
-    images.choose(Some(&set)).map_err(failed)?;
-    let image = shown(&made.image, true, Some(&set))?;
+    for (manager, typed) in [(PackageManager::Pip, &options.pip), (PackageManager::Npm, &options.npm)] {
+        for package in typed {
+            set.packages.insert(ImagePackage::new(manager, package).map_err(failed)?);
+            set.languages.insert(manager.language().to_owned());
+        }
+    }
+    Ok(set)
+}
+
+fn make(images: &Images, options: &BuildOptions, as_json: bool) -> Done {
+    let NewImage { image, took } = match &options.from {
+        Some(archive) => {
+            eprintln!("making an image: {}", screen::harmless(&archive.display().to_string()));
+            images.import(archive).map_err(failed)?
+        }
+        None => {
+            let set = wanted(options)?;
+            eprintln!("making an image: {}", screen::harmless(&set.words()));
+            images.make(&set).map_err(failed)?
+        }
+    };
+    images.choose(Some(&image.set)).map_err(failed)?;
+    if !image.runs_agon() {
+        eprintln!(
+            "agon itself cannot run in it, which has another C library: scripts that agon runs itself and bots that dial in cannot be \
+             played in it. One made of Debian or Ubuntu has the same."
+        );
+    }
+    let image = shown(&image, true, std::slice::from_ref(&image.set))?;
     let mut out = io::stdout().lock();
     if as_json {
         return common::print_json(&mut out, &image);
@@ -187,9 +261,10 @@ fn make(images: &Images, options: &BuildOptions, as_json: bool) -> Done {
         &image.image[..12],
         image.bytes >> 20,
         image.files,
-        made.took.as_secs_f64(),
+        took.as_secs_f64(),
         holds(&image)
     )?;
+    print_packages(&mut out, &image)?;
     writeln!(
         out,
         "Strangers' bots get it from now on. A bot that needs another language gets an image of its own.
@@ -197,6 +272,25 @@ For all bots of a contest, on all its machines, under [sandbox] in its contest.t
 image = \"{}\"",
         image.image
     )?;
+    Ok(())
+}
+
+/// What managers of packages brought, with their licences.
+fn print_packages(out: &mut impl io::Write, image: &json::ImageShown) -> Done {
+    if image.packages.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new().names("package").names("version").names("licence").numbers("kB", 3);
+    for package in &image.packages {
+        let harmless = |text: &str| Cell::from(screen::harmless(text).to_string());
+        table.row(vec![
+            harmless(&package.name),
+            harmless(&package.version),
+            harmless(package.licence.as_deref().unwrap_or("not stated")),
+            Cell::from(package.bytes.div_ceil(1000).to_string()),
+        ]);
+    }
+    writeln!(out, "{}", table.text(screen::room()))?;
     Ok(())
 }
 
@@ -213,8 +307,7 @@ fn fetch(images: &Images, options: &GetOptions, as_json: bool) -> Done {
         ))
     })?;
     online.fetch_image(&name, &mut |line| eprintln!("{line}"))?;
-    images.keep(&name).map_err(failed)?;
-    let image = shown(&*images.named(&name).map_err(failed)?, true, None)?;
+    let image = shown(&*images.named(&name).map_err(failed)?, true, &[])?;
     let mut out = io::stdout().lock();
     if as_json {
         return common::print_json(&mut out, &image);
@@ -227,6 +320,7 @@ fn fetch(images: &Images, options: &GetOptions, as_json: bool) -> Done {
         image.files,
         holds(&image)
     )?;
+    print_packages(&mut out, &image)?;
     writeln!(out, "`--as {}` plays in it from now on.", online.address.0)?;
     Ok(())
 }

@@ -123,12 +123,31 @@ pub(crate) struct ImageShown {
     pub languages: Vec<String>,
     /// What it holds besides.
     pub added: Vec<String>,
+    /// The name of the archive that it was made of, in place of this machine's files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub from: Option<String>,
+    /// What managers of packages brought into it.
+    pub packages: Vec<PackageShown>,
     pub files: u64,
     pub bytes: u64,
     /// Whether all strangers get it whom it suffices.
     pub chosen: bool,
     /// Whether it is as this machine's programs are now.
     pub used: bool,
+}
+
+/// A package that an image holds.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct PackageShown {
+    #[cfg_attr(test, ts(type = "'pip' | 'npm'"))]
+    pub manager: agon_bot::image::PackageManager,
+    pub name: String,
+    pub version: String,
+    /// As the package says it; null if it does not.
+    pub licence: Option<String>,
+    pub bytes: u64,
 }
 
 /// The result of an attack.

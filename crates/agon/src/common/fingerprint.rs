@@ -1,6 +1,7 @@
 //! A contest whose certificate nobody vouches for, but whose fingerprint is known: only that certificate is accepted.
 
 use std::fmt;
+use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -10,10 +11,19 @@ use agon_store::Sha;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme,
+    StreamOwned,
+};
 use serde::{Deserialize, Serialize};
+use ureq::Agent;
+use ureq::config::Config;
 use ureq::http::Uri;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, TcpConnector, Transport,
+    TransportAdapter,
+};
 
 use crate::common::Failure;
 use crate::common::online::Address;
@@ -33,24 +43,28 @@ impl FromStr for Fingerprint {
 }
 
 impl Fingerprint {
-    /// TLS settings under which only the owner of the certificate can answer at this address. The certificate is fetched
+    /// An agent that only the owner of the certificate can answer. Names, dates and what the certificate may be used for do not matter: it is
+    /// this one or it is not, and `openssl req -x509` makes one that says it is an authority's. Which certificate is there is looked at
     /// first, on a connection that asks for nothing else.
     ///
     /// # Errors
     /// When another certificate is there, or nobody answers.
-    pub fn expect(&self, address: &Address, patience: Duration) -> Result<TlsConfig, Failure> {
-        let certificate = self.fetch(address, patience).map_err(|error| match error {
+    pub fn agent(&self, config: Config, address: &Address, patience: Duration) -> Result<Agent, Failure> {
+        self.look(address, patience).map_err(|error| match error {
             Trouble::Other(found) => Failure::usage(format!(
                 "{address} shows another certificate, with the fingerprint {found}: the contest has a new one, or somebody else \
                  is answering. Ask the organiser which it is; nothing was sent"
             )),
             Trouble::Away(why) => Failure::own(format!("{address} cannot be reached: {why}")),
         })?;
-        let roots = RootCerts::new_with_certs(&[Certificate::from_der(&certificate).to_owned()]);
-        Ok(TlsConfig::builder().root_certs(roots).build())
+        let tls = tls(Only { accepted: Some(*self), provider: Arc::new(ring::default_provider()) });
+        let tls = tls.map_err(|error| Failure::own(format!("{address}: {error}")))?;
+        let connector = ().chain(TcpConnector::default()).chain(OwnTls(tls));
+        Ok(Agent::with_parts(config, connector, DefaultResolver::default()))
     }
 
-    fn fetch(&self, address: &Address, patience: Duration) -> Result<CertificateDer<'static>, Trouble> {
+    /// Looks whether the certificate is there.
+    fn look(&self, address: &Address, patience: Duration) -> Result<(), Trouble> {
         let uri: Uri = address.0.parse().map_err(|_| Trouble::away("it is not an address"))?;
         let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(host.clone()).map_err(Trouble::away)?;
@@ -60,21 +74,15 @@ impl Fingerprint {
         let mut stream = TcpStream::connect_timeout(&socket, patience).map_err(Trouble::away)?;
         stream.set_read_timeout(Some(patience)).map_err(Trouble::away)?;
         stream.set_write_timeout(Some(patience)).map_err(Trouble::away)?;
-        let provider = Arc::new(ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider.clone())
-            .with_safe_default_protocol_versions()
-            .map_err(Trouble::away)?
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Alone(provider)))
-            .with_no_client_auth();
-        let mut line = ClientConnection::new(Arc::new(config), name).map_err(Trouble::away)?;
+        let any = Only { accepted: None, provider: Arc::new(ring::default_provider()) };
+        let mut line =
+            ClientConnection::new(tls(any).map_err(Trouble::away)?, name).map_err(Trouble::away)?;
         while line.is_handshaking() {
             line.complete_io(&mut stream).map_err(Trouble::away)?;
         }
         let first = line.peer_certificates().and_then(|chain| chain.first());
-        let certificate = first.ok_or_else(|| Trouble::away("it shows no certificate"))?.clone().into_owned();
-        match Sha::of(&certificate) {
-            sha if sha == self.0 => Ok(certificate),
+        match Sha::of(first.ok_or_else(|| Trouble::away("it shows no certificate"))?) {
+            sha if sha == self.0 => Ok(()),
             other => Err(Trouble::Other(other)),
         }
     }
@@ -107,20 +115,35 @@ impl Trouble {
     }
 }
 
-/// Takes any certificate: its fingerprint is checked before anything is sent.
-#[derive(Debug)]
-struct Alone(Arc<CryptoProvider>);
+fn tls(only: Only) -> Result<Arc<ClientConfig>, Error> {
+    let config = ClientConfig::builder_with_provider(only.provider.clone())
+        .with_safe_default_protocol_versions()?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(only))
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
 
-impl ServerCertVerifier for Alone {
+/// Takes one certificate alone; without a fingerprint any, of which nothing but the fingerprint is wanted.
+#[derive(Debug)]
+struct Only {
+    accepted: Option<Fingerprint>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Only {
     fn verify_server_cert(
         &self,
-        _: &CertificateDer<'_>,
+        certificate: &CertificateDer<'_>,
         _: &[CertificateDer<'_>],
         _: &ServerName<'_>,
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
+        match self.accepted.is_none_or(|accepted| accepted.0 == Sha::of(certificate)) {
+            true => Ok(ServerCertVerified::assertion()),
+            false => Err(CertificateError::ApplicationVerificationFailure.into()),
+        }
     }
 
     fn verify_tls12_signature(
@@ -129,7 +152,7 @@ impl ServerCertVerifier for Alone {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -138,11 +161,78 @@ impl ServerCertVerifier for Alone {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Encrypts connections by settings of our own, which the library has no way to be given.
+#[derive(Debug)]
+struct OwnTls(Arc<ClientConfig>);
+
+impl<In: Transport> Connector<In> for OwnTls {
+    type Out = OwnLine;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        chained: Option<In>,
+    ) -> Result<Option<OwnLine>, ureq::Error> {
+        let Some(below) = chained else { return Err(ureq::Error::ConnectionFailed) };
+        // Nothing ever leaves unencrypted.
+        if !details.needs_tls() {
+            return Err(ureq::Error::RequireHttpsOnly(details.uri.to_string()));
+        }
+        let host = details.uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| ureq::Error::HostNotFound)?;
+        let mut conn = ClientConnection::new(self.0.clone(), name)?;
+        let mut sock = TransportAdapter::new(below.boxed(), details.current_time.clone());
+        sock.set_timeout(details.timeout);
+        conn.complete_io(&mut sock)?;
+        let (input, output) = (details.config.input_buffer_size(), details.config.output_buffer_size());
+        let buffers = LazyBuffers::new(input, output);
+        Ok(Some(OwnLine { buffers, stream: StreamOwned { conn, sock } }))
+    }
+}
+
+/// A connection that is encrypted by [`OwnTls`].
+struct OwnLine {
+    buffers: LazyBuffers,
+    stream: StreamOwned<ClientConnection, TransportAdapter>,
+}
+
+impl Transport for OwnLine {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), ureq::Error> {
+        self.stream.get_mut().set_timeout(timeout);
+        Ok(self.stream.write_all(&self.buffers.output()[..amount])?)
+    }
+
+    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, ureq::Error> {
+        self.stream.get_mut().set_timeout(timeout);
+        let amount = self.stream.read(self.buffers.input_append_buf())?;
+        self.buffers.input_appended(amount);
+        Ok(amount > 0)
+    }
+
+    fn is_open(&mut self) -> bool {
+        self.stream.get_mut().get_mut().is_open()
+    }
+
+    fn is_tls(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for OwnLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnLine").finish_non_exhaustive()
     }
 }
 

@@ -21,7 +21,6 @@ use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::http::{Response, Uri, header};
-use ureq::tls::TlsConfig;
 use ureq::{Agent, Body, Proxy};
 
 use crate::common::fingerprint::{Fingerprint, untrusted};
@@ -244,6 +243,8 @@ fn said(problem: &Problem) -> String {
 pub struct Online {
     pub address: Address,
     agent: Agent,
+    /// Whether only the certificate of a given fingerprint is accepted.
+    is_pinned: bool,
     token: Option<String>,
     /// The path below which everything is requested.
     root: &'static str,
@@ -297,17 +298,12 @@ impl Online {
         }
         // A proxy is for distant servers, and would read an unencrypted token.
         let proxy = if is_encrypted && line.fingerprint.is_none() { Proxy::try_from_env() } else { None };
-        let tls = match &line.fingerprint {
-            Some(_) if !is_encrypted => {
-                return Err(Failure::usage(format!(
-                    "{address}: a fingerprint belongs to a certificate, and only an https:// address has one"
-                )));
-            }
-            Some(fingerprint) => fingerprint.expect(&address, CONNECT)?,
-            None => TlsConfig::default(),
-        };
+        if line.fingerprint.is_some() && !is_encrypted {
+            return Err(Failure::usage(format!(
+                "{address}: a fingerprint belongs to a certificate, and only an https:// address has one"
+            )));
+        }
         let config = Agent::config_builder()
-            .tls_config(tls)
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -316,7 +312,12 @@ impl Online {
             .timeout_connect(Some(CONNECT))
             .user_agent(agon_replay::data::PROGRAM)
             .build();
-        Ok(Self { address, agent: config.new_agent(), token, root: agon_api::ROOT, room: Mutex::default() })
+        let agent = match &line.fingerprint {
+            Some(fingerprint) => fingerprint.agent(config, &address, CONNECT)?,
+            None => config.new_agent(),
+        };
+        let is_pinned = line.fingerprint.is_some();
+        Ok(Self { address, agent, is_pinned, token, root: agon_api::ROOT, room: Mutex::default() })
     }
 
     /// The same below another path.
@@ -432,7 +433,7 @@ impl Online {
     /// When it is not there, or not what its name says, or cannot be written.
     pub fn fetch_image(&self, name: &str, say: &mut dyn FnMut(&str)) -> Result<(), Failure> {
         let images = Images::own();
-        if images.named(name).is_ok() {
+        if images.keep(name).is_ok() {
             return Ok(());
         }
         let list = self.fetch("/image", &[], image::LONGEST)?;
@@ -488,6 +489,12 @@ impl Online {
         use ureq::Error;
         let address = &self.address;
         if let Some(why) = untrusted(error) {
+            if self.is_pinned {
+                return Trouble::Strange(format!(
+                    "{address} shows another certificate than a moment ago: somebody else may be answering. Ask the organiser; nothing \
+                     was sent"
+                ));
+            }
             return Trouble::Strange(format!(
                 "{address}: its certificate cannot be trusted ({why}). If the organiser has told you its fingerprint, add \
                  --fingerprint"

@@ -29,7 +29,8 @@ pub fn add(dir: &Path, bot: &Path, team: &str) -> Done {
     let added = runtime.block_on(async {
         let (store, _) = look(dir).await?;
         let by = ("organiser", received);
-        let added = agon_server::hand_in(&store, &Objects::open(dir)?, team, &archive, by).await?;
+        let added =
+            agon_server::hand_in(&store, &Objects::open_in_use(dir).await?, team, &archive, by).await?;
         let mut back = false;
         if let Added::Same(version, _, VersionState::Former) = added {
             back = store.act(Return { version, actor: "organiser".to_owned(), now: received }).await?;

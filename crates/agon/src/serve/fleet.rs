@@ -48,15 +48,13 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let way = pages::way(dir, options)?;
     let fleet = Fleet::new(options.tolerance, now().0.saturating_mul(NUMBERS));
     let site = site::FleetSite::new(fleet, name_of(dir), dir, &author, &machines);
-    let runtime = runtime()?;
+    let (runtime, at) = (runtime()?, way.at(options.bind, options.port));
     let leaving = site.clone();
     let listening = runtime
-        .block_on(listen::open(way.clone(), site::router(site.clone()), options.port, move || {
-            leaving.farewell()
-        }))
-        .map_err(|error| pages::no_port(options.port, &error))?;
+        .block_on(listen::open(way.clone(), site::router(site.clone()), at, move || leaving.farewell()))
+        .map_err(|error| pages::no_port(at, &error))?;
     let stop = common::stop_on_ctrl_c();
-    let address = pages::address(&way, listening.address().port());
+    let address = pages::address(&way, listening.address());
     let mut out = io::stdout().lock();
     if !options.quiet {
         let token = |name: &str| dir.join(name).to_string_lossy().into_owned();

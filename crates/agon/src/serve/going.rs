@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use agon_api::contest::ContestState;
 use agon_bot::advised::NextCommand;
 use agon_bot::image::{ImageError, Images};
 use agon_bot::{Confined, Level, Packages, Run, sys};
 use agon_server::settings::{FileDifference, SettingsBy};
 use agon_server::{ContestServer, Inside, ServerError, inside, room, settings, tick};
 use agon_store::reads::MOST_POSTED;
-use agon_store::{ContestSettings, Objects};
+use agon_store::{ContestSettings, Objects, StoreError};
 use agon_worker::holding;
 use rustix::fs::{FlockOperation, flock};
 
@@ -49,7 +50,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         if options.tls_self_signed {
             agon_site::tls::can_make().map_err(Failure::usage)?;
         }
-        agon_store::can_place(options.database.as_deref(), options.objects.as_deref())
+        agon_store::can_place(dir, options.database.as_deref(), options.objects.as_deref())
             .map_err(ServerError::from)?;
         let level = options.level.map(|level| if level == Rated::A { Level::A } else { Level::B });
         founding::begin(dir, game, level)?;
@@ -112,9 +113,9 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let name = inside::name(is_shared.then(|| server_name(dir)));
     let worker = runtime.block_on(server.meet(&name, &holding::word(holding::level(confined)), now()))?;
     let jobs = jobs_wanted.unwrap_or_else(|| usual_jobs(&server));
-    if jobs > 0
-        && let Err(why) = holding::check_memory(confined, &all, server.table().seats())
-    {
+    if jobs == 0 {
+        runtime.block_on(server.stands_by(worker))?;
+    } else if let Err(why) = holding::check_memory(confined, &all, server.table().seats()) {
         // Matches wait until there is.
         eprintln!("note: {why}");
     }
@@ -137,6 +138,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         writeln!(out, "Ctrl-C stops it cleanly; nothing is lost if it is killed.")?;
         out.flush()?;
     }
+    tell_rest(&runtime, &server, dir)?;
     let address = site.as_ref().map_or("none", |site| site.address());
     tracing::info!(
         contest = server.settings().title,
@@ -213,6 +215,22 @@ fn check_clock(runtime: &tokio::runtime::Runtime, server: &ContestServer) -> Don
     }
 }
 
+/// Says that nothing will be played, although the contest runs.
+fn tell_rest(runtime: &tokio::runtime::Runtime, server: &ContestServer, dir: &Path) -> Done {
+    let state = runtime.block_on(server.store().now()).map_err(ServerError::from)?.state();
+    let resume = NextCommand::ServeContinue.at(dir);
+    match state {
+        ContestState::Running => {}
+        ContestState::Paused => {
+            eprintln!("note: the contest is paused, and nothing is played: `{resume}` continues it")
+        }
+        ContestState::Draining => eprintln!(
+            "note: the contest comes to rest: what is planned is played, then it is paused; `{resume}` continues it"
+        ),
+    }
+    Ok(())
+}
+
 /// Tells this server from others of the contest: the machine's name and the folder's.
 fn server_name(dir: &Path) -> String {
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -279,6 +297,8 @@ fn watch(
                     let _ = runtime.block_on(async { tokio::time::timeout(TICK, brought.changed()).await });
                 }
             }
+            // It will not come back.
+            Err(error @ ServerError::Store(StoreError::Moved { .. })) => return Err(error.into()),
             Err(error) => {
                 let error = error.to_string();
                 if trouble.as_ref() != Some(&error) {
@@ -408,6 +428,11 @@ fn greet(
     let (add, status) = (NextCommand::ServeAdd.at(dir), NextCommand::ServeStatus.at(dir));
     let wide = add.chars().count() + 4;
     writeln!(out, "  {add:<wide$}submits a bot\n  {status:<wide$}the ladder")
+}
+
+/// Locks a contest in order to move it.
+pub fn hold_still(dir: &Path) -> Result<File, Failure> {
+    hold(dir).map_err(|failure| failure.with(". Stop it first (Ctrl-C, or systemctl stop), then move it"))
 }
 
 /// Locks the contest: only one process runs it at a time.

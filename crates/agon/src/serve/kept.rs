@@ -1,7 +1,7 @@
 //! A contest in one file: as a backup, and for others to check.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_bot::advised::NextCommand;
@@ -11,6 +11,7 @@ use agon_server::ServerError;
 use agon_server::backup::{self, Kept};
 use agon_server::export::{self, ArchiveReport};
 use agon_server::status;
+use agon_store::{Objects, StoreError};
 use clap::Args;
 
 use crate::common::bar::Bar;
@@ -19,7 +20,7 @@ use crate::common::table::{Cell, Table};
 use crate::common::{self, Done, Failure};
 use crate::serve::founding::FILE;
 use crate::serve::look::{rated_cells, rated_table};
-use crate::serve::{going, json, runtime};
+use crate::serve::{going, json, now, runtime};
 
 /// Examples for the help.
 pub const EXAMPLES: &str = "FILE is what `agon serve export` wrote: the log of all results, their replays, and the table. Nothing in it is taken on trust: the
@@ -191,24 +192,34 @@ fn size(file: &Path) -> String {
     format!("{:.1} MB packed", bytes as f64 / 1e6)
 }
 
-/// Moves the database of a contest to a server, or back into its folder, and checks it there.
-pub fn relocate(dir: &Path, url: Option<&str>) -> Done {
-    let _held = going::hold(dir)?;
+/// Moves the database of a contest to a server, or back into its folder, and checks it there. `replaces`: an older copy there may go.
+pub fn relocate(dir: &Path, url: Option<&str>, replaces: bool) -> Done {
+    let _held = going::hold_still(dir)?;
+    // What the check afterwards needs is looked for before anything moves.
+    Objects::open(dir).map_err(ServerError::from)?;
     let runtime = runtime()?;
-    let rows = runtime.block_on(agon_store::relocate(dir, url)).map_err(ServerError::from)?;
+    let moves = |replaces| runtime.block_on(agon_store::relocate(dir, url, replaces, now()));
+    let rows = match moves(replaces) {
+        Err(StoreError::Older(what)) => {
+            may_replace(&what)?;
+            moves(true)
+        }
+        moved => moved,
+    };
+    let rows = rows.map_err(ServerError::from)?;
     let (_, found) = runtime.block_on(status::fsck(dir, false))?;
     let mut out = io::stdout().lock();
     match url {
         Some(_) => writeln!(
             out,
-            "{rows} rows are on the server now; {}/{} says where, with its password. The old file is now {}.moved.",
+            "{rows} rows are on the server now; {}/{} says where. What was here is marked as moved, and is now {}.moved.",
             dir.display(),
             agon_store::DATABASE_AT,
             agon_store::DATABASE
         )?,
         None => writeln!(
             out,
-            "{rows} rows are in {}/{} again. The server's database is as it was.",
+            "{rows} rows are in {}/{} again. The server's copy is marked as moved: no agon plays it any more.",
             dir.display(),
             agon_store::DATABASE
         )?,
@@ -219,20 +230,39 @@ pub fn relocate(dir: &Path, url: Option<&str>) -> Done {
     if found.is_empty() { Ok(()) } else { Err(Failure::Check) }
 }
 
+/// Asks whether what is at the target of a move may go.
+fn may_replace(what: &str) -> Done {
+    let refused = || Failure::usage(format!("{what}; --yes replaces it with the contest as it is now"));
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(refused());
+    }
+    eprint!("The database named: {what}.\nReplace it with the contest as it is now? [y/N] ");
+    let mut answer = String::new();
+    io::stdin().lock().take(100).read_line(&mut answer)?;
+    if answer.trim().eq_ignore_ascii_case("y") { Ok(()) } else { Err(refused()) }
+}
+
 /// Moves bots, replays and logs of a contest to another place, and checks each of them there.
 pub fn relocate_objects(dir: &Path, place: &str) -> Done {
-    let _held = going::hold(dir)?;
+    let _held = going::hold_still(dir)?;
     let runtime = runtime()?;
-    let copied = runtime.block_on(agon_store::relocate_objects(dir, place)).map_err(ServerError::from)?;
+    let copied =
+        runtime.block_on(agon_store::relocate_objects(dir, place, now())).map_err(ServerError::from)?;
     let (_, found) = runtime.block_on(status::fsck(dir, false))?;
     let mut out = io::stdout().lock();
-    writeln!(
-        out,
-        "{copied} bots, replays and logs are in {} now. The old copies can be deleted once you have seen it run.",
-        harmless(place)
-    )?;
+    writeln!(out, "{copied} bots, replays and logs are in {} now.", harmless(place))?;
     for line in &found {
         writeln!(out, "  {}", harmless(line))?;
     }
-    if found.is_empty() { Ok(()) } else { Err(Failure::Check) }
+    if !found.is_empty() {
+        writeln!(out, "The old copies are still where they were: keep them until this is mended.")?;
+        return Err(Failure::Check);
+    }
+    // Nobody plays it, what is there was compared, and whoever still names the old place is refused.
+    Ok(writeln!(
+        out,
+        "Every one that the database names was found there. The old place is marked as left, so the old copies can be deleted. \
+         Folders of other servers name the new place in their {}.",
+        agon_store::OBJECTS_AT
+    )?)
 }

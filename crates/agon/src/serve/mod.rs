@@ -14,7 +14,7 @@ mod private;
 mod set;
 mod workers;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use agon_server::ServerError;
@@ -44,7 +44,7 @@ Examples:
   agon serve autumn --lan --workers 0.0.0.0:8090   machines that play have a port of their own
   agon serve add autumn my-bot --team Ann          submits a bot, even while the contest runs
   agon serve status autumn                         the ladder, versions, what waits
-  agon serve worker autumn hall-3 > hall-3.token   a token for another machine: agon work URL --token-file hall-3.token
+  agon serve worker autumn hall-3 -o hall-3.token  a token for another machine: agon work URL --token-file hall-3.token
   agon serve set autumn closes=2026-12-05T18:00    changes a setting, everywhere; without KEY=VALUE it lists them
   agon serve pause autumn                          nothing is played until `agon serve resume autumn`
   agon serve drain autumn                          the same, once all that was planned is played
@@ -81,10 +81,18 @@ pub struct ServeOptions {
     /// The port of the site; 0 for a free one
     #[arg(long, value_name = "N", default_value_t = 8080)]
     pub port: u16,
+    /// Listens on this address of the machine instead of 127.0.0.1 (with --lan and TLS: instead of all). With --behind-proxy
+    /// only the proxies that --proxy or contest.toml names may connect (agon docs scaling)
+    #[arg(long, value_name = "ADDR", conflicts_with = "no_site")]
+    pub bind: Option<IpAddr>,
+    /// With --bind: the address of a proxy on another machine, or a network of them such as 10.0.0.0/8. Can be repeated
+    #[arg(long, value_name = "ADDR", requires = "behind_proxy", conflicts_with = "fleet")]
+    pub proxy: Vec<String>,
     /// Opens the site to private addresses, without encryption: passwords are sent in the clear
     #[arg(long, conflicts_with_all = ["behind_proxy", "no_site"])]
     pub lan: bool,
-    /// The public address of the site, at a proxy on this machine that forwards requests: `https://contest.example`
+    /// The public address of the site, at a proxy that forwards requests, on this machine unless --bind says more:
+    /// `https://contest.example`
     #[arg(long, value_name = "URL", conflicts_with = "no_site")]
     pub behind_proxy: Option<String>,
     /// Opens the site to private addresses, encrypted with a certificate of its own, and prints the fingerprint to compare
@@ -201,6 +209,9 @@ pub enum ServeCommand {
         dir: PathBuf,
         /// A name for the machine
         name: String,
+        /// Writes it into this new file, which only you can read, instead of printing it
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
     /// List the machines that play
     Workers {
@@ -228,7 +239,7 @@ pub enum ServeCommand {
     Move {
         /// The contest's folder.
         dir: PathBuf,
-        /// Moves the database into an empty one on a server: postgres://USER:PASSWORD@HOST/NAME
+        /// Moves the database to a server, into an empty one or over the copy that it left there: postgres://USER:PASSWORD@HOST/NAME
         #[arg(long, value_name = "URL", required_unless_present_any = ["back", "objects"])]
         to: Option<String>,
         /// Moves the database back into the folder
@@ -237,6 +248,9 @@ pub enum ServeCommand {
         /// Moves bots, replays and logs to another folder, to s3://BUCKET/PREFIX, or back to DIR/objects
         #[arg(long, value_name = "PLACE", conflicts_with_all = ["to", "back"])]
         objects: Option<String>,
+        /// Replaces an older copy of this contest there without asking
+        #[arg(long)]
+        yes: bool,
     },
     /// Show the contest's settings, or change some: at once, on all its servers, as on the page Settings
     Set {
@@ -274,12 +288,12 @@ pub fn run(options: &ServeOptions) -> Done {
         (None, None) => Err(Failure::usage("agon serve DIR: name the contest's folder")),
         (Some(ServeCommand::Add { dir, bot, team }), _) => acts::add(dir, bot, team),
         (Some(ServeCommand::Move { dir, objects: Some(place), .. }), _) => kept::relocate_objects(dir, place),
-        (Some(ServeCommand::Move { dir, to, .. }), _) => kept::relocate(dir, to.as_deref()),
+        (Some(ServeCommand::Move { dir, to, yes, .. }), _) => kept::relocate(dir, to.as_deref(), *yes),
         (Some(ServeCommand::Set { dir, changes, json }), _) => set::run(dir, changes, *json),
         (Some(ServeCommand::Pause { dir }), _) => acts::pause(dir, true),
         (Some(ServeCommand::Drain { dir }), _) => acts::drain(dir),
         (Some(ServeCommand::Resume { dir }), _) => acts::pause(dir, false),
-        (Some(ServeCommand::Worker { dir, name }), _) => workers::enrol(dir, name),
+        (Some(ServeCommand::Worker { dir, name, out }), _) => workers::enrol(dir, name, out.as_deref()),
         (Some(ServeCommand::Workers { dir, json }), _) => workers::list(dir, *json),
         (Some(ServeCommand::Revoke { dir, name }), _) => workers::revoke(dir, name),
         (Some(ServeCommand::PlayOn { dir, name }), _) => workers::play_on(dir, name),
@@ -296,6 +310,10 @@ impl From<ServerError> for Failure {
         match error {
             ServerError::Wrong(why) => Self::Usage(why),
             ServerError::Store(StoreError::Wrong(why)) => Self::Usage(why),
+            ServerError::Store(
+                error
+                @ (StoreError::Moved { .. } | StoreError::ObjectsMoved { .. } | StoreError::Arriving(_)),
+            ) => Self::Usage(error.to_string()),
             ServerError::Store(error) => Self::Own(error.to_string()),
         }
     }

@@ -44,42 +44,51 @@ pub fn open(
     if let Some(file) = &options.metrics_token_file {
         site.measured_with(&metrics_token(file)?);
     }
+    site.trust(&options.proxy).map_err(|why| Failure::usage(format!("--proxy: {why}")))?;
+    let at = way.at(options.bind, options.port);
+    if matches!(way, Way::Proxy(_)) && !at.ip().is_loopback() && !site.has_proxies() {
+        return Err(Failure::usage(format!(
+            "--bind {}: name the proxies that may connect, with --proxy ADDR or as trusted_proxies under [site] in contest.toml; \
+             everybody else is turned away",
+            at.ip()
+        )));
+    }
     let (listening, workers) = match options.workers {
         None => {
-            let listening = runtime.block_on(agon_site::listen(site.clone(), options.port));
-            (listening.map_err(|error| no_port(options.port, &error))?, None)
+            let listening = runtime.block_on(agon_site::listen(site.clone(), at));
+            (listening.map_err(|error| no_port(at, &error))?, None)
         }
-        Some(at) => {
-            let both = runtime.block_on(agon_site::listen_apart(site.clone(), options.port, at));
-            let (listening, workers) = both.map_err(|error| no_ports(options.port, at, &error))?;
+        Some(workers) => {
+            let both = runtime.block_on(agon_site::listen_apart(site.clone(), at, workers));
+            let (listening, workers) = both.map_err(|error| no_ports(at, workers, &error))?;
             site.workers_come_to(workers_address(&way, workers.address()));
             (listening, Some(workers))
         }
     };
-    let address = address(&way, listening.address().port());
+    let address = address(&way, listening.address());
     let link =
         runtime.block_on(link(server, options.organiser)).map_err(|error| Failure::own(error.to_string()))?;
     let link = link.map(|secret| format!("{address}/organiser?link={secret}"));
     Ok(Pages { site, listening, workers, address, link })
 }
 
-/// The address of a site that listens on this port.
-pub fn address(way: &Way, port: u16) -> String {
+/// The address of a site that listens there.
+pub fn address(way: &Way, at: SocketAddr) -> String {
+    let seen = if at.ip().is_unspecified() { SocketAddr::new(own_address(), at.port()) } else { at };
     match way {
         Way::Proxy(address) => address.clone(),
-        Way::Lan => format!("http://{}:{port}", own_address()),
-        Way::Tls { tls, .. } => {
-            let name = tls.name().filter(|_| !tls.is_own()).map(str::to_owned);
-            format!("https://{}:{port}", name.unwrap_or_else(|| own_address().to_string()))
-        }
-        Way::Loopback => format!("http://127.0.0.1:{port}"),
+        Way::Lan | Way::Loopback => format!("http://{seen}"),
+        Way::Tls { tls, .. } => match tls.name().filter(|_| !tls.is_own()) {
+            Some(name) => format!("https://{name}:{}", at.port()),
+            None => format!("https://{seen}"),
+        },
     }
 }
 
 /// The address at which workers are answered on this socket.
 fn workers_address(way: &Way, at: SocketAddr) -> String {
     match way {
-        Way::Tls { .. } if at.ip().is_unspecified() => address(way, at.port()),
+        Way::Tls { .. } if at.ip().is_unspecified() => address(way, at),
         Way::Tls { .. } => format!("https://{at}"),
         _ if at.ip().is_unspecified() => format!("http://{}", SocketAddr::new(own_address(), at.port())),
         _ => format!("http://{at}"),
@@ -87,34 +96,41 @@ fn workers_address(way: &Way, at: SocketAddr) -> String {
 }
 
 /// Why one of two ports cannot be had, and what to do.
-fn no_ports(port: u16, workers: SocketAddr, error: &io::Error) -> Failure {
+fn no_ports(at: SocketAddr, workers: SocketAddr, error: &io::Error) -> Failure {
     // Taken a moment ago: it is tried again only to say which of them it is.
     match TcpListener::bind(workers) {
-        Ok(_) => no_port(port, error),
+        Ok(_) => no_port(at, error),
         Err(error) => Failure::usage(format!(
             "--workers {workers}: {error}: give an address of this machine and a port that is free, such as 0.0.0.0:8090"
         )),
     }
 }
 
-/// Checks that the port can be had on the loopback address, which every way to reach the site needs.
+/// Checks that the port can be had, on the loopback address unless another one is named.
 ///
 /// # Errors
 /// Why not, and what to do.
 pub fn try_port(options: &ServeOptions) -> Result<(), Failure> {
-    TcpListener::bind(("127.0.0.1", options.port)).map(drop).map_err(|error| no_port(options.port, &error))
+    let at = Way::Loopback.at(options.bind, options.port);
+    TcpListener::bind(at).map(drop).map_err(|error| no_port(at, &error))
 }
 
 /// Why a port cannot be had, and what to do.
-pub fn no_port(port: u16, error: &io::Error) -> Failure {
+pub fn no_port(at: SocketAddr, error: &io::Error) -> Failure {
     let mend = match error.kind() {
         io::ErrorKind::AddrInUse => "another program uses it; choose another one with --port",
+        io::ErrorKind::AddrNotAvailable => {
+            return Failure::usage(format!(
+                "--bind {}: no network of this machine has this address (`ip address` lists them); 0.0.0.0 is all of them",
+                at.ip()
+            ));
+        }
         io::ErrorKind::PermissionDenied => {
             "ports below 1024 are the system's; choose another one with --port"
         }
         _ => "choose another one with --port, or none with --no-site",
     };
-    Failure::usage(format!("port {port}: {error}: {mend}"))
+    Failure::usage(format!("port {}: {error}: {mend}", at.port()))
 }
 
 /// A shorter token could be guessed.
@@ -148,16 +164,31 @@ const OWN: &str = "tls";
 pub fn way(dir: &Path, options: &ServeOptions) -> Result<Way, Failure> {
     let tls = match (&options.tls_cert, &options.tls_key) {
         (Some(certificate), Some(key)) => Some(Tls::given(certificate, key)),
-        _ if options.tls_self_signed => Some(Tls::own(&dir.join(OWN), &own_address().to_string())),
+        _ if options.tls_self_signed => {
+            let named = options.bind.filter(|address| !address.is_unspecified());
+            Some(Tls::own(&dir.join(OWN), &named.unwrap_or_else(own_address).to_string()))
+        }
         _ => None,
     };
     if let Some(tls) = tls {
         let private = options.lan || options.tls_self_signed;
         return Ok(Way::Tls { tls: Arc::new(tls.map_err(Failure::usage)?), private });
     }
+    let outside = options.bind.filter(|address| !address.is_loopback());
     let Some(address) = &options.behind_proxy else {
-        return Ok(if options.lan { Way::Lan } else { Way::Loopback });
+        return match outside {
+            Some(address) if !options.lan => Err(Failure::usage(format!(
+                "--bind {address}: say who may come there: --lan (private addresses, without encryption), --tls-self-signed (with it), \
+                 --tls-cert and --tls-key (everybody), or --behind-proxy"
+            ))),
+            _ => Ok(if options.lan { Way::Lan } else { Way::Loopback }),
+        };
     };
+    if let Some(outside) = outside.filter(|_| options.fleet) {
+        return Err(Failure::usage(format!(
+            "--bind {outside}: the proxy of a fleet is on the same machine; without one use --lan or --tls-self-signed"
+        )));
+    }
     let address = address.trim_end_matches('/');
     let host = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
     let is_host = |host: &str| {

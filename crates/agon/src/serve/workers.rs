@@ -1,9 +1,12 @@
 //! Machines that join: their tokens, and which ones play.
 
+use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use agon_bot::advised::NextCommand;
+use agon_bot::rights;
 use agon_server::status::look;
 use agon_site::secrets;
 use agon_store::acts::{Enlist, Enlisted, LetPlayOn, Revoke};
@@ -19,8 +22,50 @@ use crate::serve::{json, now, runtime};
 /// The period over which results are counted, in milliseconds.
 const HOUR: i64 = 3_600_000;
 
-/// Makes a token, and prints nothing else on standard output.
-pub fn enrol(dir: &Path, name: &str) -> Done {
+/// Makes a token, and prints nothing else on standard output, or writes it into a new file.
+pub fn enrol(dir: &Path, name: &str, into: Option<&Path>) -> Done {
+    let failed = |file: &Path, error: io::Error| Failure::own(format!("{}: {error}", file.display()));
+    let file = match into {
+        None => None,
+        Some(path) if path.exists() => {
+            return Err(Failure::usage(format!("--out {}: that is there already", path.display())));
+        }
+        // Before there is a token, which could not be shown again.
+        Some(path) => Some((path, rights::create_private(path).map_err(|error| failed(path, error))?)),
+    };
+    let enrolled = enlist(dir, name);
+    match (file, enrolled) {
+        (Some((path, mut file)), Ok((name, secret))) => {
+            writeln!(file, "{secret}").map_err(|error| failed(path, error))?;
+            let work = NextCommand::Work.about(["URL", path.to_string_lossy().as_ref()]);
+            Ok(writeln!(
+                io::stdout(),
+                "The token of {name} is in {}. On that machine: {work}",
+                path.display()
+            )?)
+        }
+        (Some((path, _)), Err(failure)) => {
+            // It is empty.
+            let _ = fs::remove_file(path);
+            Err(failure)
+        }
+        (None, enrolled) => {
+            let (name, secret) = enrolled?;
+            // A shell makes the file with its own umask: others could read it.
+            if let Ok(out) = io::stdout().as_fd().try_clone_to_owned() {
+                rights::narrow(&File::from(out))?;
+            }
+            writeln!(io::stdout(), "{secret}")?;
+            eprintln!(
+                "The token of {name}, shown only once. On that machine, with the token in a file: agon work URL --token-file FILE"
+            );
+            Ok(())
+        }
+    }
+}
+
+/// Enlists a machine: its name as it is shown, and its token.
+fn enlist(dir: &Path, name: &str) -> Result<(String, String), Failure> {
     let name = agon_server::check_name(name, "a machine").map_err(|why| Failure::usage(harmless(&why)))?;
     let secret = secrets::fresh();
     let sha = secrets::sha(&secret);
@@ -44,11 +89,7 @@ pub fn enrol(dir: &Path, name: &str) -> Done {
             return Err(Failure::usage("too many machines have tokens: revoke some"));
         }
     }
-    writeln!(io::stdout(), "{secret}")?;
-    eprintln!(
-        "The token of {name}, shown only once. On that machine, with the token in a file: agon work URL --token-file FILE"
-    );
-    Ok(())
+    Ok((name, secret))
 }
 
 /// Revokes a token.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use agon_store::Sha;
 use agon_worker::wire::{
-    Back, Beat, LARGEST_SOURCE, LeaseRequest, MOST_LEASED, OTHER_CONDITIONS, OTHER_IMAGE,
-    PostedResult as Sent, ReceivedAll, Voided, Yours, check,
+    Back, Beat, LARGEST_SOURCE, LeaseRequest, MOST_LEASED, MOST_UNPACKED, OTHER_CONDITIONS, OTHER_IMAGE,
+    PostedResult as Sent, ReceivedAll, Unpacked, Voided, Yours, check,
 };
 use agon_worker::{Away, Granted, Hall, Nothing, Posted, PreparedGame, Try, Whole};
 
@@ -235,6 +235,19 @@ impl Hall for Far<'_> {
 
     fn abort(&self, lease: i64) -> Result<(), Away> {
         self.sort(self.online.tell::<()>("/abort", &self.query(), &Back { lease })).map(drop)
+    }
+
+    fn unneeded(&self, unpacked: &[String]) -> Result<Vec<String>, Away> {
+        let mut gone = Vec::new();
+        for sources in unpacked.chunks(MOST_UNPACKED) {
+            let unpacked = Unpacked { sources: sources.to_vec() };
+            if let Came::Answer(Unpacked { sources: named }) =
+                self.sort(self.online.tell::<Unpacked>("/unpacked", &self.query(), &unpacked))?
+            {
+                gone.extend(named.into_iter().filter(|source| sources.contains(source)));
+            }
+        }
+        Ok(gone)
     }
 
     fn fetch(&self, sha: &str) -> Result<Vec<u8>, Away> {

@@ -147,7 +147,10 @@ const ROWS: &[Row] = &[
 
 /// Followed by other tests, which have the contest, the machine or the browser that these need: the file, and words of it.
 const ELSEWHERE: &[(NextCommand, &str, &[&str])] = &[
+    (NextCommand::ImageAdd, "all/work.rs", &["\"build\", \"git\"", "\"--add\", \"more\""]),
     (NextCommand::ImageGet, "all/work.rs", &["\"image\", \"get\""]),
+    (NextCommand::ImageNpm, "alone/images.rs", &["\"build\", \"javascript\", \"--npm\""]),
+    (NextCommand::ImagePip, "alone/images.rs", &["\"agon image build Python --pip 'own-text==1.2.3'\""]),
     (NextCommand::Login, "alone/online.rs", &["\"login\", url"]),
     (NextCommand::LoginFile, "all/fleet.rs", &["\"login\"", "--token-file"]),
     (NextCommand::LogsOfMatch, "alone/online.rs", &["\"logs\", \"--match\""]),
@@ -309,6 +312,7 @@ const VERBS: &[&str] = &[
     "doctor",
     "explain",
     "gauntlet",
+    "image",
     "join",
     "login",
     "logout",

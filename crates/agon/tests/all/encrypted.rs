@@ -3,9 +3,9 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
-use crate::common::{command, err, folder, out};
+use crate::common::{Running, command, err, folder, out};
 
 /// A contest that runs until it is dropped.
 struct Server {
@@ -88,6 +88,42 @@ fn who_knows_the_fingerprint_reaches_the_contest_and_nobody_else() {
     let before = server.fingerprint.clone();
     drop(server);
     assert_eq!(serve(folder.path()).fingerprint, before);
+}
+
+/// `openssl req -x509` makes a certificate that says it is an authority's, with a name that is not the address.
+#[test]
+fn a_fingerprint_is_enough_for_a_certificate_that_openssl_makes() {
+    if !crate::common::is_installed("openssl") {
+        return;
+    }
+    let folder = folder();
+    let make = "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=cup.example \
+                -addext basicConstraints=critical,CA:TRUE";
+    let run = |words: &str| {
+        let made = Command::new("openssl").args(words.split_whitespace()).current_dir(folder.path()).output();
+        let made = made.expect("openssl starts");
+        assert!(made.status.success(), "{}", err(&made));
+        out(&made)
+    };
+    run(make);
+    let said = run("x509 -in cert.pem -noout -fingerprint -sha256");
+    let fingerprint = said.trim().rsplit('=').next().expect("a fingerprint");
+    crate::common::mode(&folder.path().join("key.pem"), 0o600);
+    let words = ["serve", "cup", "--new", "cultist-wars", "-j", "0", "--port", "0"];
+    let words = [&words[..], &["--tls-cert", "cert.pem", "--tls-key", "key.pem"]].concat();
+    let mut serve = command(folder.path(), &words);
+    let mut serve = Running(serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("agon starts"));
+    let site = crate::common::site_of(&mut serve.0, std::time::Duration::from_secs(60));
+    let port = site.rsplit(':').next().expect("a port").trim_end_matches('/');
+    let url = format!("https://127.0.0.1:{port}");
+    let known = login(folder.path(), &url, &["--fingerprint", fingerprint]);
+    assert!(known.status.code() == Some(2) && err(&known).contains("is not known there"), "{}", err(&known));
+    let stranger = login(folder.path(), &url, &[]);
+    assert!(
+        stranger.status.code() == Some(3) && err(&stranger).contains("--fingerprint"),
+        "{}",
+        err(&stranger)
+    );
 }
 
 #[test]

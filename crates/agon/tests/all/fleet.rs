@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Running, address_after, command, err, folder, good, json, last_event, out, wait_until};
+use crate::common::{
+    Running, Space, address_after, command, err, folder, good, json, last_event, out, wait_until,
+};
 use serde_json::Value;
 
 /// A fleet on a port, and its address.
@@ -180,38 +182,6 @@ fn what_is_wrong_with_a_bot_is_said_as_at_home_and_what_cannot_be_sent_at_once()
     let nobody =
         run(place, &["gauntlet", "cultist-wars", "crasher", "builtin:greedy", "--on", "127.0.0.1:9"]);
     assert_eq!(nobody.status.code(), Some(2), "{}", err(&nobody));
-}
-
-/// A network namespace that ends with the test, joined to ours by a cable: our end is `10.231.N.1`, the other `10.231.N.2`.
-struct Space {
-    name: String,
-    ours: String,
-}
-
-impl Space {
-    fn new(n: usize) -> Self {
-        let (name, cable) = (format!("agon-fleet-{n}-{}", std::process::id()), format!("agf{n}"));
-        let space = Self { ours: format!("10.231.{n}.1"), name };
-        let (name, far) = (space.name.as_str(), format!("agf{n}far"));
-        ip(&["netns", "add", name]);
-        ip(&["link", "add", &cable, "type", "veth", "peer", "name", &far, "netns", name]);
-        ip(&["addr", "add", &format!("{}/24", space.ours), "dev", &cable]);
-        ip(&["link", "set", &cable, "up"]);
-        ip(&["-n", name, "addr", "add", &format!("10.231.{n}.2/24"), "dev", &far]);
-        ip(&["-n", name, "link", "set", &far, "up"]);
-        ip(&["-n", name, "link", "set", "lo", "up"]);
-        space
-    }
-}
-
-impl Drop for Space {
-    fn drop(&mut self) {
-        let _ = Command::new("ip").args(["netns", "del", &self.name]).status();
-    }
-}
-
-fn ip(arguments: &[&str]) {
-    assert!(Command::new("ip").args(arguments).status().expect("iproute2").success(), "{arguments:?}");
 }
 
 /// One machine against two, each in its own network namespace with one CPU: how long the same series takes. Needs root.

@@ -36,6 +36,7 @@ mod replays;
 mod scripts;
 mod series;
 mod starters;
+mod starting;
 mod terminal;
 mod why;
 mod work;

@@ -67,7 +67,6 @@ const MAKE_NOTHING: &[&str] = &[
     "serve resume",
     "serve revoke",
     "serve status",
-    "serve worker",
     "serve workers",
     "status",
     "test",
@@ -315,8 +314,12 @@ fn a_contest(place: &Place) {
     let token = token_of(&url, "Bob");
     private(place, "bob.token", token.as_bytes());
     place.well(&["login", &url, "--token-file", "bob.token"]);
-    let machine = place.well(&["serve", "worker", "cup", "hall"]);
-    private(place, "hall.token", &machine.stdout);
+    place.well(&["serve", "worker", "cup", "hall", "--out", "hall.token"]);
+    // A file that the shell makes, with its own umask.
+    let shell = format!("umask {}; exec \"$0\" serve worker cup other > other.token", place.umask);
+    let mut redirected = Command::new("sh");
+    redirected.args(["-c", &shell, env!("CARGO_BIN_EXE_agon")]).current_dir(&place.path);
+    assert!(redirected.output().expect("agon starts").status.success());
     let mut work = place.command(&["work", &url, "--token-file", "hall.token", "-j", "1", "--trust-bots"]);
     let mut worker = Running(work.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("agon starts"));
     place.well(&["submit", "bot"]);

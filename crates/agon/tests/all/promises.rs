@@ -150,7 +150,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// Advice whose situation needs a package, another user, or a full disk: tests of their own bring it about.
-const ELSEWHERE: &[&str] = &["install", "set-cache", "move-cache"];
+const ELSEWHERE: &[&str] = &["install", "bring-along", "set-cache", "move-cache"];
 
 #[test]
 fn all_advice_is_made_in_one_place_and_followed_here() {
@@ -176,6 +176,7 @@ fn all_advice_is_made_in_one_place_and_followed_here() {
             "name the file itself",
             "is further inside",
             "\"install it: ",
+            "put it into its folder",
         ] {
             let told = text.lines().find(|line| line.contains(words) && !line.trim_start().starts_with("//"));
             assert!(

@@ -114,7 +114,7 @@ const BUILDS: &[(&str, &str, &str)] = &[
 ];
 
 /// Records what starters call when they are built and play, what builds of package managers and the probes of languages
-/// call, and what the bots of a folder do (`AGON_BOTS`, for the game `AGON_GAME`). Recording is slow, so without
+/// call, and what the bots of a folder do (`AGON_BOTS`, for the game that their agon.toml names, or `AGON_GAME`). Recording is slow, so without
 /// `AGON_CALLS=1` it is one starter and one build. `UPDATE_CALLS=1` with it writes the list.
 #[test]
 fn bots_and_builds_call_what_is_listed() {
@@ -166,13 +166,22 @@ fn bots_and_builds_call_what_is_listed() {
     let game = std::env::var("AGON_GAME").unwrap_or_else(|_| "terminal".to_owned());
     for entry in folder_of_bots.iter().flat_map(std::fs::read_dir).flatten().flatten() {
         let bot = entry.path().display().to_string();
-        let words = ["play", &game, &bot, "builtin:idle", "--no-timeouts", "--no-replay", "--quiet"];
+        let own = std::fs::read_to_string(entry.path().join("agon.toml")).unwrap_or_default();
+        let own = own.lines().find_map(|line| line.strip_prefix("game = \"")?.strip_suffix('"'));
+        let game = own.unwrap_or(&game);
+        let opponent = starters.iter().find(|starter| starter["game"] == game);
+        let opponent = opponent.map_or("builtin:idle".to_owned(), |starter| text(&starter["opponents"][0]));
+        let words = ["play", game, &bot, &opponent, "--no-timeouts", "--no-replay", "--quiet"];
         note("bots of a folder", record(at.path(), &words));
     }
     let known: BTreeMap<&str, &str> = CALLS
         .lines()
         .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| line.split_once(": "))
+        // The answer of a refused call has a colon, too.
+        .filter_map(|line| match line.find("): ") {
+            Some(at) => Some((&line[..=at], &line[at + 3..])),
+            None => line.split_once(": "),
+        })
         .collect();
     if whole && std::env::var_os("UPDATE_CALLS").is_some() {
         let head: String =

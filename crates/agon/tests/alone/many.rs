@@ -7,7 +7,7 @@
 #[path = "../../../agon-store/tests/common/bucket.rs"]
 mod bucket;
 #[path = "../../../agon-store/tests/common/mod.rs"]
-mod database;
+pub mod database;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -70,7 +70,7 @@ struct World {
 }
 
 /// A port that was free a moment ago.
-fn port() -> u16 {
+pub fn port() -> u16 {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
 }
 

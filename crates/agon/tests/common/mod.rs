@@ -186,3 +186,56 @@ pub fn token_of(url: &str, name: &str) -> String {
     let (_, rest) = page.split_once("<code class=\"secret\">").unwrap_or_else(|| panic!("{page}"));
     rest.split('<').next().expect("a token").to_owned()
 }
+
+/// A network namespace that ends with the test, joined to ours by a cable: our end is `10.231.N.1`, the other `10.231.N.2`. Needs root.
+pub struct Space {
+    pub name: String,
+    pub ours: String,
+    pub theirs: String,
+}
+
+impl Space {
+    pub fn new(n: usize) -> Self {
+        let (name, cable) = (format!("agon-test-{n}-{}", std::process::id()), format!("agt{n}"));
+        let space = Self { ours: format!("10.231.{n}.1"), theirs: format!("10.231.{n}.2"), name };
+        let (name, far) = (space.name.as_str(), format!("agt{n}far"));
+        // One that a killed test has left.
+        let _ = Command::new("ip").args(["link", "del", &cable]).stderr(std::process::Stdio::null()).status();
+        ip(&["netns", "add", name]);
+        ip(&["link", "add", &cable, "type", "veth", "peer", "name", &far, "netns", name]);
+        ip(&["addr", "add", &format!("{}/24", space.ours), "dev", &cable]);
+        ip(&["link", "set", &cable, "up"]);
+        ip(&["-n", name, "addr", "add", &format!("{}/24", space.theirs), "dev", &far]);
+        ip(&["-n", name, "link", "set", &far, "up"]);
+        ip(&["-n", name, "link", "set", "lo", "up"]);
+        space
+    }
+
+    /// A program that will run in it.
+    pub fn command(&self, folder: &Path, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.name, program]).args(arguments).current_dir(folder);
+        command
+    }
+
+    /// Whether such namespaces can be made here; if not, says that a test is skipped.
+    pub fn can_be() -> bool {
+        let try_one =
+            || Command::new("unshare").args(["--net", "true"]).status().is_ok_and(|done| done.success());
+        let can = is_installed("ip") && rustix::process::geteuid().is_root() && try_one();
+        if !can {
+            println!("SKIPPED: no network namespace can be made here (root, iproute2)");
+        }
+        can
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        let _ = Command::new("ip").args(["netns", "del", &self.name]).status();
+    }
+}
+
+fn ip(arguments: &[&str]) {
+    assert!(Command::new("ip").args(arguments).status().expect("iproute2").success(), "{arguments:?}");
+}

@@ -1,21 +1,23 @@
 //! Things built ahead, kept for whoever wants exactly that. Several matches take and put at the same time.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Things by what they were built for, with an upper limit on their number.
+/// Things by what they were built for, with an upper limit on their number: the one that was kept for longest makes room for another.
 pub struct Spares<K, T> {
-    kept: Mutex<Vec<(K, T)>>,
+    /// In the order in which they were put here.
+    kept: Mutex<VecDeque<(K, T)>>,
     most: AtomicUsize,
 }
 
 impl<K: PartialEq, T> Spares<K, T> {
     /// An empty store for at most `most` things.
     pub fn new(most: usize) -> Self {
-        Self { kept: Mutex::new(Vec::new()), most: AtomicUsize::new(most) }
+        Self { kept: Mutex::new(VecDeque::new()), most: AtomicUsize::new(most) }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<(K, T)>> {
+    fn kept(&self) -> MutexGuard<'_, VecDeque<(K, T)>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -24,20 +26,24 @@ impl<K: PartialEq, T> Spares<K, T> {
     pub fn take(&self, wanted: &K) -> Option<T> {
         let mut kept = self.kept();
         let place = kept.iter().position(|(built_for, _)| built_for == wanted)?;
-        Some(kept.swap_remove(place).1)
+        kept.remove(place).map(|(_, spare)| spare)
     }
 
-    /// Whether there is no room for more.
-    pub fn is_full(&self) -> bool {
-        self.kept().len() >= self.most.load(Ordering::Relaxed)
+    /// Whether it keeps nothing any more.
+    pub fn is_closed(&self) -> bool {
+        self.most.load(Ordering::Relaxed) == 0
     }
 
-    /// Keeps one; drops it if others filled the store meanwhile.
+    /// Keeps one. Where there is no room, the one that has waited for longest is dropped: a bot that plays takes its own out and puts one back
+    /// each time, so that is one of a bot that does not play any more.
     pub fn put(&self, built_for: K, spare: T) {
         let mut kept = self.kept();
-        if kept.len() < self.most.load(Ordering::Relaxed) {
-            kept.push((built_for, spare));
-        }
+        kept.push_back((built_for, spare));
+        let over = kept.len().saturating_sub(self.most.load(Ordering::Relaxed));
+        let dropped: Vec<(K, T)> = kept.drain(..over).collect();
+        // Not under the lock: dropping may take a while.
+        drop(kept);
+        drop(dropped);
     }
 
     /// Drops all of them, and takes no more.
@@ -75,10 +81,24 @@ mod tests {
     fn there_is_room_for_so_many() {
         let spares = Spares::new(2);
         (0..3).for_each(|number| spares.put("bot", number));
-        assert!(spares.is_full());
-        assert_eq!([spares.take(&"bot"), spares.take(&"other")], [Some(0), None]);
+        assert_eq!([(); 3].map(|()| spares.take(&"bot")), [Some(1), Some(2), None]);
+        assert_eq!(spares.take(&"other"), None);
         spares.close();
         spares.put("bot", 3);
         assert_eq!(spares.take(&"bot"), None);
+        assert!(spares.is_closed());
+    }
+
+    #[test]
+    fn what_does_not_play_any_more_makes_room() {
+        let spares = Spares::new(4);
+        // A season: each version is succeeded by the next, and the newest four play a match each.
+        for newest in 0..100 {
+            for version in newest..newest + 4 {
+                let taken = spares.take(&version);
+                assert_eq!(taken.is_some(), newest > 0 && version < newest + 3, "{version} of {newest}");
+                spares.put(version, ());
+            }
+        }
     }
 }

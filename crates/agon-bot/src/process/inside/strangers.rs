@@ -91,18 +91,23 @@ pub fn image(launch: &Launch, user: &User) -> Result<Arc<Image>, ImageError> {
     if let Some(own) = &launch.run.image {
         return Images::own().named(own);
     }
-    let names = needs::programs(launch, user);
-    let mut wanted = ImageSet::of_programs(names.iter().map(String::as_str));
-    // What is only mentioned need not be there.
-    wanted.languages.retain(|name| {
-        let language = ImageLanguage::named(name);
-        language.is_some_and(|language| tool(language.programs[0], user).is_some())
-    });
     let mut say = |line: &str| {
         if let Some(teller) = TELLER.get() {
             teller(line);
         }
     };
+    if guard::program().is_some_and(|own| own == Path::new(&launch.program)) {
+        return Images::own().take_own(&mut say);
+    }
+    let names = needs::programs(launch, user);
+    let mut wanted = ImageSet::of_programs(names.iter().map(String::as_str));
+    // What is only mentioned need not be there. An archive may hold what this machine does not have.
+    let chosen = Images::own().chosen();
+    wanted.languages.retain(|name| {
+        let language = ImageLanguage::named(name);
+        language.is_some_and(|language| tool(language.programs[0], user).is_some())
+            || chosen.iter().any(|chosen| chosen.languages.contains(name))
+    });
     Images::own().take(&wanted, &mut say)
 }
 
@@ -111,7 +116,7 @@ pub fn image(launch: &Launch, user: &User) -> Result<Arc<Image>, ImageError> {
 pub fn unseen(launch: &Launch) -> Vec<PathBuf> {
     let user = User::own();
     let as_stranger = Launch { confined: Confined::Foreign, ..launch.clone() };
-    let added = Images::own().chosen().map(|chosen| chosen.added).unwrap_or_default();
+    let added: Vec<PathBuf> = Images::own().chosen().into_iter().flat_map(|chosen| chosen.added).collect();
     let names = needs::programs(&as_stranger, &user).into_iter().filter(|name| !ImageLanguage::holds(name));
     let there = names.filter_map(|name| tool(&name, &user));
     there.filter(|file| !added.iter().any(|added| file.starts_with(added))).collect()

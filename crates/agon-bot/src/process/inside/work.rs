@@ -10,6 +10,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_sandbox::{
@@ -25,7 +26,7 @@ use crate::launch::Launch;
 use crate::name::Confined;
 use crate::paths::is_systems;
 use crate::process::{Excess, guard, spawn};
-use crate::run::Packages;
+use crate::run::Run;
 use crate::sys;
 
 /// Upper limits for a tool.
@@ -52,8 +53,8 @@ pub struct Work<'a> {
     pub confined: Confined,
     /// Folders that it may change. Changes are copied out.
     pub writes: &'a [&'a Path],
-    /// What it finds besides its own files.
-    pub packages: &'a Packages,
+    /// What it finds besides its own files, and in which image, as the bots of its run.
+    pub run: Arc<Run>,
     /// Its standard input.
     pub input: Option<OwnedFd>,
     /// It is ended after this.
@@ -73,8 +74,8 @@ impl Build {
     ) -> Result<ExitStatus, String> {
         self.run_by(|command| {
             let own = self.made.as_ref().map_or(&*self.folder, |made| &*made.draft);
-            let packages = &self.run.packages;
-            let work = Work { confined, writes: &[own], packages, input: None, patience: LONGEST };
+            let run_of = Arc::clone(&self.run);
+            let work = Work { confined, writes: &[own], run: run_of, input: None, patience: LONGEST };
             run(command, work, hear)
         })
     }
@@ -232,6 +233,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
         arguments: command.get_args().map(OsStr::to_owned).collect(),
         folder: Some(folder.clone()),
         confined: work.confined,
+        run: Arc::clone(&work.run),
         ..Launch::default()
     };
     let image = match foreign {
@@ -278,7 +280,7 @@ fn describe(command: &Command, work: &Work<'_>) -> io::Result<(Confinement, Orde
             variables.extend(own);
         }
     }
-    super::add(work.packages, &mut confinement, &mut variables);
+    super::add(&work.run.packages, &mut confinement, &mut variables);
     if is_home(&folder, &user) {
         return Err(io::Error::other(format!(
             "{} is never shown to a build as a whole; put the bot into a folder of its own",

@@ -1,0 +1,195 @@
+//! Several servers behind proxies on another machine: the lines of the guide, as they stand there.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::common::{Running, Space, agon, err, folder, is_installed, site_of, token_of, wait_until};
+use crate::many::database::Postgres;
+use crate::many::port;
+
+const GUIDE: &str = include_str!("../../../../docs/scaling.md");
+
+/// A block of the guide that begins with these words.
+fn lines_of(begin: &str) -> String {
+    let from = GUIDE.find(&format!("```text\n{begin}")).expect("the guide has it") + "```text\n".len();
+    let to = GUIDE[from..].find("```").expect("it ends") + from;
+    GUIDE[from..to].to_owned()
+}
+
+/// The file of a proxy with the names of this test: everything else is the guide's.
+struct Proxy {
+    program: &'static str,
+    begin: &'static str,
+    /// What takes the place of names, certificates and ports that only a real machine has.
+    instead: &'static [(&'static str, &'static str)],
+    arguments: &'static [&'static str],
+}
+
+const PROXIES: [Proxy; 3] = [
+    Proxy {
+        program: "caddy",
+        begin: "cup.example {",
+        instead: &[(
+            "cup.example {",
+            "{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:PORT {",
+        )],
+        arguments: &["run", "--adapter", "caddyfile", "--config", "proxy.conf"],
+    },
+    Proxy {
+        program: "nginx",
+        begin: "upstream cup {",
+        instead: &[
+            (
+                "upstream cup {",
+                "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log nginx.log;\nevents {}\nhttp {\naccess_log off;\n\
+              client_body_temp_path bodies;\nproxy_temp_path answers;\nfastcgi_temp_path f;\nuwsgi_temp_path u;\nscgi_temp_path s;\nupstream cup {",
+            ),
+            ("listen 443 ssl;", "listen 127.0.0.1:PORT;"),
+            ("    ssl_certificate /etc/ssl/cup.pem;\n    ssl_certificate_key /etc/ssl/cup.key;\n", ""),
+            ("client_max_body_size 21m;\n    }\n}\n", "client_max_body_size 21m;\n    }\n}\n}\n"),
+        ],
+        arguments: &["-c", "proxy.conf", "-p", "."],
+    },
+    Proxy {
+        program: "haproxy",
+        begin: "defaults",
+        instead: &[("bind :443 ssl crt /etc/ssl/cup.both.pem", "bind 127.0.0.1:PORT")],
+        arguments: &["-db", "-f", "proxy.conf"],
+    },
+];
+
+impl Proxy {
+    fn start(&self, place: &Path, port: u16, spaces: &[Space; 2]) -> Running {
+        let mut text = lines_of(self.begin);
+        let names = [("first:8080", &spaces[0].theirs), ("second:8080", &spaces[1].theirs)];
+        for (name, address) in names {
+            assert!(text.contains(name), "{text}");
+            text = text.replace(name, &format!("{address}:8080"));
+        }
+        for (what, with) in self.instead {
+            assert!(text.contains(what), "{}: {what}", self.program);
+            text = text.replacen(what, &with.replace("PORT", &port.to_string()), 1);
+        }
+        std::fs::write(place.join("proxy.conf"), text).expect("written");
+        let log = File::create(place.join(format!("{}.log", self.program))).expect("a file");
+        let mut program = Command::new(self.program);
+        program
+            .args(self.arguments)
+            .current_dir(place)
+            .env("HOME", place)
+            .env("XDG_CONFIG_HOME", place)
+            .env("XDG_DATA_HOME", place);
+        program.stdin(Stdio::null()).stdout(log.try_clone().expect("a file")).stderr(log);
+        Running(program.spawn().expect("it starts"))
+    }
+}
+
+/// A server in a namespace, started as the guide says.
+fn serve(place: &Path, name: &str, space: &Space, url: &str) -> Running {
+    let words =
+        ["serve", name, "-j", "0", "--behind-proxy", url, "--bind", "0.0.0.0", "--proxy", &space.ours];
+    let log = File::create(place.join(format!("{name}.log"))).expect("a file");
+    let mut serve = space.command(place, env!("CARGO_BIN_EXE_agon"), &words);
+    serve.env("NO_COLOR", "1").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    let mut running = Running(serve.spawn().expect("agon starts"));
+    site_of(&mut running.0, Duration::from_secs(60));
+    running
+}
+
+fn status(url: &str) -> u16 {
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(20)))
+        .build()
+        .new_agent();
+    agent.get(url).call().map_or(0, |answer| answer.status().as_u16())
+}
+
+/// The server itself: `ip netns exec` becomes it.
+fn kill(running: &mut Running) {
+    let child: &mut Child = &mut running.0;
+    child.kill().and_then(|()| child.wait()).expect("a child of ours");
+}
+
+#[test]
+fn servers_on_other_machines_are_reached_through_the_proxies_of_the_guide_and_by_nobody_else() {
+    if !Space::can_be() {
+        return;
+    }
+    let Some(postgres) = Postgres::start() else { return };
+    let (place, spaces, port) = (folder(), [Space::new(11), Space::new(12)], port());
+    let place = place.path();
+    let url = format!("http://127.0.0.1:{port}");
+    for name in ["one", "two"] {
+        let text = "game = 'cultist-wars'\n[site]\nsign_up = 'open'\n[sandbox]\ntrust_bots = true\n";
+        std::fs::create_dir(place.join(name))
+            .and_then(|()| std::fs::write(place.join(name).join("contest.toml"), text))
+            .expect("written");
+        agon_store::place_objects(&place.join(name), &place.join("objects").to_string_lossy())
+            .expect("written");
+    }
+    postgres.place(&place.join("one"));
+    std::fs::copy(place.join("one/database.url"), place.join("two/database.url")).expect("copied");
+    let mut one = serve(place, "one", &spaces[0], &url);
+    let _two = serve(place, "two", &spaces[1], &url);
+
+    // Our end of the cable is a proxy, the far end is anybody.
+    let ask = format!(
+        "exec 3<>/dev/tcp/{}/8080; printf 'GET / HTTP/1.0\\r\\nHost: cup\\r\\n\\r\\n' >&3; cat <&3",
+        spaces[0].theirs
+    );
+    let here = Command::new("bash").args(["-c", &ask]).output().expect("bash");
+    assert!(here.stdout.starts_with(b"HTTP/1."), "{here:?}");
+    let there = spaces[0].command(place, "bash", &["-c", &ask]).output().expect("bash");
+    assert!(there.stdout.is_empty(), "whoever is no proxy is turned away: {there:?}");
+
+    for proxy in PROXIES {
+        if !is_installed(proxy.program) {
+            continue;
+        }
+        let what = proxy.program;
+        let _running = proxy.start(place, port, &spaces);
+        wait_until(&format!("{what} answers"), || status(&format!("{url}/ladder")) == 200);
+        // Accounts, their sessions and forms go through whichever server.
+        token_of(&url, &format!("ann {what}"));
+        kill(&mut one);
+        wait_until(&format!("{what} goes on with the other server"), || {
+            (0..10).all(|_| status(&format!("{url}/ladder")) == 200)
+        });
+        one = serve(place, "one", &spaces[0], &url);
+        wait_until(&format!("{what} is as before"), || {
+            (0..10).all(|_| status(&format!("{url}/health/ready")) == 200)
+        });
+    }
+}
+
+#[test]
+fn where_a_site_listens_is_said_with_who_may_come() {
+    let place = folder();
+    let place = place.path();
+    let text = "game = 'cultist-wars'\n[sandbox]\ntrust_bots = true\n";
+    std::fs::create_dir(place.join("cup"))
+        .and_then(|()| std::fs::write(place.join("cup/contest.toml"), text))
+        .expect("written");
+    let refused = |more: &[&str], why: &str| {
+        let refused = agon(place, &[&["serve", "cup", "-j", "0", "--port", "0"], more].concat());
+        assert!(
+            refused.status.code() == Some(2) && err(&refused).contains(why),
+            "{more:?}: {}",
+            err(&refused)
+        );
+    };
+    refused(&["--bind", "0.0.0.0"], "say who may come there");
+    refused(
+        &["--bind", "0.0.0.0", "--behind-proxy", "https://cup.example"],
+        "name the proxies that may connect",
+    );
+    refused(
+        &["--bind", "0.0.0.0", "--behind-proxy", "https://cup.example", "--proxy", "front"],
+        "neither an address nor a network",
+    );
+    refused(&["--bind", "192.0.2.1", "--lan"], "no network of this machine has this address");
+    refused(&["--proxy", "10.0.0.7"], "--behind-proxy");
+}
