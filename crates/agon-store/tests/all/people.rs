@@ -332,7 +332,13 @@ async fn nothing_of_who_was_deleted_is_in_any_file() {
             let team = MakeTeam { contest: world.contest, account, name, code, now: Time(3) };
             world.store.act(team).await.expect("made");
             let password = "$argon2id$v=19$dulcinea".to_owned();
-            let set = SetPassword { contest: world.contest, account, password, now: Time(3) };
+            let set = SetPassword {
+                contest: world.contest,
+                account,
+                password,
+                tokens: TokensToEnd::All,
+                now: Time(3),
+            };
             world.store.act(set).await.expect("set");
             assert!(world.begin(account, "label of a build server", LoginKind::Token, 4).await.is_some());
             lasting = Some(account);

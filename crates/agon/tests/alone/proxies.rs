@@ -31,10 +31,7 @@ const PROXIES: [Proxy; 3] = [
     Proxy {
         program: "caddy",
         begin: "cup.example {",
-        instead: &[(
-            "cup.example {",
-            "{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:PORT {",
-        )],
+        instead: &[("cup.example {", "{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:PORT {")],
         arguments: &["run", "--adapter", "caddyfile", "--config", "proxy.conf"],
     },
     Proxy {
