@@ -195,7 +195,7 @@ impl Act for SeeServer {
             .await?;
         sqlx::query(
             "INSERT INTO servers (contest_id, name, seen_ms, file) VALUES ($1, $2, $3, $4) \
-             ON CONFLICT (contest_id, name) DO UPDATE SET seen_ms = $3, file = $4",
+             ON CONFLICT (contest_id, name) DO UPDATE SET checksum = NULL, seen_ms = $3, file = $4",
         )
         .bind(self.contest.0)
         .bind(&self.name)
