@@ -14,6 +14,7 @@ pub mod building;
 pub mod contest;
 pub mod enrol;
 pub mod expire;
+mod held;
 pub mod lease;
 pub mod people;
 pub mod plan;

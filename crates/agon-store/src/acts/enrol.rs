@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::acts::settings::settings;
+use crate::acts::held::settings;
 use crate::acts::teams::{enter, members};
 use crate::acts::{Act, note};
 use crate::backend::{Conn, Flag};

@@ -3,7 +3,7 @@
 
 use agon_api::contest::SignUpWord;
 
-use crate::acts::settings::settings;
+use crate::acts::held::settings;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::names::likeness;

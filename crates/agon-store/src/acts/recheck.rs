@@ -2,7 +2,7 @@
 //! Until it has failed there a version plays on.
 
 use crate::acts::expire::cut;
-use crate::acts::settings::settings;
+use crate::acts::held::again;
 use crate::acts::version::{enter_state, leave, named};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
@@ -20,43 +20,6 @@ pub(crate) async fn begin(conn: &mut Conn, contest: ContestId, now: Time) -> Res
     .await?;
     for version in playing {
         again(conn, VersionId(version)).await?;
-    }
-    Ok(())
-}
-
-async fn again(conn: &mut Conn, version: VersionId) -> Result<(), StoreError> {
-    sqlx::query(
-        "INSERT INTO rechecks (version_id, after_match) SELECT $1, coalesce(max(id), 0) FROM matches \
-         WHERE 1 = 1 ON CONFLICT (version_id) DO UPDATE SET after_match = excluded.after_match",
-    )
-    .bind(version.0)
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// Has a version that begins to stand for its team checked again, if its last check match was in a former image.
-pub(crate) async fn if_due(
-    conn: &mut Conn,
-    contest: ContestId,
-    version: VersionId,
-) -> Result<(), StoreError> {
-    let Some(since) = settings(conn, contest).await?.image_since else { return Ok(()) };
-    let is_uploaded: Option<i64> =
-        sqlx::query_scalar("SELECT id FROM versions WHERE id = $1 AND builtin IS NULL")
-            .bind(version.0)
-            .fetch_optional(&mut *conn)
-            .await?;
-    let checked: Option<i64> = sqlx::query_scalar(
-        "SELECT max(a.leased_ms) FROM seats s JOIN matches m ON m.id = s.match_id JOIN blocks b ON b.id = m.block_id \
-         JOIN attempts a ON a.match_id = m.id AND a.n = m.attempt \
-         WHERE s.version_id = $1 AND b.kind = 'check' AND m.state = 'valid'",
-    )
-    .bind(version.0)
-    .fetch_one(&mut *conn)
-    .await?;
-    if is_uploaded.is_some() && checked.is_none_or(|checked| checked < since.0) {
-        again(conn, version).await?;
     }
     Ok(())
 }
@@ -122,7 +85,7 @@ impl Act for FailRecheck {
         let Some((contest, _, _, name)) = named(conn, self.version, plays).await? else { return Ok(false) };
         let json =
             serde_json::to_string(&self.cause).map_err(|error| StoreError::Damaged(error.to_string()))?;
-        sqlx::query("UPDATE versions SET reason = $2, cause = $3 WHERE id = $1")
+        sqlx::query("UPDATE versions SET checksum = NULL, reason = $2, cause = $3 WHERE id = $1")
             .bind(self.version.0)
             .bind(self.cause.to_string())
             .bind(json)

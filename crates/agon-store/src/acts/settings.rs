@@ -1,6 +1,7 @@
 //! The settings of a contest: what the organiser decides. Whoever accepts an upload, somebody who signs up, a member of a team or a result
 //! reads them in the transaction that accepts it, so that a change holds on every server from its answer on.
 
+use crate::acts::held::settings;
 use crate::acts::seal::end_of;
 use crate::acts::version::{Add, Added, Promote, Return, step_down};
 use crate::acts::{Act, note, recheck, ruling};
@@ -8,15 +9,6 @@ use crate::backend::Conn;
 use crate::{
     AccountId, ChangedSettings, ContestId, ContestSettings, LogEntry, Sha, StoreError, Time, VersionState,
 };
-
-/// The settings of a contest; the usual ones where no start has taken them from its file yet.
-pub(crate) async fn settings(conn: &mut Conn, contest: ContestId) -> Result<ContestSettings, StoreError> {
-    let text: Option<Option<String>> = sqlx::query_scalar("SELECT settings FROM contests WHERE id = $1")
-        .bind(contest.0)
-        .fetch_optional(conn)
-        .await?;
-    text.flatten().map_or_else(|| Ok(ContestSettings::default()), |text| crate::reads::read(&text))
-}
 
 async fn keep(
     conn: &mut Conn,
@@ -40,7 +32,8 @@ impl Act for TakeInSettings {
     type Reply = bool;
 
     async fn run(&self, conn: &mut Conn) -> Result<bool, StoreError> {
-        const ONLY: &str = "UPDATE contests SET settings = $2 WHERE id = $1 AND settings IS NULL";
+        const ONLY: &str =
+            "UPDATE contests SET checksum = NULL, settings = $2 WHERE id = $1 AND settings IS NULL";
         Ok(keep(conn, self.contest, &self.settings, ONLY).await? > 0)
     }
 }
@@ -88,7 +81,8 @@ impl Act for ChangeSettings {
         if changes.is_empty() {
             return Ok(SettingsReply::Same);
         }
-        keep(conn, self.contest, &after, "UPDATE contests SET settings = $2 WHERE id = $1").await?;
+        keep(conn, self.contest, &after, "UPDATE contests SET checksum = NULL, settings = $2 WHERE id = $1")
+            .await?;
         let seq = end_of(conn, self.contest).await?.0 + 1;
         let row = ChangedSettings { seq, settings: changes, by: self.by, at: self.now };
         ruling::write(conn, self.contest, &LogEntry::Settings(row)).await?;
@@ -99,7 +93,9 @@ impl Act for ChangeSettings {
         }
         if after.conditions() != self.before.conditions() {
             // Machines introduce themselves again, and hear the new conditions before they play on.
-            sqlx::query("UPDATE workers SET run = '' WHERE run IS NOT NULL").execute(&mut *conn).await?;
+            sqlx::query("UPDATE workers SET checksum = NULL, run = '' WHERE run IS NOT NULL")
+                .execute(&mut *conn)
+                .await?;
         }
         if after.bosses != self.before.bosses {
             seat_bosses(conn, self.contest, (&after.bosses, &self.program), self.now).await?;
@@ -199,7 +195,7 @@ impl Act for SeeServer {
             .await?;
         sqlx::query(
             "INSERT INTO servers (contest_id, name, seen_ms, file) VALUES ($1, $2, $3, $4) \
-             ON CONFLICT (contest_id, name) DO UPDATE SET seen_ms = $3, file = $4",
+             ON CONFLICT (contest_id, name) DO UPDATE SET checksum = NULL, seen_ms = $3, file = $4",
         )
         .bind(self.contest.0)
         .bind(&self.name)

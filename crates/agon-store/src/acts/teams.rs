@@ -1,7 +1,7 @@
 //! Teams: who plays for which entrant. And what remains of a deleted account.
 
 use crate::acts::asked::unnamed;
-use crate::acts::settings::settings;
+use crate::acts::held::settings;
 use crate::acts::version::step_down;
 use crate::acts::{Act, note};
 use crate::backend::Conn;

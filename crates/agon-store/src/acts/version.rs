@@ -1,7 +1,7 @@
 //! Versions: handed in, promoted, demoted. The content of a version never changes.
 
-use crate::acts::settings::settings;
-use crate::acts::{Act, note, recheck, trial};
+use crate::acts::held::{check_again_if_due, settings};
+use crate::acts::{Act, note, trial};
 use crate::backend::{Conn, Flag};
 use crate::names::likeness;
 use crate::reads::{quota, read};
@@ -312,7 +312,7 @@ impl Act for Promote {
             return Ok(false);
         }
         enter(conn, self.version, self.now).await?;
-        recheck::if_due(conn, contest, self.version).await?;
+        check_again_if_due(conn, contest, self.version).await?;
         note(conn, contest, self.now, ["ladder", "promote", &name, ""]).await?;
         Ok(true)
     }
@@ -377,7 +377,7 @@ impl Act for Return {
         }
         enter_state(conn, self.version, VersionState::Live, self.now).await?;
         enter(conn, self.version, self.now).await?;
-        recheck::if_due(conn, contest, self.version).await?;
+        check_again_if_due(conn, contest, self.version).await?;
         note(conn, contest, self.now, [&self.actor, "return", &name, ""]).await?;
         Ok(true)
     }

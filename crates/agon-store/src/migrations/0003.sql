@@ -9,6 +9,7 @@ CREATE TABLE servers (
     seen_ms BIGINT NOT NULL,
     -- The settings in its file, by key, in the words of `agon serve set`: JSON.
     file TEXT NOT NULL,
+    checksum BIGINT,
     PRIMARY KEY (contest_id, name)
 );
 

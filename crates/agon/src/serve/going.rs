@@ -20,7 +20,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::common::screen::harmless;
 use crate::common::{self, Done, Failure, machine};
-use crate::serve::player::{Player, level_of, memory_of};
+use crate::serve::player::{OwnWorker, level_of, memory_of};
 use crate::serve::{
     Rated, ServeOptions, founding, now, open_many_files, pages, private, runtime, runtime_of,
 };
@@ -151,7 +151,7 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     let work = std::path::absolute(dir.join("work"))?;
     let clock = now;
     let inside = Inside::new(&server, runtime.handle().clone(), worker, &clock);
-    let player = Player { server: &server, inside: &inside, work, confined, all, jobs };
+    let player = OwnWorker { server: &server, inside: &inside, work, confined, all, jobs };
     let broken = OnceLock::new();
     let told = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {

@@ -19,7 +19,7 @@ const MOST_UNPACKED: u64 = 8 << 30;
 const TICK: Duration = Duration::from_millis(50);
 
 /// The server's own worker.
-pub struct Player<'a> {
+pub struct OwnWorker<'a> {
     pub server: &'a ContestServer,
     pub inside: &'a Inside<'a>,
     /// Where versions are unpacked and built.
@@ -30,7 +30,7 @@ pub struct Player<'a> {
     pub jobs: usize,
 }
 
-impl Player<'_> {
+impl OwnWorker<'_> {
     /// Plays until `halt` is set, under the settings that hold: when they change it gives back what it plays, and begins again under them.
     pub fn play(&self, halt: &AtomicBool) {
         let begun = format!("{}-{}", std::process::id(), now().0);

@@ -1,4 +1,6 @@
 //! `agon serve`: a contest on the command line, from its first day to a kill and the day after.
+//!
+//! Longer than 500 lines: one helper starts, kills and looks at a contest for all of them.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
