@@ -10,9 +10,7 @@ use std::sync::Once;
 use std::time::Duration;
 
 use sqlx::any::AnyRow;
-use sqlx::any::{AnyTypeInfo, AnyTypeInfoKind, AnyValueRef};
-use sqlx::error::BoxDynError;
-use sqlx::{Any, AssertSqlSafe, Connection as _, Decode, Executor as _, Row as _, Type, ValueRef as _};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 
 use crate::{StoreError, Time};
 
@@ -30,11 +28,13 @@ macro_rules! writers {
     };
 }
 
+mod flag;
 pub mod many;
 mod postgres;
 mod sqlite;
 pub mod tables;
 
+pub use flag::Flag;
 pub use sqlite::snapshot;
 
 pub type Conn = sqlx::AnyConnection;
@@ -477,28 +477,4 @@ async fn version(conn: &mut Conn) -> Result<i64, StoreError> {
     let found: Option<i64> =
         sqlx::query_scalar("SELECT max(version) FROM schema_version").fetch_one(conn).await?;
     Ok(found.unwrap_or(0))
-}
-
-/// Yes or no, as a statement must return it: `e.boss = TRUE`. SQLite gives that as a number, and gives a bare column as a type of its own,
-/// which the driver for both does not read.
-#[derive(Clone, Copy, Debug)]
-pub struct Flag(pub bool);
-
-impl Type<Any> for Flag {
-    fn type_info() -> AnyTypeInfo {
-        <bool as Type<Any>>::type_info()
-    }
-
-    fn compatible(info: &AnyTypeInfo) -> bool {
-        info.kind() == AnyTypeInfoKind::Bool || info.kind().is_integer()
-    }
-}
-
-impl<'row> Decode<'row, Any> for Flag {
-    fn decode(value: AnyValueRef<'row>) -> Result<Self, BoxDynError> {
-        match value.type_info().kind() {
-            AnyTypeInfoKind::Bool => <bool as Decode<Any>>::decode(value).map(Self),
-            _ => <i64 as Decode<Any>>::decode(value).map(|number| Self(number != 0)),
-        }
-    }
 }

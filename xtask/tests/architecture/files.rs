@@ -39,7 +39,7 @@ const CIRCLES: [(&str, &str, &str); 31] = [
     ("agon-sandbox", "init program spawner", "processes that start each other"),
     (
         "agon-site",
-        "answers api exports fleet gate incoming metrics pages routes settings site throttle work",
+        "answers api exports fleet gate health incoming metrics pages routes settings site throttle work",
         "not yet taken apart",
     ),
     ("agon-site/pages", "matches own team version", "pages that show parts of each other"),

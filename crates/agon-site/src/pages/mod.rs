@@ -16,6 +16,7 @@ mod everybody;
 mod home;
 mod ladder;
 mod matches;
+mod membership;
 mod numbers;
 mod organise;
 mod own;
@@ -97,11 +98,11 @@ pub const ROUTES: &[Route] = &[
     post("/account/others", Verb::Own, RouteObject::Contest, || sent(account::others)),
     post("/account/tokens", Verb::Own, RouteObject::Contest, || sent(account::make_token)),
     post("/account/logins/{id}/end", Verb::Own, RouteObject::Login, || sent(account::end)),
-    get("/team", Verb::Own, RouteObject::Contest, || asked(account::team)),
-    post("/team/new", Verb::Own, RouteObject::Contest, || sent(account::make_team)),
-    post("/team/join", Verb::Own, RouteObject::Contest, || sent(account::join_team)),
-    post("/team/leave", Verb::Act, RouteObject::OwnTeam, || sent(account::leave_team)),
-    post("/team/code", Verb::Act, RouteObject::OwnTeam, || sent(account::new_code)),
+    get("/team", Verb::Own, RouteObject::Contest, || asked(membership::team)),
+    post("/team/new", Verb::Own, RouteObject::Contest, || sent(membership::make_team)),
+    post("/team/join", Verb::Own, RouteObject::Contest, || sent(membership::join_team)),
+    post("/team/leave", Verb::Act, RouteObject::OwnTeam, || sent(membership::leave_team)),
+    post("/team/code", Verb::Act, RouteObject::OwnTeam, || sent(membership::new_code)),
     // The organiser's pages.
     get("/organise", Verb::Organise, RouteObject::Contest, || asked(organise::page)),
     post("/organise/pause", Verb::Organise, RouteObject::Contest, || sent(organise::pause)),
