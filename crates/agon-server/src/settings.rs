@@ -299,7 +299,7 @@ pub async fn change(
             now,
         };
         match store.act(act).await? {
-            SettingsReply::Changed(after) => return Ok((before, after)),
+            SettingsReply::Changed(after) => return Ok((before, *after)),
             SettingsReply::Same => return Ok((before.clone(), before)),
             SettingsReply::Overtaken => {}
         }

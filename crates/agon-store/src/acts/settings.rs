@@ -58,7 +58,7 @@ pub struct ChangeSettings {
 /// The outcome of [`ChangeSettings`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingsReply {
-    Changed(ContestSettings),
+    Changed(Box<ContestSettings>),
     /// They are so already.
     Same,
     /// Somebody else has changed them meanwhile.
@@ -100,7 +100,7 @@ impl Act for ChangeSettings {
         if after.bosses != self.before.bosses {
             seat_bosses(conn, self.contest, (&after.bosses, &self.program), self.now).await?;
         }
-        Ok(SettingsReply::Changed(after))
+        Ok(SettingsReply::Changed(Box::new(after)))
     }
 }
 
