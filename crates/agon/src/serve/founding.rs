@@ -58,9 +58,7 @@ pub fn begin(dir: &Path, game: &str, level: Option<Level>) -> Result<(), Failure
 fn text(info: &GameInfo, dir: &Path, level: Option<Level>) -> String {
     let sandbox = level.map_or_else(
         || "# [sandbox]\n# level = \"A\"                 # the lowest at which bots are played".to_owned(),
-        |level| {
-            format!("[sandbox]\nlevel = \"{level}\"                   # the lowest at which bots are played")
-        },
+        |level| format!("[sandbox]\nlevel = \"{level}\""),
     );
     let bosses: Vec<String> = info.builtins.iter().map(|bot| format!("\"builtin:{}\"", bot.name)).collect();
     let rules = info.presets.first().map_or("", |preset| preset.name);
