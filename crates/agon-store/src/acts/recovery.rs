@@ -51,11 +51,13 @@ impl Act for Recover {
         if taken.rows_affected() == 0 {
             return Ok(None);
         }
-        sqlx::query("UPDATE accounts SET password = $2 WHERE id = $1 AND withdrawn_ms IS NULL")
-            .bind(self.account.0)
-            .bind(&self.password)
-            .execute(&mut *conn)
-            .await?;
+        sqlx::query(
+            "UPDATE accounts SET checksum = NULL, password = $2 WHERE id = $1 AND withdrawn_ms IS NULL",
+        )
+        .bind(self.account.0)
+        .bind(&self.password)
+        .execute(&mut *conn)
+        .await?;
         // By number: it says nothing about a person who is deleted later.
         let who = format!("account {}", self.account);
         let detail = "a new password was set with a recovery code";
