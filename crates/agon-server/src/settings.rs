@@ -325,6 +325,42 @@ pub async fn held(folder: &Path, name: &str) -> Result<Option<ContestSettings>, 
     Ok(held)
 }
 
+/// The same for a server that is about to begin. Until somebody comes (an account, a team) or a setting is changed by an act, the contest's
+/// file still founds it: a file that was edited after a first look is taken in, as a row of the log. Only where the contest has one server,
+/// which is this one.
+///
+/// # Errors
+/// When its database cannot be opened, or the image that the file names is not here.
+pub async fn founded(
+    folder: &Path,
+    name: &str,
+    file: &FileSettings,
+    now: Time,
+) -> Result<Option<ContestSettings>, ServerError> {
+    let Some(held) = held(folder, name).await? else { return Ok(None) };
+    // At which level matches are rated may have been asked.
+    let level = file.settings.level.clone().or_else(|| held.level.clone());
+    let wanted = ContestSettings { level, image_since: held.image_since, ..file.settings.clone() };
+    if wanted == held {
+        return Ok(Some(held));
+    }
+    let store = Store::open(folder).await?;
+    let held = match store.named(name).await? {
+        // Where there are several servers their files may differ.
+        Some(own) if !own.is_shared() && own.is_being_founded().await? => {
+            if let Some(image) = wanted.image.as_ref().filter(|image| held.image.as_ref() != Some(image)) {
+                let why = |error| ServerError::Wrong(format!("contest.toml, [sandbox] image: {error}"));
+                Images::own().keep(image).map_err(why)?;
+            }
+            let by = SettingsBy { actor: agon_store::FOUNDER, account: None };
+            change(&own, by, |_| Ok(wanted.clone()), now).await?.1
+        }
+        _ => held,
+    };
+    store.close().await;
+    Ok(Some(held))
+}
+
 /// Closes uploads at once.
 ///
 /// # Errors

@@ -349,7 +349,8 @@ mod tests {
         let with = |change: fn(&mut SettingsForm)| {
             let mut answers = answers();
             change(&mut answers);
-            answers.change(&ContestSettings::default(), GAME).unwrap_err()
+            let before = ContestSettings { title: "Cup".into(), ..ContestSettings::default() };
+            answers.change(&before, GAME).unwrap_err()
         };
         assert!(with(|answers| answers.title = " ".into()).starts_with("Name:"));
         assert!(

@@ -229,6 +229,8 @@ impl std::ops::Deref for ContestStore {
     }
 }
 
+/// Who changes settings in the audit log while the contest's file still founds it.
+pub const FOUNDER: &str = "contest.toml";
 /// The name of the database in a contest's folder.
 pub const DATABASE: &str = "agon.db";
 /// The name of the file there with the address of the database, when that is on a server.

@@ -23,6 +23,9 @@ const WAITING: usize = 1024;
 /// transaction is undone after 10 s.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// For how long they are renewed when the writer ends. The rest is renewed after the next act.
+const FAREWELL: Duration = Duration::from_secs(2);
+
 /// How long changed rows may be without their checksums, when nobody waits.
 const RENEWED: Duration = Duration::from_millis(500);
 
@@ -161,15 +164,14 @@ async fn work(mut conn: Conn, place: Place, checksums: Checksums, mut inbox: mps
     // When rows were changed whose checksums are not renewed yet.
     let mut changed: Option<Instant> = None;
     loop {
-        if changed.is_some_and(|since| closing.is_some() || since.elapsed() >= RENEWED) {
+        if closing.is_none() && changed.is_some_and(|since| since.elapsed() >= RENEWED) {
             // An error is met by the next act, too, which tells somebody.
-            let more = renewed(&mut conn, &checksums).await.unwrap_or(false);
-            changed = match (more, closing.is_some()) {
-                (false, _) => None,
-                (true, true) => continue,
+            let more = backend::within(PATIENCE, renewed(&mut conn, &checksums)).await.unwrap_or(false);
+            changed = match more {
+                false => None,
                 // At leisure while others wait.
-                (true, false) if waiting.len() > 0 || !inbox.is_empty() => Some(Instant::now()),
-                (true, false) => changed,
+                true if waiting.len() > 0 || !inbox.is_empty() => Some(Instant::now()),
+                true => changed,
             };
         }
         if waiting.len() == 0 {
@@ -209,8 +211,8 @@ async fn work(mut conn: Conn, place: Place, checksums: Checksums, mut inbox: mps
             }
         }
     }
-    if changed.is_some() {
-        while renewed(&mut conn, &checksums).await.unwrap_or(false) {}
+    let end = Instant::now() + FAREWELL;
+    while changed.is_some() && Instant::now() < end && renewed(&mut conn, &checksums).await.unwrap_or(false) {
     }
     backend::close(conn).await;
     if let Some(to) = closing {

@@ -54,8 +54,8 @@ fn settings_page(ask: &Visit, answers: &SettingsForm, why: Option<&str>) -> Mark
             header { h2 { "More settings" } span.faint { "on a server: " code { "agon serve set DIR KEY=VALUE" } } }
             table.dense { tbody { @for key in MORE { tr {
                 td { code { (key.word()) } }
-                td { (key.means()) }
-                td { @let told = key.told(&ask.settings.held); @if told.is_empty() { span.faint { "–" } } @else { code { (told) } } }
+                td.prose { (key.means()) }
+                td.prose { @let told = key.told(&ask.settings.held); @if told.is_empty() { span.faint { "–" } } @else { code { (told.replace(',', ", ")) } } }
             } } } }
             @if let Some(since) = ask.settings.held.image_since { p.faint { "The image was changed on " (ask.settings.deadline(since)) ": each live version plays a check match in it." } }
         }
@@ -159,7 +159,7 @@ pub async fn files(ask: &Visit) -> Result<Markup, Refused> {
                 table.dense {
                     thead { tr { th { "Server" } th { "Key" } th { "Its file" } th { "Holds" } } }
                     tbody { @for (server, one) in &differing { tr {
-                        td { (server) } td { code { (one.key.word()) } } td { (value(&one.says)) } td { (value(&one.holds)) }
+                        td.prose { (server) } td { code { (one.key.word()) } } td.prose { (value(&one.says)) } td.prose { (value(&one.holds)) }
                     } } }
                 }
                 p.faint { "Since the contest was founded its settings are in its database. Change them in Settings, or with " code { "agon serve set DIR KEY=VALUE" } "; in the file, write what holds or take the line out." }

@@ -45,7 +45,10 @@ impl Act for StandBy {
     type Reply = ();
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
-        sqlx::query("UPDATE workers SET seen_ms = 0 WHERE id = $1").bind(self.worker.0).execute(conn).await?;
+        sqlx::query("UPDATE workers SET checksum = NULL, seen_ms = 0 WHERE id = $1")
+            .bind(self.worker.0)
+            .execute(conn)
+            .await?;
         Ok(())
     }
 }

@@ -156,6 +156,21 @@ impl Store {
         Ok(count.fetch_one(&self.reader).await?)
     }
 
+    /// Whether nobody has come yet, to any contest here, and no act has changed a setting.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub async fn is_being_founded(&self) -> Result<bool, StoreError> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT (SELECT count(*) FROM accounts) + (SELECT count(*) FROM entrants WHERE NOT boss) + \
+             (SELECT count(*) FROM events WHERE verb IN ('set', 'freeze') AND actor NOT IN ('server', $1))",
+        )
+        .bind(crate::FOUNDER)
+        .fetch_one(&self.reader)
+        .await?;
+        Ok(count == 0)
+    }
+
     /// The account and secret that have this hash, while the secret is valid.
     ///
     /// # Errors

@@ -62,7 +62,8 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
         }
     }
     let (mut setting, file) = founding::read(dir)?;
-    let founded = runtime()?.block_on(settings::held(dir, &setting.name))?;
+    let _held = hold(dir)?;
+    let founded = runtime()?.block_on(settings::founded(dir, &setting.name, &file, now()))?;
     let held = founded.as_ref().unwrap_or(&setting.founding).clone();
     if let Some(image) = &held.image {
         let why = |error: ImageError| {
@@ -86,7 +87,6 @@ pub fn run(dir: &Path, options: &ServeOptions) -> Done {
     }
     // Otherwise other machines play, or none until the organiser says at which level.
     let jobs_wanted = if playing { options.jobs } else { Some(0) };
-    let _held = hold(dir)?;
     private::mend(dir);
     open_many_files();
     let stop = common::stop_on_ctrl_c();

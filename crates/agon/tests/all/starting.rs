@@ -50,6 +50,35 @@ fn a_server_of_a_paused_contest_says_so_and_how_it_continues() {
     assert!(said.contains("`agon serve resume cup`"), "{said}");
 }
 
+/// The file is written by the first start, and edited then.
+#[test]
+fn the_file_founds_a_contest_until_somebody_has_come() {
+    let folder = folder();
+    found(folder.path());
+    let place = folder.path();
+    let file = place.join("cup/contest.toml");
+    let edit = |from: &str, to: &str| {
+        let text = std::fs::read_to_string(&file).expect("a file");
+        assert!(text.contains(from), "{text}");
+        std::fs::write(&file, text.replacen(from, to, 1)).expect("written");
+    };
+    let set = |key: &str| {
+        let told = json(&good(agon(place, &["serve", "set", "cup", "--json"])));
+        told[key].as_str().unwrap_or_else(|| panic!("{told}")).to_owned()
+    };
+    edit("\n[site]", "\n[site]\nteam_size = 3");
+    assert!(!said_at_start(place, &[]).contains("team_size"));
+    assert_eq!(set("team_size"), "3");
+    good(agon(place, &["serve", "fsck", "cup"]));
+    // Whoever comes relies on what holds.
+    write(place, "bot.py", "print('WAIT')\n");
+    good(agon(place, &["serve", "add", "cup", "bot.py", "--team", "Ann"]));
+    edit("team_size = 3", "team_size = 4");
+    let said = said_at_start(place, &[]);
+    assert!(said.contains("team_size"), "{said}");
+    assert_eq!(set("team_size"), "3");
+}
+
 #[test]
 fn a_server_that_plays_nothing_is_no_silent_machine() {
     let folder = folder();
