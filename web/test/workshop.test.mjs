@@ -95,6 +95,8 @@ engines('a script is played at once, and again whenever it is saved; its console
   page.once('dialog', (dialog) => dialog.accept())
   await page.getByRole('button', { name: 'Reload from disk' }).click()
   await page.getByText(/bot\.js read again/).waitFor()
+  // What was read is played first.
+  await page.waitForFunction(() => !window.agon.running)
   await write(page, WALKER)
   assert.match(await page.locator('.status').innerText(), /^bot\.js saved\.$/)
   await close(page)
