@@ -92,7 +92,8 @@ for (const game of Object.keys(GAMES)) {
     const page = await stage.browse()
     for (let seed = 1; seed <= SEEDS; seed++) {
       const name = `${game}-${seed}.replay`
-      await page.goto(`${address}/#replay=${name}`)
+      // Only what follows the # changes: Firefox does not always say that this has loaded.
+      await page.goto(`${address}/#replay=${name}`, { waitUntil: 'commit' })
       await page.waitForFunction((seed) => window.agon?.players[0]?.stream.head.seed === seed, `${seed}`)
       const { total, differ, head } = await page.evaluate(
         async ({ name, key }) => {
