@@ -100,9 +100,8 @@ pub fn run(options: &Options, counts: &mut Counts) -> Result<()> {
             // All of them where it is not told which; a test that another module declares is in any file.
             let known =
                 !failed.files.is_empty() && failed.files.iter().all(|file| file.ends_with(".test.mjs"));
-            let files: Vec<String> =
-                if known { failed.files.into_iter().collect() } else { vec!["test/*.test.mjs".into()] };
-            let files = files.join(" ");
+            let files: Vec<String> = failed.files.into_iter().collect();
+            let files = if known { files.join(" ") } else { "test/*.test.mjs".to_owned() };
             println!("run once more, because a real error fails again: {files}");
             let again = npm(options, "test:browser", &[("AGON_FILES", &files)])?.0;
             sums.failed = again.failed;

@@ -307,27 +307,12 @@ pub async fn change(
     Err(StoreError::Damaged("the settings changed each time they were to be changed".to_owned()).into())
 }
 
-/// The settings that hold in the contest of a folder; none where it has to be founded yet, or a program before this one founded it. `name`
-/// is its title, where its database has several.
+/// The settings that hold in the contest of a folder for a server that is about to begin; none where it has to be founded yet, or a program
+/// before this one founded it. `name` is its title, where its database has several.
 ///
-/// # Errors
-/// When its database cannot be opened.
-pub async fn held(folder: &Path, name: &str) -> Result<Option<ContestSettings>, ServerError> {
-    if !agon_store::is_there(folder) {
-        return Ok(None);
-    }
-    let store = Store::open(folder).await?;
-    let held = match store.named(name).await? {
-        Some(own) => own.now().await?.settings,
-        None => None,
-    };
-    store.close().await;
-    Ok(held)
-}
-
-/// The same for a server that is about to begin. Until somebody comes (an account, a team) or a setting is changed by an act, the contest's
-/// file still founds it: a file that was edited after a first look is taken in, as a row of the log. Only where the contest has one server,
-/// which is this one.
+/// Until somebody comes (an account, a team) or a setting is changed by an act, the contest's file still founds it: a file that was edited
+/// after a first look is taken in, as a row of the log. Only where the contest has one server, which is this one: the files of several may
+/// differ.
 ///
 /// # Errors
 /// When its database cannot be opened, or the image that the file names is not here.
@@ -337,28 +322,36 @@ pub async fn founded(
     file: &FileSettings,
     now: Time,
 ) -> Result<Option<ContestSettings>, ServerError> {
-    let Some(held) = held(folder, name).await? else { return Ok(None) };
-    // At which level matches are rated may have been asked.
-    let level = file.settings.level.clone().or_else(|| held.level.clone());
-    let wanted = ContestSettings { level, image_since: held.image_since, ..file.settings.clone() };
-    if wanted == held {
-        return Ok(Some(held));
+    if !agon_store::is_there(folder) {
+        return Ok(None);
     }
     let store = Store::open(folder).await?;
     let held = match store.named(name).await? {
-        // Where there are several servers their files may differ.
-        Some(own) if !own.is_shared() && own.is_being_founded().await? => {
-            if let Some(image) = wanted.image.as_ref().filter(|image| held.image.as_ref() != Some(image)) {
-                let why = |error| ServerError::Wrong(format!("contest.toml, [sandbox] image: {error}"));
-                Images::own().keep(image).map_err(why)?;
-            }
-            let by = SettingsBy { actor: agon_store::FOUNDER, account: None };
-            change(&own, by, |_| Ok(wanted.clone()), now).await?.1
-        }
-        _ => held,
+        Some(own) => founded_by(&own, file, now).await?,
+        None => None,
     };
     store.close().await;
-    Ok(Some(held))
+    Ok(held)
+}
+
+async fn founded_by(
+    own: &ContestStore,
+    file: &FileSettings,
+    now: Time,
+) -> Result<Option<ContestSettings>, ServerError> {
+    let Some(held) = own.now().await?.settings else { return Ok(None) };
+    // At which level matches are rated may have been asked.
+    let level = file.settings.level.clone().or_else(|| held.level.clone());
+    let wanted = ContestSettings { level, image_since: held.image_since, ..file.settings.clone() };
+    if wanted == held || own.is_shared() || !own.is_being_founded().await? {
+        return Ok(Some(held));
+    }
+    if let Some(image) = wanted.image.as_ref().filter(|image| held.image.as_ref() != Some(image)) {
+        let why = |error| ServerError::Wrong(format!("contest.toml, [sandbox] image: {error}"));
+        Images::own().keep(image).map_err(why)?;
+    }
+    let by = SettingsBy { actor: agon_store::FOUNDER, account: None };
+    Ok(Some(change(own, by, |_| Ok(wanted.clone()), now).await?.1))
 }
 
 /// Closes uploads at once.

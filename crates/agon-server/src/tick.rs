@@ -257,7 +257,7 @@ impl ContestServer {
         if checks.is_empty() {
             return Ok(());
         }
-        let versions = self.store.versions().await?;
+        let (versions, draining) = (self.store.versions().await?, self.now().await?.draining);
         for version in &versions {
             let Some(its) = checks.get(&version.id) else { continue };
             let (version, stands) =
@@ -267,7 +267,7 @@ impl ContestServer {
                 // It left of its own accord; it is checked again when it comes back.
                 _ if !stands => self.store.act(DropRecheck { version }).await?,
                 Admission::Wait => continue,
-                Admission::Plan if self.now().await?.draining => continue,
+                Admission::Plan if draining => continue,
                 Admission::Plan => {
                     self.plan_check(version, &versions, now).await?;
                     continue;

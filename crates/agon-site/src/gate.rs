@@ -456,12 +456,9 @@ pub async fn share(State(site): State<Arc<Site>>, request: Request, next: Next) 
     }
 }
 
-/// Around every handler: while the database does not answer, nobody waits for it. A request under way is left, and what it asked for may
+/// Around handlers that need the database: while it does not answer, nobody waits for it. A request under way is left, and what it asked for may
 /// yet be done.
 pub async fn reach(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    if routes::is_apart_from_the_database(request.uri().path()) {
-        return next.run(request).await;
-    }
     let mut away = site.away();
     tokio::select! {
         biased;

@@ -96,6 +96,11 @@ impl Route {
         Self { body: Body::Upload, ..self }
     }
 
+    /// Whether its answer comes from the database: not our files, nor what says how the process is.
+    fn needs_database(&self) -> bool {
+        !matches!((self.verb, self.still), (Verb::See, true) | (Verb::Measure, _))
+    }
+
     /// Whether it is part of the API.
     pub fn is_api(&self) -> bool {
         self.path.starts_with(api::ROOT)
@@ -134,13 +139,6 @@ impl Door {
     }
 }
 
-/// Whether what is answered at this path needs no database: our files, and that the process lives.
-pub fn is_apart_from_the_database(path: &str) -> bool {
-    let mut apart =
-        all().filter(|route| route.still && route.verb == Verb::See && route.path != health::READY);
-    path == metrics::PATH || apart.any(|route| route.path == path)
-}
-
 pub fn all() -> impl Iterator<Item = Route> {
     let pages =
         pages::ROUTES.iter().chain(work::ROUTES).chain(metrics::ROUTES).chain(health::ROUTES).copied();
@@ -152,7 +150,11 @@ pub fn router(site: Arc<Site>, door: Door) -> Router {
     let mut router = Router::new();
     for route in all().filter(|route| door.has(route)) {
         let door = from_fn_with_state((site.clone(), route), gate::pass);
-        router = router.route(route.path, (route.make)().route_layer(door));
+        let mut answered = (route.make)().route_layer(door);
+        if route.needs_database() {
+            answered = answered.route_layer(from_fn_with_state(site.clone(), gate::reach));
+        }
+        router = router.route(route.path, answered);
     }
     if door == Door::Site {
         for path in [agon_worker::wire::ROOT.to_owned(), format!("{}/{{*rest}}", agon_worker::wire::ROOT)] {
@@ -162,12 +164,13 @@ pub fn router(site: Arc<Site>, door: Door) -> Router {
     let nothing = get("/", Verb::See, RouteObject::Contest, || any(pages::nothing));
     let nothing = match door {
         Door::Workers => any(work::workers_only),
-        _ => (nothing.make)().layer(from_fn_with_state((site.clone(), nothing), gate::pass)),
+        _ => (nothing.make)()
+            .layer(from_fn_with_state((site.clone(), nothing), gate::pass))
+            .layer(from_fn_with_state(site.clone(), gate::reach)),
     };
     router
         .fallback_service(nothing.with_state(site.clone()))
         .method_not_allowed_fallback(pages::wrong_method)
-        .layer(from_fn_with_state(site.clone(), gate::reach))
         .layer(from_fn_with_state(site.clone(), gate::share))
         .layer(from_fn_with_state((site.clone(), door), gate::finish))
         .layer(from_fn(gate::patience))

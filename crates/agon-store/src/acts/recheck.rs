@@ -3,7 +3,7 @@
 
 use crate::acts::expire::cut;
 use crate::acts::held::again;
-use crate::acts::version::{enter_state, leave, named};
+use crate::acts::version::{enter_state, keep_cause, leave, named};
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{Cause, ContestId, StoreError, Time, VersionId, VersionState};
@@ -83,14 +83,7 @@ impl Act for FailRecheck {
         }
         let plays = |state| matches!(state, VersionState::Live | VersionState::Trial);
         let Some((contest, _, _, name)) = named(conn, self.version, plays).await? else { return Ok(false) };
-        let json =
-            serde_json::to_string(&self.cause).map_err(|error| StoreError::Damaged(error.to_string()))?;
-        sqlx::query("UPDATE versions SET checksum = NULL, reason = $2, cause = $3 WHERE id = $1")
-            .bind(self.version.0)
-            .bind(self.cause.to_string())
-            .bind(json)
-            .execute(&mut *conn)
-            .await?;
+        keep_cause(conn, self.version, &self.cause).await?;
         leave(conn, self.version.0, self.now).await?;
         enter_state(conn, self.version, VersionState::Failed, self.now).await?;
         let detail = "in the contest's new image; no other version plays for the team until it goes back to one, or submits another";

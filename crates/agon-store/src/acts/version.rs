@@ -324,6 +324,18 @@ pub(crate) async fn step_down(conn: &mut Conn, version: i64, now: Time) -> Resul
     leave(conn, version, now).await
 }
 
+/// Keeps why a version failed.
+pub(crate) async fn keep_cause(conn: &mut Conn, version: VersionId, cause: &Cause) -> Result<(), StoreError> {
+    let json = serde_json::to_string(cause).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    sqlx::query("UPDATE versions SET checksum = NULL, reason = $2, cause = $3 WHERE id = $1")
+        .bind(version.0)
+        .bind(cause.to_string())
+        .bind(json)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
 /// Ends the time in which a version stands for its entrant.
 pub(crate) async fn leave(conn: &mut Conn, version: i64, now: Time) -> Result<(), StoreError> {
     sqlx::query("UPDATE entries SET checksum = NULL, to_ms = $2 WHERE version_id = $1 AND to_ms IS NULL")
@@ -400,14 +412,7 @@ impl Act for Demote {
         let Some((contest, _, _, name)) = named(conn, self.version, VersionState::is_waiting).await? else {
             return Ok(false);
         };
-        let json =
-            serde_json::to_string(&self.cause).map_err(|error| StoreError::Damaged(error.to_string()))?;
-        sqlx::query("UPDATE versions SET checksum = NULL, reason = $2, cause = $3 WHERE id = $1")
-            .bind(self.version.0)
-            .bind(self.cause.to_string())
-            .bind(json)
-            .execute(&mut *conn)
-            .await?;
+        keep_cause(conn, self.version, &self.cause).await?;
         enter_state(conn, self.version, VersionState::Failed, self.now).await?;
         let whose = format!("{}, at its {}", self.cause.whose.word(), self.cause.stage.word());
         note(conn, contest, self.now, ["ladder", "fail", &name, &whose]).await?;
