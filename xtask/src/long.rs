@@ -298,6 +298,28 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "season",
+        about: "200 teams for an hour on PostgreSQL: what 1,000 matches take, and whether the old contest is as quick as the young; 85 minutes, the last ten on an idle machine",
+        command: &[
+            "--config",
+            "env.AGON_TEAMS='200'",
+            "--config",
+            "env.AGON_SECONDS='3600'",
+            "--config",
+            "env.AGON_PAIRS='6'",
+            "--config",
+            "env.AGON_PAIR_SECONDS='60'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "alone",
+            "--",
+            "season::",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "fleet",
         about: "how much faster two machines of a fleet are than one, each in a network namespace with one CPU (root); 5 minutes",
         command: &[

@@ -18,6 +18,7 @@ mod many;
 mod online;
 mod probes;
 mod proxies;
+mod season;
 mod serve;
 mod signals;
 mod walls;
