@@ -14,6 +14,7 @@ mod inside;
 mod interruptions;
 mod java;
 mod left_behind;
+mod lines;
 mod many;
 mod online;
 mod probes;

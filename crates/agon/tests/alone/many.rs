@@ -5,7 +5,7 @@
 //! `cargo xtask long many` kills 50 times; here it is a few.
 
 #[path = "../../../agon-store/tests/common/bucket.rs"]
-mod bucket;
+pub mod bucket;
 #[path = "../../../agon-store/tests/common/mod.rs"]
 pub mod database;
 
@@ -92,6 +92,17 @@ fn a_bucket_in_a_process_of_its_own() {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
+/// A bucket for each folder in this one, at this port.
+pub fn start_bucket(folder: &Path, port: u16) -> Running {
+    let mut bucket = Command::new(std::env::current_exe().expect("this program"));
+    bucket.args(["--exact", "many::a_bucket_in_a_process_of_its_own", "--ignored"]);
+    bucket.env("AGON_BUCKET", folder).env("AGON_BUCKET_PORT", port.to_string());
+    bucket.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let running = Running(bucket.spawn().expect("it starts"));
+    wait_until("the bucket listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    running
+}
+
 impl World {
     fn new(postgres: Postgres) -> Self {
         let place = folder();
@@ -128,14 +139,7 @@ impl World {
     }
 
     fn start_bucket(&mut self) {
-        let mut bucket = Command::new(std::env::current_exe().expect("this program"));
-        bucket.args(["--exact", "many::a_bucket_in_a_process_of_its_own", "--ignored"]);
-        bucket.env("AGON_BUCKET", self.place.path().join("bucket"));
-        bucket.env("AGON_BUCKET_PORT", self.bucket_port.to_string());
-        bucket.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        self.bucket = Some(Running(bucket.spawn().expect("it starts")));
-        let is_there = || TcpStream::connect(("127.0.0.1", self.bucket_port)).is_ok();
-        wait_until("the bucket listens", is_there);
+        self.bucket = Some(start_bucket(&self.place.path().join("bucket"), self.bucket_port));
     }
 
     fn start_server(&mut self, number: usize) {
