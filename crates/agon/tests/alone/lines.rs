@@ -158,8 +158,10 @@ struct Step {
     /// The folder in which it is typed.
     at: &'static str,
     line: String,
-    /// How it ends: the sign before what it says, and that.
-    says: Option<(char, &'static str)>,
+    /// How it ends, by its sign.
+    ends: char,
+    /// What it says.
+    says: Vec<&'static str>,
 }
 
 fn steps() -> Vec<Step> {
@@ -169,17 +171,20 @@ fn steps() -> Vec<Step> {
         match (sign, steps.last_mut()) {
             ('@', _) => at = rest,
             ('+', Some(step)) => step.line += &format!(" {rest}"),
-            ('>' | '!' | '&', Some(step)) => step.says = Some((sign, rest)),
-            ('.', _) => steps.push(Step { at, line: String::new(), says: None }),
-            ('-', _) => steps.push(Step { at, line: rest.to_owned(), says: None }),
-            ('$', _) if rest.starts_with("--") => {
-                steps.push(Step { at, line: format!("agon serve autumn {rest}"), says: None });
+            ('>' | '!' | '&', Some(step)) => {
+                step.ends = sign;
+                step.says.push(rest);
             }
-            ('$', _) if rest.starts_with("postgres://") => {
-                let line = format!("echo '{rest}' > autumn/database.url && agon serve status autumn");
-                steps.push(Step { at, line, says: None });
+            ('$' | '-' | '.', _) => {
+                let line = match (sign, rest) {
+                    ('$', option) if option.starts_with("--") => format!("agon serve autumn {option}"),
+                    ('$', address) if address.starts_with("postgres://") => {
+                        format!("echo '{address}' > autumn/database.url && agon serve status autumn")
+                    }
+                    _ => rest.to_owned(),
+                };
+                steps.push(Step { at, line, ends: '>', says: Vec::new() });
             }
-            ('$', _) => steps.push(Step { at, line: rest.to_owned(), says: None }),
             _ => panic!("lines.txt: {line}"),
         }
     }
@@ -231,9 +236,10 @@ impl World {
             .env("NO_COLOR", "1")
             .env("HOME", self.place.path().join("home"))
             .env_remove("XDG_CONFIG_HOME")
+            .env_remove("PGPASSWORD")
             // The table of attacks on the walls is shared with other tests.
             .env("AGON_CACHE", agon_bot::build::cache())
-            .envs([("PGHOST", &*socket.to_string_lossy()), ("PGUSER", "agon"), ("PGPASSWORD", "p@ss/word")])
+            .envs([("PGHOST", &*socket.to_string_lossy()), ("PGUSER", "agon")])
             .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "a")))
             .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "a@example.org")))
             .envs(bucket::KEYS.lines().filter_map(|line| line.split_once('=')));
@@ -248,42 +254,42 @@ fn the_lines_of_the_guides_work_as_they_stand() {
     }
     let Some(postgres) = Postgres::start() else { return };
     let world = World::new(postgres);
-    let mut running: Vec<Running> = Vec::new();
-    for (number, step) in steps().iter().enumerate() {
-        let Step { at, line, says } = step;
+    let mut running: Vec<(&str, Running)> = Vec::new();
+    let steps = steps();
+    for (number, step) in steps.iter().enumerate() {
+        let Step { at, line, ends, says } = step;
         if line.is_empty() {
             // Machines that play leave before what they play for.
-            for mut one in running.drain(..).rev() {
+            for (line, mut one) in running.drain(..).rev() {
                 let pid = one.0.id().to_string();
                 assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
                 let ended = one.0.wait().expect("a child of ours");
-                assert!(ended.success(), "{ended}, before line {number}");
+                assert!(ended.success(), "{line}: {ended}");
             }
             continue;
         }
         let file = world.place.path().join(format!("{number}.log"));
         let read = || std::fs::read_to_string(&file).unwrap_or_default();
         let log = File::create(&file).expect("a file");
-        let (sign, wanted) = says.unwrap_or(('>', ""));
-        let goes_on = if sign == '&' { "exec " } else { "" };
+        let goes_on = if *ends == '&' { "exec " } else { "" };
         let mut shell = world.shell(at, &format!("{goes_on}{line}"));
         shell.stdout(log.try_clone().expect("a file")).stderr(log);
-        let wanted = world.own(wanted);
+        let said = || says.iter().all(|words| read().contains(&world.own(words)));
         let mut child = Running(shell.spawn().expect("a shell"));
-        if sign == '&' {
-            wait_until(&format!("{at}: {line}: {wanted}"), || {
+        if *ends == '&' {
+            wait_until(&format!("{at}: {line}: {says:?}"), || {
                 let ended = child.0.try_wait().expect("a child of ours");
                 assert!(ended.is_none(), "{at}: {line}: {}", read());
-                read().contains(&wanted)
+                said()
             });
-            running.push(child);
+            running.push((line, child));
             continue;
         }
         let code = child.0.wait().expect("a child of ours").code();
         // The answer of a comparison is its exit code.
         let is_answer = line.starts_with("agon sprt") && matches!(code, Some(10..=13));
-        let is_meant = (code == Some(0) || is_answer) == (sign == '>');
-        assert!(is_meant && read().contains(&wanted), "{at}: {line}: {code:?}, not {wanted:?}: {}", read());
+        let is_meant = (code == Some(0) || is_answer) == (*ends == '>');
+        assert!(is_meant && said(), "{at}: {line}: {code:?}, not {says:?}: {}", read());
     }
     assert!(running.is_empty(), "the last line ends what runs");
 }
