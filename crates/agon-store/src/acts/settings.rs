@@ -187,6 +187,8 @@ const REMEMBERED_MS: i64 = 86_400_000;
 impl Act for SeeServer {
     type Reply = ();
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM servers WHERE contest_id = $1 AND seen_ms < $2")
             .bind(self.contest.0)

@@ -169,6 +169,7 @@ const OF_A_CONTEST: &[NextCommand] = &[
     NextCommand::Maps,
     NextCommand::ServeAdd,
     NextCommand::ServeNew,
+    NextCommand::ServeClock,
     NextCommand::ServeContinue,
     NextCommand::ServePause,
     NextCommand::ServeResume,
