@@ -134,8 +134,10 @@ impl IntoResponse for Refused {
 
 impl From<StoreError> for Refused {
     fn from(error: StoreError) -> Self {
-        // For whoever runs the server; the cause concerns nobody else.
-        tracing::warn!("a request could not be answered: {error}");
+        // For whoever runs the server; the cause concerns nobody else. A clock in doubt is said once.
+        if !matches!(error, StoreError::Clock(_)) {
+            tracing::warn!("a request could not be answered: {error}");
+        }
         match error {
             StoreError::Away(_) => Self::away(),
             StoreError::Clock(what) => Self::clock(&what),
