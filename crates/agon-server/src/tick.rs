@@ -72,16 +72,14 @@ impl ContestServer {
     /// Store errors.
     pub async fn look_after(&self, now: Time) -> Result<Ticked, ServerError> {
         let mut ticked = Ticked::default();
-        self.tell_clock().await?;
-        if !self.doubts_clock()
-            && let Some(count) = self.quotas.due(now)
-        {
+        let is_good = self.tell_clock().await?;
+        if is_good && let Some(count) = self.quotas.due(now) {
             let day = count.day;
             self.quotas.counted(day, self.store.act(count).await?, now);
         }
         self.say_file(now).await?;
         let contest = self.now().await?;
-        if !self.keeps().await? {
+        if !self.keeps().await? || !is_good {
             self.learnt.lock().await.facts.read(&self.store, i64::MAX).await?;
             return Ok(ticked);
         }
@@ -98,7 +96,7 @@ impl ContestServer {
 
     /// Whether this server looks after the contest: not while its clock is in doubt, so that another can.
     async fn keeps(&self) -> Result<bool, ServerError> {
-        if self.doubts_clock() {
+        if self.doubts_clock().await {
             self.store.leaves().await;
             return Ok(false);
         }
@@ -333,7 +331,7 @@ impl ContestServer {
         let is_due = {
             let learnt = self.learnt.lock().await;
             let is_due = at_once || learnt.is_due(now);
-            is_due && learnt.facts.upto != learnt.board.0 && !self.doubts_clock()
+            is_due && learnt.facts.upto != learnt.board.0 && !self.doubts_clock().await
         };
         if !is_due {
             return Ok(());

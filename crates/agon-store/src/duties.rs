@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::backend::{self, Conn, Place};
-use crate::{Store, StoreError, Time};
+use crate::{Store, StoreError};
 
 /// How long the database may take to say who looks after the contest.
 const PATIENCE: Duration = Duration::from_secs(5);

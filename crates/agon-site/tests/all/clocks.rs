@@ -35,7 +35,7 @@ async fn an_organiser_confirms_the_time() {
     // By this clock uploads would be closed, and all sessions over.
     jumped.store(60 * DAY, Ordering::Relaxed);
     let held = ann.upload("/upload", &[], "bot.py", b"print('ann again')").await;
-    assert_eq!((held.status, held.heading().as_str()), (503, "The server&#39;s clock is in doubt"));
+    assert_eq!((held.status, held.heading().as_str()), (503, "The server's clock is in doubt"));
     assert_eq!(held.header("retry-after"), Some("30"));
     assert!(held.text().contains("It jumped ahead by 60 d 0 h."), "{}", held.text());
     let lease = r#"{"request":"x","most":1,"wait_ms":0}"#;

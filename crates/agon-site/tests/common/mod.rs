@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use agon_bot::BotName;
 use agon_game::Setup;
@@ -110,8 +110,7 @@ impl World {
         let server = Arc::new(server);
         let (now, watched) = (clock.clone(), Arc::<OnceLock<Arc<ServerClock>>>::default());
         let own = watched.clone();
-        let time =
-            move || own.get().map_or_else(|| Time(now.load(Ordering::Relaxed)), |clock| clock.now());
+        let time = move || own.get().map_or_else(|| Time(now.load(Ordering::Relaxed)), |clock| clock.now());
         let site = Site::new(server.clone(), folder.path(), way, time);
         let site = site.expect("a good file");
         let listening = listen(site.clone(), site.way.at(None, 0)).await.expect("a port");

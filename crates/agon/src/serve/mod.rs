@@ -16,7 +16,7 @@ mod set;
 mod workers;
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agon_server::{ServerError, name_of};
 use agon_site::listen::FILES;

@@ -160,7 +160,8 @@ fn a_jump_of_an_hour_seals_nothing_until_the_time_is_confirmed() {
         request.send(format!("name={name}&password=correct-horse-battery")).expect("an answer")
     };
     let signed = sign_up("Ann");
-    let cookie = signed.headers()["set-cookie"].to_str().expect("a cookie").split(';').next().map(str::to_owned);
+    let cookie =
+        signed.headers()["set-cookie"].to_str().expect("a cookie").split(';').next().map(str::to_owned);
     let page = |path: &str| {
         let request = agent.get(format!("{url}{path}")).header("Cookie", cookie.clone().expect("a pair"));
         request.call().expect("an answer").status().as_u16()
@@ -227,7 +228,8 @@ fn a_jump_of_an_hour_seals_nothing_until_the_time_is_confirmed() {
         let store = store.only().await.expect("read").expect("a contest");
         store.log(0, 100_000).await.expect("read")
     });
-    let settled = rows.iter().map(|row| serde_json::from_str::<Sealed>(&row.body).expect("a result").settled.0);
+    let settled =
+        rows.iter().map(|row| serde_json::from_str::<Sealed>(&row.body).expect("a result").settled.0);
     let (before, after): (Vec<i64>, Vec<i64>) = settled.partition(|at| *at < jumped + HOUR / 2);
     assert!(before.len() as i64 >= sealed, "what was sealed before, and what was judged but not sealed yet");
     assert!(before.iter().all(|at| *at <= jumped) && after.iter().all(|at| *at >= jumped + HOUR + 61_000));
@@ -247,7 +249,10 @@ fn a_clock_that_is_not_the_databases_is_said_the_right_way_round() {
     let sealed = in_log(&status);
     let told = out(&good(machine.agon(&["serve", "clock", "cup", "--confirm"])));
     assert!(told.contains("jumped ahead by 1 h 0 min and is "), "{told}");
-    assert!(told.contains(" ahead of the database's.") && told.contains("until it and the database's agree"), "{told}");
+    assert!(
+        told.contains(" ahead of the database's.") && told.contains("until it and the database's agree"),
+        "{told}"
+    );
     drop(server);
     for (moved, words) in [(HOUR, "ahead of that of its database"), (-HOUR, "behind that of its database")] {
         machine.moves(0, moved);
