@@ -100,21 +100,20 @@ impl ServerClock {
 
 /// What the clocks of this machine show, at one moment.
 fn of_machine() -> ClockReading {
-    let mut boot = sys::since_boot_ms();
-    for _ in 0..TRIES {
+    let (mut boot, mut tries) = (sys::since_boot_ms(), 0);
+    loop {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let began = std::mem::replace(&mut boot, sys::since_boot_ms());
-        if boot - began <= AT_ONCE_MS {
+        let before = std::mem::replace(&mut boot, sys::since_boot_ms());
+        tries += 1;
+        if boot - before <= AT_ONCE_MS || tries == TRIES {
             return ClockReading { wall: i64::try_from(wall).unwrap_or(i64::MAX), boot };
         }
     }
-    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    ClockReading { wall: i64::try_from(wall).unwrap_or(i64::MAX), boot }
 }
 
 impl ContestServer {
-    /// Goes by this clock from now on, which was compared with the database's. It is in doubt from the beginning if this server doubted it when it ended, or if it is behind what it
-    /// has written already.
+    /// Goes by this clock from now on, which was compared with the database's. It is in doubt from the beginning if this server doubted it
+    /// when it ended, or if it is behind what was written already.
     ///
     /// # Errors
     /// Store errors.
