@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use agon_api::contest::Machine;
 use agon_ladder::TableHead;
 use agon_server::{Board, ContestServer};
 use agon_store::reads::Pulse;
-use agon_store::{ContestId, ContestStore, Entrant, Time};
+use agon_store::{ContestId, ContestStore, Entrant, StoreError, Time};
 use ipnet::IpNet;
 use tokio::sync::{Mutex, watch};
 
@@ -24,11 +24,6 @@ use crate::secrets;
 use crate::settings::{MADE_MAP, OwnFile, Settings, network};
 use crate::throttle::Throttle;
 use crate::tls::Tls;
-
-/// How long the database may take to answer the simplest of questions.
-const ANSWERS: Duration = Duration::from_millis(2_300);
-/// How long after its answer it is asked again. Together, visitors wait for three seconds at most.
-const LOOKS: Duration = Duration::from_millis(500);
 
 /// How many names of maps are kept: a few hundred bytes each.
 const MOST_GROUNDS: usize = 20_000;
@@ -337,9 +332,7 @@ impl Site {
 
     /// Asks the database whether it is there, again and again.
     pub async fn look_out(&self) {
-        let mut lookout = self.store().lookout();
-        loop {
-            let asked = lookout.ask(ANSWERS).await;
+        let tell = |asked: Result<(), StoreError>| {
             let is_away = asked.is_err();
             if let Err(why) = asked
                 && !*self.away.borrow()
@@ -347,8 +340,8 @@ impl Site {
                 tracing::warn!("{why}; pages say so until it answers");
             }
             self.away.send_if_modified(|away| std::mem::replace(away, is_away) != is_away);
-            tokio::time::sleep(LOOKS).await;
-        }
+        };
+        self.server.look_out(tell).await;
     }
 
     /// Checks whether something changed, if anybody is watching.

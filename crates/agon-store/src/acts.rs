@@ -11,6 +11,7 @@ pub mod annul;
 pub mod asked;
 pub mod batch;
 pub mod building;
+pub mod clocks;
 pub mod contest;
 pub mod enrol;
 pub mod expire;
@@ -37,6 +38,7 @@ pub use annul::{Annul, WhatAgain};
 pub use asked::{ForgetDrafts, MatchRequested, OwnBot, Release, RequestMatch};
 pub use batch::{JudgeAll, PostAll};
 pub use building::{Building, RecordBuild};
+pub use clocks::{ConfirmClock, DoubtClock, TrustClock};
 pub use contest::{Drain, Drained, FoundContest, KeepBoard, Pause, Tell};
 pub use enrol::{Enrol, ListedPerson, Unenrollable};
 pub use expire::{Abort, Expire, Freed, Reclaim, RenewLease};
@@ -78,6 +80,10 @@ pub trait Act: Send + Sync + Sized + 'static {
 
     /// When acts of this kind are done if others wait as well.
     const TURN: ActTurn = ActTurn::Usual;
+
+    /// Whether it waits while this server's clock is in doubt ([`Store::heeds`](crate::Store::heeds)). What only says who is there, or lets
+    /// somebody in, does not.
+    const BY_CLOCK: bool = true;
 
     /// Does it. May be called again when the transaction failed.
     fn run<'a>(

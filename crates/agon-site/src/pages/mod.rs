@@ -10,6 +10,7 @@ pub mod words;
 mod account;
 mod audit;
 mod challenge;
+mod clocks;
 mod codes;
 mod download;
 mod everybody;
@@ -108,6 +109,7 @@ pub const ROUTES: &[Route] = &[
     post("/organise/pause", Verb::Organise, RouteObject::Contest, || sent(organise::pause)),
     post("/organise/resume", Verb::Organise, RouteObject::Contest, || sent(organise::resume)),
     post("/organise/drain", Verb::Organise, RouteObject::Contest, || sent(organise::drain)),
+    post("/organise/clock", Verb::Organise, RouteObject::Contest, || sent(clocks::confirm)),
     post("/organise/lift", Verb::Organise, RouteObject::Contest, || sent(organise::lift)),
     post("/organise/announce", Verb::Organise, RouteObject::Contest, || sent(organise::announce)),
     post("/organise/invite", Verb::Organise, RouteObject::Contest, || sent(organise::invite)),

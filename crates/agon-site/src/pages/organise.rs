@@ -14,7 +14,7 @@ use crate::gate::Visit;
 use crate::pages::draw::{chip, icon};
 use crate::pages::frame::{self, Here, act, token};
 use crate::pages::pace::{Pace, owed};
-use crate::pages::{self, audit, words, workers};
+use crate::pages::{self, audit, clocks, words, workers};
 use crate::problem::Refused;
 use crate::redirect;
 use crate::secrets;
@@ -62,6 +62,10 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     {
         (answer, lead) = (nobody.to_owned(), format!("{why} {lead}"));
     }
+    let doubts = store.clock_doubts().await?;
+    if let Some(said) = clocks::answer(&doubts) {
+        (answer, lead) = said;
+    }
     let void: i64 = failures.iter().filter(|failure| failure.ours).map(|failure| failure.count).sum();
     let figure = |label: &str, value: String, more: String| html! { div { p.faint { (label) } p.big { (value) } p.faint { (more) } } };
     let oldest = counts.oldest.map_or_else(|| "–".to_owned(), |oldest| words::ago(oldest, ask.now));
@@ -78,6 +82,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
         }
         div.columns {
             div {
+                (clocks::card(&ask, &doubts))
                 (workers::card(&ask, &workers))
                 section.card {
                     header { h2 { "Failures in the last hour" } }

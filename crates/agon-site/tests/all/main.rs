@@ -6,6 +6,7 @@ mod common;
 mod api;
 mod asked;
 mod batches;
+mod clocks;
 mod crowds;
 mod day;
 mod doors;

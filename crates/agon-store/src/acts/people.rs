@@ -103,6 +103,8 @@ impl Act for Begin {
     /// longest.
     type Reply = Option<LoginId>;
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<Option<LoginId>, StoreError> {
         sqlx::query(
             "DELETE FROM logins WHERE account_id = $1 AND (ends_ms <= $2 OR seen_ms + idle_ms <= $2)",
@@ -163,6 +165,8 @@ pub struct RecordUse {
 impl Act for RecordUse {
     type Reply = ();
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query("UPDATE logins SET checksum = NULL, seen_ms = $2 WHERE id = $1 AND seen_ms < $2")
             .bind(self.login.0)
@@ -192,6 +196,8 @@ pub struct EndSecrets {
 impl Act for EndSecrets {
     /// How many ended.
     type Reply = u64;
+
+    const BY_CLOCK: bool = false;
 
     async fn run(&self, conn: &mut Conn) -> Result<u64, StoreError> {
         let (statement, login) = match self.which {
@@ -303,6 +309,8 @@ pub struct MakeLink {
 
 impl Act for MakeLink {
     type Reply = ();
+
+    const BY_CLOCK: bool = false;
 
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM links WHERE kind = $1 AND coalesce(account_id, 0) = $2")

@@ -187,6 +187,8 @@ const REMEMBERED_MS: i64 = 86_400_000;
 impl Act for SeeServer {
     type Reply = ();
 
+    const BY_CLOCK: bool = false;
+
     async fn run(&self, conn: &mut Conn) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM servers WHERE contest_id = $1 AND seen_ms < $2")
             .bind(self.contest.0)
@@ -201,6 +203,15 @@ impl Act for SeeServer {
         .bind(&self.name)
         .bind(self.now.0)
         .bind(&self.file)
+        .execute(&mut *conn)
+        .await?;
+        // A server that is gone for good waits for nobody.
+        sqlx::query(
+            "DELETE FROM clock_doubts WHERE contest_id = $1 AND since_ms < $2 \
+             AND server NOT IN (SELECT name FROM servers WHERE contest_id = $1)",
+        )
+        .bind(self.contest.0)
+        .bind(self.now.0 - REMEMBERED_MS)
         .execute(conn)
         .await?;
         Ok(())

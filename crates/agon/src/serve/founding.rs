@@ -8,12 +8,12 @@ use agon_contest::config::Level;
 use agon_contest::{ContestFile, SandboxSection};
 use agon_game::{GameInfo, Transport};
 use agon_server::Setting;
+use agon_server::name_of;
 use agon_server::settings::FileSettings;
 use agon_server::status::PLACING;
 use agon_worker::{ContestTerms, MatchGround};
 
 use crate::common::{self, Failure, SetupOptions, USUAL_LIMIT, written};
-use crate::serve::name_of;
 
 /// The file in a contest's folder.
 pub const FILE: &str = "contest.toml";

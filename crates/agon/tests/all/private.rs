@@ -62,6 +62,7 @@ const MAKE_NOTHING: &[&str] = &[
     "sandbox",
     "serve drain",
     "serve fsck",
+    "serve clock",
     "serve pause",
     "serve play-on",
     "serve resume",

@@ -6,6 +6,7 @@ mod wire;
 
 mod calls;
 mod cases;
+mod clocks;
 mod containment;
 mod fair;
 mod full_disk;
