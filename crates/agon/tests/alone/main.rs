@@ -13,6 +13,7 @@ mod images;
 mod inside;
 mod interruptions;
 mod java;
+mod kills;
 mod left_behind;
 mod many;
 mod online;

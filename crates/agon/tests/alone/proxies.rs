@@ -19,15 +19,15 @@ fn lines_of(begin: &str) -> String {
 }
 
 /// The file of a proxy with the names of this test: everything else is the guide's.
-struct Proxy {
-    program: &'static str,
+pub struct Proxy {
+    pub program: &'static str,
     begin: &'static str,
     /// What takes the place of names, certificates and ports that only a real machine has.
     instead: &'static [(&'static str, &'static str)],
     arguments: &'static [&'static str],
 }
 
-const PROXIES: [Proxy; 3] = [
+pub const PROXIES: [Proxy; 3] = [
     Proxy {
         program: "caddy",
         begin: "cup.example {",
@@ -58,7 +58,7 @@ const PROXIES: [Proxy; 3] = [
 ];
 
 impl Proxy {
-    fn start(&self, place: &Path, port: u16, spaces: &[Space; 2]) -> Running {
+    pub fn start(&self, place: &Path, port: u16, spaces: &[Space; 2]) -> Running {
         let mut text = lines_of(self.begin);
         let names = [("first:8080", &spaces[0].theirs), ("second:8080", &spaces[1].theirs)];
         for (name, address) in names {
@@ -84,7 +84,7 @@ impl Proxy {
 }
 
 /// A server in a namespace, started as the guide says.
-fn serve(place: &Path, name: &str, space: &Space, url: &str) -> Running {
+pub fn serve(place: &Path, name: &str, space: &Space, url: &str) -> Running {
     let words =
         ["serve", name, "-j", "0", "--behind-proxy", url, "--bind", "0.0.0.0", "--proxy", &space.ours];
     let log = File::create(place.join(format!("{name}.log"))).expect("a file");
