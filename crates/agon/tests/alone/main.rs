@@ -7,6 +7,7 @@ mod wire;
 mod calls;
 mod cases;
 mod containment;
+mod deletion;
 mod fair;
 mod full_disk;
 mod images;

@@ -52,7 +52,12 @@ pub const PROXIES: [Proxy; 3] = [
     Proxy {
         program: "haproxy",
         begin: "defaults",
-        instead: &[("bind :443 ssl crt /etc/ssl/cup.both.pem", "bind 127.0.0.1:PORT")],
+        instead: &[
+            ("bind :443 ssl crt /etc/ssl/cup.both.pem", "bind 127.0.0.1:PORT"),
+            // So that it has found out, while the test looks, how both are.
+            ("check inter 2s", "check inter 100ms"),
+            ("check inter 2s", "check inter 100ms"),
+        ],
         arguments: &["-db", "-f", "proxy.conf"],
     },
 ];
