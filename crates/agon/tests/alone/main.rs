@@ -17,6 +17,7 @@ mod java;
 mod kills;
 mod left_behind;
 mod many;
+mod moved;
 mod online;
 mod probes;
 mod proxies;
