@@ -106,15 +106,22 @@ fn nothing_is_left(postgres: Option<&Postgres>) {
     let draft = format!("{}# sancho-draft\n", crate::kills::WAITER);
     hand_in(&url, "/api/v1/draft?name=bot.py&against=greedy", &token, draft.as_bytes());
     wait_until("her second version has failed", || versions() == ["live", "failed"]);
-    let (id, hash) = runtime.block_on(async {
+    let hash = runtime.block_on(async {
         let store = Store::open(&cup).await.expect("opens");
         let (accounts, _) =
             store.only().await.expect("read").expect("a contest").accounts(9).await.expect("read");
         let own = accounts.into_iter().find(|account| account.name == NAME).expect("she is there");
-        (own.id, own.password.expect("she has one"))
+        own.password.expect("she has one")
     });
+    wait_until("all is in the objects and in the caches", || {
+        MARKS.iter().all(|mark| !files_with(place, mark).is_empty())
+    });
+    // As a server that has run for a while: what is in the database is in its files.
+    runtime.block_on(async { Store::open(&cup).await.expect("opens").scrub().await.expect("written") });
     let needles: Vec<&str> = MARKS.into_iter().chain([NAME, TEAM, &hash]).collect();
-    wait_until("all is where it is looked for", || needles.iter().all(|needle| !in_files(needle).is_empty()));
+    for needle in &needles {
+        assert!(!in_files(needle).is_empty(), "{needle} is looked for where it is");
+    }
     let in_cache =
         |name: &str| !files_with(&place.join(format!("cache-{name}")), "sancho-in-source").is_empty();
     // Nobody else is there for the boss to meet: whatever is played has her in it.
@@ -150,13 +157,20 @@ fn nothing_is_left(postgres: Option<&Postgres>) {
     }
 
     // The log and the replays have a number in her place, and are whole.
-    let number = format!("withdrawn {id}");
-    let export = place.join("cup.agon");
     good(agon(place, &["serve", "export", "cup", "cup.agon"]));
     good(agon(place, &["verify", "cup.agon"]));
     let status = out(&good(agon(place, &["serve", "status", "cup", "--json"])));
-    assert!(status.contains("withdrawn") && !status.contains(TEAM), "{number}: {status}");
-    assert!(export.exists());
+    let list =
+        ureq::get(format!("{url}/api/v1/matches")).call().expect("an answer").body_mut().read_to_string();
+    let list: serde_json::Value = serde_json::from_str(&list.expect("a list")).expect("JSON");
+    let game = list["matches"][0]["id"].as_i64().expect("a match");
+    let replay =
+        ureq::get(format!("{url}/match/{game}/replay")).call().expect("an answer").body_mut().read_to_vec();
+    std::fs::write(place.join("hers.replay"), replay.expect("a replay")).expect("a file");
+    let replay = out(&good(agon(place, &["replay", "info", "hers.replay", "--json"])));
+    for shown in [status, list.to_string(), replay] {
+        assert!(shown.contains("withdrawn ") && !shown.contains(TEAM), "{shown}");
+    }
     workers.iter_mut().for_each(Running::ends);
     server.ends();
     good(agon(place, &["serve", "fsck", "cup", "--replays"]));

@@ -93,7 +93,7 @@ fn a_contest_moves_under_a_service_that_always_restarts_it_and_goes_on_at_one_pl
         wait(Duration::from_secs(240), "it plays", || service.results() > 2);
         for (to, is_there) in [(&["--to", &url][..], true), (&["--back"], false)] {
             service.moves(to);
-            assert_eq!(place.join("cup/agon.db.moved").exists(), is_there);
+            assert_eq!(place.join("cup/agon.db").exists(), !is_there);
             assert_eq!(place.join("cup/database.url").exists(), is_there);
             let before = service.results();
             wait_until("its service goes on with it", || service.results() > before + 2);
