@@ -87,6 +87,18 @@ impl Refused {
         problem
     }
 
+    /// The bucket with the objects does not answer, for the organisers to mend.
+    fn no_objects() -> Self {
+        let mut problem = Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The contest's store of files does not answer",
+            "Bots and replays cannot be read or kept until it does. Nothing was accepted just now, and nothing accepted before is lost: \
+             try again in a moment.",
+        );
+        problem.again = Some(5);
+        problem
+    }
+
     /// The server's disk is full, for the organisers to fix.
     pub fn no_room() -> Self {
         let mut problem = Self::new(
@@ -142,6 +154,7 @@ impl From<StoreError> for Refused {
             StoreError::Away(_) => Self::away(),
             StoreError::Clock(what) => Self::clock(&what),
             error if error.is_full() => Self::no_room(),
+            error if error.is_bucket_away() => Self::no_objects(),
             _ => Self::ours(),
         }
     }
@@ -153,5 +166,22 @@ impl From<ServerError> for Refused {
             ServerError::Wrong(why) => Self::wrong(why),
             ServerError::Store(error) => error.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_will_be_there_again_is_asked_for_again() {
+        let file = |kind: std::io::ErrorKind| StoreError::File("objects".to_owned(), kind.into());
+        let status = |error: StoreError| {
+            let problem = Refused::from(error);
+            (problem.status.as_u16(), problem.again)
+        };
+        assert_eq!(status(file(std::io::ErrorKind::HostUnreachable)), (503, Some(5)));
+        assert_eq!(status(file(std::io::ErrorKind::StorageFull)), (507, Some(60)));
+        assert_eq!(status(file(std::io::ErrorKind::PermissionDenied)), (500, None));
     }
 }

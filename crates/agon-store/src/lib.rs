@@ -150,6 +150,11 @@ impl StoreError {
         }
     }
 
+    /// Whether the bucket with the objects does not answer: the request can succeed once it does.
+    pub fn is_bucket_away(&self) -> bool {
+        matches!(self, Self::File(_, error) if error.kind() == std::io::ErrorKind::HostUnreachable)
+    }
+
     /// Whether a disk is full: the request can succeed once there is room.
     pub fn is_full(&self) -> bool {
         match self {

@@ -209,7 +209,7 @@ impl World {
         waiter(&place.path().join("first"), "ann");
         waiter(place.path(), "bot");
         let at = port();
-        let bucket = (at, start_bucket(&place.path().join("buckets"), at));
+        let bucket = (at, start_bucket(&place.path().join("buckets"), "127.0.0.1", at));
         Self { place, postgres, site: port(), workers: port(), bucket }
     }
 

@@ -22,8 +22,8 @@ fn lines_of(guide: &str, begin: &str) -> String {
 }
 
 /// The file of a proxy with the names of this test: everything else is the guide's.
-struct Proxy {
-    program: &'static str,
+pub struct Proxy {
+    pub program: &'static str,
     guide: &'static str,
     begin: &'static str,
     /// What takes the place of names, certificates and ports that only a real machine has.
@@ -60,7 +60,7 @@ const ALONE: [Proxy; 2] = [
     },
 ];
 
-const PROXIES: [Proxy; 3] = [
+pub const PROXIES: [Proxy; 3] = [
     Proxy {
         program: "caddy",
         guide: SCALING,
@@ -84,14 +84,19 @@ const PROXIES: [Proxy; 3] = [
         program: "haproxy",
         guide: SCALING,
         begin: "defaults",
-        instead: &[("bind :443 ssl crt /etc/ssl/cup.both.pem", "bind 127.0.0.1:PORT")],
+        instead: &[
+            ("bind :443 ssl crt /etc/ssl/cup.both.pem", "bind 127.0.0.1:PORT"),
+            // So that it has found out, while the test looks, how both are.
+            ("check inter 2s", "check inter 100ms"),
+            ("check inter 2s", "check inter 100ms"),
+        ],
         arguments: &["-db", "-f", "proxy.conf"],
     },
 ];
 
 impl Proxy {
     /// At this port, for servers that have these addresses in place of the guide's.
-    fn start(&self, place: &Path, port: u16, servers: &[(&str, String)]) -> Running {
+    pub fn start(&self, place: &Path, port: u16, servers: &[(&str, String)]) -> Running {
         let mut text = lines_of(self.guide, self.begin);
         for (name, address) in servers {
             assert!(text.contains(name), "{text}");
@@ -116,8 +121,14 @@ impl Proxy {
     }
 }
 
+/// The two servers of the guide to many machines, in these spaces.
+pub fn servers(spaces: &[Space; 2]) -> [(&'static str, String); 2] {
+    [("first:8080", &spaces[0]), ("second:8080", &spaces[1])]
+        .map(|(name, space)| (name, format!("{}:8080", space.theirs)))
+}
+
 /// A server in a namespace, started as the guide says.
-fn serve(place: &Path, name: &str, space: &Space, url: &str) -> Running {
+pub fn serve(place: &Path, name: &str, space: &Space, url: &str) -> Running {
     let words =
         ["serve", name, "-j", "0", "--behind-proxy", url, "--bind", "0.0.0.0", "--proxy", &space.ours];
     let log = File::create(place.join(format!("{name}.log"))).expect("a file");
@@ -175,8 +186,7 @@ fn servers_on_other_machines_are_reached_through_the_proxies_of_the_guide_and_by
     let there = spaces[0].command(place, "bash", &["-c", &ask]).output().expect("bash");
     assert!(there.stdout.is_empty(), "whoever is no proxy is turned away: {there:?}");
 
-    let servers = [("first:8080", &spaces[0]), ("second:8080", &spaces[1])]
-        .map(|(name, space)| (name, format!("{}:8080", space.theirs)));
+    let servers = servers(&spaces);
     for proxy in PROXIES {
         if !is_installed(proxy.program) {
             continue;
