@@ -70,7 +70,7 @@ impl Service<'_> {
             self.ends();
             let moved = agon(self.place, &[&["serve", "move", "cup"], to].concat());
             let said = err(&moved);
-            let is_played = said.contains("in use by process") || said.contains("run by process");
+            let is_played = said.contains("in use by process") || said.contains("already being run");
             assert!(moved.status.success() || is_played, "{}{said}", out(&moved));
             moved.status.success()
         });
