@@ -118,6 +118,8 @@ pub struct SiteSection {
     pub trusted_proxies: Vec<String>,
     /// Wrong passwords for one account from one address in a quarter of an hour; by default ten.
     pub wrong_passwords: Option<u32>,
+    /// The program that sends mail, with its arguments; by default none is sent.
+    pub mail: Vec<String>,
 }
 
 /// A date with a time, as in TOML.
@@ -308,6 +310,7 @@ fn hint(line: &str) -> String {
         "bosses",
         "trusted_proxies",
         "wrong_passwords",
+        "mail",
         "matches",
         "[site]",
         "[ladder]",

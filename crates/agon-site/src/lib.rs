@@ -30,6 +30,7 @@ pub mod exports;
 pub mod guesses;
 pub mod incoming;
 pub mod limits;
+pub mod mail;
 pub mod passwords;
 pub mod problem;
 pub mod redirect;

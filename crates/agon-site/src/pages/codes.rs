@@ -25,6 +25,8 @@ pub async fn shown_once(ask: &Visit, next: &str) -> Result<Markup, Refused> {
     let codes: Vec<String> = (0..CODES).map(|_| secrets::recovery_code()).collect();
     let hashes = codes.iter().map(|code| hash(account, code)).collect();
     ask.site.store().act(RenewCodes { account, codes: hashes }).await?;
+    let known = ask.site.store().account(account).await?.ok_or_else(Refused::ours)?;
+    let unconfirmed = known.mail.filter(|_| known.confirmed.is_none());
     let content = html! {
         section.card {
             header { h2 { (person.name) " at " (ask.settings.title) } span.faint { (ask.address) } }
@@ -32,6 +34,7 @@ pub async fn shown_once(ask: &Visit, next: &str) -> Result<Markup, Refused> {
                 pre.secret aria-label="Recovery codes" { (codes.join("\n")) }
                 p { "If you forget your password, follow " b { "Forgotten your password?" } " on the page for signing in: your name and one of these codes set a new one. Each code works once." }
                 p { "They are shown only now, and open your account to whoever has one: print this page or copy the codes (one click selects them all), and keep them where only you can read them. New ones can be made on the page of your account." }
+                @if let Some(mail) = unconfirmed { p { "A link is on its way to " b.long { (mail) } ": open it, signed in here, to confirm the address." } }
                 p { a.button.main href=(redirect::own(next)) { "I have kept them" } }
             }
         }

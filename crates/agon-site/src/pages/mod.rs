@@ -16,6 +16,7 @@ mod download;
 mod everybody;
 mod home;
 mod ladder;
+mod mail;
 mod matches;
 mod membership;
 mod numbers;
@@ -64,6 +65,7 @@ pub const ROUTES: &[Route] = &[
     post("/password", Verb::Enter, RouteObject::Contest, || sent(account::reset)),
     get("/recover", Verb::Enter, RouteObject::Contest, || asked(recovery::form)),
     post("/recover", Verb::Enter, RouteObject::Contest, || sent(recovery::recover)),
+    post("/recover/mail", Verb::Enter, RouteObject::Contest, || sent(mail::forgotten)),
     // What is played.
     get("/matches", Verb::See, RouteObject::Contest, || asked(matches::list)),
     get("/match/{id}", Verb::See, RouteObject::Contest, || asked(matches::page)),
@@ -95,6 +97,10 @@ pub const ROUTES: &[Route] = &[
     get("/account", Verb::Own, RouteObject::Contest, || asked(account::page)),
     post("/account/password", Verb::Own, RouteObject::Contest, || sent(account::password)),
     post("/account/codes", Verb::Own, RouteObject::Contest, || sent(recovery::renew)),
+    get("/account/mail", Verb::Own, RouteObject::Contest, || asked(mail::confirm_form)),
+    post("/account/mail", Verb::Own, RouteObject::Contest, || sent(mail::change)),
+    post("/account/mail/again", Verb::Own, RouteObject::Contest, || sent(mail::once_more)),
+    post("/account/mail/confirm", Verb::Own, RouteObject::Contest, || sent(mail::confirm)),
     post("/account/delete", Verb::Own, RouteObject::Contest, || sent(account::delete)),
     post("/account/others", Verb::Own, RouteObject::Contest, || sent(account::others)),
     post("/account/tokens", Verb::Own, RouteObject::Contest, || sent(account::make_token)),

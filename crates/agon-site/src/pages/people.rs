@@ -12,9 +12,9 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::gate::{self, Device, Visit, set_cookie};
-use crate::pages::codes;
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
+use crate::pages::{codes, mail};
 use crate::passwords::{self, Known};
 use crate::problem::Refused;
 use crate::redirect;
@@ -36,6 +36,8 @@ pub(crate) struct Typed {
     name: String,
     #[serde(default)]
     password: String,
+    #[serde(default)]
+    mail: String,
     #[serde(default)]
     invite: String,
     #[serde(default)]
@@ -67,10 +69,10 @@ fn again(page: Markup) -> Response {
 }
 
 pub async fn sign_up_form(ask: Visit, Query(whither): Query<Whither>) -> Markup {
-    sign_up_page(&ask, "", &whither.next, None)
+    sign_up_page(&ask, ("", ""), &whither.next, None)
 }
 
-fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Markup {
+fn sign_up_page(ask: &Visit, (name, address): (&str, &str), next: &str, why: Option<&str>) -> Markup {
     let title = &ask.settings.title;
     let closed = || {
         let lead = match ask.settings.sign_up {
@@ -101,12 +103,16 @@ fn sign_up_page(ask: &Visit, name: &str, next: &str, why: Option<&str>) -> Marku
             }
             (name_field(name))
             (password_field("new-password"))
+            @if ask.settings.sends_mail() { (mail::address_field(address, mail::help(), false)) }
             (unencrypted(ask))
             button.main { "Sign up" }
         }
         p { "Already have an account? " a href="/sign-in" { "Sign in" } "." }
     };
-    let lead = "You only need a name and a password; no e-mail address.";
+    let lead = match ask.settings.sends_mail() {
+        true => "You only need a name and a password.",
+        false => "You only need a name and a password; no e-mail address.",
+    };
     // Somebody with an account may still try drafts.
     let closed = ask.settings.closed(ask.now).unwrap_or_default();
     frame::page(
@@ -146,15 +152,26 @@ pub async fn sign_up(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     let invite = match ask.settings.sign_up {
         Some(SignUpWord::Open) => Some(String::new()),
         Some(SignUpWord::Invite) => Some(secrets::typed_code(&typed.invite)),
-        Some(SignUpWord::Closed) | None => return Ok(again(sign_up_page(&ask, "", "", None))),
+        Some(SignUpWord::Closed) | None => return Ok(again(sign_up_page(&ask, ("", ""), "", None))),
     };
     if let Err(until) = ask.site.limits.sign_up(ask.from, ask.now) {
         let what = "Too many attempts to sign up came from this network.";
         return Err(Refused::too_much(what, (until.0 - ask.now.0) / 1000));
     }
+    let wrong = |why: &str| Ok(again(sign_up_page(&ask, (&typed.name, &typed.mail), &typed.next, Some(why))));
+    // An address is checked before there is an account, and given to it afterwards.
+    let address = match mail::typed(&typed.mail) {
+        Ok(address) => address.filter(|_| ask.settings.sends_mail()),
+        Err(why) => return wrong(&why),
+    };
     match make(&ask, &typed, invite).await? {
-        Ok(account) => begin(&ask, &headers, account, false, Then::Codes(&typed.next)).await,
-        Err(why) => Ok(again(sign_up_page(&ask, &typed.name, &typed.next, Some(&why)))),
+        Ok(account) => {
+            if let Some(to) = address {
+                mail::give(&ask, account, typed.name.trim(), to).await?;
+            }
+            begin(&ask, &headers, account, false, Then::Codes(&typed.next)).await
+        }
+        Err(why) => wrong(&why),
     }
 }
 

@@ -13,6 +13,7 @@ mod doors;
 mod encrypted;
 mod fleet;
 mod get;
+mod mail;
 mod metrics;
 mod organising;
 mod private;
