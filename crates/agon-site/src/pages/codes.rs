@@ -56,7 +56,7 @@ pub async fn card(ask: &Visit, account: AccountId, name: &str) -> Result<Markup,
             h2 { "Recovery codes" }
             p {
                 @match left {
-                    0 => "You have none. With one you can set a new password if you forget yours.",
+                    0 => "You have none: the next time you sign in, you are shown ten. With one you can set a new password if you forget yours.",
                     1 => "One is left. Make new ones before you need it.",
                     left => { (left) " are left. Each sets a new password once, if you forget yours." },
                 }

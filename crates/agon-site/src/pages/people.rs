@@ -3,7 +3,7 @@
 use agon_contest::config::SignUpWord;
 use agon_store::acts::{Begin, EndSecrets, SignUp, SignedUp, TakeLink, Which};
 use agon_store::names::likeness;
-use agon_store::{AccountId, LinkKind, LoginKind, Time};
+use agon_store::{Account, AccountId, LinkKind, LoginKind, Time};
 use axum::Form;
 use axum::extract::Query;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -219,7 +219,7 @@ pub async fn judge(ask: &Visit, password: &str, name: &str) -> Result<Result<(),
 enum Then<'a> {
     /// This page.
     Go(&'a str),
-    /// The recovery codes of a new account, and then this page.
+    /// The recovery codes of somebody who has none, and then this page.
     Codes(&'a str),
 }
 
@@ -333,7 +333,7 @@ pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     match account.filter(|_| is_right) {
         Some(account) => {
             ask.site.throttle.right(&attempt);
-            begin(&ask, &headers, account.id, account.organiser, Then::Go(&typed.next)).await
+            signed_in(&ask, &headers, &account, &typed.next).await
         }
         None => {
             ask.site.throttle.wrong(attempt, ask.now);
@@ -341,6 +341,21 @@ pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
             Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))))
         }
     }
+}
+
+/// Begins the session of somebody who has proven to be the owner. Whoever has no recovery codes is shown some first: an organiser's list
+/// or link brought them here, or the last one was used.
+pub(super) async fn signed_in(
+    ask: &Visit,
+    headers: &HeaderMap,
+    known: &Account,
+    next: &str,
+) -> Result<Response, Refused> {
+    let then = match ask.site.store().recovery_codes(known.id).await? {
+        0 => Then::Codes(next),
+        _ => Then::Go(next),
+    };
+    begin(ask, headers, known.id, known.organiser, then).await
 }
 
 pub(super) fn held_up(held: Denial, now: Time) -> Refused {
