@@ -120,6 +120,8 @@ pub struct SiteSection {
     pub wrong_passwords: Option<u32>,
     /// The program that sends mail, with its arguments; by default none is sent.
     pub mail: Vec<String>,
+    /// Whoever hands in needs a mail address of one of these domains; by default of none.
+    pub mail_domains: Vec<String>,
 }
 
 /// A date with a time, as in TOML.
@@ -311,6 +313,7 @@ fn hint(line: &str) -> String {
         "trusted_proxies",
         "wrong_passwords",
         "mail",
+        "mail_domains",
         "matches",
         "[site]",
         "[ladder]",

@@ -44,20 +44,75 @@ pub fn address_field(mail: &str, help: &str, required: bool) -> Markup {
     )
 }
 
-/// What is said of an address beside the field for one.
-pub fn help() -> &'static str {
-    "You may leave it empty. If you forget your password, a link sent there sets a new one. Only you and the organisers see it."
+/// The domains of the addresses that the contest takes, as the end of a sentence; empty for any.
+fn domains(ask: &Visit) -> String {
+    ask.settings.held.mail_domains.join(" or ")
 }
 
-/// The address that somebody has typed; none for nothing.
+/// The field for an address at sign-up.
+pub fn first_field(ask: &Visit, mail: &str) -> Markup {
+    let domains = domains(ask);
+    let needed = match domains.as_str() {
+        "" => "You may leave it empty.".to_owned(),
+        _ => format!("One at {domains}. You confirm it by a link before you can submit."),
+    };
+    let help = format!(
+        "{needed} If you forget your password, a link sent there sets a new one. Only you and the organisers see it."
+    );
+    address_field(mail, &help, !domains.is_empty())
+}
+
+/// The address that somebody has typed at sign-up; none for nothing, or where no mail is sent.
 ///
 /// # Errors
-/// A sentence that says it is none.
-pub fn typed(text: &str) -> Result<Option<MailAddress>, String> {
-    match text.trim() {
-        "" => Ok(None),
-        text => MailAddress::of(text).map(Some),
+/// A sentence that says it is none, or not one that the contest takes.
+pub fn first(ask: &Visit, text: &str) -> Result<Option<MailAddress>, String> {
+    if !ask.settings.sends_mail() {
+        return Ok(None);
     }
+    match typed(ask, text)? {
+        None if !domains(ask).is_empty() => {
+            Err(format!("A mail address at {} is needed here.", domains(ask)))
+        }
+        address => Ok(address),
+    }
+}
+
+fn typed(ask: &Visit, text: &str) -> Result<Option<MailAddress>, String> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let address = MailAddress::of(text)?;
+    match ask.settings.held.takes_mail(address.as_str()) {
+        true => Ok(Some(address)),
+        false => Err(format!("Only mail addresses at {} are taken here.", domains(ask))),
+    }
+}
+
+/// Refuses an upload of somebody who has not confirmed an address that the contest takes, before it is read. Whoever accepts it
+/// looks again.
+///
+/// # Errors
+/// Where to confirm one.
+pub async fn admit(ask: &Visit) -> Result<(), Refused> {
+    if domains(ask).is_empty() {
+        return Ok(());
+    }
+    let known = ask.site.store().account(ask.whoever()?.account).await?.ok_or_else(Refused::ours)?;
+    let confirmed = known.mail.filter(|_| known.confirmed.is_some());
+    match confirmed.is_some_and(|mail| ask.settings.held.takes_mail(&mail)) {
+        true => Ok(()),
+        false => Err(unconfirmed(ask)),
+    }
+}
+
+/// The refusal of an upload of somebody who has to confirm an address first.
+pub fn unconfirmed(ask: &Visit) -> Refused {
+    let text = format!(
+        "To submit here you need a confirmed mail address at {}. The page of your account says how; nothing was taken in.",
+        domains(ask)
+    );
+    Refused::new(StatusCode::FORBIDDEN, "Confirm your mail address first", text).then("Account", "/account")
 }
 
 fn sends(ask: &Visit) -> Result<(), Refused> {
@@ -153,7 +208,7 @@ pub fn card(ask: &Visit, known: &Account) -> Markup {
 
 /// Changes the address of the caller's account, or takes it away.
 pub async fn change(ask: Visit, Form(answers): Form<Typed>) -> Result<Response, Refused> {
-    let to = match typed(&answers.mail) {
+    let to = match typed(&ask, &answers.mail) {
         Ok(to) => to,
         Err(why) => return Ok(again(account(&ask, Some(&why)).await?)),
     };

@@ -16,7 +16,7 @@ mod download;
 mod everybody;
 mod home;
 mod ladder;
-mod mail;
+pub(crate) mod mail;
 mod matches;
 mod membership;
 mod numbers;

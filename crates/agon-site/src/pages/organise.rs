@@ -124,7 +124,11 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
 /// Mail that could not be sent.
 fn mail_card(ask: &Visit) -> Markup {
     let failed = ask.site.mailer.failed();
+    let domains = &ask.settings.held.mail_domains;
     html! {
+        @if !domains.is_empty() && !ask.settings.sends_mail() {
+            section.card { header { h2 { "Mail" } } p.in { "Whoever submits has to confirm a mail address at " (domains.join(" or ")) ", and this server sends no mail: name a program as " code { "mail" } " under " code { "[site]" } " in its contest.toml." } }
+        }
         @if let Some(failed) = failed {
             section.card {
                 header { h2 { "Mail" } span.faint { (words::many(failed.count.try_into().unwrap_or(i64::MAX), "message was not sent", "messages were not sent")) } }

@@ -103,15 +103,16 @@ fn sign_up_page(ask: &Visit, (name, address): (&str, &str), next: &str, why: Opt
             }
             (name_field(name))
             (password_field("new-password"))
-            @if ask.settings.sends_mail() { (mail::address_field(address, mail::help(), false)) }
+            @if ask.settings.sends_mail() { (mail::first_field(ask, address)) }
             (unencrypted(ask))
             button.main { "Sign up" }
         }
         p { "Already have an account? " a href="/sign-in" { "Sign in" } "." }
     };
-    let lead = match ask.settings.sends_mail() {
-        true => "You only need a name and a password.",
-        false => "You only need a name and a password; no e-mail address.",
+    let lead = match (ask.settings.sends_mail(), ask.settings.held.mail_domains.is_empty()) {
+        (false, _) => "You only need a name and a password; no e-mail address.",
+        (true, true) => "You only need a name and a password.",
+        (true, false) => "You need a name, a password and a mail address.",
     };
     // Somebody with an account may still try drafts.
     let closed = ask.settings.closed(ask.now).unwrap_or_default();
@@ -160,8 +161,8 @@ pub async fn sign_up(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     }
     let wrong = |why: &str| Ok(again(sign_up_page(&ask, (&typed.name, &typed.mail), &typed.next, Some(why))));
     // An address is checked before there is an account, and given to it afterwards.
-    let address = match mail::typed(&typed.mail) {
-        Ok(address) => address.filter(|_| ask.settings.sends_mail()),
+    let address = match mail::first(&ask, &typed.mail) {
+        Ok(address) => address,
         Err(why) => return wrong(&why),
     };
     match make(&ask, &typed, invite).await? {
