@@ -37,6 +37,7 @@ pub mod redirect;
 pub mod secrets;
 pub mod settings;
 pub mod throttle;
+pub mod totp;
 
 pub mod listen;
 pub mod tls;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::gate::{Device, Visit, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, act, field, token, unencrypted, wrong};
-use crate::pages::{codes, mail, people, words};
+use crate::pages::{codes, factor, mail, people, words};
 use crate::passwords;
 use crate::problem::Refused;
 use crate::redirect;
@@ -118,6 +118,7 @@ pub(super) async fn account(ask: &Visit, why: Option<&str>) -> Result<Markup, Re
             (codes::card(ask, person.account, &person.name).await?)
         }
         div.halves {
+            (factor::card(ask, &person.name).await?)
             (mail::card(ask, &known))
             form.card.form method="post" action="/account/delete" {
                 h2 { "Delete the account" }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::gate::{self, Device, Visit, set_cookie};
 use crate::pages::draw::icon;
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
-use crate::pages::{codes, mail};
+use crate::pages::{codes, factor, mail};
 use crate::passwords::{self, Known};
 use crate::problem::Refused;
 use crate::redirect;
@@ -331,17 +331,17 @@ pub async fn sign_in(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     let hash = account.as_ref().and_then(|account| account.password.clone());
     let short: String = typed.password.chars().take(*passwords::LENGTH.end() + 1).collect();
     let is_right = ask.site.passwords.is(short, hash).await;
-    match account.filter(|_| is_right) {
-        Some(account) => {
-            ask.site.throttle.right(&attempt);
-            signed_in(&ask, &headers, &account, &typed.next).await
-        }
-        None => {
-            ask.site.throttle.wrong(attempt, ask.now);
-            let why = "Wrong name or password. Passwords are case-sensitive.";
-            Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))))
-        }
+    let Some(account) = account.filter(|_| is_right) else {
+        ask.site.throttle.wrong(attempt, ask.now);
+        let why = "Wrong name or password. Passwords are case-sensitive.";
+        return Ok(again(sign_in_page(&ask, &typed.name, &typed.next, None, Some(why))));
+    };
+    if factor::asked_for(&ask, account.id).await?.is_some() {
+        // The attempt counts until a code was right, too.
+        return Ok(factor::code_page(&ask, &account, &typed.next, None).into_response());
     }
+    ask.site.throttle.right(&attempt);
+    signed_in(&ask, &headers, &account, &typed.next).await
 }
 
 /// Begins the session of somebody who has proven to be the owner. Whoever has no recovery codes is shown some first: an organiser's list

@@ -13,7 +13,7 @@ use crate::gate::{Device, Visit};
 use crate::pages::account::{WRONG, account, again, proven, sign_in_after};
 use crate::pages::frame::{self, Here, field, token, unencrypted, wrong};
 use crate::pages::people::{self, held_up};
-use crate::pages::{codes, mail};
+use crate::pages::{codes, factor, mail};
 use crate::problem::Refused;
 use crate::secrets;
 
@@ -93,7 +93,10 @@ pub async fn recover(ask: Visit, headers: HeaderMap, Form(typed): Form<Typed>) -
     let holder = match known {
         Some(account) => {
             let code = codes::hash(account.id, &code);
-            ask.site.store().is_recovery_code(account.id, &code).await?.then_some((account, code))
+            let is_code = ask.site.store().is_recovery_code(account.id, &code).await?;
+            // Where the codes stand for a second factor, they do not stand for the first as well.
+            let is_first = factor::asked_for(&ask, account.id).await?.is_none();
+            (is_code && is_first).then_some((account, code))
         }
         None => None,
     };

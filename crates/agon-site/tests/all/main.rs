@@ -11,6 +11,7 @@ mod crowds;
 mod day;
 mod doors;
 mod encrypted;
+mod factor;
 mod fleet;
 mod get;
 mod mail;
