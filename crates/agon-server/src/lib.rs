@@ -16,6 +16,7 @@ pub mod tick;
 
 pub mod fleet;
 pub mod inside;
+pub mod mail;
 pub mod room;
 pub mod rulings;
 pub mod settings;

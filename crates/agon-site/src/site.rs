@@ -17,6 +17,7 @@ use tokio::sync::{Mutex, watch};
 use crate::bench::LoadTest;
 use crate::exports::Exports;
 use crate::limits::RequestLimits;
+use crate::mail::Mailer;
 use crate::metrics::Requests;
 use crate::passwords::Passwords;
 use crate::problem::Refused;
@@ -74,6 +75,8 @@ pub struct Site {
     pub limits: RequestLimits,
     /// The limits on passwords that are tried.
     pub throttle: Throttle,
+    /// The mail on its way.
+    pub mailer: Mailer,
     /// The password hasher.
     pub passwords: Passwords,
     /// The requests answered so far.
@@ -100,6 +103,8 @@ pub struct Site {
     meter: OnceLock<String>,
     /// Where workers come to, if not to the site.
     workers_at: OnceLock<String>,
+    /// Where people come to, as the program has printed it.
+    people_at: OnceLock<String>,
     /// Exports in progress.
     pub exports: Exports,
 }
@@ -139,6 +144,7 @@ impl Site {
             way,
             limits,
             throttle,
+            mailer: Mailer::default(),
             passwords,
             requests,
             bench: LoadTest::default(),
@@ -155,6 +161,7 @@ impl Site {
             proxies: OnceLock::new(),
             meter,
             workers_at: OnceLock::new(),
+            people_at: OnceLock::new(),
             exports,
         }))
     }
@@ -223,6 +230,16 @@ impl Site {
     /// Sets that address.
     pub fn workers_come_to(&self, address: String) {
         let _ = self.workers_at.set(address);
+    }
+
+    /// The address that people come to, for links in mail: never what a request says of itself, which anybody may have written.
+    pub fn people_at(&self) -> Option<&str> {
+        self.people_at.get().map(String::as_str)
+    }
+
+    /// Sets that address.
+    pub fn people_come_to(&self, address: String) {
+        let _ = self.people_at.set(address);
     }
 
     /// The hash of the token that allows reading metrics from elsewhere; none where nobody may.

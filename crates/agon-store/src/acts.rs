@@ -15,8 +15,10 @@ pub mod clocks;
 pub mod contest;
 pub mod enrol;
 pub mod expire;
+pub mod factor;
 mod held;
 pub mod lease;
+pub mod mail;
 pub mod people;
 pub mod plan;
 pub mod recheck;
@@ -42,7 +44,9 @@ pub use clocks::{ConfirmClock, DoubtClock, TrustClock};
 pub use contest::{Drain, Drained, FoundContest, KeepBoard, Pause, Tell};
 pub use enrol::{Enrol, ListedPerson, Unenrollable};
 pub use expire::{Abort, Expire, Freed, Reclaim, RenewLease};
+pub use factor::{DropFactor, OfferFactor, UseCode, UseFactor};
 pub use lease::{Lease, LeaseGrant, Meet, StandBy};
+pub use mail::{ConfirmMail, SetMail};
 pub use people::{
     Begin, EndSecrets, Invite, MakeLink, RecordUse, SetPassword, SignUp, SignedUp, TakeLink, TokensLeft,
     TokensToEnd, Which,

@@ -93,6 +93,7 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
                         td.number { b { (words::count(failure.count)) } }
                     } } } } }
                 }
+                (mail_card(&ask))
                 (voiding(&shown.board, &store.voiding(Time(ask.now.0 - 24 * HOUR)).await?))
                 (rests(&ask, &shown.board, &suspended))
                 (undecided(&shown.board))
@@ -118,6 +119,26 @@ pub async fn page(ask: Visit) -> Result<Markup, Refused> {
     );
     let content = frame::live("cockpit", "board acts work", 5, content);
     Ok(frame::with_heading(&ask, Here::Organise, &answer, heading, content))
+}
+
+/// Mail that could not be sent.
+fn mail_card(ask: &Visit) -> Markup {
+    let failed = ask.site.mailer.failed();
+    let domains = &ask.settings.held.mail_domains;
+    html! {
+        @if !domains.is_empty() && !ask.settings.sends_mail() {
+            section.card { header { h2 { "Mail" } } p.in { "Whoever submits has to confirm a mail address at " (domains.join(" or ")) ", and this server sends no mail: name a program as " code { "mail" } " under " code { "[site]" } " in its contest.toml." } }
+        }
+        @if let Some(failed) = failed {
+            section.card {
+                header { h2 { "Mail" } span.faint { (words::many(failed.count.try_into().unwrap_or(i64::MAX), "message was not sent", "messages were not sent")) } }
+                div.in {
+                    p { "Last at " (ask.settings.told(failed.at, "%a %H:%M")) ": " (words::told(&words::sentence(&failed.why))) }
+                    p.faint { "This server's " code { "mail" } " under " code { "[site]" } " in contest.toml names the program. The count begins anew when the server starts." }
+                }
+            }
+        }
+    }
 }
 
 /// How long matches take, as the end of a sentence.

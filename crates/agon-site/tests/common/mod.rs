@@ -116,6 +116,7 @@ impl World {
         let listening = listen(site.clone(), site.way.at(None, 0)).await.expect("a port");
         let mut address = listening.address();
         address.set_ip([127, 0, 0, 1].into());
+        site.people_come_to(format!("http://{address}"));
         Self { folder, server, site, address, clock, watched, listening: Some(listening) }
     }
 

@@ -364,6 +364,10 @@ impl Act for TakeLink {
         if gone == 0 {
             return Ok(false);
         }
+        if self.kind == LinkKind::Mailed {
+            let who = format!("account {}", self.account);
+            note(conn, self.contest, self.now, [&who, "recover by mail", &who, ""]).await?;
+        }
         if self.kind == LinkKind::Organiser {
             let name: String = sqlx::query_scalar(
                 "UPDATE accounts SET checksum = NULL, organiser = TRUE WHERE id = $1 RETURNING name",

@@ -68,6 +68,7 @@ pub fn open(
         }
     };
     let address = address(&way, listening.address());
+    site.people_come_to(address.clone());
     let link = runtime
         .block_on(link(server, options.organiser, clock.now()))
         .map_err(|error| Failure::own(error.to_string()))?;
