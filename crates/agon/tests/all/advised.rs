@@ -308,6 +308,7 @@ const VERBS: &[&str] = &[
     "build",
     "challenge",
     "check",
+    "ci",
     "docs",
     "doctor",
     "explain",
