@@ -1,7 +1,5 @@
 //! What a bot is compared with: the bot of the commit where this branch left the base branch.
 
-use std::path::Path;
-
 use crate::common::Failure;
 use crate::common::git::git;
 
@@ -11,7 +9,7 @@ pub struct Base {
     pub name: String,
     /// The commit where this branch left it, shortened.
     pub commit: String,
-    /// The current folder within the repository, with `/` at its end, or empty.
+    /// The current folder within the repository, empty at its top.
     pub folder: String,
 }
 
@@ -41,6 +39,7 @@ pub fn find(asked: Option<&str>) -> Result<Found, Failure> {
         };
     }
     let folder = git(&["rev-parse", "--show-prefix"], None).map_err(Failure::Usage)?;
+    let folder = folder.trim_end_matches('/').to_owned();
     let Ok(head) = commit("HEAD") else {
         return Ok(Found::Nothing("this repository has no commit yet".to_owned()));
     };
@@ -53,9 +52,8 @@ pub fn find(asked: Option<&str>) -> Result<Found, Failure> {
         .ok()
         .filter(|fork| !fork.is_empty())
         .ok_or_else(|| Failure::usage(format!("HEAD and {name} have no commit in common{}", shallow())))?;
-    let place = Path::new(&folder);
-    if !folder.is_empty() && git(&["cat-file", "-e", &format!("{fork}:{}", place.display())], None).is_err() {
-        return Ok(Found::Nothing(format!("the bot is new: {name} has no folder {}", place.display())));
+    if !folder.is_empty() && git(&["cat-file", "-e", &format!("{fork}:{folder}")], None).is_err() {
+        return Ok(Found::Nothing(format!("the bot is new: {name} has no folder {folder}")));
     }
     let commit = fork[..DIGITS.min(fork.len())].to_owned();
     Ok(Found::Base(Base { name, commit, folder }))

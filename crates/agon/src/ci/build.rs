@@ -16,17 +16,23 @@ use crate::common::builds::{self, State};
 /// How much of a build's output is kept, in bytes.
 const KEPT: usize = 8 << 10;
 
-/// Builds the bot if it has changed; the second is the end of what its build printed.
+/// Builds the bot if it has changed. A failure comes with the end of what the build printed.
 ///
 /// # Errors
 /// When there is no such bot, or its `agon.toml` is wrong.
-pub fn build(name: &BotName, over: &AtomicBool) -> Result<(State, String), Failure> {
+pub fn build(name: &BotName, over: &AtomicBool) -> Result<State, Failure> {
     let mut said = Vec::new();
     let state = builds::build_by(name, false, |build| match name.confined {
         Confined::No => build.run_by(|command| bounded(command, over, &mut said)),
         own => build.run_inside(own, &mut |bytes| pass_on(bytes, &mut said)),
     })?;
-    Ok((state, String::from_utf8_lossy(&said).trim().to_owned()))
+    Ok(match state {
+        State::Failed(why) => {
+            let why = why.strip_suffix(builds::ABOVE).unwrap_or(&why);
+            State::Failed(format!("{why}\n{}", String::from_utf8_lossy(&said).trim()))
+        }
+        done => done,
+    })
 }
 
 /// Prints it, and keeps its end.

@@ -69,9 +69,9 @@ impl Ci<'_> {
         let old = common::named(&text, &self.bots).map_err(of_the_machine)?;
         let theirs = |why: &str| format!("the bot of {} ({}) does not play: {why}", base.name, base.commit);
         match build::build(&old, self.over) {
-            Ok((State::Failed(_), _)) if self.is_over() => return Err(Failure::Check),
-            Ok((State::Failed(why), said)) => {
-                return Ok(Compared::nothing(theirs(&format!("it cannot be built: {why}\n{said}"))));
+            Ok(State::Failed(_)) if self.is_over() => return Err(Failure::Check),
+            Ok(State::Failed(why)) => {
+                return Ok(Compared::nothing(theirs(&format!("it cannot be built: {why}"))));
             }
             Err(Failure::Usage(why)) => return Ok(Compared::nothing(theirs(&why))),
             done => done?,

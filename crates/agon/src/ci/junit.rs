@@ -31,10 +31,14 @@ pub fn of(result: &CiResult) -> String {
             step.seconds
         );
         for case in &step.cases {
-            // The sentence of the comparison is its verdict.
-            let said = if step.step == "sprt" { &result.verdict } else { &step.seen };
+            // A step of one part is told in its own words, the comparison in its verdict.
+            let said = match step.step {
+                "sprt" => result.verdict.as_str(),
+                _ if step.cases.len() == 1 => &step.seen,
+                _ => "",
+            };
             let message = case.message.as_deref().unwrap_or_default();
-            let first = message.lines().next().filter(|_| step.step != "sprt").unwrap_or(said);
+            let first = if step.step == "sprt" { said } else { message.lines().next().unwrap_or(said) };
             let _ = write!(
                 xml,
                 "    <testcase classname=\"agon.{}\" name=\"{}\"",
@@ -42,12 +46,13 @@ pub fn of(result: &CiResult) -> String {
                 escaped(&case.name)
             );
             let child = match case.status {
-                CiStatus::Passed if message.is_empty() && step.cases.len() > 1 => {
+                CiStatus::Passed if said.is_empty() && message.is_empty() => {
                     xml.push_str("/>\n");
                     continue;
                 }
                 CiStatus::Passed => {
-                    format!("<system-out>{}</system-out>", escaped(&format!("{said}\n{message}")))
+                    let text = format!("{said}\n{message}");
+                    format!("<system-out>{}</system-out>", escaped(text.trim()))
                 }
                 CiStatus::Failed => {
                     let again = case.again.as_deref().map_or_else(String::new, |again| format!("\n{again}"));

@@ -250,15 +250,13 @@ impl Ci<'_> {
 
     fn build(&self) -> Result<StepDone, Failure> {
         let name = common::named(".", &self.bots)?;
-        let (state, said) = build::build(&name, self.over)?;
-        Ok(match state {
+        Ok(match build::build(&name, self.over)? {
             State::Nothing => StepDone::one("build", CiStatus::Passed, "nothing to build", None),
             State::Current => StepDone::one("build", CiStatus::Passed, "up to date", None),
             State::Built(_) => StepDone::one("build", CiStatus::Passed, "built", None),
             State::Failed(_) if self.is_over() => return Err(Failure::Check),
             State::Failed(why) => {
-                let mut done =
-                    StepDone::one("build", CiStatus::Failed, "not built", Some(format!("{why}\n{said}")));
+                let mut done = StepDone::one("build", CiStatus::Failed, "not built", Some(why));
                 done.cases[0].again = Some("agon build".to_owned());
                 done
             }

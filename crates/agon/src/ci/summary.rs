@@ -46,22 +46,22 @@ pub fn of(result: &CiResult) -> String {
         let time = progress::duration(step.seconds);
         let _ = writeln!(text, "| {} | {} | {time} |", step.step, plain(seen));
     }
-    if let Some(why) = &result.why {
-        let _ = write!(text, "\nWhy:\n\n{}", fenced("text", why));
+    match &result.why {
+        None => {}
+        Some(why) if !why.contains('\n') => text += &format!("\nWhy: {}\n", plain(why)),
+        Some(why) => text += &format!("\nWhy:\n\n{}", fenced("text", why)),
     }
     if let Some(series) = &result.series {
         compared(&mut text, result, series);
     }
-    let mut failed = result
-        .steps
-        .iter()
-        .filter(|step| step.step != "sprt")
-        .flat_map(|step| step.cases.iter().map(move |case| (step.step, case)));
-    let is_bad = |status| matches!(status, CiStatus::Failed | CiStatus::Error);
-    let failed = failed.find(|(_, case)| is_bad(case.status));
+    let mut cases = result.steps.iter().flat_map(|step| step.cases.iter().map(move |case| (step.step, case)));
+    // A comparison that ends badly is no failure of a check.
+    let is_bad = |step, status| status == CiStatus::Error || status == CiStatus::Failed && step != "sprt";
+    let failed = cases.find(|(step, case)| is_bad(*step, case.status));
     if let Some((step, case)) = failed {
         let message = case.message.as_deref().unwrap_or_default();
-        let _ = write!(text, "\nFirst failure: {step}, {}\n\n{}", plain(&case.name), fenced("text", message));
+        let what = if case.name == step { String::new() } else { format!(", {}", plain(&case.name)) };
+        let _ = write!(text, "\nFirst failure: {step}{what}\n\n{}", fenced("text", message));
     }
     let _ = write!(text, "\nAt home:\n\n{}", fenced("sh", &at_home(result, failed.map(|(_, case)| case))));
     text
@@ -77,7 +77,7 @@ fn compared(text: &mut String, result: &CiResult, series: &State) {
     }
     let all = series.pairings.iter().flatten().next().map(|pairing| pairing.games);
     let shares = all.map_or_else(String::new, |all| {
-        format!(": {} won, {} drawn, {} lost", all.wins, all.draws, all.losses)
+        format!(" ({} won, {} drawn, {} lost)", all.wins, all.draws, all.losses)
     });
     let _ = writeln!(text, "- Matches: {}{shares}", series.games);
     let test = &result.test;

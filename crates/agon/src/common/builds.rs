@@ -138,6 +138,9 @@ pub fn what_is_run(name: &BotName) -> Result<Option<u64>, String> {
     Ok(Some(content::of_text(&parts)))
 }
 
+/// What follows where somebody reads the output of a build first.
+pub const ABOVE: &str = "; its output is above";
+
 /// The result of a build.
 pub(crate) enum State {
     /// There is nothing to build.
@@ -193,7 +196,7 @@ pub fn build_by(
         Err(why) => return Ok(State::Failed(why)),
     };
     if !status.success() {
-        return Ok(State::Failed(format!("`{command}` ended with {status}; its output is above")));
+        return Ok(State::Failed(format!("`{command}` ended with {status}{ABOVE}")));
     }
     if build.made.is_none() {
         let content = content_of(name, &build)?;

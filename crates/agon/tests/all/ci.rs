@@ -156,7 +156,7 @@ fn a_better_branch_is_better_and_no_match_is_played_twice() {
         assert!(ran.summary.contains(line), "{line}: {}", ran.summary);
     }
     let again = format!(
-        "```sh\ncd 'bots/my bot/'\nagon ci --base {} --elo1 200\n```",
+        "```sh\ncd 'bots/my bot'\nagon ci --base {} --elo1 200\n```",
         ran.json["commit"].as_str().expect("a commit")
     );
     assert!(ran.summary.contains(&again), "{}", ran.summary);
@@ -185,7 +185,7 @@ fn a_worse_branch_is_worse_whatever_the_base_is_called() {
         "it waits",
         &[("bots/my bot/agon.toml", "run = \"sh run.sh\"\n[defaults]\ngame = \"cultist-wars\"\n")],
     );
-    let ran = sample.run(&[&QUICK[..], &["--base", odd]].concat());
+    let ran = sample.run(&["--elo1", "60", "--base", odd]);
     assert_eq!((ran.code, &ran.json["decision"]), (Some(11), &"worse".into()), "{}", ran.said);
     assert!(ran.first_line().starts_with("## Worse than a\\|b\\`c\\<d\\>\\&\"e'$(f) ("), "{}", ran.summary);
     assert_eq!(ran.json["base"], odd);
@@ -244,16 +244,23 @@ fn a_build_ends_with_the_time() {
 #[test]
 fn what_is_broken_is_named_with_its_message() {
     let sample = Sample::new();
-    let build = format!("build = \"sh -c 'echo \\\"bot.c:1: <oh> & ``` no\\\"; exit 3'\"\n{MANIFEST}");
+    let build = format!("build = \"sh -c 'cat said; exit 3'\"\n{MANIFEST}");
+    write(sample.bot(), "said", "bot.c:1: <oh> & ``` no\n");
     write(sample.bot(), "agon.toml", &build);
     let ran = sample.run(&[]);
     assert_eq!(
         (ran.code, ran.first_line(), &ran.json["decision"]),
         (Some(1), "## Broken: build failed", &Value::Null)
     );
-    assert!(ran.summary.contains("First failure: build, build\n\n````text\n"), "{}", ran.summary);
+    assert!(
+        ran.summary.contains(
+            "First failure: build\n\n````text\n`sh -c 'cat said; exit 3'` ended with exit status: 3\n"
+        ),
+        "{}",
+        ran.summary
+    );
     assert!(ran.summary.contains("\nbot.c:1: <oh> & ``` no\n````\n"), "{}", ran.summary);
-    assert!(ran.summary.contains("cd 'bots/my bot/'\nagon build\n"), "{}", ran.summary);
+    assert!(ran.summary.contains("cd 'bots/my bot'\nagon build\n"), "{}", ran.summary);
     assert!(
         ran.suites.starts_with("build 1 1 ") && ran.suites.contains("bot.c:1: <oh> & ``` no"),
         "{}",
@@ -300,7 +307,8 @@ fn where_there_is_nothing_to_compare_with_the_checks_count() {
     };
     // The bot is new.
     let ran = sample.run(&["--base", "main~1"]);
-    passed(&ran, "the bot is new: main~1 has no folder bots/my bot");
+    passed(&ran, "the bot is new: main");
+    assert!(ran.summary.contains("main\\~1 has no folder bots/my bot\n"), "{}", ran.summary);
     assert_eq!(ran.steps(), skipped);
     // The one before is not built, and that is its own fault.
     sample.git(&["switch", "--quiet", "main"]);
@@ -348,7 +356,7 @@ fn a_submodule_that_is_not_fetched_is_no_verdict() {
     let ran = sample.run(&["--base", "play", "--games", "2"]);
     assert_eq!((ran.code, &ran.json["decision"]), (Some(3), &Value::Null), "{}", ran.said);
     assert!(ran.first_line() == "## Not decided: agon or the machine failed at sprt", "{}", ran.summary);
-    assert!(ran.said.contains("submodule update --init"), "{}", ran.said);
+    assert!(ran.summary.contains("submodule update --init"), "{}", ran.summary);
 }
 
 #[test]
