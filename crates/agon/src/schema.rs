@@ -89,6 +89,10 @@ fn page() -> String {
             agon_desk::losses::Losses,
             agon_desk::losses::LossGroup,
             agon_desk::losses::GroupedLoss,
+            ci::CiResult,
+            ci::CiStep,
+            ci::CiCase,
+            ci::CiStatus,
         ],
     );
     page += &section(
@@ -131,10 +135,6 @@ fn page() -> String {
             agon_desk::test::Tested,
             agon_desk::test::TestedOne,
             agon_desk::test::TestStatus,
-            ci::CiResult,
-            ci::CiStep,
-            ci::CiCase,
-            ci::CiStatus,
             author::json::Doctor,
             author::doctor::Finding,
             author::doctor::State,

@@ -44,9 +44,8 @@ pub fn find(asked: Option<&str>) -> Result<Found, Failure> {
         return Ok(Found::Nothing("this repository has no commit yet".to_owned()));
     };
     let Some((name, tip)) = tip(asked)? else {
-        return Ok(Found::Nothing(
-            "this repository has no branch main or master; --base names another".to_owned(),
-        ));
+        let why = "this repository has no branch main or master; --base names another";
+        return Ok(Found::Nothing(format!("{why}{}", shallow())));
     };
     let fork = git(&["merge-base", &head, &tip], None)
         .ok()

@@ -35,7 +35,7 @@ pub(crate) struct CiResult {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub(crate) struct CiStep {
-    #[cfg_attr(test, ts(type = "'build' | 'check' | 'tests' | 'sprt'"))]
+    #[cfg_attr(test, ts(type = "\"build\" | \"check\" | \"tests\" | \"sprt\""))]
     pub step: &'static str,
     pub status: CiStatus,
     /// What came of it, in a few words.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::{command, err, folder, good, is_installed, json, out, waiter, write};
+use crate::printed;
 
 /// A bot that plays.
 const STRONG: &str = include_str!("../../../../games/cultist-wars/bots/python/bot.py");
@@ -92,13 +93,9 @@ impl Sample {
         };
         let summary = text(&summary);
         println!("{}\n{summary}\n{}", err(&output), text(&junit));
-        Ran {
-            code: output.status.code(),
-            json: json(&output),
-            summary,
-            suites: suites(&junit),
-            said: err(&output),
-        }
+        let json = json(&output);
+        assert_eq!(printed::told("Series and ratings", "CiResult", &json), None);
+        Ran { code: output.status.code(), json, summary, suites: suites(&junit), said: err(&output) }
     }
 }
 
