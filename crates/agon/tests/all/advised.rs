@@ -324,6 +324,7 @@ const VERBS: &[&str] = &[
     "build",
     "challenge",
     "check",
+    "ci",
     "docs",
     "doctor",
     "explain",

@@ -14,6 +14,7 @@ mod algos;
 mod author;
 mod beginnings;
 mod book;
+mod ci;
 mod cli;
 mod coming;
 mod crashers;

@@ -272,6 +272,7 @@ fn at_home(place: &Place) {
         &[&["sprt", "cultist-wars", "bot", "builtin:greedy", "--journal", "s/journal.jsonl"][..], &series]
             .concat(),
     );
+    place.run(&["ci", "bot", "--minutes", "0", "--junit", "ci.xml", "--summary", "ci.md"]);
     let tournament = ["tournament", "cultist-wars", "bot", "builtin:greedy", "--journal", "t/journal.jsonl"];
     place.well(&[&tournament[..], &series].concat());
     place.run(&["rate", "t/journal.jsonl", "--html", "ratings"]);
@@ -415,6 +416,8 @@ fn nobody_else_reads_what_any_command_makes() {
             "agon-series",
             "agon-bots/first",
             "all.json",
+            "ci.xml",
+            "ci.md",
             "cup.backup",
             "got",
         ] {
