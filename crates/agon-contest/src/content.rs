@@ -42,10 +42,9 @@ pub fn of_text(text: &[u8]) -> u64 {
 pub fn of_bot(name: &BotName) -> Result<u64, String> {
     let mut hash = Xxh3::new();
     match &name.kind {
-        // The program's version stands for the code of its built-in bots.
         NameKind::Builtin { .. } => {
             hash.update(name.text.as_bytes());
-            hash.update(env!("CARGO_PKG_VERSION").as_bytes());
+            hash.update(agon_games::BUILT_INS.as_bytes());
         }
         NameKind::Command(words) => {
             for word in words {
