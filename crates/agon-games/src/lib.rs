@@ -18,10 +18,6 @@ static OURS: &[&dyn AnyGame] = &[
     &Face::<terminal::Terminal>::new(),
 ];
 
-/// Which built-in bots these are. It changes when one of them plays otherwise, which the transcripts show: it is another bot then, in a
-/// series that resumes and on a contest's ladder. It does not change with the program's version.
-pub const BUILT_INS: &str = "built-in bots 1";
-
 static ALL: OnceLock<Vec<&'static dyn AnyGame>> = OnceLock::new();
 
 /// All games, in alphabetical order.

@@ -196,7 +196,7 @@ impl ContestServer {
             done: watch::Sender::new(()),
             known: Mutex::default(),
         };
-        let built_ins = agon_games::BUILT_INS;
+        let built_ins = agon_contest::content::BUILT_INS;
         server.store.act(SeatBosses { contest: server.contest(), built_ins, now }).await?;
         server.learnt.lock().await.facts.read(&server.store, i64::MAX).await?;
         server.keep_board(now, true).await?;

@@ -295,7 +295,7 @@ pub async fn change(
             said,
             by: who.account,
             actor: who.actor.to_owned(),
-            built_ins: agon_games::BUILT_INS,
+            built_ins: agon_contest::content::BUILT_INS,
             now,
         };
         match store.act(act).await? {
