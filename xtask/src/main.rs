@@ -9,6 +9,7 @@ mod lines;
 mod long;
 mod release;
 mod tests;
+mod tried;
 mod vm;
 mod web;
 
@@ -49,6 +50,10 @@ cargo xtask release [--target x86_64|aarch64|all] [--out FOLDER] [--again]
     Makes everything that a release consists of, in one folder, with checksums (`target/agon-VERSION`). --again makes it
     twice, in two folders, and compares the bytes.
 
+cargo xtask try-out [ARCHIVE]
+    Tries the archive of this machine's kind in two roots, Debian's smallest and one of busybox and musl: install, play, a
+    contest with a worker, uninstall. Needs root, and debootstrap, busybox-static and musl-tools.
+
 cargo xtask carry-over BACKUP NEW
     Makes the folder NEW of a contest from a backup that an agon from before the first release wrote.";
 
@@ -72,6 +77,7 @@ fn main() -> ExitCode {
             _ => Err(anyhow::anyhow!("dist takes `--target` and a kind of machine\n{USAGE}")),
         },
         Some("release") => release::run(&root(), &arguments[1..]),
+        Some("try-out") => tried::run(&root(), &arguments[1..]),
         Some("lines") => lines::run(&root()),
         Some("carry-over") => carry::run(&root(), &arguments[1..]),
         // Parts of `long`, which says what is missing.

@@ -89,7 +89,7 @@ fn make(order: &Order<'_>, out: &Path) -> Result<String> {
 }
 
 /// The version of all packages.
-fn version(root: &Path) -> Result<String> {
+pub fn version(root: &Path) -> Result<String> {
     let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
     let version = manifest["workspace"]["package"]["version"].as_str();
     Ok(version.context("Cargo.toml says the version")?.to_owned())

@@ -30,6 +30,7 @@ until_said() {
         sleep 1
     done
 }
+busybox() { /try/busybox "$@"; }
 page() { busybox wget -q -T 20 -O - "$1"; }
 
 unpack() { tar xzf "$archive" && mv agon-* unpacked; }
