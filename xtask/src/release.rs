@@ -95,7 +95,7 @@ pub fn version(root: &Path) -> Result<String> {
     Ok(version.context("Cargo.toml says the version")?.to_owned())
 }
 
-/// Refuses a version that the changelog does not tell about, with its date, before all others.
+/// Refuses a version that the changelog does not tell about, with its date, before all others, and one that the README does not install.
 fn noted(root: &Path, version: &str) -> Result<()> {
     let text = fs::read_to_string(root.join("CHANGELOG.md"))?;
     let mut told = text.lines().filter_map(|line| line.strip_prefix("## ["));
@@ -103,6 +103,10 @@ fn noted(root: &Path, version: &str) -> Result<()> {
     let newest = told.next().unwrap_or_default();
     let date = newest.strip_prefix(&format!("{version}] - "));
     let is_date = |date: &str| date.len() == 10 && date.split('-').all(|part| part.parse::<u16>().is_ok());
+    let readme = fs::read_to_string(root.join("README.md"))?;
+    let archive =
+        format!("tar xzf agon-{version}-x86_64-linux.tar.gz && agon-{version}-x86_64-linux/install.sh");
+    ensure!(readme.contains(&archive), "README.md begins with `{archive}`");
     ensure!(
         date.is_some_and(is_date),
         "CHANGELOG.md has `## [{newest}` where `## [{version}] - DATE` belongs"
