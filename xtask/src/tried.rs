@@ -70,7 +70,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {
     ensure!(archive.is_file(), "{} is not there; `cargo xtask release` makes it", archive.display());
     let place = tempfile::tempdir()?;
     let tools = place.path();
-    fs::set_permissions(tools, PermissionsExt::from_mode(0o755))?;
+    fs::set_permissions(tools, fs::Permissions::from_mode(0o755))?;
     fs::copy(&archive, tools.join("archive.tar.gz"))?;
     fs::copy("/bin/busybox", tools.join("busybox")).context("busybox: apt-get install busybox-static")?;
     fs::write(tools.join("tried.sh"), STEPS)?;

@@ -167,10 +167,10 @@ mod tests {
             assert!(page.starts_with(".TH AGON") && page.contains("\n.SH NAME\n"), "{command}");
         }
         let play = read("agon-play.1");
-        assert!(play.contains("\n.TP\n\\fB\\-\\-seed <"), "{play}");
+        assert!(play.contains("\n.TP\n\\fB\\-d, \\-\\-seed <N>\\fR\n"), "{play}");
         assert!(read("agon-serve.1").contains("\n.BR agon\\-serve\\-add (1)\n"));
         let Ok(said) = Process::new("groff")
-            .args(["-man", "-Tascii", "-ww", "-Wmissing"])
+            .args(["-man", "-Tascii", "-ww", "-P-c", "-P-bou"])
             .arg(place.path().join("agon-play.1"))
             .output()
         else {
@@ -179,7 +179,7 @@ mod tests {
         };
         let (shown, wrong) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
         assert!(wrong.is_empty(), "{wrong}");
-        assert!(shown.contains("--seed <SEED>") && shown.contains("agon play cultist-wars"), "{shown}");
+        assert!(shown.contains("-d, --seed <N>") && shown.contains("agon play cultist-wars"), "{shown}");
     }
 
     #[test]
