@@ -7,7 +7,9 @@ mod lean;
 mod licences;
 mod lines;
 mod long;
+mod release;
 mod tests;
+mod tried;
 mod vm;
 mod web;
 
@@ -44,6 +46,14 @@ cargo xtask dist [--target x86_64|aarch64|all]
     Packs the program into one archive for each kind of machine, with its checksum. `all`, the default, skips what cannot
     be built here, and says how to get what is missing.
 
+cargo xtask release [--target x86_64|aarch64|all] [--out FOLDER] [--again]
+    Makes everything that a release consists of, in one folder, with checksums (`target/agon-VERSION`). --again makes it
+    twice, in two folders, and compares the bytes.
+
+cargo xtask try-out [ARCHIVE]
+    Tries the archive of this machine's kind in two roots, Debian's smallest and one of busybox and musl: install, play, a
+    contest with a worker, uninstall. Needs root, and debootstrap, busybox-static and musl-tools.
+
 cargo xtask carry-over BACKUP NEW
     Makes the folder NEW of a contest from a backup that an agon from before the first release wrote.";
 
@@ -66,6 +76,8 @@ fn main() -> ExitCode {
             }
             _ => Err(anyhow::anyhow!("dist takes `--target` and a kind of machine\n{USAGE}")),
         },
+        Some("release") => release::run(&root(), &arguments[1..]),
+        Some("try-out") => tried::run(&root(), &arguments[1..]),
         Some("lines") => lines::run(&root()),
         Some("carry-over") => carry::run(&root(), &arguments[1..]),
         // Parts of `long`, which says what is missing.
@@ -327,6 +339,12 @@ impl Counts {
             }
         }
     }
+}
+
+/// Cargo's folder.
+fn target(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    root.join(target)
 }
 
 fn root() -> PathBuf {

@@ -202,8 +202,8 @@ impl ContestServer {
             done: watch::Sender::new(()),
             known: Mutex::default(),
         };
-        let program = agon_replay::data::PROGRAM.to_owned();
-        server.store.act(SeatBosses { contest: server.contest(), program, now }).await?;
+        let built_ins = agon_contest::content::BUILT_INS;
+        server.store.act(SeatBosses { contest: server.contest(), built_ins, now }).await?;
         server.learnt.lock().await.facts.read(&server.store, i64::MAX).await?;
         server.keep_board(now, true).await?;
         Ok(server)

@@ -299,7 +299,7 @@ pub async fn change(
             said,
             by: who.account,
             actor: who.actor.to_owned(),
-            program: agon_replay::data::PROGRAM.to_owned(),
+            built_ins: agon_contest::content::BUILT_INS,
             now,
         };
         match store.act(act).await? {

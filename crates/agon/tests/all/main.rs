@@ -27,6 +27,7 @@ mod formats;
 mod hostile;
 mod join;
 mod keep;
+mod kept;
 mod languages;
 mod meant;
 mod numbers;

@@ -19,6 +19,7 @@ const FOR_OTHERS: &[&str] = &[
     "blitz",
     "blitz.zip",
     "one.py",
+    "man",
     "site",
     "ratings",
     "page.html",
@@ -40,7 +41,6 @@ const MAKE_NOTHING: &[&str] = &[
     "challenge",
     "completions",
     "conform",
-    "docs",
     "explain",
     "games",
     // An image is made for the archive that is played here.
@@ -228,6 +228,7 @@ fn at_home(place: &Place) {
     place.well(&["pin", "bot", "first"]);
     place.well(&["new", "jungle-blitz", "python", "blitz"]);
     place.well(&["pack", "blitz"]);
+    place.well(&["docs", "--man", "man"]);
     place.well(&["pack", "my-bot", "-o", "one.py"]);
     place.well(&["replay", "export", "m.replay", "--format", "html", "-o", "page.html"]);
     place.well(&["replay", "export", "m.replay", "--format", "html", "--private", "-o", "private.html"]);
