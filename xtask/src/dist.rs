@@ -10,6 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
+use crate::{oci, wheel};
+
 /// The files packed beside the program.
 const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "NOTICE"];
 
@@ -59,9 +61,20 @@ const MACHINES: &[Machine] = &[
     },
 ];
 
+/// What the program is packed as.
+#[derive(Clone, Copy)]
+pub enum Form {
+    /// An archive with its checksum.
+    Archive,
+    /// A package for Python.
+    Wheel,
+    /// An image for containers.
+    Image,
+}
+
 /// How a machine's program is built and started on this one.
-struct Way {
-    triple: String,
+pub struct Way {
+    pub triple: String,
     /// `None` if this machine is of that kind.
     foreign: Option<&'static Machine>,
 }
@@ -87,8 +100,28 @@ impl Way {
         target.into_iter().chain(packages).collect()
     }
 
+    /// The kind of machine, as the kernel calls it.
+    pub fn machine(&self) -> &str {
+        self.triple.split('-').next().unwrap_or_default()
+    }
+
+    /// Whether this machine is of that kind.
+    pub fn is_here(&self) -> bool {
+        self.foreign.is_none()
+    }
+
+    /// The version that a program of that kind says it is.
+    pub fn version(&self, program: &Path) -> Result<String> {
+        let said = said(self.command(program).arg("--version"))?;
+        Ok(said.split_whitespace().nth(1).context("a version")?.to_owned())
+    }
+
     /// Builds the program. Linked statically with the C library it runs on every Linux, and starts in two thirds of the time.
+    /// `AGON_PROGRAM` names one for this machine that is built already.
     fn build(&self, root: &Path, target: &Path) -> Result<Option<PathBuf>> {
+        if let (true, Some(built)) = (self.is_here(), std::env::var_os("AGON_PROGRAM")) {
+            return Ok(Some(root.join(built)));
+        }
         let mut cargo = crate::cargo();
         cargo.args([
             "rustc",
@@ -120,7 +153,7 @@ impl Way {
         Ok(built.success().then(|| program.join("dist/agon")))
     }
 
-    fn command(&self, program: &Path) -> Command {
+    pub fn command(&self, program: &Path) -> Command {
         match self.foreign {
             None => Command::new(program),
             Some(machine) => {
@@ -132,8 +165,8 @@ impl Way {
     }
 }
 
-/// Builds, packs and tries the archives for all kinds of machine (`None`), or for one.
-pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
+/// Builds, packs and tries the program for all kinds of machine (`None`), or for one; returns the files, or `None` if it cannot be built.
+pub fn run(root: &Path, wanted: Option<&str>, form: Form) -> Result<Option<Vec<PathBuf>>> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let target = root.join(target);
     let host = crate::host()?;
@@ -149,32 +182,44 @@ pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
         let names: Vec<&str> = MACHINES.iter().map(|machine| machine.name).collect();
         bail!("--target takes {} or all", names.join(", "));
     }
-    let mut archives = Vec::new();
+    let mut programs = Vec::new();
     for machine in machines {
         let way = machine.way(&host);
         let missing = way.missing();
         if missing.is_empty() {
-            let Some(program) = way.build(root, &target)? else { return Ok(false) };
-            let folder = target.join("archives");
-            archives.extend(archive(root, &way, &program, &folder).with_context(|| way.triple.clone())?);
+            let Some(program) = way.build(root, &target)? else { return Ok(None) };
+            let bytes = fs::read(&program).with_context(|| format!("reading {}", program.display()))?;
+            ensure!(!has_interpreter(&bytes), "{} depends on libraries of this machine", program.display());
+            programs.push((way, program));
         } else if wanted.is_some() {
             bail!("{} needs what this machine lacks: {}", machine.name, missing.join(" && "));
         } else {
-            println!("SKIPPED: no archive for {}; first {}", machine.name, missing.join(" && "));
+            println!("SKIPPED: nothing for {}; first {}", machine.name, missing.join(" && "));
         }
     }
-    for path in &archives {
+    let folder = target.join("archives");
+    fs::create_dir_all(&folder)?;
+    let mut files = Vec::new();
+    for (way, program) in &programs {
+        let packed = match form {
+            Form::Archive => archive(root, way, program, &folder).map(Vec::from),
+            Form::Wheel => wheel::make(root, way, program, &folder).map(|wheel| vec![wheel]),
+            Form::Image => Ok(Vec::new()),
+        };
+        files.extend(packed.with_context(|| way.triple.clone())?);
+    }
+    if matches!(form, Form::Image) && !programs.is_empty() {
+        files.push(oci::make(root, &programs, &folder)?);
+    }
+    for path in &files {
         println!("{}", path.display());
     }
-    Ok(!archives.is_empty())
+    Ok((!files.is_empty()).then_some(files))
 }
 
 /// Packs a program and tries the archive; returns its path and that of its checksum.
 fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<[PathBuf; 2]> {
-    let version = said(way.command(program).arg("--version"))?;
-    let version = version.split_whitespace().nth(1).context("a version")?;
-    let name = format!("agon-{version}-{}", way.triple);
-    fs::create_dir_all(folder)?;
+    let name = format!("agon-{}-{}", way.version(program)?, way.triple);
     let archive = folder.join(format!("{name}.tar.gz"));
     pack(root, way, program, &name, &archive)?;
     let sum = hex(&Sha256::digest(fs::read(&archive)?));
@@ -196,9 +241,7 @@ fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> R
         header.set_cksum();
         tar.append_data(&mut header, format!("{name}/{path}"), bytes)
     };
-    let bytes = fs::read(program)?;
-    ensure!(!has_interpreter(&bytes), "{} depends on libraries of this machine", program.display());
-    add("agon", &bytes, 0o755)?;
+    add("agon", &fs::read(program)?, 0o755)?;
     add("INSTALL.txt", INSTALL.as_bytes(), 0o644)?;
     for document in DOCUMENTS {
         add(document, &fs::read(root.join(document)).with_context(|| (*document).to_owned())?, 0o644)?;
@@ -287,7 +330,7 @@ pub fn has_interpreter(program: &[u8]) -> bool {
 }
 
 /// What a command prints.
-fn said(command: &mut Command) -> Result<String> {
+pub fn said(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("running {command:?}"))?;
     if !output.status.success() {
         bail!("{command:?} fails: {}", String::from_utf8_lossy(&output.stderr));
@@ -295,6 +338,6 @@ fn said(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
