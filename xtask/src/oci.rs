@@ -206,16 +206,15 @@ impl Podman {
         command
     }
 
-    /// Prepares a container, which may have as many files open as this process: podman would ask for more than some machines give.
+    /// Prepares a container, with limits within those of this process: podman would ask for more than some machines give.
     fn container(&self, what: &str, options: &[&str], arguments: &[&str]) -> Command {
         let mut command = self.command(what);
-        let limit = |option: &str| {
-            let said = Command::new("sh").args(["-c", &format!("ulimit -H{option}")]).output();
-            said.ok().and_then(|said| String::from_utf8_lossy(&said.stdout).trim().parse::<u64>().ok())
-        };
-        for (name, option) in [("nofile", "n"), ("nproc", "u")] {
-            if let Some(limit) = limit(option) {
-                command.arg(format!("--ulimit={name}={limit}:{limit}"));
+        let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        for (name, title) in [("nofile", "Max open files"), ("nproc", "Max processes")] {
+            let line = limits.lines().find_map(|line| line.strip_prefix(title));
+            // Soft, hard, unit.
+            if let Some(hard) = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()) {
+                command.arg(format!("--ulimit={name}={0}:{0}", hard.min(10_000)));
             }
         }
         command.arg("--network=none").args(options).arg(&self.image).args(arguments);
