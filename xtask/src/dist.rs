@@ -10,6 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
+use crate::{oci, wheel};
+
 /// The files packed beside the program.
 const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "NOTICE"];
 
@@ -63,9 +65,20 @@ const MACHINES: &[Machine] = &[
     },
 ];
 
+/// What the program is packed as.
+#[derive(Clone, Copy)]
+pub enum Form {
+    /// An archive with its checksum.
+    Archive,
+    /// A package for Python.
+    Wheel,
+    /// An image for containers.
+    Image,
+}
+
 /// How a machine's program is built and started on this one.
-struct Way {
-    triple: String,
+pub struct Way {
+    pub triple: String,
     /// `None` if this machine is of that kind.
     foreign: Option<&'static Machine>,
 }
@@ -91,9 +104,29 @@ impl Way {
         target.into_iter().chain(packages).collect()
     }
 
+    /// The kind of machine, as the kernel calls it.
+    pub fn machine(&self) -> &str {
+        self.triple.split('-').next().unwrap_or_default()
+    }
+
+    /// Whether this machine is of that kind.
+    pub fn is_here(&self) -> bool {
+        self.foreign.is_none()
+    }
+
+    /// The version that a program of that kind says it is.
+    pub fn version(&self, program: &Path) -> Result<String> {
+        let said = said(self.command(program).arg("--version"))?;
+        Ok(said.split_whitespace().nth(1).context("a version")?.to_owned())
+    }
+
     /// Builds the program. Linked statically with the C library it runs on every Linux, and starts in two thirds of the time. No path of this
-    /// machine is in it: built elsewhere from the same sources by the same compilers, it is the same to the byte.
+    /// machine is in it: built elsewhere from the same sources by the same compilers, it is the same to the byte. `AGON_PROGRAM` names one for this machine that is built
+    /// already.
     fn build(&self, root: &Path, target: &Path) -> Result<Option<PathBuf>> {
+        if let (true, Some(built)) = (self.is_here(), std::env::var_os("AGON_PROGRAM")) {
+            return Ok(Some(root.join(built)));
+        }
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
         let home = home.context("neither CARGO_HOME nor HOME is set")?;
@@ -137,7 +170,7 @@ impl Way {
         Ok(built.success().then(|| program.join("dist/agon")))
     }
 
-    fn command(&self, program: &Path) -> Command {
+    pub fn command(&self, program: &Path) -> Command {
         match self.foreign {
             None => Command::new(program),
             Some(machine) => {
@@ -149,24 +182,28 @@ impl Way {
     }
 }
 
-/// `cargo xtask dist`: the archives, each with its checksum beside it, for all kinds of machine (`None`) or for one.
-pub fn run(root: &Path, wanted: Option<&str>) -> Result<bool> {
-    for archive in make(root, &crate::target(root), wanted)? {
-        let name = archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        fs::write(
-            archive.with_file_name(name.replace(".tar.gz", ".sha256")),
-            format!("{}  {name}\n", hex(&Sha256::digest(fs::read(&archive)?))),
-        )?;
-        println!("{}", archive.display());
-    }
-    Ok(true)
-}
-
-/// Builds, packs and tries the archives for all kinds of machine (`None`), or for one; `target` is cargo's folder.
+/// `cargo xtask dist`: the files of a form, archives with their checksums beside them, for all kinds of machine (`None`) or for one.
 ///
 /// # Errors
 /// When one cannot be made, or none.
-pub fn make(root: &Path, target: &Path, wanted: Option<&str>) -> Result<Vec<PathBuf>> {
+pub fn run(root: &Path, wanted: Option<&str>, form: Form) -> Result<Vec<PathBuf>> {
+    let files = make(root, &crate::target(root), wanted, form)?;
+    for file in &files {
+        if let Form::Archive = form {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let sum = format!("{}  {name}\n", hex(&Sha256::digest(fs::read(file)?)));
+            fs::write(file.with_file_name(name.replace(".tar.gz", ".sha256")), sum)?;
+        }
+        println!("{}", file.display());
+    }
+    Ok(files)
+}
+
+/// Builds, packs and tries the program for all kinds of machine (`None`), or for one; `target` is cargo's folder.
+///
+/// # Errors
+/// When one cannot be made, or none.
+pub fn make(root: &Path, target: &Path, wanted: Option<&str>, form: Form) -> Result<Vec<PathBuf>> {
     let host = crate::host()?;
     if !crate::has_wasm() {
         bail!(
@@ -180,30 +217,37 @@ pub fn make(root: &Path, target: &Path, wanted: Option<&str>) -> Result<Vec<Path
         let names: Vec<&str> = MACHINES.iter().map(|machine| machine.name).collect();
         bail!("--target takes {} or all", names.join(", "));
     }
-    let mut archives = Vec::new();
+    let mut programs = Vec::new();
     for machine in machines {
         let way = machine.way(&host);
         let missing = way.missing();
         if missing.is_empty() {
             let program =
                 way.build(root, target)?.with_context(|| format!("{} is not built", machine.name))?;
-            archives.push(archive(root, (machine, &way), &program, &target.join("archives"))?);
+            let bytes = fs::read(&program).with_context(|| format!("reading {}", program.display()))?;
+            ensure!(!has_interpreter(&bytes), "{} depends on libraries of this machine", program.display());
+            programs.push((way, program));
         } else if wanted.is_some() {
             bail!("{} needs what this machine lacks: {}", machine.name, missing.join(" && "));
         } else {
-            println!("SKIPPED: no archive for {}; first {}", machine.name, missing.join(" && "));
+            println!("SKIPPED: nothing for {}; first {}", machine.name, missing.join(" && "));
         }
     }
-    ensure!(!archives.is_empty(), "no archive can be made here");
-    Ok(archives)
+    ensure!(!programs.is_empty(), "nothing can be made here");
+    let folder = target.join("archives");
+    fs::create_dir_all(&folder)?;
+    match form {
+        Form::Archive => programs.iter().map(|(way, program)| archive(root, way, program, &folder)).collect(),
+        Form::Wheel => {
+            programs.iter().map(|(way, program)| wheel::make(root, way, program, &folder)).collect()
+        }
+        Form::Image => Ok(vec![oci::make(root, &programs, &folder)?]),
+    }
 }
 
 /// Packs a program and tries the archive; returns its path.
-fn archive(root: &Path, (machine, way): (&Machine, &Way), program: &Path, folder: &Path) -> Result<PathBuf> {
-    let version = said(way.command(program).arg("--version"))?;
-    let version = version.split_whitespace().nth(1).context("a version")?;
-    let name = format!("agon-{version}-{}-linux", machine.name);
-    fs::create_dir_all(folder)?;
+fn archive(root: &Path, way: &Way, program: &Path, folder: &Path) -> Result<PathBuf> {
+    let name = format!("agon-{}-{}-linux", way.version(program)?, way.machine());
     let archive = folder.join(format!("{name}.tar.gz"));
     pack(root, way, program, &name, &archive).with_context(|| name.clone())?;
     let bytes = fs::metadata(&archive)?.len();
@@ -227,9 +271,7 @@ fn pack(root: &Path, way: &Way, program: &Path, name: &str, archive: &Path) -> R
         header.set_cksum();
         tar.append_data(&mut header, format!("{name}/{path}"), bytes)
     };
-    let bytes = fs::read(program)?;
-    ensure!(!has_interpreter(&bytes), "{} depends on libraries of this machine", program.display());
-    add("agon", &bytes, 0o755)?;
+    add("agon", &fs::read(program)?, 0o755)?;
     add("INSTALL.txt", INSTALL.as_bytes(), 0o644)?;
     add("install.sh", INSTALLER.as_bytes(), 0o755)?;
     for document in DOCUMENTS {
@@ -394,7 +436,7 @@ pub fn has_interpreter(program: &[u8]) -> bool {
 }
 
 /// What a command prints.
-fn said(command: &mut Command) -> Result<String> {
+pub fn said(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("running {command:?}"))?;
     if !output.status.success() {
         bail!("{command:?} fails: {}", String::from_utf8_lossy(&output.stderr));

@@ -406,6 +406,18 @@ const PROOFS: &[Proof] = &[
         command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "vm"],
     },
     Proof {
+        name: "wheel",
+        about: "the package for Python in an empty environment of each Python here: the examples of its page, its tests, its types, and \
+                how soon there is a match; a minute beside building the program (AGON_PROGRAM names one), on an idle machine",
+        command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "wheel"],
+    },
+    Proof {
+        name: "image",
+        about: "the image in podman: which options give which level of the sandbox, and contests that refuse to be played below \
+                theirs; five minutes beside building the program (AGON_PROGRAM names one)",
+        command: &["run", "--quiet", "--profile", "test", "--package", "xtask", "--", "image"],
+    },
+    Proof {
         name: "analysis",
         about: "in 17 of 20 matches an order that costs 20 points is among the three marks that cost most; 20 others have few false marks; \
                 3 minutes",
@@ -537,6 +549,9 @@ fn missing(proof: &Proof) -> Vec<String> {
     }
     if proof.name == "browsers" {
         return crate::web::missing();
+    }
+    if proof.name == "image" {
+        return crate::oci::missing();
     }
     if !proof.command.contains(&ARM64) {
         return Vec::new();

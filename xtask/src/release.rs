@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 use sha2::{Digest as _, Sha256};
 
-use crate::{USAGE, dist};
+use crate::USAGE;
+use crate::dist::{self, Form};
 
 /// The file of checksums, as `sha256sum -c` reads it.
 const SUMS: &str = "SHA256SUMS";
@@ -21,12 +22,21 @@ struct Order<'o> {
     machine: Option<&'o str>,
 }
 
+impl Order<'_> {
+    fn form(&self, form: Form) -> Result<Vec<PathBuf>> {
+        dist::make(self.root, &self.target, self.machine, form)
+    }
+}
+
 /// Makes files of a release, of what was made before if need be, and returns their paths.
 type Maker = fn(&Order<'_>, made: &[PathBuf]) -> Result<Vec<PathBuf>>;
 
 /// What a release consists of, in the order in which it is made.
-const MAKERS: &[(&str, Maker)] =
-    &[("archives", |order, _| dist::make(order.root, &order.target, order.machine))];
+const MAKERS: &[(&str, Maker)] = &[
+    ("archives", |order, _| order.form(Form::Archive)),
+    ("packages for Python", |order, _| order.form(Form::Wheel)),
+    ("the image for containers", |order, _| order.form(Form::Image)),
+];
 
 /// Makes a release; with `--again` twice, in two folders, and compares the bytes.
 pub fn run(root: &Path, arguments: &[String]) -> Result<bool> {

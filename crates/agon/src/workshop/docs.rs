@@ -41,7 +41,7 @@ macro_rules! book {
 
 /// The pages, and the summary that orders them.
 const BOOK: &[(&str, &str)] = book!(
-    "SUMMARY.md" "README.md" "first-match.md" "bots.md" "debugging.md" "faults.md" "viewer.md" "better.md" "series.md" "scripts.md" "statistics.md" "advantage.md" "formats.md" "ci.md" "coming.md" "tournament.md" "contest.md" "scaling.md" "participate.md" "workers.md" "security.md" "asvs.md"
+    "SUMMARY.md" "README.md" "first-match.md" "bots.md" "debugging.md" "faults.md" "viewer.md" "better.md" "series.md" "scripts.md" "statistics.md" "advantage.md" "formats.md" "ci.md" "python.md" "coming.md" "tournament.md" "contest.md" "scaling.md" "participate.md" "workers.md" "container.md" "security.md" "asvs.md"
     "games/cultist-wars.md" "games/deerhunt.md" "games/jungle-blitz.md" "games/ostibot.md" "games/terminal.md"
     "games/cultist-wars-rules.md" "games/deerhunt-rules.md" "games/jungle-blitz-rules.md" "games/ostibot-rules.md"
     "games/terminal-rules.md"

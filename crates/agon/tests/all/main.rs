@@ -34,6 +34,7 @@ mod numbers;
 mod printed;
 mod private;
 mod promises;
+mod python;
 mod replays;
 mod scripts;
 mod series;
