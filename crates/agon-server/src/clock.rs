@@ -246,9 +246,9 @@ pub fn what(doubt: &ClockDoubt) -> String {
     all.join(" and ")
 }
 
-/// A difference of clocks: `1 h 0 min`.
+/// A difference of clocks: `1 h 0 min`. Two readings may be a millisecond apart from each other.
 pub fn exact_span(ms: i64) -> String {
-    let seconds = ms.unsigned_abs() / 1000;
+    let seconds = ms.unsigned_abs().saturating_add(500) / 1000;
     match seconds {
         ..60 => format!("{seconds} s"),
         60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
@@ -273,7 +273,7 @@ mod tests {
             confirmed: false,
         };
         for (ahead, apart, words) in [
-            (HOUR, None, "jumped ahead by 1 h 0 min"),
+            (HOUR - 1, None, "jumped ahead by 1 h 0 min"),
             (-HOUR - 90_000, None, "jumped back by 1 h 1 min"),
             (0, Some(4_368_000), "is 1 h 12 min ahead of the database's"),
             (0, Some(-65_000), "is 1 min 5 s behind the database's"),

@@ -205,6 +205,7 @@ mod tests {
         machine.jumps(HOUR);
         machine.runs(HOUR);
         machine.jumps(-HOUR + 900);
+        machine.read();
         machine.runs(ALIKE_MS - 500);
         assert_eq!(machine.doubt(), Some((900, None)), "not at once: it may jump again");
         machine.runs(500);
