@@ -311,19 +311,19 @@ impl Outside<'_> {
     /// Looks at both servers at once whether an act holds, each as soon as it answers. `holds` returns none while it does not.
     fn holds(&self, act: &'static str, holds: &(dyn Fn(Door, usize) -> Option<Result<(), String>> + Sync)) {
         std::thread::scope(|scope| {
-            for server in 0..2 {
+            for (server, name) in SERVERS.iter().enumerate() {
                 scope.spawn(move || {
                     let end = Instant::now() + PATIENCE;
                     while Instant::now() < end {
                         match holds(Door::Server(server), server) {
                             Some(Ok(())) => return,
                             Some(Err(why)) => {
-                                return self.wrong(format!("{act}, on {}: {why}", SERVERS[server]));
+                                return self.wrong(format!("{act}, on {name}: {why}"));
                             }
                             None => std::thread::sleep(Duration::from_millis(50)),
                         }
                     }
-                    self.wrong(format!("{act}: {} never answered", SERVERS[server]));
+                    self.wrong(format!("{act}: {name} never answered"));
                 });
             }
         });
