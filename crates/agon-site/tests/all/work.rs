@@ -423,13 +423,12 @@ async fn a_machine_is_told_what_it_may_not_keep() {
     let mut worker = Worker::stranger(&world, "hall 1").await;
     let mut ann = sign_up(&world, "Ann", "").await;
     let mut bob = sign_up(&world, "Bob", "").await;
-    for (person, bot) in
-        [(&mut ann, "print('ann')"), (&mut ann, "print('both')"), (&mut bob, "print('both')")]
-    {
-        assert_eq!(person.upload("/upload", &[], "bot.py", bot.as_bytes()).await.status, 303);
+    assert_eq!(ann.upload("/upload", &[], "bot.py", b"print('ann')").await.status, 303);
+    for person in [&mut ann, &mut bob] {
+        assert_eq!(person.upload("/upload", &[], "bot.py", b"print('both')").await.status, 303);
     }
     let versions = world.server.store().versions().await.expect("read");
-    let of = |name: &str| versions.iter().filter(move |version| version.entrant == name);
+    let of = |name: &'static str| versions.iter().filter(move |version| version.entrant == name);
     let [hers, both] =
         of("Ann").map(|version| version.source.to_string()).collect::<Vec<_>>().try_into().expect("two");
     let nobodys = "0".repeat(64);
