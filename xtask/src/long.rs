@@ -320,6 +320,23 @@ const PROOFS: &[Proof] = &[
         ],
     },
     Proof {
+        name: "kills",
+        about: "50 kills of two servers in network namespaces, their proxy, PostgreSQL, a bucket and two workers while the organiser acts: \
+                each act holds on both from its answer on, nothing acknowledged is lost (root; AGON_SEED); 10 minutes",
+        command: &[
+            "--config",
+            "env.AGON_KILLS='50'",
+            "test",
+            "-p",
+            "agon",
+            "--test",
+            "alone",
+            "--",
+            "kills::",
+            "--nocapture",
+        ],
+    },
+    Proof {
         name: "fleet",
         about: "how much faster two machines of a fleet are than one, each in a network namespace with one CPU (root); 5 minutes",
         command: &[

@@ -8,7 +8,9 @@ mod licences;
 mod lines;
 mod long;
 mod oci;
+mod release;
 mod tests;
+mod tried;
 mod vm;
 mod web;
 mod wheel;
@@ -49,6 +51,14 @@ cargo xtask dist [--wheel | --image] [--target x86_64|aarch64|all]
     --wheel   as a package for Python, one for each kind of machine (docs/python.md)
     --image   as an image for containers, for all of them (docs/container.md)
 
+cargo xtask release [--target x86_64|aarch64|all] [--out FOLDER] [--again]
+    Makes everything that a release consists of, in one folder, with checksums (`target/agon-VERSION`). --again makes it
+    twice, in two folders, and compares the bytes.
+
+cargo xtask try-out [ARCHIVE]
+    Tries the archive of this machine's kind in two roots, Debian's smallest and one of busybox and musl: install, play, a
+    contest with a worker, uninstall. Needs root, and debootstrap, busybox-static and musl-tools.
+
 cargo xtask carry-over BACKUP NEW
     Makes the folder NEW of a contest from a backup that an agon from before the first release wrote.";
 
@@ -65,6 +75,8 @@ fn main() -> ExitCode {
         Some("test") => test(&arguments[1..]),
         Some("fuzz") => fuzz::run(&root(), &arguments[1..]),
         Some("dist") => dist(&arguments[1..]),
+        Some("release") => release::run(&root(), &arguments[1..]),
+        Some("try-out") => tried::run(&root(), &arguments[1..]),
         Some("lines") => lines::run(&root()),
         Some("carry-over") => carry::run(&root(), &arguments[1..]),
         // Parts of `long`, which says what is missing.
@@ -107,7 +119,7 @@ fn dist(arguments: &[String]) -> Result<bool> {
         ["--target", machine] => Some(*machine),
         _ => bail!("dist takes --wheel or --image, then `--target` and a kind of machine\n{USAGE}"),
     };
-    Ok(dist::run(&root(), machine, form)?.is_some())
+    Ok(!dist::run(&root(), machine, form)?.is_empty())
 }
 
 #[derive(Default)]
@@ -347,6 +359,12 @@ impl Counts {
             }
         }
     }
+}
+
+/// Cargo's folder.
+fn target(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    root.join(target)
 }
 
 fn root() -> PathBuf {

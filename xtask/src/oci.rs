@@ -266,7 +266,7 @@ fn level_of(output: &Output) -> Result<String> {
 /// When the image cannot be made or loaded.
 pub fn prove(root: &Path) -> Result<bool> {
     let host = crate::host()?;
-    let Some(made) = dist::run(root, host.split('-').next(), Form::Image)? else { return Ok(false) };
+    let made = dist::run(root, host.split('-').next(), Form::Image)?;
     let podman = Podman::load(made.first().context("an image")?)?;
     let mut good = true;
     let mut held = |what: &str, holds: bool| {

@@ -76,6 +76,29 @@ impl Refused {
         problem
     }
 
+    /// The server's clock is in doubt, for the organisers to confirm.
+    fn clock(what: &str) -> Self {
+        let text = format!(
+            "It {what}. Nothing is played or accepted until its clocks have agreed for a minute and an organiser has confirmed the time; \
+             the contest then goes on by itself, and nothing accepted before is lost. Nothing was done just now: try again later."
+        );
+        let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "The server's clock is in doubt", text);
+        problem.again = Some(30);
+        problem
+    }
+
+    /// The bucket with the objects does not answer, for the organisers to mend.
+    fn no_objects() -> Self {
+        let mut problem = Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The contest's store of files does not answer",
+            "Bots and replays cannot be read or kept until it does. Nothing was accepted just now, and nothing accepted before is lost: \
+             try again in a moment.",
+        );
+        problem.again = Some(5);
+        problem
+    }
+
     /// The server's disk is full, for the organisers to fix.
     pub fn no_room() -> Self {
         let mut problem = Self::new(
@@ -123,11 +146,15 @@ impl IntoResponse for Refused {
 
 impl From<StoreError> for Refused {
     fn from(error: StoreError) -> Self {
-        // For whoever runs the server; the cause concerns nobody else.
-        tracing::warn!("a request could not be answered: {error}");
+        // For whoever runs the server; the cause concerns nobody else. A clock in doubt is said once.
+        if !matches!(error, StoreError::Clock(_)) {
+            tracing::warn!("a request could not be answered: {error}");
+        }
         match error {
             StoreError::Away(_) => Self::away(),
+            StoreError::Clock(what) => Self::clock(&what),
             error if error.is_full() => Self::no_room(),
+            error if error.is_bucket_away() => Self::no_objects(),
             _ => Self::ours(),
         }
     }
@@ -139,5 +166,22 @@ impl From<ServerError> for Refused {
             ServerError::Wrong(why) => Self::wrong(why),
             ServerError::Store(error) => error.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_will_be_there_again_is_asked_for_again() {
+        let file = |kind: std::io::ErrorKind| StoreError::File("objects".to_owned(), kind.into());
+        let status = |error: StoreError| {
+            let problem = Refused::from(error);
+            (problem.status.as_u16(), problem.again)
+        };
+        assert_eq!(status(file(std::io::ErrorKind::HostUnreachable)), (503, Some(5)));
+        assert_eq!(status(file(std::io::ErrorKind::StorageFull)), (507, Some(60)));
+        assert_eq!(status(file(std::io::ErrorKind::PermissionDenied)), (500, None));
     }
 }

@@ -46,6 +46,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
+    include_str!("migrations/0004_clocks.sql"),
+    include_str!("migrations/0005_factor.sql"),
 ];
 /// How many reading connections there may be.
 const READERS: u32 = 4;
@@ -306,6 +308,12 @@ pub async fn scrub(conn: &mut Conn) -> Result<(), StoreError> {
         Kind::Postgres => {
             let [own, counted, checkpoint] = postgres::SCRUB;
             run(conn, own).await?;
+            // Why tries failed. Nothing is played while it is written anew, so a large one is left to the server, which uses its room
+            // again.
+            let is_small: i64 = sqlx::query_scalar(postgres::FEW_ATTEMPTS).fetch_one(&mut *conn).await?;
+            if is_small == 1 {
+                run(conn, postgres::SCRUB_ATTEMPTS).await?;
+            }
             for statement in [counted, checkpoint] {
                 // The server does both by itself, later.
                 if let Err(error) = run(conn, statement).await {

@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
+use crate::common::database::files_with;
 use crate::common::hall::{Worker, alarms, clean, machine, play, read, sent, world};
-use crate::common::{Answer, World};
+use crate::common::{Answer, PASSWORD, World, sign_up};
 use agon_contest::FaultsTold;
+use agon_replay::SeatNote;
 use agon_server::status;
 use agon_store::LoginKind;
 use agon_store::acts::{PauseWorker, Revoke};
 use agon_worker::wire::{
-    Back, Beat, Hello, LeaseRequest, MOST_POSTS, PlayingMachine, SeriesWelcome, Voided, Yours,
+    Back, Beat, Hello, LeaseRequest, MOST_POSTS, MOST_UNPACKED, PlayingMachine, SeriesWelcome, Unpacked,
+    Voided, Yours,
 };
-use agon_worker::{Granted, Job, Nothing, Posted, Stage, Try, Unfit, Whole};
+use agon_worker::{Granted, Job, Nothing, Posted, Private, Stage, Try, Unfit, Whole};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -411,4 +414,83 @@ async fn half_a_post(world: &World, worker: &Worker) -> TcpStream {
     let _ = tokio::time::timeout(Duration::from_secs(1), stream.read_exact(&mut answer)).await;
     stream.write_all(&[b' '; 500]).await.expect("taken");
     stream
+}
+
+/// A machine names what it has unpacked, and hears what belongs to nobody any more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_machine_is_told_what_it_may_not_keep() {
+    let world = world().await;
+    let mut worker = Worker::stranger(&world, "hall 1").await;
+    let mut ann = sign_up(&world, "Ann", "").await;
+    let mut bob = sign_up(&world, "Bob", "").await;
+    for bot in ["print('ann')", "print('both')"] {
+        assert_eq!(ann.upload("/upload", &[], "bot.py", bot.as_bytes()).await.status, 303);
+    }
+    assert_eq!(bob.upload("/upload", &[], "bot.py", b"print('both')").await.status, 303);
+    let versions = world.server.store().versions().await.expect("read");
+    let of = |name: &str| -> Vec<String> {
+        let own = versions.iter().filter(|version| version.entrant == name);
+        own.map(|version| version.source.to_string()).collect()
+    };
+    let [hers, both]: [String; 2] = of("Ann").try_into().expect("two");
+    let nobodys = "0".repeat(64);
+    assert_eq!(of("Bob"), std::slice::from_ref(&both));
+    let all = Unpacked { sources: vec![hers.clone(), both.clone(), nobodys.clone(), "../../agon.db".into()] };
+    let before = worker.tell("/unpacked", &all).await;
+    assert_eq!(before.status, 409, "it has to introduce itself first: {}", before.text());
+    assert_eq!(worker.hello(machine()).await.status, 200);
+    let told: Unpacked = read(&worker.tell("/unpacked", &all).await);
+    assert_eq!(told.sources, [nobodys.clone(), "../../agon.db".into()]);
+    assert_eq!(ann.post("/account/delete", &[("password", PASSWORD)]).await.status, 303);
+    let told: Unpacked = read(&worker.tell("/unpacked", &all).await);
+    assert_eq!(told.sources, [hers, nobodys, "../../agon.db".into()], "what Bob has as well stays");
+    let many = Unpacked { sources: vec![both; MOST_UNPACKED + 1] };
+    let refused = worker.tell("/unpacked", &many).await;
+    assert!(refused.status == 422 && refused.text().contains("At most 1000 sources"), "{}", refused.text());
+    let body = serde_json::to_vec(&all).expect("plain data");
+    let stranger = world.browser().ask("POST", "/work/v1/unpacked?run=x", "application/json", &body).await;
+    assert_eq!(stranger.status, 401);
+    clean(&world).await;
+}
+
+/// Matches of somebody who deletes the account are in the middle of being played. What machines tell of them later counts, but nothing
+/// that was only for the team is kept.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_machine_tells_of_somebody_who_was_deleted_meanwhile_is_not_kept() {
+    let world = world().await;
+    let mut worker = Worker::new(&world, "hall 1").await;
+    let mut people = Vec::new();
+    for name in ["Ann", "Bob", "Cid", "Dan"] {
+        let mut person = sign_up(&world, name, "").await;
+        assert_eq!(person.upload("/upload", &[], "bot.py", name.as_bytes()).await.status, 303);
+        people.push(person);
+    }
+    world.server.tick(world.now()).await.expect("done");
+    let jobs = worker.lease(8).await.jobs;
+    let job = |name: &str| {
+        let hers = |job: &&Job| job.seats.iter().any(|seat| seat.label.starts_with(name));
+        jobs.iter().find(hers).unwrap_or_else(|| panic!("{name} is checked: {jobs:?}"))
+    };
+    let unfit =
+        |what: &str| Nothing::hopeless(Unfit { stage: Stage::Building, what: what.into(), fix: None });
+    // Dan's bot is known to be bad before; all others are told of later.
+    let told = Voided { attempt: job("Dan").attempt, nothing: unfit("secret of Dan") };
+    assert_eq!(worker.tell("/void", &told).await.status, 200);
+    assert!(!files_with(world.folder.path(), "secret of Dan").is_empty());
+    for person in &mut people {
+        assert_eq!(person.post("/account/delete", &[("password", PASSWORD)]).await.status, 303);
+    }
+    let Try { game, n } = job("Ann").attempt;
+    assert_eq!(worker.post(&format!("/built?game={game}&n={n}"), b"secret of Ann").await.status, 200);
+    let told = Voided { attempt: job("Bob").attempt, nothing: unfit("secret of Bob") };
+    assert_eq!(worker.tell("/void", &told).await.status, 200);
+    let mut whole = play(&world, job("Cid"));
+    let note =
+        SeatNote { step: 0, kind: agon_replay::data::note::STDERR.to_owned(), text: "secret of Cid".into() };
+    whole.own = vec![Some(Private { faults: Vec::new(), notes: vec![note], left_out: 0 }); whole.own.len()];
+    assert_eq!(worker.result(job("Cid").attempt, &whole).await, Posted::Kept);
+    world.server.tick(world.now()).await.expect("done");
+    world.server.store().scrub().await.expect("scrubbed");
+    assert_eq!(files_with(world.folder.path(), "secret of"), Vec::<std::path::PathBuf>::new());
+    clean(&world).await;
 }

@@ -103,11 +103,14 @@ pub fn sent(attempt: Try, whole: &Whole) -> Vec<u8> {
     Sent::with_all(std::iter::once((&line(attempt, whole), &whole.replay[..]))).expect("plain data")
 }
 
-/// Plays a match honestly.
+/// Plays a match honestly. Uploaded bots play like a built-in one.
 pub fn play(world: &World, job: &Job) -> Whole {
     let bot = |program: &BotSource| match program {
         BotSource::Builtin(name) => BotName::parse(name).expect("a name"),
-        BotSource::Source(_) => panic!("built-in bots only"),
+        BotSource::Source(_) => {
+            let first = agon_games::all()[0].info().builtins[0].name;
+            BotName::parse(&format!("builtin:{first}")).expect("a name")
+        }
     };
     let bots: Vec<BotName> = job.seats.iter().map(|seat| bot(&seat.program)).collect();
     let played = world.server.table().play(job, &bots, &[0], &AtomicBool::new(false), &AtomicU32::new(0));

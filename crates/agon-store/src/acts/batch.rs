@@ -213,14 +213,15 @@ pub(crate) async fn keep(conn: &mut Conn, posts: &[&PostResult]) -> Result<(), S
     }
     let own = |post: &&PostResult| {
         let game = post.attempt.game.0;
-        // One without an object too: a try before may have left one.
+        // One without an object too: a try before may have left one. Of whoever was deleted meanwhile nothing is kept.
         (0..).zip(&post.own).map(|(seat, own)| (game, seat, *own)).collect::<Vec<_>>()
     };
     let own: Vec<(i64, i64, Option<Sha>)> = posts.iter().flat_map(own).collect();
     for own in many::padded(&own) {
         let update = format!(
-            "UPDATE seats SET checksum = NULL, own_sha = fresh.column3 FROM (VALUES {}) AS fresh \
-             WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",
+            "UPDATE seats SET checksum = NULL, own_sha = CASE WHEN EXISTS (SELECT 1 FROM versions v \
+             JOIN entrants e ON e.id = v.entrant_id WHERE v.id = seats.version_id AND e.withdrawn_ms IS NOT NULL) \
+             THEN NULL ELSE fresh.column3 END FROM (VALUES {}) AS fresh WHERE seats.match_id = fresh.column1 AND seats.seat = fresh.column2",
             many::rows(own.len(), "(@, @, @)", 1)
         );
         let mut update = sqlx::query(AssertSqlSafe(update));

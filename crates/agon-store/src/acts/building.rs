@@ -14,7 +14,8 @@ pub struct Building {
     pub now: Time,
 }
 
-/// The version that a check match is about, which sits in its first seat; a draft is recognised by its state.
+/// The version that a check match is about, which sits in its first seat; a draft is recognised by its state. None when its owner was
+/// deleted meanwhile: nothing more is kept of it.
 pub(crate) async fn checked(
     conn: &mut Conn,
     worker: WorkerId,
@@ -22,7 +23,8 @@ pub(crate) async fn checked(
 ) -> Result<Option<VersionId>, StoreError> {
     let row: Option<i64> = sqlx::query_scalar(
         "SELECT s.version_id FROM attempts a JOIN matches m ON m.id = a.match_id JOIN blocks b ON b.id = m.block_id \
-         JOIN seats s ON s.match_id = m.id JOIN versions v ON v.id = s.version_id WHERE a.match_id = $1 AND a.n = $2 \
+         JOIN seats s ON s.match_id = m.id JOIN versions v ON v.id = s.version_id \
+         JOIN entrants e ON e.id = v.entrant_id AND e.withdrawn_ms IS NULL WHERE a.match_id = $1 AND a.n = $2 \
          AND a.worker_id = $3 AND a.ended_ms IS NULL AND (b.kind = 'check' AND s.seat = 0 \
          OR b.kind = 'draft' AND v.state = 'draft') ORDER BY s.seat LIMIT 1",
     )

@@ -2,6 +2,7 @@
 
 use crate::acts::batch::keep;
 use crate::acts::expire::{end, give_up, wait_again};
+use crate::acts::teams::has_withdrawn;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::{Attempt, ContestId, MatchState, Sha, StoreError, Time, WorkerId};
@@ -151,12 +152,15 @@ impl Act for ReportVoid {
         let Some(tries) = tried.tries.filter(|_| !tried.ended && tried.state == MatchState::Leased) else {
             return Ok(VoidReply::Stale);
         };
+        // It may quote what a program wrote.
+        let withdrawn = has_withdrawn(conn, self.attempt.game).await?;
+        let why = Some(self.why.as_str()).filter(|_| !withdrawn);
         if self.hopeless {
-            end(conn, self.attempt, "unfit", Some(&self.why), self.now).await?;
+            end(conn, self.attempt, "unfit", why, self.now).await?;
             give_up(conn, self.attempt.game).await?;
             return Ok(VoidReply::Dead);
         }
-        end(conn, self.attempt, "void", Some(&self.why), self.now).await?;
+        end(conn, self.attempt, "void", why, self.now).await?;
         sqlx::query(
             "UPDATE attempts SET checksum = NULL, by_seat = $3, counted = $4 WHERE match_id = $1 AND n = $2",
         )

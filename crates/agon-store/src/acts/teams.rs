@@ -6,7 +6,7 @@ use crate::acts::version::step_down;
 use crate::acts::{Act, note};
 use crate::backend::Conn;
 use crate::names::likeness;
-use crate::{AccountId, ContestId, EntrantId, Sha, StoreError, Time, VersionState};
+use crate::{AccountId, ContestId, EntrantId, MatchId, Sha, StoreError, Time, VersionState};
 
 /// Makes a team with one member.
 #[derive(Clone, Debug)]
@@ -200,7 +200,8 @@ impl Act for Withdraw {
         // No name can look like this.
         let likeness = format!("-{id}");
         let gone = sqlx::query(
-            "UPDATE accounts SET checksum = NULL, name = $2, likeness = $3, password = NULL, organiser = FALSE, withdrawn_ms = $4 \
+            "UPDATE accounts SET checksum = NULL, name = $2, likeness = $3, password = NULL, organiser = FALSE, withdrawn_ms = $4, \
+             mail = NULL, mail_ms = NULL \
              WHERE id = $1 AND withdrawn_ms IS NULL",
         )
         .bind(id)
@@ -217,6 +218,7 @@ impl Act for Withdraw {
             "DELETE FROM logins WHERE account_id = $1",
             "DELETE FROM links WHERE account_id = $1",
             "DELETE FROM recovery_codes WHERE account_id = $1",
+            "DELETE FROM factors WHERE account_id = $1",
         ] {
             sqlx::query(statement).bind(id).execute(&mut *conn).await?;
         }
@@ -354,10 +356,25 @@ async fn forget(conn: &mut Conn, team: EntrantId) -> Result<Vec<String>, StoreEr
          WHERE entrant_id = $1",
         "UPDATE seats SET checksum = NULL, own_sha = NULL WHERE own_sha IS NOT NULL AND version_id IN \
          (SELECT v.id FROM versions v WHERE v.entrant_id = $1)",
+        // A reason may quote what its program wrote.
+        "UPDATE attempts SET checksum = NULL, why = NULL WHERE why IS NOT NULL AND match_id IN \
+         (SELECT s.match_id FROM versions v JOIN seats s ON s.version_id = v.id WHERE v.entrant_id = $1)",
     ] {
         sqlx::query(statement).bind(team.0).execute(&mut *conn).await?;
     }
     Ok(held)
+}
+
+/// Whether somebody whose account was deleted sits in a match.
+pub(crate) async fn has_withdrawn(conn: &mut Conn, game: MatchId) -> Result<bool, StoreError> {
+    let one: Option<i64> = sqlx::query_scalar(
+        "SELECT s.seat FROM seats s JOIN versions v ON v.id = s.version_id JOIN entrants e ON e.id = v.entrant_id \
+         WHERE s.match_id = $1 AND e.withdrawn_ms IS NOT NULL LIMIT 1",
+    )
+    .bind(game.0)
+    .fetch_optional(conn)
+    .await?;
+    Ok(one.is_some())
 }
 
 /// Removes the name from the audit log.

@@ -29,10 +29,16 @@ pub const KEEPERS: &str = "SELECT a.application_name || coalesce(' at ' || host(
 /// Tables that hold what people wrote or are known by. Each is written anew without what was deleted from it, and so is what the server
 /// has counted of their values; with a checkpoint the old files go.
 pub const SCRUB: [&str; 3] = [
-    "VACUUM (FULL, ANALYZE) accounts, entrants, versions, events, logins, links, invites, workers",
+    "VACUUM (FULL, ANALYZE) accounts, entrants, versions, events, logins, links, recovery_codes, factors, invites, workers",
     "VACUUM FULL pg_catalog.pg_statistic",
     "CHECKPOINT",
 ];
+
+/// Whether the table of tries takes a moment to be written anew: 64 MB are some 300,000 of them.
+pub const FEW_ATTEMPTS: &str =
+    "SELECT CAST(CASE WHEN pg_table_size('attempts') < 67108864 THEN 1 ELSE 0 END AS BIGINT)";
+/// The same as [`SCRUB`] for what was said of tries.
+pub const SCRUB_ATTEMPTS: &str = "VACUUM (FULL, ANALYZE) attempts";
 
 /// Released before the connection ends: the server notices that only a moment later.
 pub const LET_GO: &str = "SELECT pg_advisory_unlock_all()";

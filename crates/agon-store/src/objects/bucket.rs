@@ -131,7 +131,8 @@ fn told(error: object_store::Error) -> io::Error {
             "the bucket refuses these keys: {why}; compare {OBJECTS_KEY}, or the environment, with what the bucket's owner gave you"
         )),
         _ if is_away => {
-            io::Error::other(format!("the bucket does not answer: {why}; nothing was lost, try again"))
+            let why = format!("the bucket does not answer: {why}; nothing was lost, try again");
+            io::Error::new(io::ErrorKind::HostUnreachable, why)
         }
         _ => io::Error::other(format!("the bucket reports an error: {why}; nothing was lost, try again")),
     }

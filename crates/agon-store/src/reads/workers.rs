@@ -352,17 +352,17 @@ impl Store {
         let mut whose = BTreeMap::new();
         for games in many::padded(games) {
             let select = format!(
-                "SELECT s.match_id, s.seat, (SELECT v.entrant_id FROM versions v \
-                 WHERE v.id = s.version_id) FROM seats s WHERE s.match_id IN ({})",
+                "SELECT s.match_id, s.seat, (SELECT v.entrant_id FROM versions v JOIN entrants e ON e.id = v.entrant_id \
+                 WHERE v.id = s.version_id AND e.withdrawn_ms IS NULL) FROM seats s WHERE s.match_id IN ({})",
                 many::rows(games.len(), "@", 1)
             );
             let mut select = sqlx::query_as(AssertSqlSafe(select));
             for game in games {
                 select = select.bind(game.0);
             }
-            let found: Vec<(i64, i64, i64)> = select.fetch_all(&self.reader).await?;
-            let seat = |(game, seat, entrant): (i64, i64, i64)| {
-                Some(((MatchId(game), usize::try_from(seat).ok()?), EntrantId(entrant)))
+            let found: Vec<(i64, i64, Option<i64>)> = select.fetch_all(&self.reader).await?;
+            let seat = |(game, seat, entrant): (i64, i64, Option<i64>)| {
+                Some(((MatchId(game), usize::try_from(seat).ok()?), EntrantId(entrant?)))
             };
             whose.extend(found.into_iter().filter_map(seat));
         }

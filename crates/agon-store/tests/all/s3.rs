@@ -126,7 +126,11 @@ async fn objects_move_to_a_bucket_and_back_and_one_that_is_away_is_no_loss() {
     let _ = bucket.task.await;
     let away = objects.get(&all[0], 100).await.expect_err("nobody answers");
     assert!(!matches!(away.kind(), ErrorKind::NotFound | ErrorKind::InvalidData), "{away}");
-    let away = objects.put(b"more").await.expect_err("nobody answers").to_string();
+    let away = objects.put(b"more").await.expect_err("nobody answers");
+    assert!(
+        agon_store::StoreError::File("objects".into(), std::io::Error::from(away.kind())).is_bucket_away()
+    );
+    let away = away.to_string();
     assert!(
         away.starts_with("the bucket does not answer: ") && away.ends_with("; nothing was lost, try again"),
         "{away}"

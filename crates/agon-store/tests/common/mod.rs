@@ -218,6 +218,11 @@ impl Postgres {
         String::from_utf8_lossy(&answer).trim().parse().expect("a number")
     }
 
+    /// The folder of its programs, and the folder that it listens in, which has its data.
+    pub fn folders(&self) -> (&Path, &Path) {
+        (&self.programs, &self.place)
+    }
+
     /// The files of the server that hold these bytes. Not its write-ahead log, which holds everything for a while.
     pub fn files_with(&self, needle: &str) -> Vec<PathBuf> {
         files_with(&self.place.join("data"), needle)

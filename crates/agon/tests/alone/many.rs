@@ -5,7 +5,7 @@
 //! `cargo xtask long many` kills 50 times; here it is a few.
 
 #[path = "../../../agon-store/tests/common/bucket.rs"]
-mod bucket;
+pub mod bucket;
 #[path = "../../../agon-store/tests/common/mod.rs"]
 pub mod database;
 
@@ -23,13 +23,15 @@ use crate::common::{Running, agon, command, err, folder, good, site_of, wait_unt
 use crate::wire::Wire;
 use agon_bot::BotName;
 use agon_game::Seeded;
-use agon_store::{Kind, MatchId, Sealed, Sha, Store};
+use agon_store::{Kind, LogEntry, MatchId, Sealed, Sha, Store};
 use agon_worker::play::MatchEnd;
 use agon_worker::wire::{PostedResult as Sent, SeriesWelcome};
 use agon_worker::{BotSource, Granted, Posted, PreparedGame};
 
 /// How many machines of this test lease, play and post.
 const MACHINES: usize = 3;
+/// The machines that are processes of agon.
+pub const WORKERS: [&str; 2] = ["one", "two"];
 
 /// All bots are built in; the speed of test machines varies from moment to moment.
 const CONTEST: &str = "game = 'cultist-wars'
@@ -45,11 +47,12 @@ tolerance = 90
 ";
 
 impl Running {
-    fn is_alive(&mut self) -> bool {
+    pub fn is_alive(&mut self) -> bool {
         self.0.try_wait().expect("a child of ours").is_none()
     }
 
-    fn ends(&mut self) {
+    /// Tells it to end, and waits until it has in good order.
+    pub fn ends(&mut self) {
         let pid = self.0.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
         let status = self.0.wait().expect("it ends");
@@ -82,14 +85,70 @@ fn a_bucket_in_a_process_of_its_own() {
     let (Ok(folder), Ok(port)) = (std::env::var("AGON_BUCKET"), std::env::var("AGON_BUCKET_PORT")) else {
         return;
     };
+    let at = std::env::var("AGON_BUCKET_AT").unwrap_or_else(|_| "127.0.0.1".to_owned());
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
     runtime.spawn(async move {
         let port: u16 = port.parse().expect("a port");
-        let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.expect("the port is free");
+        let listener = tokio::net::TcpListener::bind((at.as_str(), port)).await.expect("the port is free");
         bucket::serve(Path::new(&folder), listener).await;
     });
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
+}
+
+/// Starts a bucket for each folder in this one, at this address of the machine.
+pub fn start_bucket(folder: &Path, at: &str, port: u16) -> Running {
+    let mut bucket = Command::new(std::env::current_exe().expect("this program"));
+    bucket.args(["--exact", "many::a_bucket_in_a_process_of_its_own", "--ignored"]);
+    bucket.env("AGON_BUCKET", folder).env("AGON_BUCKET_AT", at).env("AGON_BUCKET_PORT", port.to_string());
+    bucket.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let running = Running(bucket.spawn().expect("it starts"));
+    wait_until("the bucket listens", || TcpStream::connect((at, port)).is_ok());
+    running
+}
+
+/// Says in a contest's folder that its objects are in that bucket.
+pub fn place_in_bucket(contest: &Path, at: &str, port: u16) {
+    std::fs::write(contest.join("objects.key"), bucket::KEYS).expect("written");
+    crate::common::mode(&contest.join("objects.key"), 0o600);
+    let objects = format!("s3://cup/autumn?endpoint=http://{at}:{port}&region=us-east-1");
+    agon_store::place_objects(contest, &objects).expect("written");
+}
+
+/// Makes a token for a machine that plays for the contest in this folder, as the file `NAME.token` beside it.
+pub fn enlist(place: &Path, contest: &str, name: &str) {
+    let made = good(agon(place, &["serve", "worker", contest, name]));
+    std::fs::write(place.join(format!("{name}.token")), &made.stdout).expect("written");
+}
+
+/// Starts such a machine. Each has its own cache, `cache-NAME`, as on its own machine; all know already that the walls hold.
+pub fn start_worker(place: &Path, url: &str, name: &str) -> Running {
+    let token = format!("{name}.token");
+    let words = ["work", url, "--token-file", &token, "-j", "1", "--trust-bots", "--quiet"];
+    let cache = place.join(format!("cache-{name}"));
+    if !cache.exists() {
+        let known = agon_bot::build::cache().join("walls");
+        std::fs::create_dir_all(&known).and_then(|()| std::fs::create_dir(&cache)).expect("folders");
+        std::os::unix::fs::symlink(known, cache.join("walls")).expect("a link");
+    }
+    let mut work = command(place, &words);
+    work.env("AGON_CACHE", cache);
+    let log = std::fs::File::create(place.join(format!("{name}.log"))).expect("a file");
+    Running(work.stdout(Stdio::null()).stderr(log).spawn().expect("agon starts"))
+}
+
+/// The whole log of the contest in this folder.
+pub async fn log_of(folder: &Path) -> Vec<LogEntry> {
+    let store = Store::open(folder).await.expect("the database is there");
+    let store = store.only().await.expect("read").expect("a contest");
+    let mut rows = Vec::new();
+    loop {
+        let more = store.log(rows.len() as i64, 2000).await.expect("read");
+        if more.is_empty() {
+            return rows;
+        }
+        rows.extend(more.iter().map(|row| serde_json::from_str::<LogEntry>(&row.body).expect("an entry")));
+    }
 }
 
 impl World {
@@ -102,40 +161,27 @@ impl World {
         for (number, folder) in ["cup0", "cup1"].iter().map(|name| path.join(name)).enumerate() {
             std::fs::create_dir(&folder).expect("a folder");
             std::fs::write(folder.join("contest.toml"), CONTEST).expect("written");
-            std::fs::write(folder.join("objects.key"), bucket::KEYS).expect("written");
-            crate::common::mode(&folder.join("objects.key"), 0o600);
             match number {
                 0 => postgres.place(&folder),
                 _ => agon_store::place(&folder, &database::url(&path.join("cup0"))).expect("written"),
             }
-            let objects = format!("s3://cup/autumn?endpoint=http://127.0.0.1:{bucket_port}&region=us-east-1");
-            agon_store::place_objects(&folder, &objects).expect("written");
+            place_in_bucket(&folder, "127.0.0.1", bucket_port);
         }
         let (servers, workers) = ([None, None], [None, None]);
         let mut own = Self { place, postgres, bucket: None, bucket_port, ports, url, servers, workers };
         own.start_bucket();
         own.start_server(0);
         own.start_server(1);
-        for name in ["one", "two"]
-            .into_iter()
-            .map(str::to_owned)
-            .chain((0..MACHINES).map(|own| format!("ours-{own}")))
+        for name in
+            WORKERS.into_iter().map(str::to_owned).chain((0..MACHINES).map(|own| format!("ours-{own}")))
         {
-            let made = good(agon(own.place.path(), &["serve", "worker", "cup0", &name]));
-            std::fs::write(own.place.path().join(format!("{name}.token")), &made.stdout).expect("written");
+            enlist(own.place.path(), "cup0", &name);
         }
         own
     }
 
     fn start_bucket(&mut self) {
-        let mut bucket = Command::new(std::env::current_exe().expect("this program"));
-        bucket.args(["--exact", "many::a_bucket_in_a_process_of_its_own", "--ignored"]);
-        bucket.env("AGON_BUCKET", self.place.path().join("bucket"));
-        bucket.env("AGON_BUCKET_PORT", self.bucket_port.to_string());
-        bucket.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        self.bucket = Some(Running(bucket.spawn().expect("it starts")));
-        let is_there = || TcpStream::connect(("127.0.0.1", self.bucket_port)).is_ok();
-        wait_until("the bucket listens", is_there);
+        self.bucket = Some(start_bucket(&self.place.path().join("bucket"), "127.0.0.1", self.bucket_port));
     }
 
     fn start_server(&mut self, number: usize) {
@@ -148,21 +194,7 @@ impl World {
     }
 
     fn start_worker(&mut self, number: usize) {
-        let name = ["one", "two"][number];
-        let token = format!("{name}.token");
-        let words = ["work", &self.url, "--token-file", &token, "-j", "1", "--trust-bots", "--quiet"];
-        // Each has its own cache, as on its own machine; both know already that the walls hold.
-        let cache = self.place.path().join(format!("cache-{name}"));
-        if !cache.exists() {
-            let known = agon_bot::build::cache().join("walls");
-            std::fs::create_dir_all(&known).and_then(|()| std::fs::create_dir(&cache)).expect("folders");
-            std::os::unix::fs::symlink(known, cache.join("walls")).expect("a link");
-        }
-        let mut work = command(self.place.path(), &words);
-        work.env("AGON_CACHE", cache);
-        let log = std::fs::File::create(self.place.path().join(format!("{name}.log"))).expect("a file");
-        let running = work.stdout(Stdio::null()).stderr(log).spawn().expect("agon starts");
-        self.workers[number] = Some(Running(running));
+        self.workers[number] = Some(start_worker(self.place.path(), &self.url, WORKERS[number]));
     }
 
     /// Checks that everything not killed is still running.
@@ -222,16 +254,8 @@ impl World {
     }
 
     async fn sealed(&self) -> Vec<Sealed> {
-        let store = Store::open(&self.place.path().join("cup0")).await.expect("the database is there");
-        let store = store.only().await.expect("read").expect("a contest");
-        let mut rows = Vec::new();
-        loop {
-            let more = store.log(rows.len() as i64, 2000).await.expect("read");
-            if more.is_empty() {
-                return rows;
-            }
-            rows.extend(more.iter().map(|row| serde_json::from_str::<Sealed>(&row.body).expect("a result")));
-        }
+        let log = log_of(&self.place.path().join("cup0")).await.into_iter();
+        log.filter_map(|row| if let LogEntry::Result(sealed) = row { Some(*sealed) } else { None }).collect()
     }
 }
 
@@ -345,7 +369,7 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
     let by_workers = || {
         let rows = runtime.block_on(world.sealed());
-        ["one", "two"].map(|name| rows.iter().filter(|row| row.worker == name).count())
+        WORKERS.map(|name| rows.iter().filter(|row| row.worker == name).count())
     };
     let before = by_workers();
     wait_until("both workers play again", || {
@@ -374,7 +398,7 @@ fn killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_counts_twic
             "match {game} was acknowledged, and is in the log as it was sent"
         );
     }
-    let others = sealed.iter().filter(|row| ["one", "two"].contains(&row.worker.as_str())).count();
+    let others = sealed.iter().filter(|row| WORKERS.contains(&row.worker.as_str())).count();
     assert!(others > 0, "the workers play too");
     println!(
         "{kills} kills, {killed:?}: {} results acknowledged to us, all in a log of {}, {others} of them by workers",

@@ -211,6 +211,11 @@ impl Space {
         space
     }
 
+    /// Lets it reach another address of this machine.
+    pub fn reach(&self, address: &str) {
+        ip(&["-n", &self.name, "route", "add", address, "via", &self.ours]);
+    }
+
     /// A program that will run in it.
     pub fn command(&self, folder: &Path, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new("ip");
