@@ -171,6 +171,22 @@ test('an exported page needs nothing else, and holds nothing of one bot alone', 
   }
 })
 
+test('an exported page works in a frame of a notebook, where it has no storage and no address of its own', async () => {
+  const quoted = (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+  stage.agon('replay', 'export', 'cultist-wars.replay', '--format', 'html', '-o', 'framed.html')
+  const inside = quoted(readFileSync(stage.path('framed.html'), 'utf8'))
+  stage.write('notebook.html', `<!doctype html><meta charset="utf-8"><iframe sandbox="allow-scripts" width="1200" height="640" srcdoc="${inside}"></iframe>`)
+  const page = await stage.browse({ offline: true })
+  await page.goto(`file://${stage.path('notebook.html')}`)
+  const frame = page.frames()[1]
+  await whole(frame)
+  await frame.locator('canvas').first().click()
+  await page.keyboard.press('.')
+  await frame.waitForFunction(() => location.href.endsWith('#turn=1'))
+  assert.equal(await frame.evaluate(() => window.agon.players[0].stepNumber), 1)
+  await close(page)
+})
+
 test('two replays side by side: the first differing answer is marked, and they step together', async () => {
   const page = await open('replay=cultist-wars.replay&with=other.replay')
   await whole(page)
